@@ -1,0 +1,32 @@
+//! What can go wrong in a draw. No variant carries a score, so no message can.
+
+use std::fmt;
+
+/// Why nothing was drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SelectError {
+    /// There is no score at all (a public fact: the number of candidates is public).
+    NoCandidates,
+    /// A score is NaN or infinite.
+    NotFinite,
+    /// `k` is zero or larger than the number of candidates.
+    InvalidCount,
+    /// A scale was asked for from numbers that are not finite and positive.
+    InvalidScale,
+    /// The operating system's source of randomness failed.
+    Entropy,
+}
+
+impl fmt::Display for SelectError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::NoCandidates => "no scores",
+            Self::NotFinite => "NaN or infinite scores",
+            Self::InvalidCount => "a count outside 1..=number of candidates",
+            Self::InvalidScale => "epsilon or sensitivity not finite and positive",
+            Self::Entropy => "the operating system's source of randomness failed",
+        })
+    }
+}
+
+impl std::error::Error for SelectError {}

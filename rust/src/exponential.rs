@@ -1,0 +1,101 @@
+//! The exponential mechanism by block rejection.
+//!
+//! Propose a block with probability proportional to (items) * (weight bound), an item of it uniformly, and accept with
+//! exp(-x) / bound; otherwise propose again. Proof: `proofs/exponential_mechanism.md`, model:
+//! `tests/reference/block_rejection.py`.
+
+use crate::blocks::{Blocks, MOST_LANES, Weights};
+use crate::coin::{Proposal, Stage, accept};
+use crate::entropy::Entropy;
+use crate::scale::Scale;
+use crate::score::Score;
+use crate::visited::Visited;
+
+/// Cumulative integer weights of the stripes: what block rejection proposes from.
+pub struct Proposals {
+    weights: Weights,
+    /// `ends[s]` = sum over the stripes up to and including `s`.
+    ends: Vec<u64>,
+}
+
+impl Proposals {
+    #[must_use]
+    pub fn new<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> Self {
+        let weights = Weights::for_count(blocks.len());
+        let mut proposals = Self { weights, ends: Vec::with_capacity(blocks.stripes()) };
+        proposals.rebuild(blocks, scale);
+        proposals
+    }
+
+    /// Recompute after the blocks changed.
+    pub fn rebuild<T: Score>(&mut self, blocks: &Blocks<'_, T>, scale: &Scale) {
+        self.ends.clear();
+        let mut total = 0;
+        for stripe in 0..blocks.stripes() {
+            total += blocks.stripe_weight(scale, self.weights, stripe);
+            self.ends.push(total);
+        }
+    }
+
+    /// Change one stripe's weight after its blocks changed.
+    pub fn refresh<T: Score>(&mut self, blocks: &Blocks<'_, T>, scale: &Scale, stripe: usize) {
+        let before = self.ends[stripe] - if stripe == 0 { 0 } else { self.ends[stripe - 1] };
+        let change = blocks.stripe_weight(scale, self.weights, stripe).wrapping_sub(before);
+        for end in &mut self.ends[stripe..] {
+            *end = end.wrapping_add(change);
+        }
+    }
+
+    fn total(&self) -> u64 {
+        self.ends[self.ends.len() - 1]
+    }
+
+    /// Sum of the blocks' bounds, each once, as a probability mass: about how many items are near the top, at least.
+    #[must_use]
+    pub fn tops<T: Score>(&self, blocks: &Blocks<'_, T>) -> f64 {
+        let block_len = blocks.len().div_ceil(blocks.lanes() * blocks.stripes()).max(1);
+        self.total() as f64 / (block_len as f64 * power(self.weights.bits))
+    }
+
+    /// Propose an item; returns it with the bound it was proposed with.
+    #[inline]
+    fn propose<T: Score, E: Entropy>(&self, blocks: &Blocks<'_, T>, scale: &Scale, entropy: &mut E) -> (usize, u64) {
+        let target = entropy.below(self.total());
+        let stripe = self.ends.partition_point(|&end| end <= target);
+        let mut rest = target - if stripe == 0 { 0 } else { self.ends[stripe - 1] };
+        let range = blocks.stripe_range(stripe);
+        let (rows, incomplete) = (range.len() / blocks.lanes(), range.len() % blocks.lanes());
+        let mut bounds = [0; MOST_LANES];
+        for (lane, &weight) in blocks.block_weights(scale, self.weights, stripe, &mut bounds).iter().enumerate() {
+            let len = (rows + usize::from(lane < incomplete)) as u64;
+            if rest < weight * len {
+                let row = (rest / weight) as usize;
+                return (range.start + row * blocks.lanes() + lane, weight);
+            }
+            rest -= weight * len;
+        }
+        unreachable!("the stripe's weight is the sum of its blocks' weights")
+    }
+}
+
+fn power(bits: u32) -> f64 {
+    crate::coin::power_of_two(bits as i32)
+}
+
+/// Draw a candidate by the exponential mechanism, never one of `removed`.
+pub fn draw<T: Score, E: Entropy>(
+    blocks: &Blocks<'_, T>,
+    scale: &Scale,
+    proposals: &Proposals,
+    removed: &Visited,
+    entropy: &mut E,
+) -> usize {
+    let bits = proposals.weights.bits;
+    loop {
+        let (index, weight) = proposals.propose(blocks, scale, entropy);
+        let x = blocks.exponential(scale, index);
+        if accept(&x, Proposal::Weight { weight, bits }, Stage::WHOLE, entropy) && !removed.contains(index) {
+            return index;
+        }
+    }
+}

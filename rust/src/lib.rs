@@ -1,0 +1,22 @@
+//! The compiled core of dpselect: exact draws for differentially private selection.
+//!
+//! The law of every function here is that of its mechanism over the reals, whatever the floats in between do;
+//! `proofs/exact_sampling.md` says why. Nothing in this crate keeps a score, a seed or a generator after a call.
+
+pub mod blocks;
+pub mod coin;
+pub mod entropy;
+pub mod error;
+pub mod exponential;
+pub mod interval;
+mod kernels;
+pub mod noisy_max;
+pub mod permute_and_flip;
+#[cfg(feature = "python")]
+mod python;
+pub mod repeated;
+pub mod scale;
+pub mod score;
+mod thinning;
+pub mod top_k;
+pub mod visited;

@@ -1,0 +1,193 @@
+//! Permute-and-flip: the first head in a uniformly random order, which is a uniform choice among all heads.
+//!
+//! Two exact routes, and a rule that picks one; the law does not depend on the rule.
+//! *Dense*: visit items in random order without repetition until a head comes.
+//! *Sparse*: list the heads by thinning block by block, keep one uniformly. Items already seen to be tails stay tails,
+//! so a draw may start dense and finish sparse. Proof: `proofs/permute_and_flip.md`, model: `tests/reference/thinning.py`.
+
+use crate::blocks::{Block, Blocks, Weights};
+use crate::coin::{Proposal, Stage, accept, flip};
+use crate::entropy::Entropy;
+use crate::exponential::Proposals;
+use crate::scale::Scale;
+use crate::score::Score;
+use crate::thinning::{Skipper, rate_for};
+use crate::visited::Visited;
+
+/// Dense visits are made in batches; 1, 2, 4, 8 before the choice of the route, which ends most draws among many good
+/// candidates.
+const LARGEST_FIRST_BATCH: usize = 8;
+const BATCH: usize = 16;
+/// Places reserved for visited items at most, at once.
+const MOST_RESERVED: usize = 1024;
+/// About what a step costs, in nanoseconds. They only steer the choice of the route.
+const COST_OF_VISIT: f64 = 12.0;
+const COST_OF_STRIPE: f64 = 100.0;
+const COST_OF_HOT_BLOCK: f64 = 200.0;
+/// How many times the expected number of dense visits may be exceeded before the sparse route takes over.
+const PATIENCE: f64 = 50.0;
+
+/// Draw a candidate by permute-and-flip, never one of `removed`.
+pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed: &Visited, entropy: &mut E) -> usize {
+    let mut tails = removed.clone();
+    let mut batch = 1;
+    while batch <= LARGEST_FIRST_BATCH {
+        if let Some(head) = dense(blocks, scale, batch, &mut tails, entropy) {
+            return head;
+        }
+        batch *= 2;
+    }
+    let visits = dense_visits_worth(blocks, scale);
+    tails.reserve(visits.min(MOST_RESERVED));
+    for _ in 0..visits / BATCH {
+        if let Some(head) = dense(blocks, scale, BATCH, &mut tails, entropy) {
+            return head;
+        }
+    }
+    sparse(blocks, scale, &tails, entropy)
+}
+
+/// How many more dense visits to try: none if listing the heads is expected to be cheaper.
+fn dense_visits_worth<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> usize {
+    let tops = Proposals::new(blocks, scale).tops(blocks);
+    let expected_visits = blocks.len() as f64 / (1.0 + tops);
+    let stripes = (blocks.stripes() as f64).min(1.0 + tops * blocks.lanes() as f64);
+    let sparse_cost = stripes * COST_OF_STRIPE + tops * COST_OF_HOT_BLOCK;
+    if expected_visits * COST_OF_VISIT < sparse_cost { (expected_visits * PATIENCE) as usize } else { 0 }
+}
+
+/// `count` <= `BATCH` steps of a random order. Tails join `tails`.
+#[inline]
+fn dense<T: Score, E: Entropy>(
+    blocks: &Blocks<'_, T>,
+    scale: &Scale,
+    count: usize,
+    tails: &mut Visited,
+    entropy: &mut E,
+) -> Option<usize> {
+    // All scores of the batch first: their cache misses overlap.
+    let mut batch = [(0, blocks.top()); BATCH];
+    for visit in &mut batch[..count] {
+        let index = entropy.below(blocks.len() as u64) as usize;
+        *visit = (index, blocks.get(index));
+    }
+    for &(index, score) in &batch[..count] {
+        // An item seen before is no visit: the order goes on to the next new item.
+        if tails.insert(index) && flip(&blocks.exponential_of(scale, score), entropy) {
+            return Some(index);
+        }
+    }
+    None
+}
+
+/// One of the heads, uniformly: a reservoir of one.
+#[derive(Default)]
+pub(crate) struct Heads {
+    count: u64,
+    kept: usize,
+}
+
+impl Heads {
+    #[inline]
+    pub(crate) fn add<E: Entropy>(&mut self, index: usize, entropy: &mut E) {
+        self.count += 1;
+        if entropy.below(self.count) == 0 {
+            self.kept = index;
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The head that was kept. The best item is always a head, so there is one (unless somebody overwrote the scores
+    /// meanwhile: then any candidate will do, as long as it is one).
+    pub(crate) fn kept(&self) -> usize {
+        self.kept
+    }
+}
+
+/// List all heads among the items that are not in `tails` and return one of them uniformly.
+fn sparse<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, tails: &Visited, entropy: &mut E) -> usize {
+    let weights = Weights::for_count(blocks.len());
+    let mut walk = Walk { blocks, scale, tails, weights, heads: Heads::default(), skipper: Skipper::new(entropy) };
+    for stripe in 0..blocks.stripes() {
+        let range = blocks.stripe_range(stripe);
+        let weight = weights.at(scale.octaves(blocks.top(), blocks.stripe_maximum(stripe)));
+        if weight.saturating_mul(range.len() as u64) <= weights.half() {
+            // Less than one proposal to be expected in all of it: no need to look at the blocks.
+            walk.thin(range.len(), weight, |offset| range.start + offset, entropy);
+            continue;
+        }
+        for (lane, &maximum) in blocks.block_maxima(stripe).iter().enumerate() {
+            let block = blocks.block(stripe, lane);
+            let weight = weights.at(scale.octaves(blocks.top(), maximum));
+            if weight > weights.half() {
+                walk.through_hot(block, entropy);
+            } else {
+                walk.thin(block.len, weight, |row| block.first + row * blocks.lanes(), entropy);
+            }
+        }
+    }
+    walk.heads.kept()
+}
+
+/// A walk past all items, listing heads.
+struct Walk<'w, 'a, T> {
+    blocks: &'w Blocks<'a, T>,
+    scale: &'w Scale,
+    tails: &'w Visited,
+    weights: Weights,
+    heads: Heads,
+    skipper: Skipper,
+}
+
+impl<T: Score> Walk<'_, '_, T> {
+    /// A block with something near the top: its near items are flipped one by one, the rest is thinned.
+    fn through_hot<E: Entropy>(&mut self, block: Block, entropy: &mut E) {
+        // Far: at least this many halvings below the top, so that the rest of the block makes about one proposal.
+        let far = f64::from(block.len.max(4).ilog2());
+        let (blocks, scale) = (self.blocks, self.scale);
+        let is_far = |index: usize| scale.octaves(blocks.top(), blocks.get(index)) >= far;
+        for index in blocks.items(block) {
+            if !is_far(index) && !self.tails.contains(index) && flip(&blocks.exponential(scale, index), entropy) {
+                self.heads.add(index, entropy);
+            }
+        }
+        let item = |row| block.first + row * blocks.lanes();
+        self.thin_some(block.len, self.weights.at(far), item, is_far, entropy);
+    }
+
+    /// Thin `count` items whose weights are at most `weight`; `item` maps a position to an index.
+    #[inline]
+    fn thin<E: Entropy>(&mut self, count: usize, weight: u64, item: impl Fn(usize) -> usize, entropy: &mut E) {
+        self.thin_some(count, weight, item, |_| true, entropy);
+    }
+
+    /// The same for those of the items that are `wanted`; the others were dealt with already.
+    #[inline]
+    fn thin_some<E: Entropy>(
+        &mut self,
+        count: usize,
+        weight: u64,
+        item: impl Fn(usize) -> usize,
+        wanted: impl Fn(usize) -> bool,
+        entropy: &mut E,
+    ) {
+        let rate = rate_for(weight, self.weights.bits);
+        let mut from = 0;
+        while from < count
+            && let Some(offset) = self.skipper.next(count - from, rate, entropy)
+        {
+            let index = item(from + offset);
+            from += offset + 1;
+            // The item rang with probability 1 - exp(-rate): accept it so that it is a head with probability exp(-x).
+            if wanted(index)
+                && !self.tails.contains(index)
+                && accept(&self.blocks.exponential(self.scale, index), Proposal::Thinned { rate }, Stage::WHOLE, entropy)
+            {
+                self.heads.add(index, entropy);
+            }
+        }
+    }
+}

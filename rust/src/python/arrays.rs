@@ -1,0 +1,107 @@
+//! Where the scores are: NumPy arrays and Arrow arrays, in place.
+
+use numpy::{PyArray1, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+use super::arrow;
+use super::errors::invalid_scores;
+
+/// The element types the core is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    F64,
+    F32,
+    I64,
+    U64,
+    I32,
+    U32,
+    I16,
+    U16,
+    I8,
+    U8,
+}
+
+/// Readable memory: `len` values of `kind`, `stride` bytes apart.
+pub struct Memory {
+    pub kind: Kind,
+    pub first: *const u8,
+    pub len: usize,
+    pub stride: isize,
+    /// Keeps Arrow memory alive; NumPy memory is kept alive by the caller's reference.
+    pub _owner: Option<arrow::Owner>,
+}
+
+// SAFETY: only read, while the caller's reference or `owner` keeps it alive.
+unsafe impl Send for Memory {}
+unsafe impl Sync for Memory {}
+
+pub const EXPECTED: &str = "a one-dimensional array of float64, float32 or integers";
+
+impl Memory {
+    #[inline]
+    pub fn of(scores: &Bound<'_, PyAny>) -> PyResult<Self> {
+        match scores.cast::<PyUntypedArray>() {
+            Ok(array) => Self::of_numpy(array),
+            Err(_) => arrow::read(scores),
+        }
+    }
+
+    #[inline]
+    fn of_numpy(array: &Bound<'_, PyUntypedArray>) -> PyResult<Self> {
+        let py = array.py();
+        let dtype = array.dtype();
+        if array.ndim() != 1 {
+            let got = format!("<array of shape {:?}>", array.shape());
+            return Err(invalid_scores(py, &got, EXPECTED, "Pass one vector, with one score a candidate."));
+        }
+        let kind = match (dtype.kind(), dtype.itemsize(), dtype.is_native_byteorder()) {
+            (b'f', 8, Some(true)) => Kind::F64,
+            (b'f', 4, Some(true)) => Kind::F32,
+            (b'i', 8, Some(true)) => Kind::I64,
+            (b'u', 8, Some(true)) => Kind::U64,
+            (b'i', 4, Some(true)) => Kind::I32,
+            (b'u', 4, Some(true)) => Kind::U32,
+            (b'i', 2, Some(true)) => Kind::I16,
+            (b'u', 2, Some(true)) => Kind::U16,
+            (b'i', 1, _) => Kind::I8,
+            (b'u', 1, _) => Kind::U8,
+            _ => {
+                let got = format!("<array of {}>", dtype.str().map_or_else(|_| "?".into(), |name| name.to_string()));
+                return Err(invalid_scores(py, &got, EXPECTED, ""));
+            }
+        };
+        let len = array.len();
+        let stride = array.strides()[0];
+        // SAFETY: only the address is taken, and every array has one, whatever its type and dimension.
+        let first = unsafe { array.cast_unchecked::<PyArray1<u8>>() }.data().cast_const();
+        Ok(Self { kind, first, len, stride, _owner: None })
+    }
+}
+
+/// Run `$body` with `$view` a typed view of `$memory`.
+macro_rules! with_view {
+    ($memory:expr, $view:ident => $body:expr) => {{
+        macro_rules! run {
+            ($element:ty) => {{
+                // SAFETY: `Memory` describes readable memory that outlives the call.
+                let $view = unsafe {
+                    $crate::score::View::<$element>::new($memory.first.cast(), $memory.len, $memory.stride)
+                };
+                $body
+            }};
+        }
+        match $memory.kind {
+            $crate::python::arrays::Kind::F64 => run!(f64),
+            $crate::python::arrays::Kind::F32 => run!(f32),
+            $crate::python::arrays::Kind::I64 => run!(i64),
+            $crate::python::arrays::Kind::U64 => run!(u64),
+            $crate::python::arrays::Kind::I32 => run!(i32),
+            $crate::python::arrays::Kind::U32 => run!(u32),
+            $crate::python::arrays::Kind::I16 => run!(i16),
+            $crate::python::arrays::Kind::U16 => run!(u16),
+            $crate::python::arrays::Kind::I8 => run!(i8),
+            $crate::python::arrays::Kind::U8 => run!(u8),
+        }
+    }};
+}
+pub(super) use with_view;

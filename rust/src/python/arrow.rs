@@ -1,0 +1,251 @@
+//! Arrow memory through the C data interface (the PyCapsule protocol): pyarrow, Polars and others, without a copy.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr::null_mut;
+
+use pyo3::exceptions::PyAttributeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+
+use super::arrays::{EXPECTED, Kind, Memory};
+use super::errors::invalid_scores;
+
+/// `struct ArrowSchema` of the Arrow C data interface.
+#[repr(C)]
+struct Schema {
+    format: *const c_char,
+    name: *const c_char,
+    metadata: *const c_char,
+    flags: i64,
+    n_children: i64,
+    children: *mut *mut Schema,
+    dictionary: *mut Schema,
+    release: Option<unsafe extern "C" fn(*mut Schema)>,
+    private_data: *mut c_void,
+}
+
+/// `struct ArrowArray`.
+#[repr(C)]
+pub struct Array {
+    length: i64,
+    null_count: i64,
+    offset: i64,
+    n_buffers: i64,
+    n_children: i64,
+    buffers: *mut *const c_void,
+    children: *mut *mut Array,
+    dictionary: *mut Array,
+    release: Option<unsafe extern "C" fn(*mut Array)>,
+    private_data: *mut c_void,
+}
+
+/// `struct ArrowArrayStream`.
+#[repr(C)]
+struct Stream {
+    get_schema: Option<unsafe extern "C" fn(*mut Stream, *mut Schema) -> c_int>,
+    get_next: Option<unsafe extern "C" fn(*mut Stream, *mut Array) -> c_int>,
+    get_last_error: Option<unsafe extern "C" fn(*mut Stream) -> *const c_char>,
+    release: Option<unsafe extern "C" fn(*mut Stream)>,
+    private_data: *mut c_void,
+}
+
+impl Drop for Schema {
+    fn drop(&mut self) {
+        if let Some(release) = self.release {
+            // SAFETY: the producer's own function, on a structure it filled and nobody released.
+            unsafe { release(self) };
+        }
+    }
+}
+
+impl Drop for Array {
+    fn drop(&mut self) {
+        if let Some(release) = self.release {
+            // SAFETY: as above.
+            unsafe { release(self) };
+        }
+    }
+}
+
+/// What keeps the memory alive while it is read.
+pub enum Owner {
+    Capsule { _array: Py<PyAny> },
+    Chunk { _array: Box<Array> },
+    Joined { _bytes: Vec<u64> },
+}
+
+/// Find the memory of an object with `__arrow_c_array__` or `__arrow_c_stream__`.
+pub fn read(scores: &Bound<'_, PyAny>) -> PyResult<Memory> {
+    let py = scores.py();
+    if let Some(pair) = export(scores, "__arrow_c_array__")? {
+        let pair = pair.cast_into::<PyTuple>()?;
+        let (schema, array) = (pair.get_item(0)?, pair.get_item(1)?);
+        // SAFETY: the names are the protocol's, so the capsules hold these structures, alive with the capsules.
+        let (kind, slice) = unsafe {
+            let schema: &Schema = &*pointer(&schema, c"arrow_schema")?.cast();
+            let kind = kind_of(py, schema)?;
+            (kind, slice_of(py, &*pointer(&array, c"arrow_array")?.cast(), kind)?)
+        };
+        return Ok(slice.into_memory(kind, Owner::Capsule { _array: array.unbind() }));
+    }
+    if let Some(capsule) = export(scores, "__arrow_c_stream__")? {
+        // SAFETY: as above.
+        return unsafe { read_stream(py, pointer(&capsule, c"arrow_array_stream")?.cast()) };
+    }
+    let got = format!("<{}>", scores.get_type().name()?);
+    Err(invalid_scores(py, &got, EXPECTED, ""))
+}
+
+fn export<'py>(scores: &Bound<'py, PyAny>, method: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    match scores.getattr(method) {
+        Ok(method) => Ok(Some(method.call0()?)),
+        Err(error) if error.is_instance_of::<PyAttributeError>(scores.py()) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn pointer(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<*mut c_void> {
+    Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.as_ptr())
+}
+
+fn item_size(kind: Kind) -> usize {
+    match kind {
+        Kind::F64 | Kind::I64 | Kind::U64 => 8,
+        Kind::F32 | Kind::I32 | Kind::U32 => 4,
+        Kind::I16 | Kind::U16 => 2,
+        Kind::I8 | Kind::U8 => 1,
+    }
+}
+
+/// # Safety
+/// `schema.format` must be a C string.
+unsafe fn kind_of(py: Python<'_>, schema: &Schema) -> PyResult<Kind> {
+    // SAFETY: the caller's.
+    let format = unsafe { CStr::from_ptr(schema.format) }.to_bytes();
+    Ok(match format {
+        b"g" if schema.dictionary.is_null() => Kind::F64,
+        b"f" => Kind::F32,
+        b"l" if schema.dictionary.is_null() => Kind::I64,
+        b"L" if schema.dictionary.is_null() => Kind::U64,
+        b"i" if schema.dictionary.is_null() => Kind::I32,
+        b"I" if schema.dictionary.is_null() => Kind::U32,
+        b"s" if schema.dictionary.is_null() => Kind::I16,
+        b"S" if schema.dictionary.is_null() => Kind::U16,
+        b"c" if schema.dictionary.is_null() => Kind::I8,
+        b"C" if schema.dictionary.is_null() => Kind::U8,
+        _ => {
+            let got = format!("<Arrow array of format {:?}>", String::from_utf8_lossy(format));
+            return Err(invalid_scores(py, &got, EXPECTED, ""));
+        }
+    })
+}
+
+struct Slice {
+    first: *const u8,
+    len: usize,
+}
+
+impl Slice {
+    fn into_memory(self, kind: Kind, owner: Owner) -> Memory {
+        Memory { kind, first: self.first, len: self.len, stride: item_size(kind) as isize, _owner: Some(owner) }
+    }
+}
+
+/// # Safety
+/// `array` must be a live array whose schema has this `kind`.
+unsafe fn slice_of(py: Python<'_>, array: &Array, kind: Kind) -> PyResult<Slice> {
+    let (len, offset) = (array.length as usize, array.offset as usize);
+    // SAFETY: a primitive array has two buffers: validity (may be null) and values.
+    let (validity, values) = unsafe { (*array.buffers, *array.buffers.add(1)) };
+    let is_null = |index: usize| {
+        let bit = offset + index;
+        // SAFETY: the bitmap has a bit for each of offset + length values.
+        unsafe { *validity.cast::<u8>().add(bit / 8) >> (bit % 8) & 1 == 0 }
+    };
+    if array.null_count != 0 && !validity.is_null() && (0..len).any(is_null) {
+        return Err(invalid_scores(py, "<Arrow array with nulls>", "a score for every candidate", ""));
+    }
+    // SAFETY: the values from `offset` on are part of the buffer (which may be null if there are none).
+    let first = if len == 0 { std::ptr::null() } else { unsafe { values.cast::<u8>().add(offset * item_size(kind)) } };
+    Ok(Slice { first, len })
+}
+
+/// # Safety
+/// `stream` must be a live stream.
+unsafe fn read_stream(py: Python<'_>, stream: *mut Stream) -> PyResult<Memory> {
+    let failed = || invalid_scores(py, "<Arrow stream that cannot be read>", EXPECTED, "");
+    let mut schema = Schema {
+        format: std::ptr::null(),
+        name: std::ptr::null(),
+        metadata: std::ptr::null(),
+        flags: 0,
+        n_children: 0,
+        children: null_mut(),
+        dictionary: null_mut(),
+        release: None,
+        private_data: null_mut(),
+    };
+    // SAFETY: the producer's functions, on its own stream; a status other than 0 is an error.
+    unsafe {
+        let (Some(get_schema), Some(get_next)) = ((*stream).get_schema, (*stream).get_next) else {
+            return Err(failed());
+        };
+        if get_schema(stream, &raw mut schema) != 0 {
+            return Err(failed());
+        }
+        let kind = kind_of(py, &schema)?;
+        let mut chunks: Vec<(Box<Array>, Slice)> = Vec::new();
+        loop {
+            let mut chunk = Box::new(Array {
+                length: 0,
+                null_count: 0,
+                offset: 0,
+                n_buffers: 0,
+                n_children: 0,
+                buffers: null_mut(),
+                children: null_mut(),
+                dictionary: null_mut(),
+                release: None,
+                private_data: null_mut(),
+            });
+            if get_next(stream, &raw mut *chunk) != 0 {
+                return Err(failed());
+            }
+            if chunk.release.is_none() {
+                break;
+            }
+            let slice = slice_of(py, &chunk, kind)?;
+            if slice.len > 0 {
+                chunks.push((chunk, slice));
+            }
+        }
+        if chunks.len() <= 1 {
+            return Ok(match chunks.pop() {
+                Some((array, slice)) => slice.into_memory(kind, Owner::Chunk { _array: array }),
+                None => Slice { first: std::ptr::null(), len: 0 }
+                    .into_memory(kind, Owner::Joined { _bytes: Vec::new() }),
+            });
+        }
+        Ok(join(kind, &chunks))
+    }
+}
+
+/// Several chunks are copied into one piece: the only copy the core ever makes of scores.
+///
+/// # Safety
+/// The slices must be readable.
+unsafe fn join(kind: Kind, chunks: &[(Box<Array>, Slice)]) -> Memory {
+    let len = chunks.iter().map(|(_, slice)| slice.len).sum::<usize>();
+    // Words of 64 bits, so that any element type is aligned.
+    let mut words = vec![0_u64; (len * item_size(kind)).div_ceil(8)];
+    let mut to: *mut u8 = words.as_mut_ptr().cast();
+    for (_, slice) in chunks {
+        let bytes = slice.len * item_size(kind);
+        // SAFETY: the words hold all chunks, and new memory overlaps nothing.
+        unsafe {
+            std::ptr::copy_nonoverlapping(slice.first, to, bytes);
+            to = to.add(bytes);
+        }
+    }
+    Slice { first: words.as_ptr().cast(), len }.into_memory(kind, Owner::Joined { _bytes: words })
+}

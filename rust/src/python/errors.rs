@@ -1,0 +1,80 @@
+//! Errors of the core as the exceptions of `dpselect.errors`. Nothing here can see a score.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+use crate::error::SelectError;
+
+struct Exceptions {
+    selection: Py<PyType>,
+    parameter: Py<PyType>,
+    scores: Py<PyType>,
+    shown: Py<PyType>,
+}
+
+fn exceptions(py: Python<'_>) -> PyResult<&'static Exceptions> {
+    static EXCEPTIONS: PyOnceLock<Exceptions> = PyOnceLock::new();
+    EXCEPTIONS.get_or_try_init(py, || {
+        let module = py.import("dpselect.errors")?;
+        let class = |name: &str| -> PyResult<Py<PyType>> { Ok(module.getattr(name)?.cast_into::<PyType>()?.unbind()) };
+        Ok(Exceptions {
+            selection: class("SelectionError")?,
+            parameter: class("InvalidParameterError")?,
+            scores: class("InvalidScoresError")?,
+            shown: class("Shown")?,
+        })
+    })
+}
+
+/// An `InvalidScoresError`. `got` says what came in public terms: type, element type, shape.
+pub fn invalid_scores(py: Python<'_>, got: &str, expected: &str, hint: &str) -> PyErr {
+    build(py, |known| &known.scores, "scores", got, expected, hint)
+}
+
+/// An `InvalidParameterError` about the argument `name`.
+pub fn invalid_parameter(py: Python<'_>, name: &str, got: &str, expected: &str) -> PyErr {
+    build(py, |known| &known.parameter, name, got, expected, "")
+}
+
+fn build(
+    py: Python<'_>,
+    class: impl Fn(&Exceptions) -> &Py<PyType>,
+    name: &str,
+    got: &str,
+    expected: &str,
+    hint: &str,
+) -> PyErr {
+    let make = || -> PyResult<PyErr> {
+        let known = exceptions(py)?;
+        let shown = known.shown.bind(py).call1((got,))?;
+        let error = class(known).bind(py).call1((name, shown, expected, hint))?;
+        Ok(PyErr::from_value(error))
+    };
+    make().unwrap_or_else(|error| error)
+}
+
+pub fn to_python(py: Python<'_>, error: SelectError) -> PyErr {
+    match error {
+        SelectError::NoCandidates => invalid_scores(py, "<empty>", "at least one score", ""),
+        SelectError::NotFinite => invalid_scores(
+            py,
+            "<NaN or infinity among them>",
+            "finite numbers",
+            "Decide by a public rule what such a candidate scores; dropping it because of the data would leak.",
+        ),
+        SelectError::InvalidCount => {
+            invalid_parameter(py, "k", "<out of range>", "a whole number from 1 to the number of candidates")
+        }
+        SelectError::InvalidScale => {
+            invalid_parameter(py, "epsilon, sensitivity", "<out of range>", "finite numbers > 0")
+        }
+        SelectError::Entropy => {
+            let make = || -> PyResult<PyErr> {
+                let class = exceptions(py)?.selection.bind(py);
+                Ok(PyErr::from_value(class.call1(("The operating system's source of randomness failed.",))?))
+            };
+            make().unwrap_or_else(|error| error)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! `Sampler`: a law and a scale, and nothing else.
+
+use numpy::PyArray1;
+use pyo3::prelude::*;
+
+use super::arrays::{Memory, with_view};
+use super::errors::{invalid_parameter, to_python};
+use crate::entropy::with_thread_entropy;
+use crate::error::SelectError;
+use crate::repeated::{self, Law};
+use crate::scale::Scale;
+use crate::top_k;
+
+/// From this many bytes of scores on, other Python threads may run meanwhile.
+const BYTES_TO_RELEASE_THE_LOCK: usize = 128 << 10;
+
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct Sampler {
+    law: Law,
+    scale: Scale,
+}
+
+#[pymethods]
+impl Sampler {
+    #[new]
+    fn new(py: Python<'_>, law: &str, epsilon: f64, sensitivity: f64, factor: u8) -> PyResult<Self> {
+        let law = match law {
+            "exponential" => Law::Exponential,
+            "permute_and_flip" => Law::PermuteAndFlip,
+            "laplace" => Law::LaplaceNoisyMax,
+            _ => return Err(invalid_parameter(py, "law", "<unknown>", "exponential, permute_and_flip or laplace")),
+        };
+        if !matches!(factor, 1 | 2) {
+            return Err(invalid_parameter(py, "factor", "<out of range>", "1 or 2"));
+        }
+        let scale = Scale::new(epsilon, sensitivity, factor).map_err(|error| to_python(py, error))?;
+        Ok(Self { law, scale })
+    }
+
+    /// One draw.
+    #[pyo3(signature = (scores, /))]
+    fn select(&self, scores: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let memory = Memory::of(scores)?;
+        with_view!(memory, view => {
+            run(scores.py(), memory.len * size_of_val(&view), || repeated::select(self.law, view, &self.scale))
+        })
+    }
+
+    /// `size` independent draws.
+    #[pyo3(signature = (scores, size, /))]
+    fn select_many<'py>(&self, scores: &Bound<'py, PyAny>, size: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let memory = Memory::of(scores)?;
+        let draws = with_view!(memory, view => {
+            run(scores.py(), usize::MAX, || repeated::select_many(self.law, view, &self.scale, size))
+        })?;
+        Ok(to_numpy(scores.py(), draws))
+    }
+
+    /// `k` draws without replacement, best first.
+    #[pyo3(signature = (scores, k, /))]
+    fn peel<'py>(&self, scores: &Bound<'py, PyAny>, k: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let memory = Memory::of(scores)?;
+        let picks = with_view!(memory, view => {
+            run(scores.py(), usize::MAX, || {
+                with_thread_entropy(|entropy| top_k::peel(self.law, view, &self.scale, k, entropy))
+            })
+        })?;
+        Ok(to_numpy(scores.py(), picks))
+    }
+}
+
+fn to_numpy(py: Python<'_>, indices: Vec<usize>) -> Bound<'_, PyArray1<i64>> {
+    PyArray1::from_iter(py, indices.into_iter().map(|index| index as i64))
+}
+
+/// Draw, without the interpreter lock if it takes long enough.
+fn run<R: Send>(py: Python<'_>, bytes: usize, draw: impl FnOnce() -> Result<R, SelectError> + Send) -> PyResult<R> {
+    let result = if bytes >= BYTES_TO_RELEASE_THE_LOCK { py.detach(draw) } else { draw() };
+    result.map_err(|error| to_python(py, error))
+}

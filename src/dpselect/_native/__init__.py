@@ -1,0 +1,1 @@
+"""The compiled core; everything about it is in ``_core.pyi``. Only `dpselect.mechanisms` may import it."""

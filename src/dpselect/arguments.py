@@ -1,0 +1,98 @@
+"""The checks of public arguments, in one place: NaN-safe, exact, and silent about data."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from numbers import Integral, Rational
+
+from dpselect.errors import InvalidParameterError
+
+
+def positive_epsilon(value: object, name: str = "epsilon") -> float:
+    """`value` as a double, rounded *down* where it is not one: the guarantee given is never weaker than asked.
+
+    >>> positive_epsilon(1), positive_epsilon(Fraction(1, 10)) <= Fraction(1, 10)
+    (1.0, True)
+    """
+    return _positive_double(value, name, up=False)
+
+
+def positive_sensitivity(value: object, name: str = "sensitivity") -> float:
+    """`value` as a double, rounded *up* where it is not one: more noise than asked, never less.
+
+    >>> positive_sensitivity(2**53 + 1) == 2**53 + 2
+    True
+    """
+    return _positive_double(value, name, up=True)
+
+
+def _positive_double(value: object, name: str, *, up: bool) -> float:
+    expected = "a finite number > 0"
+    if isinstance(value, bool):
+        raise InvalidParameterError(name, value, expected)
+    if isinstance(value, float):  # also NumPy's float64
+        if not 0.0 < value < math.inf:  # also refuses NaN
+            raise InvalidParameterError(name, value, expected)
+        return float(value)
+    exact = _as_fraction(value)
+    if exact is None or exact <= 0:
+        raise InvalidParameterError(name, value, expected)
+    try:
+        nearest = exact.numerator / exact.denominator
+    except OverflowError:
+        raise InvalidParameterError(name, value, "a number a double can hold") from None
+    if up and nearest < exact:
+        nearest = math.nextafter(nearest, math.inf)
+    elif not up and nearest > exact:
+        nearest = math.nextafter(nearest, 0.0)
+    if not 0.0 < nearest < math.inf:
+        raise InvalidParameterError(name, value, "a number a double can hold")
+    return nearest
+
+
+def _as_fraction(value: object) -> Fraction | None:
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    as_double = getattr(value, "__float__", None)
+    if getattr(value, "ndim", 0) == 0 and hasattr(value, "dtype") and as_double is not None:
+        number = float(as_double())  # NumPy's float32 and float16 widen exactly
+        return Fraction(number) if math.isfinite(number) else None
+    return None
+
+
+def probability(value: object, name: str) -> float:
+    """A number strictly between 0 and 1.
+
+    >>> probability(0.99, "confidence")
+    0.99
+    """
+    if isinstance(value, bool) or not isinstance(value, float | Rational) or not 0.0 < value < 1.0:
+        raise InvalidParameterError(name, value, "a number strictly between 0 and 1")
+    return float(value)
+
+
+def delta_below_one(value: object, name: str = "delta") -> float:
+    """A number in [0, 1).
+
+    >>> delta_below_one(0)
+    0.0
+    """
+    if isinstance(value, bool) or not isinstance(value, float | Rational) or not 0.0 <= value < 1.0:
+        raise InvalidParameterError(name, value, "a number from 0 (pure privacy) to below 1")
+    return float(value)
+
+
+def positive_count(value: object, name: str, *, at_most: int | None = None, at_most_what: str = "") -> int:
+    """A whole number from 1 to `at_most`, given as any integer type (never a bool or a float).
+
+    >>> positive_count(3, "k", at_most=10)
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
+        raise InvalidParameterError(name, value, "a whole number >= 1")
+    count = int(value)
+    if at_most is not None and count > at_most:
+        limit = f"at most {at_most}" + (f" ({at_most_what})" if at_most_what else "")
+        raise InvalidParameterError(name, value, limit)
+    return count

@@ -1,0 +1,75 @@
+"""Every error the package raises on purpose.
+
+Texts speak of arguments, schema and public facts only: a score, a row or a candidate never appears in one, because
+an error message travels further (logs, tickets, screens) than the release it prevented.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+
+class SelectionError(Exception):
+    """Base of all errors of this package: ``except dpselect.SelectionError`` catches them all."""
+
+
+class InvalidParameterError(SelectionError, ValueError):
+    """An argument is not what it has to be; nothing was drawn, charged or released.
+
+    Args:
+        name: the argument as the caller spells it.
+        got: what came. Shown only if it is a number, ``None`` or a `Shown` text; otherwise its type is.
+        expected: what would have been accepted.
+        hint: one sentence on the way out, or empty.
+
+    >>> str(InvalidParameterError("epsilon", -1.0, "a finite number > 0"))
+    'epsilon=-1.0: expected a finite number > 0.'
+    >>> str(InvalidParameterError("epsilon", [41, 3], "a finite number > 0"))
+    'epsilon=<list>: expected a finite number > 0.'
+    """
+
+    def __init__(self, name: str, got: object, expected: str, hint: str = "") -> None:
+        shown = got if isinstance(got, Shown) else Shown(describe(got))
+        super().__init__(name, shown, expected, hint)
+        self.name, self.got, self.expected, self.hint = name, shown, expected, hint
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.got}: expected {self.expected}. {self.hint}".rstrip()
+
+
+class InvalidScoresError(InvalidParameterError):
+    """The scores cannot be selected from: empty, not finite, not one-dimensional or not numbers."""
+
+
+class InvalidCandidatesError(InvalidParameterError):
+    """The candidates do not fit: missing, of another length than the scores, duplicated or of a wrong type."""
+
+
+class InvalidDataError(InvalidParameterError):
+    """The data source does not fit the question: no such file or column, or not the format its name says."""
+
+
+class Shown(str):
+    """Text that is public and may stand in an error as it is (an option's name, a column's name, a shape)."""
+
+    __slots__ = ()
+
+
+def describe(value: object) -> str:
+    """What an error may say of `value`: a plain number or ``None`` as itself, anything else as its type.
+
+    An argument in the wrong place is often the data itself, so a container's content is never quoted.
+
+    >>> describe(0.5), describe(None), describe({"ann": 3})
+    ('0.5', 'None', '<dict>')
+    >>> describe(10**400)
+    '<int of 1329 bits>'
+    """
+    if value is None or isinstance(value, bool):
+        return repr(value)
+    if isinstance(value, float):  # NumPy's float64 is one; its own repr would say so
+        return repr(float(value))
+    if isinstance(value, Integral):
+        number = int(value)
+        return repr(number) if number.bit_length() <= 64 else f"<int of {number.bit_length()} bits>"
+    return f"<{type(value).__name__}>"

@@ -1,0 +1,77 @@
+"""The words a privacy claim is made of: who is a neighbour, how far a score can move, what is guaranteed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dpselect.errors import InvalidParameterError, Shown
+
+
+class Neighbours(StrEnum):
+    """Which two data sets the guarantee compares.
+
+    >>> Neighbours("add_remove") is Neighbours.ADD_REMOVE
+    True
+    """
+
+    ADD_REMOVE = "add_remove"
+    """One has everything of one more unit than the other; how many units there are is private."""
+
+    REPLACE_ONE = "replace_one"
+    """Same number of units, everything of one of them replaced; how many units there are is public."""
+
+
+def neighbouring_relation(value: object) -> Neighbours:
+    """`value` as a `Neighbours`, or an error that lists the choices."""
+    try:
+        return Neighbours(value)  # type: ignore[arg-type]
+    except (ValueError, TypeError):
+        got = Shown(repr(value)) if isinstance(value, str) else value
+        choices = " or ".join(repr(str(choice)) for choice in Neighbours)
+        raise InvalidParameterError("neighbours", got, choices) from None
+
+
+def check_monotonic(monotonic: object, neighbours: Neighbours) -> bool:
+    """Refuse the claim that halves the noise where it cannot hold.
+
+    Under replace-one a unit leaves one candidate and joins another, so scores move in both directions at once;
+    proof and counterexample: ``proofs/counting.md``.
+    """
+    if not isinstance(monotonic, bool):
+        raise InvalidParameterError("monotonic", monotonic, "True or False")
+    if monotonic and neighbours is Neighbours.REPLACE_ONE:
+        raise InvalidParameterError(
+            "monotonic",
+            monotonic,
+            "False with neighbours='replace_one'",
+            "Scores are monotone only when a unit is added or removed.",
+        )
+    return monotonic
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """How far each score moves between neighbours, and where that is proved.
+
+    Attributes:
+        value: the most any one score moves, in the unit of the scores.
+        monotonic: within a pair of neighbours all scores move in the same direction.
+        neighbours: the relation for which this holds.
+        proof: path of the proof page in this repository.
+    """
+
+    value: float
+    monotonic: bool
+    neighbours: Neighbours
+    proof: str
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """What a release promises: (epsilon, delta)-differential privacy of one `unit` under `neighbours`."""
+
+    epsilon: float
+    delta: float
+    neighbours: Neighbours
+    unit: str
