@@ -125,10 +125,8 @@ impl<'a, T: Indexable> Blocks<'a, T> {
             rows: T::ROWS,
             level,
         };
-        let target = Target {
-            block_maxima: blocks.block_maxima.as_mut_ptr(),
-            stripe_maxima: blocks.stripe_maxima.as_mut_ptr(),
-        };
+        let target =
+            Target { block_maxima: blocks.block_maxima.as_mut_ptr(), stripe_maxima: blocks.stripe_maxima.as_mut_ptr() };
         let stripes_per_turn = (BYTES_PER_TURN / (stripe_len * size_of::<T>())).max(1);
         let next = AtomicUsize::new(0);
         let work = || {
@@ -158,7 +156,7 @@ impl<'a, T: Indexable> Blocks<'a, T> {
             // Threads live for this call only: nothing to lose in a fork, nothing idle between calls.
             std::thread::scope(|scope| {
                 let others: Vec<_> = (1..threads)
-                    .filter_map(|_| std::thread::Builder::new().stack_size(256 << 10).spawn_scoped(scope, &work).ok())
+                    .filter_map(|_| std::thread::Builder::new().stack_size(256 << 10).spawn_scoped(scope, work).ok())
                     .collect();
                 let mine = work();
                 others.into_iter().fold(mine, |all, other| all & other.join().unwrap_or(false))

@@ -58,9 +58,14 @@ const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 pub enum Proposal {
     Certain,
     /// `weight * 2^-bits`, at least exp(-x).
-    Weight { weight: u64, bits: u32 },
+    Weight {
+        weight: u64,
+        bits: u32,
+    },
     /// `1 - exp(-rate * 2^-60)`.
-    Thinned { rate: u64 },
+    Thinned {
+        rate: u64,
+    },
 }
 
 /// Fixed-point position of rates: a rate of `1 << RATE_BITS` is 1.
@@ -181,7 +186,7 @@ fn threshold(probability: f64, proposal: Proposal, stage: Stage) -> f64 {
     match proposal {
         Proposal::Certain => wanted,
         Proposal::Weight { weight, bits } => wanted * power_of_two(bits as i32) / weight as f64,
-        Proposal::Thinned { rate } => wanted / -libm::expm1(-(rate as f64) * power_of_two(-(RATE_BITS as i32))),
+        Proposal::Thinned { rate } => wanted / one_minus_exp_negative(rate as f64 * power_of_two(-(RATE_BITS as i32))),
     }
 }
 
@@ -274,6 +279,17 @@ pub fn exp_negative_f64(x: f64) -> f64 {
     // The low bits of `shifted` hold k in two's complement.
     let k_bits = shifted.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(1023);
     polynomial * f64::from_bits(k_bits << 52)
+}
+
+/// 1 - exp(-rate) with relative error below 2^-50, for 0 < rate <= 2.
+#[inline]
+fn one_minus_exp_negative(rate: f64) -> f64 {
+    if rate < 1.0 / 32.0 {
+        // The first eight terms of the series; the ninth is below 2^-55 of the sum.
+        let tail = 1.0 - rate / 6.0 * (1.0 - rate / 7.0 * (1.0 - rate / 8.0));
+        return rate * (1.0 - rate / 2.0 * (1.0 - rate / 3.0 * (1.0 - rate / 4.0 * (1.0 - rate / 5.0 * tail))));
+    }
+    -libm::expm1(-rate)
 }
 
 /// 2^exponent for -1022 <= exponent <= 1023.

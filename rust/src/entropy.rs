@@ -199,9 +199,8 @@ pub fn with_thread_entropy<R>(
 ) -> Result<R, SelectError> {
     STREAM.with_borrow_mut(|slot| {
         let owner = ProcessMark::now();
-        let usable = slot
-            .as_ref()
-            .is_some_and(|entropy| entropy.owner == owner && entropy.stream.links < LINKS_BEFORE_RESEED);
+        let usable =
+            slot.as_ref().is_some_and(|entropy| entropy.owner == owner && entropy.stream.links < LINKS_BEFORE_RESEED);
         if !usable {
             *slot = Some(ThreadEntropy { stream: ChaChaStream::from_system()?, owner });
         }
@@ -215,21 +214,21 @@ pub(crate) mod testing {
 
     /// Hands out the given words, then a reproducible stream.
     pub struct Scripted {
-        words: std::vec::IntoIter<u64>,
+        words: std::collections::VecDeque<u64>,
         rest: ChaChaStream,
         pub taken: usize,
     }
 
     impl Scripted {
         pub fn new(words: &[u64]) -> Self {
-            Self { words: words.to_vec().into_iter(), rest: seeded(7), taken: 0 }
+            Self { words: words.iter().copied().collect(), rest: seeded(7), taken: 0 }
         }
     }
 
     impl Entropy for Scripted {
         fn next_u64(&mut self) -> u64 {
             self.taken += 1;
-            self.words.next().unwrap_or_else(|| self.rest.next_u64())
+            self.words.pop_front().unwrap_or_else(|| self.rest.next_u64())
         }
     }
 

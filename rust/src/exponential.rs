@@ -1,8 +1,8 @@
 //! The exponential mechanism by block rejection.
 //!
 //! Propose a block with probability proportional to (items) * (weight bound), an item of it uniformly, and accept with
-//! exp(-x) / bound; otherwise propose again. Proof: `proofs/exponential_mechanism.md`, model:
-//! `tests/reference/block_rejection.py`.
+//! exp(-x) / bound; otherwise propose again. Proofs: `proofs/exponential_mechanism.md`
+//! (the law) and `proofs/exact_sampling.md` (this way of drawing); model: `tests/reference/block_rejection.py`.
 
 use crate::blocks::{Blocks, MOST_LANES, Weights};
 use crate::coin::{Proposal, Stage, accept};

@@ -40,10 +40,7 @@ impl Ratio {
 
     #[must_use]
     pub fn times(&self, other: &Self) -> Self {
-        Self {
-            numerator: &self.numerator * &other.numerator,
-            denominator: &self.denominator * &other.denominator,
-        }
+        Self { numerator: &self.numerator * &other.numerator, denominator: &self.denominator * &other.denominator }
     }
 
     /// `max(self - other, 0)`.

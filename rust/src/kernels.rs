@@ -134,14 +134,7 @@ pub fn sum_of_weights<T: Score>(level: Level, maxima: &[T], top: T, scale: &Scal
 
 /// The weight bounds of `maxima`, one by one; the two slices must have the same length.
 #[inline]
-pub fn fill_weights<T: Score>(
-    level: Level,
-    maxima: &[T],
-    top: T,
-    scale: &Scale,
-    weights: Weights,
-    bounds: &mut [u64],
-) {
+pub fn fill_weights<T: Score>(level: Level, maxima: &[T], top: T, scale: &Scale, weights: Weights, bounds: &mut [u64]) {
     debug_assert_eq!(maxima.len(), bounds.len());
     // SAFETY: a level is only handed out where the processor has its features.
     unsafe {

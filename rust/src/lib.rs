@@ -17,6 +17,8 @@ mod python;
 pub mod repeated;
 pub mod scale;
 pub mod score;
+#[cfg(test)]
+mod testing;
 mod thinning;
 pub mod top_k;
-pub mod visited;
+mod visited;

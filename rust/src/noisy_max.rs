@@ -46,7 +46,7 @@ pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed
     let mut contenders: Vec<Contender> = Vec::new();
     let mut best_low = f64::NEG_INFINITY;
     // The stripe of the top first: whoever wins there makes nearly everybody else lose at a glance.
-    let first = (0..blocks.stripes()).find(|&stripe| !(blocks.stripe_maximum(stripe) < blocks.top())).unwrap_or(0);
+    let first = (0..blocks.stripes()).find(|&stripe| blocks.stripe_maximum(stripe) >= blocks.top()).unwrap_or(0);
     let others = (0..blocks.stripes()).filter(|&stripe| stripe != first);
     for stripe in std::iter::once(first).chain(others) {
         let nearest = scale.octaves(blocks.top(), blocks.stripe_maximum(stripe)) * std::f64::consts::LN_2;

@@ -3,7 +3,8 @@
 //! Two exact routes, and a rule that picks one; the law does not depend on the rule.
 //! *Dense*: visit items in random order without repetition until a head comes.
 //! *Sparse*: list the heads by thinning block by block, keep one uniformly. Items already seen to be tails stay tails,
-//! so a draw may start dense and finish sparse. Proof: `proofs/permute_and_flip.md`, model: `tests/reference/thinning.py`.
+//! so a draw may start dense and finish sparse. Proofs: `proofs/permute_and_flip.md` (the law) and
+//! `proofs/exact_sampling.md` (these routes); model: `tests/reference/thinning.py`.
 
 use crate::blocks::{Block, Blocks, Weights};
 use crate::coin::{Proposal, Stage, accept, flip};
@@ -184,7 +185,12 @@ impl<T: Score> Walk<'_, '_, T> {
             // The item rang with probability 1 - exp(-rate): accept it so that it is a head with probability exp(-x).
             if wanted(index)
                 && !self.tails.contains(index)
-                && accept(&self.blocks.exponential(self.scale, index), Proposal::Thinned { rate }, Stage::WHOLE, entropy)
+                && accept(
+                    &self.blocks.exponential(self.scale, index),
+                    Proposal::Thinned { rate },
+                    Stage::WHOLE,
+                    entropy,
+                )
             {
                 self.heads.add(index, entropy);
             }

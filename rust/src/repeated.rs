@@ -4,18 +4,18 @@
 //! exponential mechanism proposes items by these bounds, and permute-and-flip lists the heads that *arrive* early.
 //! Give every item a uniform arrival time. The heads that arrive in [0, t) are, item by item, independent with
 //! probability t exp(-x), and the first head to arrive is a uniform one among them; if there is none, the rest
-//! [t, 1) is listed in full. Proof: `proofs/exact_sampling.md`, "Many draws".
+//! [t, 1) is listed in full. Stages that follow each other do the same with less work. Proof: `proofs/exact_sampling.md`, "Many draws".
 
 use crate::blocks::{Blocks, Indexable, Weights, available_threads};
-use crate::coin::{Proposal, Stage, accept, flip};
+use crate::coin::{Proposal, RATE_BITS, Stage, accept, flip};
 use crate::entropy::{Entropy, with_thread_entropy};
 use crate::error::SelectError;
 use crate::exponential::{self, Proposals};
+use crate::permute_and_flip::Heads;
 use crate::scale::Scale;
 use crate::score::{Score, View};
 use crate::thinning::{Skipper, rate_for};
 use crate::visited::Visited;
-use crate::permute_and_flip::Heads;
 use crate::{noisy_max, permute_and_flip};
 
 /// Which mechanism to draw from.
@@ -30,8 +30,8 @@ pub enum Law {
 const ITEMS_PER_DRAW: usize = 64;
 /// Draws that are worth one more thread.
 const DRAWS_PER_THREAD: usize = 256;
-/// Heads expected in the first stage of permute-and-flip; none comes with probability about exp(-8).
-const HEADS_WANTED: f64 = 8.0;
+/// With fewer heads than this expected, permute-and-flip lists them all; at least 32, so that stages are short.
+const FEW_HEADS: f64 = 32.0;
 
 /// One draw.
 ///
@@ -45,9 +45,7 @@ pub fn select<T: Indexable>(law: Law, scores: View<'_, T>, scale: &Scale) -> Res
 fn draw<T: Score, E: Entropy>(law: Law, blocks: &Blocks<'_, T>, scale: &Scale, entropy: &mut E) -> usize {
     let none = Visited::new();
     match law {
-        Law::Exponential => {
-            exponential::draw(blocks, scale, &Proposals::new(blocks, scale), &none, entropy)
-        }
+        Law::Exponential => exponential::draw(blocks, scale, &Proposals::new(blocks, scale), &none, entropy),
         Law::PermuteAndFlip => permute_and_flip::draw(blocks, scale, &none, entropy),
         Law::LaplaceNoisyMax => noisy_max::draw(blocks, scale, &none, entropy),
     }
@@ -78,9 +76,7 @@ pub fn select_many<T: Indexable>(
             let plan = ArrivalPlan::new(&blocks, scale);
             repeat(size, DRAWS_PER_THREAD, |entropy| plan.draw(&blocks, scale, entropy))
         }
-        Law::PermuteAndFlip | Law::LaplaceNoisyMax => {
-            repeat(size, 1, |entropy| draw(law, &blocks, scale, entropy))
-        }
+        Law::PermuteAndFlip | Law::LaplaceNoisyMax => repeat(size, 1, |entropy| draw(law, &blocks, scale, entropy)),
     }
 }
 
@@ -96,7 +92,9 @@ fn repeat(
         // In pieces, so that reseeding takes place between them.
         part.chunks_mut(4096).try_for_each(|piece| {
             with_thread_entropy(|entropy| {
-                piece.iter_mut().for_each(|slot| *slot = one(entropy));
+                for slot in piece.iter_mut() {
+                    *slot = one(entropy);
+                }
                 Ok(())
             })
         })
@@ -189,9 +187,9 @@ fn exponential_draw<T: Score, E: Entropy>(
 
 /// Permute-and-flip by arrival times.
 struct ArrivalPlan {
-    /// The first stage is [0, 2^-first_bits).
-    first_bits: u32,
-    /// Items that are flipped in every draw: those too likely to be thinned, if the first stage is all of [0, 1).
+    /// Stages that are thinned, in order; they start at 0.
+    stages: Vec<Stage>,
+    /// Items that are flipped in every draw: those too likely to be thinned.
     near: Vec<usize>,
     /// All others, by their weights.
     far: ItemTable,
@@ -202,13 +200,19 @@ impl ArrivalPlan {
         let weights = Weights::for_count(blocks.len());
         let weight = |index: usize| weights.at(scale.octaves(blocks.top(), blocks.get(index)));
         let heads = (0..blocks.len()).map(weight).sum::<u64>() as f64 / crate::coin::power_of_two(weights.bits as i32);
-        let first_bits = (heads / HEADS_WANTED).max(1.0).log2() as u32;
-        let is_near = |weight: u64| first_bits == 0 && weight > weights.half();
-        Self {
-            first_bits,
-            near: (0..blocks.len()).filter(|&index| is_near(weight(index))).collect(),
-            far: ItemTable::new(blocks, scale, |weight| if is_near(weight) { 0 } else { weight }),
+        if heads < FEW_HEADS {
+            let is_near = |weight: u64| weight > weights.half();
+            return Self {
+                stages: vec![Stage::WHOLE],
+                near: (0..blocks.len()).filter(|&index| is_near(weight(index))).collect(),
+                far: ItemTable::new(blocks, scale, |weight| if is_near(weight) { 0 } else { weight }),
+            };
         }
+        // Two heads expected in the first stage and in the second, four in the third (more where the rates' fixed
+        // point leaves no room for shorter stages).
+        let bits = ((heads / 2.0).log2() as u32).min(RATE_BITS - 2 - weights.bits);
+        let stages = [(0, 1), (1, 2), (2, 4)].map(|(start, end)| Stage { start, end, bits });
+        Self { stages: stages.to_vec(), near: Vec::new(), far: ItemTable::new(blocks, scale, |weight| weight) }
     }
 
     fn draw<T: Score, E: Entropy>(&self, blocks: &Blocks<'_, T>, scale: &Scale, entropy: &mut E) -> usize {
@@ -218,54 +222,65 @@ impl ArrivalPlan {
                 heads.add(index, entropy);
             }
         }
-        let first = Stage { start: 0, end: 1, bits: self.first_bits };
-        let mut position = 0;
-        let mut skipper = Skipper::new(entropy);
-        while let Some(index) = self.next_ringing(position, &mut skipper, entropy) {
-            let rate = self.rate(self.far.weight(index));
-            if accept(&blocks.exponential(scale, index), Proposal::Thinned { rate }, first, entropy) {
-                heads.add(index, entropy);
+        for &stage in &self.stages {
+            self.list(stage, blocks, scale, &mut heads, entropy);
+            if !heads.is_empty() {
+                return heads.kept();
             }
-            position = self.far.ends[index];
-            skipper = Skipper::new(entropy);
         }
-        if heads.is_empty() && self.first_bits > 0 {
-            // Nobody came early. Rare, so plainly: every item's coin for the rest of the time.
-            let rest = Stage { start: 1, end: 1 << self.first_bits, bits: self.first_bits };
-            for index in 0..blocks.len() {
-                if accept(&blocks.exponential(scale, index), Proposal::Certain, rest, entropy) {
-                    heads.add(index, entropy);
-                }
+        // Nobody came early. Rare, so plainly: every item's coin for the rest of the time.
+        let last = self.stages[self.stages.len() - 1];
+        let rest = Stage { start: last.end, end: 1 << last.bits, bits: last.bits };
+        for index in 0..blocks.len() {
+            if accept(&blocks.exponential(scale, index), Proposal::Certain, rest, entropy) {
+                heads.add(index, entropy);
             }
         }
         heads.kept()
     }
 
-    /// Rate of a piece of the line: an item of weight w arrives as a head in the first stage with probability at most
-    /// w 2^-(bits + first_bits).
-    fn rate(&self, weight: u64) -> u64 {
-        rate_for(weight, self.far.weights.bits + self.first_bits)
-    }
-
-    /// The next item after `position` whose clock rings.
-    fn next_ringing<E: Entropy>(&self, position: u64, skipper: &mut Skipper, entropy: &mut E) -> Option<usize> {
-        let left = self.far.total() - position;
-        if left == 0 || skipper.is_beyond(self.rate_of_line(left), entropy) {
-            return None;
+    /// List the heads on the line that come in `stage`, having not come before.
+    fn list<T: Score, E: Entropy>(
+        &self,
+        stage: Stage,
+        blocks: &Blocks<'_, T>,
+        scale: &Scale,
+        heads: &mut Heads,
+        entropy: &mut E,
+    ) {
+        let total = self.far.total();
+        let unit = stage_rate(stage, self.far.weights);
+        let mut position = 0;
+        while position < total {
+            let mut skipper = Skipper::new(entropy);
+            if skipper.is_beyond(u128::from(total - position) * u128::from(unit), entropy) {
+                return;
+            }
+            // A lower bound of the place where somebody rings, up to rounding: it is this item or one of the next.
+            let certain = (skipper.surely_beyond() / u128::from(unit)).min(u128::from(total - position - 1)) as u64;
+            let mut index = self.far.item_at(position + certain);
+            while skipper.is_beyond(u128::from(self.far.ends[index] - position) * u128::from(unit), entropy) {
+                index += 1;
+            }
+            let rate = self.far.weight(index) * unit;
+            if accept(&blocks.exponential(scale, index), Proposal::Thinned { rate }, stage, entropy) {
+                heads.add(index, entropy);
+            }
+            position = self.far.ends[index];
         }
-        let one = self.rate_of_line(1);
-        let guess = position + (skipper.surely_beyond() / one).min(u128::from(left - 1)) as u64;
-        let mut index = self.far.item_at(guess);
-        // `guess` is a lower bound of the truth up to rounding, so the item is this one or one of the next.
-        while skipper.is_beyond(self.rate_of_line(self.far.ends[index] - position), entropy) {
-            index += 1;
-        }
-        Some(index)
     }
+}
 
-    fn rate_of_line(&self, weight: u64) -> u128 {
-        u128::from(weight) * u128::from(self.rate(1))
+/// The rate of weight 1 in `stage`, such that an item of weight w rings with at least the probability with which it
+/// comes in the stage, as long as w is at most 0.58 in the whole of [0, 1), or the stage is one of `ArrivalPlan`'s.
+///
+/// A stage of length l that starts at s takes w l / (1 - s w) <= x = w l / (1 - s), and -ln(1 - x) <= 5/4 w l because
+/// s <= 1/8 and l <= 1/8 (`FEW_HEADS`): 8/7 for the start, and at x <= 1/7 a factor of 1.08 for the logarithm.
+fn stage_rate(stage: Stage, weights: Weights) -> u64 {
+    if stage == Stage::WHOLE {
+        return rate_for(1, weights.bits);
     }
+    (5 * (stage.end - stage.start)) << (RATE_BITS - 2 - weights.bits - stage.bits)
 }
 
 #[cfg(test)]

@@ -38,8 +38,13 @@ impl Scale {
         let exponent = i64::from(above_exponent) - i64::from(below_exponent) + i64::from(shift);
         let reciprocal = times_power_of_two(fraction, exponent);
         let octaves = reciprocal * std::f64::consts::LOG2_E * (1.0 - 2_f64.powi(-50));
-        let octaves_per_unit =
-            if octaves.is_normal() { octaves } else if octaves > 1.0 { f64::MAX } else { 0.0 };
+        let octaves_per_unit = if octaves.is_normal() {
+            octaves
+        } else if octaves > 1.0 {
+            f64::MAX
+        } else {
+            0.0
+        };
         let numerator = Ratio::from_f64(epsilon);
         let denominator = Ratio::from_f64(sensitivity);
         let exact = Ratio {
@@ -135,6 +140,6 @@ mod tests {
         let exponent = wide.exponent(1.7e308, -1.7e308);
         assert!((exponent - 3.4).abs() < 1e-14);
         let exact = wide.exact_exponent(1.7e308, -1.7e308);
-        assert_eq!((exact.numerator * UBig::from(10_u8)) / exact.denominator, UBig::from(34_u8));
+        assert_eq!((exact.numerator * UBig::from(100_u8)) / exact.denominator, UBig::from(339_u16));
     }
 }

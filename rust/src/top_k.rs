@@ -45,12 +45,12 @@ pub fn peel<T: Indexable, E: Entropy>(
     }
     Ok(match law {
         Law::Exponential => exponential_rounds(&mut blocks, scale, k, entropy),
-        Law::PermuteAndFlip => fresh_rounds(&mut blocks, k, |blocks, removed| {
-            permute_and_flip::draw(blocks, scale, removed, entropy)
-        }),
-        Law::LaplaceNoisyMax => fresh_rounds(&mut blocks, k, |blocks, removed| {
-            noisy_max::draw(blocks, scale, removed, entropy)
-        }),
+        Law::PermuteAndFlip => {
+            fresh_rounds(&mut blocks, k, |blocks, removed| permute_and_flip::draw(blocks, scale, removed, entropy))
+        }
+        Law::LaplaceNoisyMax => {
+            fresh_rounds(&mut blocks, k, |blocks, removed| noisy_max::draw(blocks, scale, removed, entropy))
+        }
     })
 }
 

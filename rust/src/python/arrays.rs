@@ -84,9 +84,8 @@ macro_rules! with_view {
         macro_rules! run {
             ($element:ty) => {{
                 // SAFETY: `Memory` describes readable memory that outlives the call.
-                let $view = unsafe {
-                    $crate::score::View::<$element>::new($memory.first.cast(), $memory.len, $memory.stride)
-                };
+                let $view =
+                    unsafe { $crate::score::View::<$element>::new($memory.first.cast(), $memory.len, $memory.stride) };
                 $body
             }};
         }

@@ -222,8 +222,9 @@ unsafe fn read_stream(py: Python<'_>, stream: *mut Stream) -> PyResult<Memory> {
         if chunks.len() <= 1 {
             return Ok(match chunks.pop() {
                 Some((array, slice)) => slice.into_memory(kind, Owner::Chunk { _array: array }),
-                None => Slice { first: std::ptr::null(), len: 0 }
-                    .into_memory(kind, Owner::Joined { _bytes: Vec::new() }),
+                None => {
+                    Slice { first: std::ptr::null(), len: 0 }.into_memory(kind, Owner::Joined { _bytes: Vec::new() })
+                }
             });
         }
         Ok(join(kind, &chunks))

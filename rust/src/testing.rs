@@ -1,0 +1,99 @@
+//! Exact laws of small cases and a chi-square test, for the tests of all mechanisms.
+
+use crate::scale::Scale;
+
+/// Exponents (s* - s_i) / b of a vector.
+pub fn exponents(scores: &[f64], scale: &Scale) -> Vec<f64> {
+    let top = scores.iter().copied().fold(f64::MIN, f64::max);
+    scores.iter().map(|&score| scale.exponent(top, score)).collect()
+}
+
+pub fn exponential_law(exponents: &[f64]) -> Vec<f64> {
+    let weights: Vec<f64> = exponents.iter().map(|x| (-x).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    weights.iter().map(|weight| weight / total).collect()
+}
+
+/// p_i times the integral over t of prod (1 - t p_j), by Simpson's rule: a polynomial, smooth enough for 2000 panels.
+pub fn permute_and_flip_law(exponents: &[f64]) -> Vec<f64> {
+    let heads: Vec<f64> = exponents.iter().map(|x| (-x).exp()).collect();
+    let product = |t: f64, but: usize| -> f64 {
+        heads.iter().enumerate().filter(|&(j, _)| j != but).map(|(_, p)| 1.0 - t * p).product()
+    };
+    (0..heads.len()).map(|i| heads[i] * simpson(|t| product(t, i), 0.0, 1.0, 2000)).collect()
+}
+
+/// Laplace report-noisy-max: integral of f(z + x_i) prod F(z + x_j), by Simpson between the kinks.
+pub fn laplace_law(exponents: &[f64]) -> Vec<f64> {
+    let density = |z: f64| 0.5 * (-z.abs()).exp();
+    let below = |z: f64| if z < 0.0 { 0.5 * z.exp() } else { 1.0 - 0.5 * (-z).exp() };
+    let mut kinks: Vec<f64> = exponents.iter().map(|x| -x).collect();
+    kinks.extend([-40.0, 40.0]);
+    kinks.retain(|kink| *kink >= -40.0);
+    let panels = |ends: &[f64]| 2 * (20.0 * (ends[1] - ends[0])).ceil() as usize + 2;
+    kinks.sort_by(f64::total_cmp);
+    (0..exponents.len())
+        .map(|i| {
+            let integrand = |z: f64| {
+                let others = exponents.iter().enumerate().filter(|&(j, _)| j != i);
+                density(z + exponents[i]) * others.map(|(_, x)| below(z + x)).product::<f64>()
+            };
+            kinks.windows(2).map(|ends| simpson(integrand, ends[0], ends[1], panels(ends))).sum()
+        })
+        .collect()
+}
+
+fn simpson(function: impl Fn(f64) -> f64, from: f64, to: f64, panels: usize) -> f64 {
+    let step = (to - from) / panels as f64;
+    let weight = |node: usize| {
+        if node == 0 || node == panels {
+            1.0
+        } else if node % 2 == 1 {
+            4.0
+        } else {
+            2.0
+        }
+    };
+    (0..=panels).map(|node| weight(node) * function(from + step * node as f64)).sum::<f64>() * step / 3.0
+}
+
+/// How many standard deviations the chi-square statistic of the counts lies above its mean (Wilson-Hilferty).
+/// Cells with less than 10 expected counts are pooled.
+pub fn chi_square_deviations(counts: &[u64], law: &[f64]) -> f64 {
+    let draws = counts.iter().sum::<u64>() as f64;
+    let (mut statistic, mut cells) = (0.0, 0.0);
+    let (mut pooled_count, mut pooled_mean) = (0.0, 0.0);
+    for (&count, &probability) in counts.iter().zip(law) {
+        let mean = draws * probability;
+        if mean < 10.0 {
+            pooled_count += count as f64;
+            pooled_mean += mean;
+        } else {
+            statistic += (count as f64 - mean).powi(2) / mean;
+            cells += 1.0;
+        }
+    }
+    if pooled_mean > 0.0 {
+        statistic += (pooled_count - pooled_mean).powi(2) / pooled_mean.max(1.0);
+        cells += 1.0;
+    }
+    let freedom: f64 = cells - 1.0;
+    let spread = 2.0 / (9.0 * freedom);
+    ((statistic / freedom).cbrt() - (1.0 - spread)) / spread.sqrt()
+}
+
+/// Beyond this many deviations chance is out of the question (probability 1e-9).
+pub const NO_CHANCE: f64 = 6.0;
+
+/// Draw, count, and hold the counts against `law` and against `wrong`, which has to fail.
+pub fn assert_law(name: &str, draws: u64, law: &[f64], wrong: &[f64], mut draw: impl FnMut() -> usize) {
+    assert!((law.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{name}: the law is one");
+    let mut counts = vec![0; law.len()];
+    for _ in 0..draws {
+        counts[draw()] += 1;
+    }
+    let deviations = chi_square_deviations(&counts, law);
+    assert!(deviations < NO_CHANCE, "{name}: {deviations} standard deviations from its law");
+    let control = chi_square_deviations(&counts, wrong);
+    assert!(control > NO_CHANCE, "{name}: the test cannot tell the wrong law ({control} standard deviations)");
+}
