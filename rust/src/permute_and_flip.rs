@@ -6,7 +6,7 @@
 //! so a draw may start dense and finish sparse. Proofs: `proofs/permute_and_flip.md` (the law) and
 //! `proofs/exact_sampling.md` (these routes); model: `tests/reference/thinning.py`.
 
-use crate::blocks::{Block, Blocks, Weights};
+use crate::blocks::{Block, Blocks, MOST_LANES, Weights};
 use crate::coin::{Proposal, Stage, accept, flip};
 use crate::entropy::Entropy;
 use crate::exponential::Proposals;
@@ -24,7 +24,7 @@ const MOST_RESERVED: usize = 1024;
 /// About what a step costs, in nanoseconds. They only steer the choice of the route.
 const COST_OF_VISIT: f64 = 12.0;
 const COST_OF_STRIPE: f64 = 100.0;
-const COST_OF_HOT_BLOCK: f64 = 200.0;
+const COST_OF_HOT_BLOCK: f64 = 400.0;
 /// How many times the expected number of dense visits may be exceeded before the sparse route takes over.
 const PATIENCE: f64 = 50.0;
 
@@ -120,10 +120,11 @@ fn sparse<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, tails: &V
             walk.thin(range.len(), weight, |offset| range.start + offset, entropy);
             continue;
         }
-        for (lane, &maximum) in blocks.block_maxima(stripe).iter().enumerate() {
+        let mut bounds = [0; MOST_LANES];
+        for (lane, &weight) in blocks.block_weights(scale, weights, stripe, &mut bounds).iter().enumerate() {
             let block = blocks.block(stripe, lane);
-            let weight = weights.at(scale.octaves(blocks.top(), maximum));
-            if weight > weights.half() {
+            // More than about one proposal is expected, or it is too likely to be thinned: look at the items.
+            if weight.saturating_mul(block.len as u64) > 1 << weights.bits || weight > weights.half() {
                 walk.through_hot(block, entropy);
             } else {
                 walk.thin(block.len, weight, |row| block.first + row * blocks.lanes(), entropy);
@@ -146,8 +147,8 @@ struct Walk<'w, 'a, T> {
 impl<T: Score> Walk<'_, '_, T> {
     /// A block with something near the top: its near items are flipped one by one, the rest is thinned.
     fn through_hot<E: Entropy>(&mut self, block: Block, entropy: &mut E) {
-        // Far: at least this many halvings below the top, so that the rest of the block makes about one proposal.
-        let far = f64::from(block.len.max(4).ilog2());
+        // Far: at least this many halvings below the top, so that the rest of the block rarely makes a proposal.
+        let far = f64::from(block.len.max(1).ilog2() + 4);
         let (blocks, scale) = (self.blocks, self.scale);
         let is_far = |index: usize| scale.octaves(blocks.top(), blocks.get(index)) >= far;
         for index in blocks.items(block) {
