@@ -5,7 +5,6 @@
 //! Bernstein 2017). Words are wiped as they are handed out.
 
 use std::cell::RefCell;
-use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use chacha20::ChaCha20;
@@ -144,7 +143,7 @@ extern "C" fn after_fork_in_child() {
 fn fork_generation() -> u64 {
     #[cfg(unix)]
     {
-        static WATCH: Once = Once::new();
+        static WATCH: std::sync::Once = std::sync::Once::new();
         WATCH.call_once(|| {
             // SAFETY: the handler is async-signal-safe (one atomic addition) and lives as long as the process.
             // It can only fail for lack of memory; the process id below still catches a fork then.

@@ -15,6 +15,8 @@ pub enum SelectError {
     InvalidScale,
     /// The operating system's source of randomness failed.
     Entropy,
+    /// There is no memory for the answers.
+    Memory,
 }
 
 impl fmt::Display for SelectError {
@@ -25,6 +27,7 @@ impl fmt::Display for SelectError {
             Self::InvalidCount => "a count outside 1..=number of candidates",
             Self::InvalidScale => "epsilon or sensitivity not finite and positive",
             Self::Entropy => "the operating system's source of randomness failed",
+            Self::Memory => "not enough memory for the answers",
         })
     }
 }

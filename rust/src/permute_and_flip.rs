@@ -30,22 +30,41 @@ const PATIENCE: f64 = 50.0;
 
 /// Draw a candidate by permute-and-flip, never one of `removed`.
 pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed: &Visited, entropy: &mut E) -> usize {
-    let mut tails = removed.clone();
+    let mut seen = Seen { removed, tails: Visited::new() };
     let mut batch = 1;
     while batch <= LARGEST_FIRST_BATCH {
-        if let Some(head) = dense(blocks, scale, batch, &mut tails, entropy) {
+        if let Some(head) = dense(blocks, scale, batch, &mut seen, entropy) {
             return head;
         }
         batch *= 2;
     }
     let visits = dense_visits_worth(blocks, scale);
-    tails.reserve(visits.min(MOST_RESERVED));
+    seen.tails.reserve(visits.min(MOST_RESERVED));
     for _ in 0..visits / BATCH {
-        if let Some(head) = dense(blocks, scale, BATCH, &mut tails, entropy) {
+        if let Some(head) = dense(blocks, scale, BATCH, &mut seen, entropy) {
             return head;
         }
     }
-    sparse(blocks, scale, &tails, entropy)
+    sparse(blocks, scale, &seen, entropy)
+}
+
+/// Items that are out of the draw: removed before it, or seen to be tails in it.
+struct Seen<'r> {
+    removed: &'r Visited,
+    tails: Visited,
+}
+
+impl Seen<'_> {
+    #[inline]
+    fn contains(&self, index: usize) -> bool {
+        self.removed.contains(index) || self.tails.contains(index)
+    }
+
+    /// Whether `index` is still in; from now on it is not.
+    #[inline]
+    fn is_new(&mut self, index: usize) -> bool {
+        !self.removed.contains(index) && self.tails.insert(index)
+    }
 }
 
 /// How many more dense visits to try: none if listing the heads is expected to be cheaper.
@@ -57,13 +76,13 @@ fn dense_visits_worth<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> usize 
     if expected_visits * COST_OF_VISIT < sparse_cost { (expected_visits * PATIENCE) as usize } else { 0 }
 }
 
-/// `count` <= `BATCH` steps of a random order. Tails join `tails`.
+/// `count` <= `BATCH` steps of a random order. Tails are remembered in `seen`.
 #[inline]
 fn dense<T: Score, E: Entropy>(
     blocks: &Blocks<'_, T>,
     scale: &Scale,
     count: usize,
-    tails: &mut Visited,
+    seen: &mut Seen<'_>,
     entropy: &mut E,
 ) -> Option<usize> {
     // All scores of the batch first: their cache misses overlap.
@@ -74,7 +93,7 @@ fn dense<T: Score, E: Entropy>(
     }
     for &(index, score) in &batch[..count] {
         // An item seen before is no visit: the order goes on to the next new item.
-        if tails.insert(index) && flip(&blocks.exponential_of(scale, score), entropy) {
+        if seen.is_new(index) && flip(&blocks.exponential_of(scale, score), entropy) {
             return Some(index);
         }
     }
@@ -108,10 +127,10 @@ impl Heads {
     }
 }
 
-/// List all heads among the items that are not in `tails` and return one of them uniformly.
-fn sparse<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, tails: &Visited, entropy: &mut E) -> usize {
+/// List all heads among the items that were not seen and return one of them uniformly.
+fn sparse<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, seen: &Seen<'_>, entropy: &mut E) -> usize {
     let weights = Weights::for_count(blocks.len());
-    let mut walk = Walk { blocks, scale, tails, weights, heads: Heads::default(), skipper: Skipper::new(entropy) };
+    let mut walk = Walk { blocks, scale, seen, weights, heads: Heads::default(), skipper: Skipper::new(entropy) };
     for stripe in 0..blocks.stripes() {
         let range = blocks.stripe_range(stripe);
         let weight = weights.at(scale.octaves(blocks.top(), blocks.stripe_maximum(stripe)));
@@ -138,7 +157,7 @@ fn sparse<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, tails: &V
 struct Walk<'w, 'a, T> {
     blocks: &'w Blocks<'a, T>,
     scale: &'w Scale,
-    tails: &'w Visited,
+    seen: &'w Seen<'w>,
     weights: Weights,
     heads: Heads,
     skipper: Skipper,
@@ -152,7 +171,7 @@ impl<T: Score> Walk<'_, '_, T> {
         let (blocks, scale) = (self.blocks, self.scale);
         let is_far = |index: usize| scale.octaves(blocks.top(), blocks.get(index)) >= far;
         for index in blocks.items(block) {
-            if !is_far(index) && !self.tails.contains(index) && flip(&blocks.exponential(scale, index), entropy) {
+            if !is_far(index) && !self.seen.contains(index) && flip(&blocks.exponential(scale, index), entropy) {
                 self.heads.add(index, entropy);
             }
         }
@@ -185,7 +204,7 @@ impl<T: Score> Walk<'_, '_, T> {
             from += offset + 1;
             // The item rang with probability 1 - exp(-rate): accept it so that it is a head with probability exp(-x).
             if wanted(index)
-                && !self.tails.contains(index)
+                && !self.seen.contains(index)
                 && accept(
                     &self.blocks.exponential(self.scale, index),
                     Proposal::Thinned { rate },

@@ -54,7 +54,7 @@ fn draw<T: Score, E: Entropy>(law: Law, blocks: &Blocks<'_, T>, scale: &Scale, e
 /// `size` independent draws.
 ///
 /// # Errors
-/// As [`select`].
+/// As [`select`], and `Memory` if there is none for that many answers.
 pub fn select_many<T: Indexable>(
     law: Law,
     scores: View<'_, T>,
@@ -86,7 +86,9 @@ fn repeat(
     draws_per_thread: usize,
     one: impl Fn(&mut crate::entropy::ThreadEntropy) -> usize + Sync,
 ) -> Result<Vec<usize>, SelectError> {
-    let mut draws = vec![0; size];
+    let mut draws = Vec::new();
+    draws.try_reserve_exact(size).map_err(|_| SelectError::Memory)?;
+    draws.resize(size, 0);
     let threads = available_threads().min(size / draws_per_thread).max(1);
     let fill = |part: &mut [usize]| {
         // In pieces, so that reseeding takes place between them.

@@ -67,9 +67,10 @@ def probability(value: object, name: str) -> float:
     >>> probability(0.99, "confidence")
     0.99
     """
-    if isinstance(value, bool) or not isinstance(value, float | Rational) or not 0.0 < value < 1.0:
+    number = _plain_number(value)
+    if number is None or not 0.0 < number < 1.0:
         raise InvalidParameterError(name, value, "a number strictly between 0 and 1")
-    return float(value)
+    return number
 
 
 def delta_below_one(value: object, name: str = "delta") -> float:
@@ -78,9 +79,17 @@ def delta_below_one(value: object, name: str = "delta") -> float:
     >>> delta_below_one(0)
     0.0
     """
-    if isinstance(value, bool) or not isinstance(value, float | Rational) or not 0.0 <= value < 1.0:
+    number = _plain_number(value)
+    if number is None or not 0.0 <= number < 1.0:
         raise InvalidParameterError(name, value, "a number from 0 (pure privacy) to below 1")
-    return float(value)
+    return number
+
+
+def _plain_number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, float | Rational):
+        return None
+    # A number beyond the doubles is out of every range that is asked for here.
+    return float(value) if -2 <= value <= 2 else None  # type: ignore[operator]
 
 
 def positive_count(value: object, name: str, *, at_most: int | None = None, at_most_what: str = "") -> int:

@@ -21,6 +21,19 @@ pub enum Kind {
     U8,
 }
 
+impl Kind {
+    /// Bytes of one score.
+    #[inline]
+    pub fn size(self) -> usize {
+        match self {
+            Self::F64 | Self::I64 | Self::U64 => 8,
+            Self::F32 | Self::I32 | Self::U32 => 4,
+            Self::I16 | Self::U16 => 2,
+            Self::I8 | Self::U8 => 1,
+        }
+    }
+}
+
 /// Readable memory: `len` values of `kind`, `stride` bytes apart.
 pub struct Memory {
     pub kind: Kind,
@@ -38,6 +51,12 @@ unsafe impl Sync for Memory {}
 pub const EXPECTED: &str = "a one-dimensional array of float64, float32 or integers";
 
 impl Memory {
+    /// Bytes of scores.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.len * self.kind.size()
+    }
+
     #[inline]
     pub fn of(scores: &Bound<'_, PyAny>) -> PyResult<Self> {
         match scores.cast::<PyUntypedArray>() {

@@ -108,15 +108,6 @@ fn pointer(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<*mut c_void> {
     Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.as_ptr())
 }
 
-fn item_size(kind: Kind) -> usize {
-    match kind {
-        Kind::F64 | Kind::I64 | Kind::U64 => 8,
-        Kind::F32 | Kind::I32 | Kind::U32 => 4,
-        Kind::I16 | Kind::U16 => 2,
-        Kind::I8 | Kind::U8 => 1,
-    }
-}
-
 /// # Safety
 /// `schema.format` must be a C string.
 unsafe fn kind_of(py: Python<'_>, schema: &Schema) -> PyResult<Kind> {
@@ -147,7 +138,7 @@ struct Slice {
 
 impl Slice {
     fn into_memory(self, kind: Kind, owner: Owner) -> Memory {
-        Memory { kind, first: self.first, len: self.len, stride: item_size(kind) as isize, _owner: Some(owner) }
+        Memory { kind, first: self.first, len: self.len, stride: kind.size() as isize, _owner: Some(owner) }
     }
 }
 
@@ -163,10 +154,10 @@ unsafe fn slice_of(py: Python<'_>, array: &Array, kind: Kind) -> PyResult<Slice>
         unsafe { *validity.cast::<u8>().add(bit / 8) >> (bit % 8) & 1 == 0 }
     };
     if array.null_count != 0 && !validity.is_null() && (0..len).any(is_null) {
-        return Err(invalid_scores(py, "<Arrow array with nulls>", "a score for every candidate", ""));
+        return Err(invalid_scores(py, "<array with nulls>", "a score for every candidate", ""));
     }
     // SAFETY: the values from `offset` on are part of the buffer (which may be null if there are none).
-    let first = if len == 0 { std::ptr::null() } else { unsafe { values.cast::<u8>().add(offset * item_size(kind)) } };
+    let first = if len == 0 { std::ptr::null() } else { unsafe { values.cast::<u8>().add(offset * kind.size()) } };
     Ok(Slice { first, len })
 }
 
@@ -238,10 +229,10 @@ unsafe fn read_stream(py: Python<'_>, stream: *mut Stream) -> PyResult<Memory> {
 unsafe fn join(kind: Kind, chunks: &[(Box<Array>, Slice)]) -> Memory {
     let len = chunks.iter().map(|(_, slice)| slice.len).sum::<usize>();
     // Words of 64 bits, so that any element type is aligned.
-    let mut words = vec![0_u64; (len * item_size(kind)).div_ceil(8)];
+    let mut words = vec![0_u64; (len * kind.size()).div_ceil(8)];
     let mut to: *mut u8 = words.as_mut_ptr().cast();
     for (_, slice) in chunks {
-        let bytes = slice.len * item_size(kind);
+        let bytes = slice.len * kind.size();
         // SAFETY: the words hold all chunks, and new memory overlaps nothing.
         unsafe {
             std::ptr::copy_nonoverlapping(slice.first, to, bytes);

@@ -69,6 +69,7 @@ pub fn to_python(py: Python<'_>, error: SelectError) -> PyErr {
         SelectError::InvalidScale => {
             invalid_parameter(py, "epsilon, sensitivity", "<out of range>", "finite numbers > 0")
         }
+        SelectError::Memory => pyo3::exceptions::PyMemoryError::new_err("not enough memory for that many draws"),
         SelectError::Entropy => {
             let make = || -> PyResult<PyErr> {
                 let class = exceptions(py)?.selection.bind(py);

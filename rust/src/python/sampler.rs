@@ -42,7 +42,7 @@ impl Sampler {
     fn select(&self, scores: &Bound<'_, PyAny>) -> PyResult<usize> {
         let memory = Memory::of(scores)?;
         with_view!(memory, view => {
-            run(scores.py(), memory.len * size_of_val(&view), || repeated::select(self.law, view, &self.scale))
+            run(scores.py(), memory.bytes(), || repeated::select(self.law, view, &self.scale))
         })
     }
 

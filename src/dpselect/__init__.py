@@ -1,0 +1,65 @@
+"""Differentially private selection: exactly sampled, at the speed of ``argmax``.
+
+Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndFlip`, `ExponentialMechanism`,
+`ReportNoisyMax`. Tables: `Dataset`, whose answers are each a `Release`. What was spent: `accounting`.
+
+>>> import dpselect as dps
+>>> visits = [120, 8301, 44]
+>>> dps.select(visits, epsilon=0.5, sensitivity=1, monotonic=True, candidates=["/about", "/home", "/jobs"])
+'/home'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from dpselect import accounting
+from dpselect.errors import (
+    InvalidCandidatesError,
+    InvalidDataError,
+    InvalidParameterError,
+    InvalidScoresError,
+    SelectionError,
+)
+from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
+from dpselect.mechanisms.permute_and_flip import select
+from dpselect.mechanisms.top_k import top_k
+from dpselect.privacy import Neighbours
+
+if TYPE_CHECKING:
+    from dpselect.release import Release
+    from dpselect.session import Dataset
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Dataset",
+    "ExponentialMechanism",
+    "InvalidCandidatesError",
+    "InvalidDataError",
+    "InvalidParameterError",
+    "InvalidScoresError",
+    "Neighbours",
+    "PermuteAndFlip",
+    "Release",
+    "ReportNoisyMax",
+    "SelectionError",
+    "__version__",
+    "accounting",
+    "select",
+    "top_k",
+]
+
+# Loaded on first use: tables bring a database engine with them, and selecting from scores needs none.
+_LOADED_ON_USE = {"Dataset": "dpselect.session", "Release": "dpselect.release"}
+
+
+def __getattr__(name: str) -> object:
+    if name in _LOADED_ON_USE:
+        return getattr(import_module(_LOADED_ON_USE[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LOADED_ON_USE})

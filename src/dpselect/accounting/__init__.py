@@ -1,0 +1,14 @@
+"""What was spent: events say what ran, without any data, and this layer turns them into epsilon and delta."""
+
+from dpselect.accounting.bounded_range import bounded_range_epsilon, bounded_range_renyi, calibrate_bounded_range
+from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event, LaplaceProfileEvent
+
+__all__ = [
+    "BoundedRangeEvent",
+    "ComposedEvent",
+    "Event",
+    "LaplaceProfileEvent",
+    "bounded_range_epsilon",
+    "bounded_range_renyi",
+    "calibrate_bounded_range",
+]

@@ -1,0 +1,36 @@
+"""Doubles rounded to the safe side: what is spent is never understated, what may be spent never overstated."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+
+def product_up(value: float, count: int) -> float:
+    """The smallest double that is at least ``value * count``; infinite where no finite one is.
+
+    >>> product_up(0.1, 3) >= Fraction(0.1) * 3
+    True
+    """
+    exact = Fraction(value) * count
+    try:
+        nearest = exact.numerator / exact.denominator
+    except OverflowError:
+        return math.inf
+    return math.nextafter(nearest, math.inf) if nearest < exact else nearest
+
+
+def quotient_down(value: float, count: int) -> float:
+    """The largest double that is at most ``value / count``: `count` times it never exceeds `value`.
+
+    >>> Fraction(quotient_down(1.0, 3)) * 3 <= 1
+    True
+    """
+    exact = Fraction(value) / count
+    nearest = exact.numerator / exact.denominator
+    return math.nextafter(nearest, 0.0) if nearest > exact else nearest
+
+
+def up(value: float, *, error: float) -> float:
+    """`value` plus a bound on the rounding `error` it was computed with, itself rounded up."""
+    return math.nextafter(value + error, math.inf)

@@ -1,0 +1,116 @@
+"""Candidates: checked before anything is drawn, handed back as the caller gave them.
+
+The candidate set is public (it comes from the caller, never from the data), so its length may stand in an error.
+Its members may not: someone will pass a private column here by mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from dpselect.errors import InvalidCandidatesError, Shown
+
+Pick = Callable[[int], Any]
+"""From the index of a score to its candidate."""
+
+_NOT_SEQUENCES: Any = (str, bytes, bytearray, memoryview, Mapping, Set)
+
+
+def checked_candidates(candidates: object, *, count: int) -> Pick:
+    """How to get from an index to a candidate, once `candidates` is known to fit `count` scores.
+
+    Args:
+        candidates: a sequence or one-dimensional array (NumPy, pandas, Polars, Arrow) without duplicates.
+        count: the number of scores.
+
+    Returns:
+        A function of the index. From a sequence it gives the member itself; from an array, the member as the
+        Python value that library gives (NumPy dates stay NumPy dates: Python has none as fine).
+
+    Raises:
+        InvalidCandidatesError: another length, duplicates, or not a sequence.
+    """
+    if isinstance(candidates, range):
+        _check_count(candidates, len(candidates), count)
+        return candidates.__getitem__
+    if isinstance(candidates, np.ndarray):
+        return _from_array(cast("npt.NDArray[Any]", candidates), count=count)
+    members = _as_sequence(candidates)
+    _check_count(candidates, len(members), count)
+    if _has_duplicates(members, candidates):
+        raise _refusal(candidates, "candidates without duplicates")
+    return members.__getitem__
+
+
+def _as_sequence(candidates: object) -> Sequence[object]:
+    for method in ("to_pylist", "to_list", "tolist"):  # Arrow; Polars and pandas; other arrays
+        convert = getattr(candidates, method, None)
+        if callable(convert):
+            converted = convert()
+            if isinstance(converted, list):
+                return cast("list[object]", converted)
+    if isinstance(candidates, _NOT_SEQUENCES) or not isinstance(candidates, Sequence):
+        raise _refusal(candidates, "a list, tuple or one-dimensional array", "Their order has to match the scores.")
+    return cast("Sequence[object]", candidates)
+
+
+def _from_array(candidates: npt.NDArray[Any], *, count: int) -> Pick:
+    if candidates.ndim != 1:
+        raise _refusal(candidates, "a list, tuple or one-dimensional array")
+    _check_count(candidates, candidates.shape[0], count)
+    if candidates.dtype.kind == "O":
+        duplicated = _has_duplicates(cast("list[object]", candidates.tolist()), candidates)
+    else:
+        duplicated = np.unique(candidates).size != count
+    if duplicated:
+        raise _refusal(candidates, "candidates without duplicates")
+    return candidates.__getitem__ if candidates.dtype.kind in "OMmV" else candidates.item
+
+
+def _check_count(candidates: object, length: int, count: int) -> None:
+    if length != count:
+        got = Shown(f"<{type(candidates).__name__} of length {length}>")
+        raise InvalidCandidatesError("candidates", got, f"one candidate for each of the {count} scores")
+
+
+def _has_duplicates(members: Sequence[object], candidates: object) -> bool:
+    try:
+        return len(set(members)) != len(members)
+    except TypeError:
+        pass  # some members cannot be hashed: compare those with all others, one by one
+    seen: set[object] = set()
+    unhashable: list[object] = []
+    for member in members:
+        try:
+            known = member in seen
+            seen.add(member)
+        except TypeError:
+            unhashable.append(member)
+            continue
+        if known:
+            return True
+    others = [*unhashable, *seen]
+    for i, one in enumerate(unhashable):
+        for other in others[i + 1 :]:
+            equal = _equal(one, other)
+            if equal is None:
+                raise _refusal(candidates, "members that can be compared with ==")
+            if equal:
+                return True
+    return False
+
+
+def _equal(one: object, other: object) -> bool | None:
+    """Whether two members are equal; nothing where ``==`` has no plain answer (arrays, tables)."""
+    try:
+        return bool(one == other)
+    except (TypeError, ValueError):
+        return None
+
+
+def _refusal(candidates: object, expected: str, hint: str = "") -> InvalidCandidatesError:
+    return InvalidCandidatesError("candidates", Shown(f"<{type(candidates).__name__}>"), expected, hint)

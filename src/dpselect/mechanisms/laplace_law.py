@@ -1,0 +1,179 @@
+r"""Probabilities of report-noisy-max with Laplace noise, by quadrature between the scores.
+
+In units of the scale, with the best score at 0, candidate j at :math:`-x_j` and the winning noisy value at
+:math:`-y`, the product of the noise distribution functions changes its form only where y passes an :math:`x_j`:
+
+.. math:: F_j = 1 - \tfrac12 e^{y - x_j} \ (y \le x_j), \qquad F_j = \tfrac12 e^{x_j - y} \ (y > x_j).
+
+Above the best score (y < 0), with :math:`t = e^{y}`, what is left of candidate i is
+:math:`\frac{p_i}{2} \int_0^1 \prod_{j \ne i} (1 - t p_j/2)\,dt`: permute-and-flip's integral at half the p.
+Below, with :math:`w(y) = e^{y} \prod_j F_j`, which never increases,
+
+.. math:: \frac{p_i}{2} \int_0^{x_i} \frac{w(y)}{1 - \frac12 e^{y - x_i}}\,dy + \int_{x_i}^\infty e^{-y} w(y)\,dy .
+
+All terms are positive, so nothing cancels. Proof: ``proofs/noisy_max.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+from numpy.typing import NDArray
+
+from dpselect.mechanisms.permute_and_flip_law import product_integrals
+
+FloatArray = NDArray[np.float64]
+
+_DEEPEST = 750.0
+"""e^-750 is below the smallest double: candidates further down than this have probability 0 in doubles."""
+
+_NODES, _WEIGHTS = leggauss(16)
+_WIDEST = 1.0
+"""Width of a panel: the product varies on the scale of 1, whatever the number of candidates."""
+
+_NEGLIGIBLE = 1e-21
+"""Panels are left out once w is so small, relative to the integral above the best score."""
+
+_NEAR = math.log(25.0)
+"""Beyond this distance ``q = e^-distance / 2`` is at most 0.02 and enters through power series."""
+
+_TERMS = 10
+
+
+def laplace_probabilities(x: FloatArray) -> FloatArray:
+    """Probability of each candidate from its scaled gap.
+
+    Args:
+        x: shape ``(n,)``, >= 0 or infinite, at least one of them 0.
+
+    Returns:
+        Shape ``(n,)``, summing to 1 up to rounding; relative error below 1e-10. Entries below about 1e-300 may
+        underflow.
+
+    Proof: ``proofs/noisy_max.md``.
+
+    >>> laplace_probabilities(np.array([0.0, 2.0])).round(4)  # of two, the worse wins with e^-x (2 + x) / 4
+    array([0.8647, 0.1353])
+    """
+    p = np.exp(-x)
+    above = product_integrals(p / 2.0)
+    all_levels, position, all_counts = np.unique(x, return_inverse=True, return_counts=True)
+    reached = all_levels <= _DEEPEST
+    levels = _Levels(all_levels[reached], all_counts[reached], negligible=_NEGLIGIBLE / (1.0 + float(p.sum())))
+    upper, lower = np.zeros((2, all_levels.size))
+    upper[reached], lower[reached] = _below_best(levels)
+    return p / 2.0 * (above + upper[position]) + lower[position]
+
+
+@dataclass(frozen=True, slots=True)
+class _Levels:
+    """The distinct scaled gaps in increasing order, and how many candidates share each."""
+
+    x: FloatArray
+    counts: NDArray[np.intp]
+    negligible: float
+
+    def edges(self) -> FloatArray:
+        """Ends of the panels: the levels themselves, as far down as w can matter, and points between them."""
+        # w is at most 2^-N once N candidates have been passed.
+        last = int(np.searchsorted(np.cumsum(self.counts), -math.log2(self.negligible)))
+        stops = self.x[: last + 1]
+        pieces = np.ceil(np.diff(stops) / _WIDEST).astype(int)
+        parts: list[FloatArray] = [
+            stops[i] + (stops[i + 1] - stops[i]) * (np.arange(pieces[i]) / pieces[i]) for i in range(pieces.size)
+        ]
+        return np.concatenate([*parts, stops[-1:]])
+
+    def far_power_sums(self, stops: FloatArray) -> list[FloatArray]:
+        """``sum_j exp(-m (x_j - stop))`` over the candidates far below each stop, for m = 1, 2, ..."""
+        powers = np.arange(1, _TERMS)
+        first_far = np.searchsorted(self.x, stops + _NEAR, side="right")
+        sums: list[FloatArray] = []
+        total, reference, end = np.zeros(powers.size), math.inf, self.x.size
+        for stop, begin in zip(stops[::-1], first_far[::-1], strict=True):  # backwards: sums only ever grow
+            if sums:
+                total = total * np.exp(-powers * (reference - stop))
+            weight, step = self.counts[begin:end].astype(np.float64), np.exp(stop - self.x[begin:end])
+            for m in range(powers.size):
+                weight *= step
+                total[m] += weight.sum()
+            sums.append(total)
+            reference, end = stop, int(begin)
+        return sums[::-1]
+
+    def log_w(self, y: FloatArray, *, passed: int, near: int, far: FloatArray, stop: float) -> FloatArray:
+        """``ln w`` at each y: levels before `passed` lie above y, those before `near` are taken one by one."""
+        others = self.counts[:passed].astype(np.float64)
+        others[0] -= 1.0  # e^y cancels the fall of one candidate at the top, on paper
+        above = (others * (y[:, np.newaxis] - self.x[:passed] + math.log(2.0))).sum(axis=1)
+        q = 0.5 * np.exp(y[:, np.newaxis] - self.x[passed:near])
+        below = (self.counts[passed:near] * np.log1p(-q)).sum(axis=1)
+        powers = np.arange(1, _TERMS)
+        return below - above - math.log(2.0) - (_half_powers(y - stop)[:, 1:] * (far / powers)).sum(axis=1)
+
+
+def _half_powers(distance: FloatArray) -> FloatArray:
+    """``(e^distance / 2)^m``, shape ``(len(distance), _TERMS)``."""
+    return np.power.outer(0.5 * np.exp(distance), np.arange(_TERMS))
+
+
+def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray]:
+    """The two integrals over values below the best score, for each level: before and after the value passes it.
+
+    Panel by panel downwards, until nothing that could be seen is left.
+    """
+    edges = levels.edges()
+    upper, lower = np.zeros((2, levels.x.size))
+    moments = _Moments()
+    still_far = int(np.searchsorted(levels.x, _NEAR, side="right"))  # levels from here on live in the moments
+    all_passed = edges[-1] == levels.x[-1]
+    for start, stop, far in zip(edges[:-1], edges[1:], levels.far_power_sums(edges[1:]), strict=True):
+        passed, near = (int(i) for i in np.searchsorted(levels.x, [start, stop + _NEAR], side="right"))
+        upper[still_far:near] = moments.at(levels.x[still_far:near])
+        still_far = max(still_far, near)
+
+        at_start = levels.log_w(np.array([start]), passed=passed, near=near, far=far, stop=stop)
+        if at_start[0] < math.log(levels.negligible):
+            all_passed = False
+            break
+        half = (stop - start) / 2.0
+        y = start + half * (1.0 + _NODES)
+        weights = half * _WEIGHTS * np.exp(levels.log_w(y, passed=passed, near=near, far=far, stop=stop))
+        own = 1.0 - 0.5 * np.exp(y[:, np.newaxis] - levels.x[passed:near])
+        upper[passed:near] += (weights[:, np.newaxis] / own).sum(axis=0)
+        moments.add(y, weights, stop=stop)
+        lower[:passed] += (np.exp(-y) * weights).sum()
+    upper[still_far:] = moments.at(levels.x[still_far:])
+    if all_passed:  # what is left falls like exp(-n y) for ever
+        end, n = levels.x[-1:], levels.x.size
+        log_w = levels.log_w(end, passed=n, near=n, far=np.zeros(_TERMS - 1), stop=float(end[0]))
+        lower += np.exp(log_w - end) / levels.counts.sum()
+    return upper, lower
+
+
+class _Moments:
+    """``sum_k weight_k / (1 - q)`` over the nodes so far, for levels far below all of them.
+
+    As a geometric series in ``q = e^(y - x) / 2 <= 0.02``; the powers are kept relative to the last panel's end, so
+    that nothing overflows.
+    """
+
+    def __init__(self) -> None:
+        self._sums = np.zeros(_TERMS)
+        self._stop = 0.0
+
+    def add(self, y: FloatArray, weights: FloatArray, *, stop: float) -> None:
+        self._sums *= np.exp(-np.arange(_TERMS) * (stop - self._stop))
+        self._sums += weights @ _half_powers(y - stop)
+        self._stop = stop
+
+    def at(self, x: FloatArray) -> FloatArray:
+        ratio = np.exp(self._stop - x)
+        result = np.zeros_like(x)
+        for coefficient in self._sums[::-1]:
+            result *= ratio
+            result += coefficient
+        return result

@@ -1,0 +1,219 @@
+"""What all selection mechanisms share: arguments, drawing, and everything that follows from the law."""
+
+from __future__ import annotations
+
+import abc
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypeVar, overload
+
+import numpy as np
+from numpy import ndarray
+from numpy.typing import NDArray
+
+from dpselect._native import _core
+from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
+from dpselect.arguments import positive_count, positive_epsilon, positive_sensitivity, probability
+from dpselect.errors import InvalidScoresError
+from dpselect.mechanisms.candidates import checked_candidates
+from dpselect.mechanisms.gaps import Gaps
+from dpselect.mechanisms.laws import Law
+from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores, native_scores, score_count
+from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
+
+Candidate = TypeVar("Candidate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mechanism(abc.ABC):
+    """A selection mechanism with its arguments: a value, compared by them, that holds no random state.
+
+    Use one of its kinds: `ExponentialMechanism`, `PermuteAndFlip`, `ReportNoisyMax`.
+
+    Args:
+        epsilon: privacy loss of one selection, > 0. Rounded down if it is not a double.
+        sensitivity: the most any one score moves between neighbouring data sets, > 0, in the unit of the scores.
+            Rounded up if it is not a double.
+        monotonic: within each pair of neighbours all scores move in the same direction; halves the noise. True of
+            counts when a unit is added or removed, never when one is replaced (``proofs/counting.md``).
+        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or `monotonic` does not go with `neighbours`.
+    """
+
+    epsilon: float
+    sensitivity: float
+    monotonic: bool = False
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    _sampler: _core.Sampler = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        neighbours = neighbouring_relation(self.neighbours)
+        self._set("epsilon", positive_epsilon(self.epsilon))
+        self._set("sensitivity", positive_sensitivity(self.sensitivity))
+        self._set("neighbours", neighbours)
+        self._set("monotonic", check_monotonic(self.monotonic, neighbours))
+        self._set("_sampler", _core.Sampler(self._law.name, self.epsilon, self.sensitivity, self._factor))
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Callable[..., Mechanism], tuple[type[Mechanism], Mapping[str, object]]]:
+        """Copies and pickles are built anew from the arguments: no generator state leaves the core."""
+        return _rebuild, (type(self), {part.name: getattr(self, part.name) for part in fields(self) if part.init})
+
+    @property
+    @abc.abstractmethod
+    def _law(self) -> Law: ...
+
+    @property
+    def _factor(self) -> Literal[1, 2]:
+        return 1 if self.monotonic else 2
+
+    @property
+    def scale(self) -> float:
+        """The scale b of the noise, in the unit of the scores: ``2 * sensitivity / epsilon``, half of it if monotonic.
+
+        For reading only, as a double (infinite or 0 where a double cannot hold it): draws use the exact quotient.
+        """
+        sensitivity, sensitivity_exponent = math.frexp(self.sensitivity)
+        epsilon, epsilon_exponent = math.frexp(self.epsilon)
+        try:
+            return math.ldexp(sensitivity / epsilon, sensitivity_exponent - epsilon_exponent + self._factor - 1)
+        except OverflowError:
+            return math.inf
+
+    @property
+    def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
+        """What one selection costs, for accounting; it knows nothing of the data."""
+        return self._law.privacy(epsilon=self.epsilon)
+
+    @overload
+    def select(self, scores: ScoresLike, candidates: None = None) -> int: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> Candidate: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: object) -> Any: ...
+    def select(self, scores: ScoresLike, candidates: object = None) -> object:
+        """Draw one candidate, at the cost of `epsilon`.
+
+        Args:
+            scores: shape ``(n,)``, finite floats or integers (any float or integer type up to 64 bits); higher is
+                better. NumPy and Arrow data are read in place.
+            candidates: what the scores belong to, in the same order, without duplicates: a sequence or array that
+                comes from public knowledge, never from the data. Default: the indices.
+
+        Returns:
+            The selected candidate, or its index if no candidates were given.
+
+        Raises:
+            InvalidScoresError: no scores, not one-dimensional, not finite, or not exactly representable.
+            InvalidCandidatesError: another number of candidates than scores, or duplicates. Nothing is drawn then.
+
+        Proof that the draw is exact: ``proofs/exact_sampling.md``.
+        """
+        if candidates is None and type(scores) is ndarray:
+            try:
+                return self._sampler.select(scores)
+            except InvalidScoresError:
+                pass  # nothing was drawn; below it is converted to what the core reads in place, or refused for good
+        native = native_scores(scores)
+        if candidates is None:
+            return self._sampler.select(native)
+        pick = checked_candidates(candidates, count=score_count(native))
+        return pick(self._sampler.select(native))
+
+    def select_many(self, scores: ScoresLike, size: int) -> NDArray[np.int64]:
+        """Draw `size` indices independently of each other, *each* at the cost of `epsilon`.
+
+        For simulation, or for accounting by `ComposedEvent`. Winners are not taken out: see `peel`.
+
+        Returns:
+            Shape ``(size,)``, indices of `scores`.
+
+        Raises:
+            InvalidScoresError: as for `select`.
+            InvalidParameterError: `size` is not a whole number >= 1.
+        """
+        size = positive_count(size, "size", at_most=sys.maxsize)
+        return self._sampler.select_many(native_scores(scores), size)
+
+    def peel(self, scores: ScoresLike, k: int) -> NDArray[np.int64]:
+        """Draw `k` different indices one after another, each round without the earlier winners.
+
+        Each round costs `epsilon`; for `k` rounds within a total, see `dpselect.top_k`.
+
+        Returns:
+            Shape ``(k,)``, the first winner first.
+
+        Raises:
+            InvalidScoresError: as for `select`.
+            InvalidParameterError: `k` is not a whole number from 1 to the number of scores.
+
+        Proof: ``proofs/top_k.md``.
+        """
+        native = native_scores(scores)
+        k = positive_count(k, "k", at_most=score_count(native), at_most_what="the number of scores")
+        return self._sampler.peel(native, k)
+
+    def pmf(self, scores: ScoresLike) -> NDArray[np.float64]:
+        """Probability of each candidate. For planning on public scores and for tests: it depends on every score.
+
+        Returns:
+            Shape ``(n,)``, summing to 1 within 1e-12, each entry accurate to ten digits or better (entries below
+            about 1e-300 may underflow; the draw itself never rounds a probability).
+
+        Raises:
+            InvalidScoresError: as for `select`.
+        """
+        return self._probabilities(Gaps.below_best(finite_scores(scores)))
+
+    def expected_error(self, scores: ScoresLike) -> float:
+        """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores.
+
+        Raises:
+            InvalidScoresError: as for `select`.
+        """
+        gaps = Gaps.below_best(finite_scores(scores))
+        return gaps.mean(self._probabilities(gaps))
+
+    def error_bound(self, n_candidates: int, confidence: float = 0.99) -> float:
+        """With probability `confidence` the selected score is at most this far below the best, whatever the scores.
+
+        Exact for the worst scores (one best, all others equal and this far below it), rounded up. It depends on
+        public arguments only, so it may be published.
+
+        Args:
+            n_candidates: number of scores, >= 1.
+            confidence: strictly between 0 and 1.
+
+        Returns:
+            A distance in the unit of the scores; 0 where even a blind guess among `n_candidates` is confident enough.
+
+        Raises:
+            InvalidParameterError: an argument is out of range.
+
+        Proof: ``proofs/error_bounds.md``.
+        """
+        n_candidates = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
+        confidence = probability(confidence, "confidence")
+        return self.worst_error(n_candidates, failure=1.0 - confidence, confidence=confidence)
+
+    def worst_error(self, n_candidates: int, *, failure: float, confidence: float) -> float:
+        """`error_bound` for a `failure` and `confidence` that sum to 1, so that neither is rounded off the other."""
+        theta = self._law.worst_case.error_quantile(n_candidates, failure=failure, confidence=confidence)
+        if theta == 0.0:
+            return 0.0
+        return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf)
+
+    def _probabilities(self, gaps: Gaps) -> NDArray[np.float64]:
+        return self._law.probabilities(
+            gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
+        )
+
+
+def _rebuild(kind: type[Mechanism], arguments: Mapping[str, Any]) -> Mechanism:
+    return kind(**arguments)

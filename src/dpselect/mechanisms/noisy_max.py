@@ -1,0 +1,50 @@
+"""Report-noisy-max."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.mechanisms import laws
+from dpselect.mechanisms.laws import Law
+from dpselect.mechanisms.mechanism import Mechanism
+
+_LAW_OF_NOISE = {"laplace": laws.LAPLACE, "exponential": laws.PERMUTE_AND_FLIP, "gumbel": laws.EXPONENTIAL}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportNoisyMax(Mechanism):
+    """Adds independent noise of the `scale` to every score and selects the candidate with the largest sum.
+
+    `epsilon`-DP with each of the three noises. Gumbel noise selects with the law of `ExponentialMechanism`,
+    exponential noise with that of `PermuteAndFlip`; Laplace noise has a law of its own, with a larger error than
+    permute-and-flip.
+
+    Args:
+        noise: ``"laplace"``, ``"exponential"`` or ``"gumbel"``.
+
+    Other args and Raises: see `Mechanism`.
+
+    Proof: ``proofs/noisy_max.md``. Sources: Dwork & Roth (2014), section 3.3; Ding et al. (2021).
+
+    >>> import numpy as np
+    >>> mechanism = ReportNoisyMax(epsilon=1.0, sensitivity=1.0, monotonic=True, noise="laplace")
+    >>> mechanism.pmf([3, 3])
+    array([0.5, 0.5])
+    >>> mechanism.select(np.array([10.0, 2000.0, 30.0]), candidates=["red", "green", "blue"])
+    'green'
+    """
+
+    noise: Literal["laplace", "exponential", "gumbel"] = "laplace"
+
+    def __post_init__(self) -> None:
+        noise = cast(object, self.noise)
+        if not isinstance(noise, str) or noise not in _LAW_OF_NOISE:
+            got = Shown(repr(noise)) if isinstance(noise, str) else noise
+            raise InvalidParameterError("noise", got, " or ".join(repr(known) for known in _LAW_OF_NOISE))
+        Mechanism.__post_init__(self)
+
+    @property
+    def _law(self) -> Law:
+        return _LAW_OF_NOISE[self.noise]

@@ -1,0 +1,110 @@
+"""Permute-and-flip, and the one-line selection that uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, overload
+
+from dpselect.mechanisms import laws
+from dpselect.mechanisms.laws import Law
+from dpselect.mechanisms.mechanism import Mechanism
+from dpselect.mechanisms.score_vectors import ScoresLike
+from dpselect.privacy import Neighbours, neighbouring_relation
+
+Candidate = TypeVar("Candidate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermuteAndFlip(Mechanism):
+    r"""Visits the candidates in random order and selects the first whose coin, heads with probability
+    :math:`e^{-(s^* - s_i)/b}`, comes up heads.
+
+    `epsilon`-DP. On every vector of scores its expected error is at most that of `ExponentialMechanism`, and at
+    least half of it.
+
+    Args and Raises: see `Mechanism`.
+
+    Proof: ``proofs/permute_and_flip.md``. Sources: McKenna & Sheldon (2020); Ding et al. (2021).
+
+    >>> import numpy as np
+    >>> mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0, monotonic=True)
+    >>> mechanism.pmf(np.log([1.0, 2.0]))
+    array([0.25, 0.75])
+    >>> mechanism.select(np.array([10.0, 2000.0, 30.0]), candidates=["red", "green", "blue"])
+    'green'
+    """
+
+    @property
+    def _law(self) -> Law:
+        return laws.PERMUTE_AND_FLIP
+
+
+@overload
+def select(
+    scores: ScoresLike,
+    *,
+    epsilon: float,
+    sensitivity: float,
+    monotonic: bool = False,
+    candidates: None = None,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> int: ...
+@overload
+def select(
+    scores: ScoresLike,
+    *,
+    epsilon: float,
+    sensitivity: float,
+    monotonic: bool = False,
+    candidates: Sequence[Candidate],
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> Candidate: ...
+@overload
+def select(
+    scores: ScoresLike,
+    *,
+    epsilon: float,
+    sensitivity: float,
+    monotonic: bool = False,
+    candidates: object,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> Any: ...
+def select(
+    scores: ScoresLike,
+    *,
+    epsilon: float,
+    sensitivity: float,
+    monotonic: bool = False,
+    candidates: object = None,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> object:
+    """Select one of the best candidates with `epsilon`-differential privacy, by permute-and-flip.
+
+    Args:
+        scores: shape ``(n,)``, finite floats or integers; higher is better. Any NumPy, Arrow, pandas or Polars
+            vector, or a list.
+        epsilon: privacy loss, > 0.
+        sensitivity: the most any one score moves between neighbouring data sets, > 0, in the unit of the scores.
+        monotonic: within each pair of neighbours all scores move in the same direction; halves the noise. True of
+            counts when a unit is added or removed.
+        candidates: what the scores belong to, in the same order, without duplicates; from public knowledge, never
+            from the data. Default: the indices.
+        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
+
+    Returns:
+        The selected candidate, or its index if no candidates were given.
+
+    Raises:
+        InvalidParameterError: an argument is out of range. Nothing is drawn then.
+        InvalidScoresError: no scores, not one-dimensional, not finite, or not exactly representable.
+        InvalidCandidatesError: another number of candidates than scores, or duplicates.
+
+    Proof: ``proofs/permute_and_flip.md``; that the draw is exact: ``proofs/exact_sampling.md``.
+
+    >>> select([12, 730, 41], epsilon=1.0, sensitivity=1, monotonic=True, candidates=["cat", "dog", "eel"])
+    'dog'
+    """
+    relation = neighbouring_relation(neighbours)
+    mechanism = PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation)
+    return mechanism.select(scores, candidates)

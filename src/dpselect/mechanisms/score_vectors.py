@@ -1,0 +1,214 @@
+"""Scores as callers hold them, turned into what the core and the formulas read, exactly, or refused.
+
+Nothing is ever rounded on the way in: what cannot be represented exactly in a native float or 64-bit integer type
+is refused. No error shows a score, carries one in its arguments, or chains one from a library underneath.
+"""
+
+from __future__ import annotations
+
+import array
+import functools
+from collections.abc import Mapping, Sequence, Set
+from typing import Any, Protocol, TypeGuard, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from dpselect.errors import InvalidScoresError, Shown
+
+
+class SupportsArrowArray(Protocol):
+    """One Arrow array (pyarrow ``Array``)."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+
+class SupportsArrowStream(Protocol):
+    """Arrow arrays in chunks (pyarrow ``ChunkedArray``, Polars ``Series``)."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+class SupportsToNumpy(Protocol):
+    """Anything that converts itself to NumPy (pandas ``Series`` and ``Index``)."""
+
+    def to_numpy(self) -> npt.NDArray[Any]: ...
+
+
+ScoresLike = npt.ArrayLike | SupportsArrowArray | SupportsArrowStream | SupportsToNumpy
+"""What ``scores`` may be: one-dimensional, of real numbers, from NumPy, Arrow, pandas, Polars or plain Python."""
+
+NumericArray = npt.NDArray[np.float64] | npt.NDArray[np.int64] | npt.NDArray[np.uint64]
+
+_EXACT_IN_DOUBLE = 2**53
+_NOT_VECTORS: Any = (str, bytes, bytearray, Mapping, Set)
+_EXACTLY_DOUBLES: Any = (float, np.float16, np.float32)  # float64 is a float
+_BUFFERS: Any = (array.array, memoryview)
+
+
+def native_scores(scores: ScoresLike) -> ScoresLike:
+    """`scores` as an object the core reads in place: a native one-dimensional NumPy array, or Arrow as it is.
+
+    Raises:
+        InvalidScoresError: not one-dimensional, not real numbers, or not representable exactly.
+    """
+    if isinstance(scores, np.ndarray):
+        return _native_array(cast("npt.NDArray[Any]", scores))
+    given = cast(Any, scores)  # whatever its type says
+    is_pandas = hasattr(given, "iloc")  # its conversion to Arrow may fail with an error that quotes values
+    if not is_pandas and (hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__")):
+        return given
+    if isinstance(given, _NOT_VECTORS) or not hasattr(given, "__len__"):
+        raise _not_a_vector(_type_of(given))
+    if _is_plain_sequence(given):
+        return _from_numbers(given)
+    converted = _to_numpy(given)
+    if converted is None:
+        raise _not_a_vector(_type_of(given))
+    return _native_array(converted)
+
+
+def score_count(native: ScoresLike) -> int:
+    """How many scores `native_scores` returned, at least one; public, as the candidates are."""
+    count = len(cast(Any, native)) if hasattr(native, "__len__") else None
+    if count is None:
+        raise _refusal(_type_of(native), "an array that knows its length", "Convert it with pyarrow.array(...).")
+    if count == 0:
+        raise _no_scores()
+    return count
+
+
+def finite_scores(scores: ScoresLike) -> NumericArray:
+    """`scores` as a native float64, int64 or uint64 array for the formulas: exact, finite and not empty.
+
+    Raises:
+        InvalidScoresError: as `native_scores`, and for no scores at all, NaN, infinities and nulls.
+    """
+    native = native_scores(scores)
+    vector = cast("npt.NDArray[Any]", native) if isinstance(native, np.ndarray) else _arrow_to_array(native)
+    if vector.size == 0:
+        raise _no_scores()
+    if vector.dtype.kind == "f":
+        if not np.isfinite(vector).all():
+            raise _not_finite()
+        return vector.astype(np.float64, copy=False)
+    if vector.dtype.kind == "i":
+        return vector.astype(np.int64, copy=False)
+    return vector.astype(np.uint64, copy=False)
+
+
+def _is_plain_sequence(scores: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(scores, Sequence) and not isinstance(scores, _BUFFERS)
+
+
+def _native_array(vector: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """`vector` itself if the core reads it in place, else an exact native copy."""
+    if vector.ndim != 1:
+        raise _not_a_vector(f"{_type_of(vector)} of shape {vector.shape}")
+    if isinstance(vector, np.ma.MaskedArray) and bool(np.ma.getmaskarray(vector).any()):
+        raise _with_nulls()
+    kind, itemsize = vector.dtype.kind, vector.dtype.itemsize
+    if kind not in "fiu" or itemsize > 8:
+        # Only the kind: the length of a text type is that of the longest text in it.
+        raise _not_a_vector(f"{_type_of(vector)} of {vector.dtype.type.__name__}")
+    native = np.dtype("f4") if (kind, itemsize) == ("f", 2) else np.dtype(f"{kind}{itemsize}")
+    if vector.dtype == native and vector.flags.aligned and type(vector) is np.ndarray:
+        return vector
+    return np.require(np.asarray(vector), dtype=native, requirements="A")
+
+
+def _from_numbers(scores: Sequence[object]) -> npt.NDArray[Any]:
+    """Plain Python (or NumPy) numbers as an array that holds each of them exactly."""
+    kinds = {_number_kind(kind) for kind in set(map(type, scores))}
+    if not kinds <= {"f", "i"}:
+        raise _not_a_vector(f"{_type_of(scores)} whose members are not all numbers")
+    if kinds == {"i"}:
+        integers = _exact_integers(cast("Sequence[int]", scores))
+        if integers is None:
+            raise _refusal(_type_of(scores), "integers of 64 bits, all signed or all unsigned")
+        return integers
+    if "i" in kinds and not all(map(_is_exact_double, scores)):
+        raise _refusal(
+            f"{_type_of(scores)} of floats and integers",
+            "integers up to 2^53 beside floats",
+            "Larger ones would be rounded; give integers only.",
+        )
+    return np.array(scores, dtype=np.float64)
+
+
+def _number_kind(kind: type[object]) -> str:
+    """``"f"`` or ``"i"`` for the types of number a list may hold, else nothing."""
+    if issubclass(kind, _EXACTLY_DOUBLES):
+        return "f"
+    if issubclass(kind, int | np.integer) and not issubclass(kind, bool | np.timedelta64):
+        return "i"
+    return ""
+
+
+def _is_exact_double(score: object) -> bool:
+    return _number_kind(type(score)) == "f" or -_EXACT_IN_DOUBLE <= cast(int, score) <= _EXACT_IN_DOUBLE
+
+
+def _exact_integers(scores: Sequence[int]) -> npt.NDArray[Any] | None:
+    plain = list(map(int, scores))  # NumPy's own integers would wrap around without a word
+    for integer_type in (np.int64, np.uint64):
+        try:
+            return np.array(plain, dtype=integer_type)
+        except OverflowError:
+            continue
+    return None
+
+
+def _arrow_to_array(scores: Any) -> npt.NDArray[Any]:
+    vector = _to_numpy(scores)
+    if vector is None or vector.ndim != 1:
+        raise _not_a_vector(_type_of(scores))
+    nulls = getattr(scores, "null_count", 0)
+    if (nulls() if callable(nulls) else nulls) != 0:
+        raise _with_nulls()
+    return _native_array(vector)
+
+
+def _to_numpy(scores: Any) -> npt.NDArray[Any] | None:
+    """`scores` as NumPy by the object's own method, or NumPy's protocol; nothing if neither works.
+
+    Why it does not is not passed on: the reason may quote values.
+    """
+    for convert in (getattr(scores, "to_numpy", None), functools.partial(np.asarray, scores)):
+        try:
+            if convert is not None:
+                return np.asarray(convert())
+        except (TypeError, ValueError, OverflowError, RuntimeError):
+            continue  # pyarrow arrays in one chunk refuse to_numpy() where it would copy; np.asarray lets them
+    return None
+
+
+# The texts below are the core's own where both can be the one to refuse, so that a caller sees one set of words.
+
+
+def _not_a_vector(got: str) -> InvalidScoresError:
+    return _refusal(got, "a one-dimensional array of float64, float32 or integers")
+
+
+def _no_scores() -> InvalidScoresError:
+    return _refusal("empty", "at least one score")
+
+
+def _not_finite() -> InvalidScoresError:
+    return _refusal(
+        "NaN or infinity among them",
+        "finite numbers",
+        "Decide by a public rule what such a candidate scores; dropping it because of the data would leak.",
+    )
+
+
+def _with_nulls() -> InvalidScoresError:
+    return _refusal("array with nulls", "a score for every candidate")
+
+
+def _refusal(got: str, expected: str, hint: str = "") -> InvalidScoresError:
+    return InvalidScoresError("scores", Shown(f"<{got}>"), expected, hint)
+
+
+def _type_of(scores: object) -> str:
+    return type(scores).__name__

@@ -1,0 +1,254 @@
+"""The k best candidates within one total (epsilon, delta): the plan, chosen before any data is seen, and its run."""
+
+from __future__ import annotations
+
+import functools
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, overload
+
+from dpselect.accounting import ComposedEvent, calibrate_bounded_range
+from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
+from dpselect.errors import InvalidScoresError, Shown
+from dpselect.mechanisms import laws
+from dpselect.mechanisms.candidates import checked_candidates
+from dpselect.mechanisms.exponential import ExponentialMechanism
+from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
+from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
+from dpselect.privacy import Neighbours, neighbouring_relation
+
+Candidate = TypeVar("Candidate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopKPlan:
+    """How `k` of `n_candidates` will be selected, and what it costs. Made by `plan_top_k`; holds no data.
+
+    Attributes:
+        mechanism: runs once a round, each round without the earlier winners.
+        n_candidates: number of scores the plan is for.
+        k: number of rounds.
+        epsilon: total cost.
+        delta: total cost; 0 if the plan meets `epsilon` without it.
+    """
+
+    mechanism: PermuteAndFlip | ExponentialMechanism
+    n_candidates: int
+    k: int
+    epsilon: float
+    delta: float
+
+    @property
+    def event(self) -> ComposedEvent:
+        """What the whole run costs, for accounting."""
+        return ComposedEvent(event=self.mechanism.event, count=self.k)
+
+    def error_bound(self, confidence: float = 0.99) -> float:
+        """With probability `confidence`, *every* selected score is at most this far below what it should have been.
+
+        That is: in each round the selected score is at most this far below the best score left, and so the r-th
+        selected one at most this far below the r-th largest of all. Depends on public arguments only.
+
+        Args:
+            confidence: strictly between 0 and 1, for all rounds together.
+
+        Returns:
+            A distance in the unit of the scores.
+
+        Raises:
+            InvalidParameterError: `confidence` is out of range.
+
+        Proof: ``proofs/error_bounds.md``.
+        """
+        # Each round holds with this probability whatever the earlier ones released, so all do with the k-th power.
+        log_confidence = math.log(probability(confidence, "confidence")) / self.k
+        return self.mechanism.worst_error(
+            self.n_candidates, failure=-math.expm1(log_confidence), confidence=math.exp(log_confidence)
+        )
+
+    @overload
+    def select(self, scores: ScoresLike, candidates: None = None) -> list[int]: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> list[Candidate]: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: object) -> list[Any]: ...
+    def select(self, scores: ScoresLike, candidates: object = None) -> list[Any]:
+        """Draw the `k` candidates, best first, at the plan's total cost.
+
+        Args:
+            scores: shape ``(n_candidates,)``; see `Mechanism.select`.
+            candidates: what the scores belong to; see `Mechanism.select`.
+
+        Returns:
+            `k` different candidates (or indices) in the order they were selected.
+
+        Raises:
+            InvalidScoresError: not `n_candidates` finite scores.
+            InvalidCandidatesError: another number of candidates than scores, or duplicates.
+
+        Proof: ``proofs/top_k.md``.
+        """
+        native = native_scores(scores)
+        if score_count(native) != self.n_candidates:
+            got = Shown(f"<{type(scores).__name__} of length {score_count(native)}>")
+            raise InvalidScoresError("scores", got, f"the {self.n_candidates} scores the plan was made for")
+        if candidates is None:
+            return self.mechanism.peel(native, self.k).tolist()
+        pick = checked_candidates(candidates, count=self.n_candidates)
+        return [pick(index) for index in self.mechanism.peel(native, self.k).tolist()]
+
+
+def plan_top_k(
+    n_candidates: int,
+    k: int,
+    *,
+    epsilon: float,
+    sensitivity: float,
+    delta: float = 0.0,
+    monotonic: bool = False,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> TopKPlan:
+    """The better of two ways to select `k` of `n_candidates`, decided from public arguments alone.
+
+    Permute-and-flip at ``epsilon / k`` a round errs less per unit of epsilon; the exponential mechanism composes
+    better when `delta` > 0, so that each of its rounds may spend more. The one with the smaller worst-case expected
+    error in the first, largest, round is taken.
+
+    Args:
+        n_candidates: number of scores, >= 1.
+        k: number to select, from 1 to `n_candidates`.
+        epsilon: total, > 0.
+        sensitivity: of each score, > 0, in the unit of the scores.
+        delta: total, from 0 to below 1.
+        monotonic: as for `Mechanism`.
+        neighbours: as for `Mechanism`.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/top_k.md``.
+
+    >>> plan = plan_top_k(1000, 20, epsilon=1.0, sensitivity=1.0, delta=1e-6)
+    >>> type(plan.mechanism).__name__, round(plan.mechanism.epsilon, 4)
+    ('ExponentialMechanism', 0.102)
+    >>> plan = plan_top_k(1000, 20, epsilon=1.0, sensitivity=1.0)
+    >>> type(plan.mechanism).__name__, round(plan.mechanism.epsilon, 4)
+    ('PermuteAndFlip', 0.05)
+    """
+    n_candidates = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
+    k = positive_count(k, "k", at_most=n_candidates, at_most_what="the number of candidates")
+    epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
+    pure, approximate = _epsilons_per_round(n_candidates, k, epsilon, delta)
+    relation = neighbouring_relation(neighbours)
+    if approximate is None:
+        kind, per_round, delta = PermuteAndFlip, pure, 0.0
+    else:
+        kind, per_round = ExponentialMechanism, approximate
+    mechanism = kind(epsilon=per_round, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation)
+    return TopKPlan(mechanism=mechanism, n_candidates=n_candidates, k=k, epsilon=epsilon, delta=delta)
+
+
+@functools.lru_cache(maxsize=256)
+def _epsilons_per_round(n: int, k: int, epsilon: float, delta: float) -> tuple[float, float | None]:
+    """Epsilon of a permute-and-flip round; and of an exponential one, if that errs less."""
+    pure = calibrate_bounded_range(epsilon=epsilon, delta=0.0, count=k)
+    if delta == 0.0:
+        return pure, None  # at equal epsilon permute-and-flip never errs more: proofs/permute_and_flip.md
+    approximate = calibrate_bounded_range(epsilon=epsilon, delta=delta, count=k)
+    pure_error = laws.PERMUTE_AND_FLIP.worst_case.expected_error(n)
+    approximate_error = laws.EXPONENTIAL.worst_case.expected_error(n)
+    # Errors are in scales, and the scale is inverse to epsilon.
+    return pure, approximate if approximate_error * (pure / approximate) < pure_error else None
+
+
+@overload
+def top_k(
+    scores: ScoresLike,
+    k: int,
+    *,
+    epsilon: float,
+    sensitivity: float,
+    delta: float = 0.0,
+    monotonic: bool = False,
+    candidates: None = None,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> list[int]: ...
+@overload
+def top_k(
+    scores: ScoresLike,
+    k: int,
+    *,
+    epsilon: float,
+    sensitivity: float,
+    delta: float = 0.0,
+    monotonic: bool = False,
+    candidates: Sequence[Candidate],
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> list[Candidate]: ...
+@overload
+def top_k(
+    scores: ScoresLike,
+    k: int,
+    *,
+    epsilon: float,
+    sensitivity: float,
+    delta: float = 0.0,
+    monotonic: bool = False,
+    candidates: object,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> list[Any]: ...
+def top_k(
+    scores: ScoresLike,
+    k: int,
+    *,
+    epsilon: float,
+    sensitivity: float,
+    delta: float = 0.0,
+    monotonic: bool = False,
+    candidates: object = None,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> list[Any]:
+    """Select `k` different candidates with (`epsilon`, `delta`)-differential privacy *in total*, best first.
+
+    The mechanism is chosen from the public arguments: see `plan_top_k`.
+
+    Args:
+        scores: shape ``(n,)``, finite floats or integers; higher is better. Any NumPy, Arrow, pandas or Polars
+            vector, or a list.
+        k: number to select, from 1 to n.
+        epsilon: total privacy loss, > 0.
+        sensitivity: the most any one score moves between neighbouring data sets, > 0, in the unit of the scores.
+        delta: probability with which the guarantee may fail, from 0 to below 1. More than 0 pays off from about
+            ten candidates on; choose it far below one over the number of units.
+        monotonic: within each pair of neighbours all scores move in the same direction; halves the noise. True of
+            counts when a unit is added or removed.
+        candidates: what the scores belong to, in the same order, without duplicates; from public knowledge, never
+            from the data. Default: the indices.
+        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
+
+    Returns:
+        `k` different candidates (or indices) in the order they were selected.
+
+    Raises:
+        InvalidParameterError: an argument is out of range. Nothing is drawn then.
+        InvalidScoresError: no scores, not one-dimensional, not finite, or not exactly representable.
+        InvalidCandidatesError: another number of candidates than scores, or duplicates.
+
+    Proof: ``proofs/top_k.md``.
+
+    >>> top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, candidates=["a", "b", "c", "d"])
+    ['c', 'a']
+    """
+    native = native_scores(scores)
+    plan = plan_top_k(
+        score_count(native),
+        k,
+        epsilon=epsilon,
+        sensitivity=sensitivity,
+        delta=delta,
+        monotonic=monotonic,
+        neighbours=neighbours,
+    )
+    return plan.select(native, candidates)

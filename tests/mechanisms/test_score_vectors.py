@@ -1,0 +1,192 @@
+"""Scores in any container: read as they are, converted exactly, never rounded."""
+
+from __future__ import annotations
+
+import array
+from collections import deque
+from typing import Any
+
+import hypothesis.extra.numpy as hnp
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpselect.errors import InvalidScoresError
+from dpselect.mechanisms.score_vectors import finite_scores, native_scores, score_count
+
+NATIVE = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"]
+
+
+@pytest.mark.parametrize("dtype", NATIVE)
+def test_native_arrays_are_passed_on_and_not_copied(dtype: str) -> None:
+    scores = np.arange(6).astype(dtype)
+    assert native_scores(scores) is scores
+    view = scores[::-2]
+    assert native_scores(view) is view
+    assert finite_scores(scores).tolist() == list(range(6))
+
+
+@pytest.mark.parametrize("dtype", NATIVE)
+def test_arrow_is_passed_on_as_it_is(dtype: str) -> None:
+    for scores in (pa.array(np.arange(6).astype(dtype)), pl.Series(np.arange(6).astype(dtype))):
+        assert native_scores(scores) is scores
+        assert score_count(scores) == 6
+        assert finite_scores(scores).tolist() == list(range(6))
+
+
+def test_formulas_get_doubles_or_wide_integers() -> None:
+    expected = {"f": np.float64, "i": np.int64, "u": np.uint64}
+    for dtype in (*NATIVE, "f2", ">f4", ">i2"):
+        assert finite_scores(np.zeros(3, dtype)).dtype == expected[np.dtype(dtype).kind]
+
+
+@given(
+    hnp.arrays(
+        st.sampled_from(["f8", "f4", "f2", ">f8", ">f4", ">i8", ">u8", ">i4", ">u2", "i1", "u1"]),
+        st.integers(1, 5),
+        elements=st.integers(0, 100),
+    )
+)
+def test_other_byte_orders_and_half_floats_keep_their_values(scores: np.ndarray) -> None:
+    native = native_scores(scores)
+    assert isinstance(native, np.ndarray)
+    assert native.dtype.isnative
+    assert native.dtype.str[1:] in NATIVE
+    assert native.tolist() == scores.tolist()
+
+
+integers_of_64_bits = st.one_of(
+    st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1), st.lists(st.integers(0, 2**64 - 1), min_size=1)
+)
+
+
+@given(integers_of_64_bits)
+def test_lists_of_integers_are_exact(scores: list[int]) -> None:
+    assert finite_scores(scores).tolist() == scores
+
+
+@given(integers_of_64_bits)
+def test_numpy_integers_in_a_list_are_exact_too(scores: list[int]) -> None:
+    numpy_scores: list[Any] = [np.int64(score) if score < 2**63 else np.uint64(score) for score in scores]
+    assert finite_scores(numpy_scores).tolist() == scores
+
+
+def test_numpy_integers_without_a_common_type_do_not_wrap_around() -> None:
+    """NumPy itself would turn the second one into -1, a tie."""
+    with pytest.raises(InvalidScoresError, match="all signed or all unsigned"):
+        finite_scores([np.int64(-1), np.uint64(2**64 - 1)])
+
+
+@given(st.lists(st.integers(-(2**70), 2**70), min_size=1))
+def test_integers_are_exact_or_refused(scores: list[int]) -> None:
+    try:
+        assert finite_scores(scores).tolist() == scores
+    except InvalidScoresError:
+        assert min(scores) < -(2**63) or max(scores) >= 2**64 or (min(scores) < 0 and max(scores) >= 2**63)
+
+
+@given(st.lists(st.one_of(st.integers(-(2**60), 2**60), st.floats(allow_nan=False, allow_infinity=False)), min_size=1))
+def test_mixed_lists_are_exact_or_refused(scores: list[float]) -> None:
+    try:
+        assert finite_scores(scores).tolist() == scores
+    except InvalidScoresError:
+        assert any(isinstance(score, int) and abs(score) > 2**53 for score in scores)
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [1, 2.0, np.float32(3.0)],
+        (np.float16(1.0), 2, np.float64(3.0)),
+        range(1, 4),
+        deque([1.0, 2.0, 3.0]),
+        array.array("d", [1, 2, 3]),
+        array.array("h", [1, 2, 3]),
+        memoryview(np.array([1.0, 2.0, 3.0])),
+        memoryview(b"\x01\x02\x03"),
+        pd.Series([1, 2, 3], index=[9, 8, 7]),
+        pd.Series([1.0, 2.0, 3.0], dtype="float64[pyarrow]"),
+        pd.Series([1, 2, 3], dtype="Int8"),
+        pd.Index([1, 2, 3]),
+        pa.chunked_array([[1.0], [2.0, 3.0]]),
+        pa.chunked_array([pa.array([], pa.int8()), pa.array([1, 2, 3], pa.int8())]),
+        pl.Series([0, 1, 2, 3], dtype=pl.UInt16).slice(1),
+        np.ma.array([1.0, 2.0, 3.0]),
+        np.array([1.0, 2.0, 3.0]).view(np.recarray),
+        pd.Categorical([1, 2, 3]),
+    ],
+    ids=lambda scores: type(scores).__module__ + "." + type(scores).__name__,
+)
+def test_one_dimensional_numbers_of_any_kind(scores: Any) -> None:
+    assert score_count(native_scores(scores)) == 3
+    assert finite_scores(scores).tolist() == [1, 2, 3]
+
+
+def test_an_unaligned_column_of_a_record_array() -> None:
+    records = np.array([(1, 1.5), (2, 2.5)], dtype=[("flag", "u1"), ("score", "f8")])
+    assert not records["score"].flags.aligned
+    native = native_scores(records["score"])
+    assert isinstance(native, np.ndarray)
+    assert native.flags.aligned
+    assert native.tolist() == [1.5, 2.5]
+
+
+class OnlyConverts:
+    """A vector of a library unknown here, through NumPy's protocol."""
+
+    def __len__(self) -> int:
+        return 2
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array([1.5, 2.5])
+
+
+class CannotConvert(OnlyConverts):
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise RuntimeError("the value 7919 lives on another device")
+
+
+def test_numpys_protocol() -> None:
+    assert finite_scores(OnlyConverts()).tolist() == [1.5, 2.5]
+    with pytest.raises(InvalidScoresError) as caught:
+        finite_scores(CannotConvert())
+    assert "7919" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+class WithoutLength:
+    """Arrow data of a library that does not say how long it is."""
+
+    def __init__(self) -> None:
+        self._array = pa.array([1.0, 2.0])
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> Any:
+        return self._array.__arrow_c_array__(requested_schema)
+
+
+def test_arrow_data_without_a_length_can_be_drawn_from_but_not_matched_with_candidates() -> None:
+    import dpselect as dps
+
+    mechanism = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0)
+    assert mechanism.select(WithoutLength()) in (0, 1)
+    with pytest.raises(InvalidScoresError, match="length"):
+        mechanism.select(WithoutLength(), ["a", "b"])
+    with pytest.raises(InvalidScoresError):
+        mechanism.pmf(WithoutLength())
+
+
+def test_errors_say_what_came_in_public_terms() -> None:
+    def text(scores: Any) -> str:
+        with pytest.raises(InvalidScoresError) as caught:
+            finite_scores(scores)
+        return str(caught.value)
+
+    assert "<ndarray of shape (2, 3)>" in text(np.zeros((2, 3)))
+    assert "<ndarray of str_>" in text(np.array(["seven", "letters"]))
+    assert "<list whose members are not all numbers>" in text([1, "2"])
+    assert "2^53" in text([2**60 + 1, 0.5])
+    assert "public rule" in text([np.nan])

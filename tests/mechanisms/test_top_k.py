@@ -1,0 +1,139 @@
+"""Top-k: one total price, the better mechanism by public arguments, the k best in order."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpselect as dps
+from dpselect.accounting import ComposedEvent, bounded_range_epsilon
+from dpselect.errors import InvalidParameterError, InvalidScoresError
+from dpselect.mechanisms import plan_top_k, worst_case
+from dpselect.privacy import Neighbours
+
+
+def test_the_best_in_order() -> None:
+    scores = np.array([10.0, 4000.0, 7.0, 2000.0, 3000.0, 1.0])
+    for delta in (0.0, 1e-6):
+        assert dps.top_k(scores, 3, epsilon=2.0, sensitivity=1.0, delta=delta) == [1, 4, 3]
+        winners = dps.top_k(scores, 2, epsilon=2.0, sensitivity=1.0, delta=delta, candidates=list("abcdef"))
+        assert winners == ["b", "e"]
+    assert dps.top_k(pl.Series(scores), 1, epsilon=2.0, sensitivity=1.0) == [1]
+    assert all(type(index) is int for index in dps.top_k(scores, 6, epsilon=2.0, sensitivity=1.0))
+
+
+@given(
+    n=st.integers(1, 40),
+    k=st.integers(1, 40),
+    epsilon=st.floats(0.01, 5.0),
+    delta=st.sampled_from([0.0, 1e-9, 1e-6, 1e-3]),
+)
+@settings(max_examples=40, deadline=None)
+def test_a_plan_never_costs_more_than_was_asked(n: int, k: int, epsilon: float, delta: float) -> None:
+    k = min(k, n)
+    plan = plan_top_k(n, k, epsilon=epsilon, sensitivity=1.0, delta=delta)
+    assert plan.delta <= delta
+    assert plan.epsilon == epsilon
+    assert plan.event == ComposedEvent(event=plan.mechanism.event, count=k)
+    if isinstance(plan.mechanism, dps.PermuteAndFlip):
+        assert plan.delta == 0.0
+        assert Fraction(plan.mechanism.epsilon) * k <= Fraction(epsilon)
+        assert plan.event.epsilon <= epsilon
+        assert plan.mechanism.epsilon == pytest.approx(epsilon / k, rel=1e-15)
+    else:
+        assert plan.delta == delta
+        assert bounded_range_epsilon(plan.mechanism.epsilon, count=k, delta=delta) <= epsilon
+        assert plan.mechanism.epsilon >= epsilon / k
+
+
+@pytest.mark.parametrize("n", [2, 30, 1000, 10**6])
+@pytest.mark.parametrize("k", [1, 2, 5, 10, 50])
+def test_the_mechanism_with_the_smaller_worst_expected_error_is_taken(n: int, k: int) -> None:
+    k = min(k, n)
+    plan = plan_top_k(n, k, epsilon=1.0, sensitivity=1.0, delta=1e-6)
+    affordable = dps.accounting.calibrate_bounded_range(epsilon=1.0, delta=1e-6, count=k)
+    errors = {
+        dps.PermuteAndFlip: worst_case.PERMUTE_AND_FLIP.expected_error(n) * k,
+        dps.ExponentialMechanism: worst_case.EXPONENTIAL.expected_error(n) / affordable,
+    }
+    assert errors[type(plan.mechanism)] <= min(errors.values()) * (1 + 1e-12)
+
+
+def test_the_choice_depends_on_the_public_arguments() -> None:
+    def chosen(k: int, delta: float) -> type:
+        return type(plan_top_k(1000, k, epsilon=1.0, sensitivity=1.0, delta=delta).mechanism)
+
+    assert chosen(1, 1e-6) is dps.PermuteAndFlip
+    assert chosen(2, 1e-9) is dps.PermuteAndFlip
+    assert chosen(50, 0.0) is dps.PermuteAndFlip
+    assert chosen(10, 1e-6) is dps.ExponentialMechanism
+    assert chosen(50, 1e-6) is dps.ExponentialMechanism
+
+
+def test_known_advantage_of_the_exponential_mechanism() -> None:
+    """Epsilon a round over that of basic composition, at delta = 10^-6 and total epsilon 1."""
+    for k, ratio in {5: 1.16, 10: 1.5, 20: 2.04, 50: 3.16}.items():
+        plan = plan_top_k(1000, k, epsilon=1.0, sensitivity=1.0, delta=1e-6)
+        assert plan.mechanism.epsilon * k == pytest.approx(ratio, abs=5e-3)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_all_winners_stay_within_the_error_bound(delta: float) -> None:
+    """On the worst scores of the first round, the bound's own confidence is met and hardly exceeded."""
+    n, k, confidence = 50, 12, 0.9
+    plan = plan_top_k(n, k, epsilon=1.0, sensitivity=1.0, delta=delta)
+    bound = plan.error_bound(confidence)
+    single = plan.mechanism.error_bound(n, confidence ** (1 / k))
+    assert bound == pytest.approx(single, rel=1e-9)
+    assert bound > plan.mechanism.error_bound(n, confidence)
+    scores = np.r_[np.full(k, 0.0), np.full(n - k, -bound * 1.001)]
+    failures = sum(max(plan.select(scores)) >= k for _ in range(1500))
+    # Each run fails with probability at most 0.1: 1500 of them 263 times with one below 10^-17.
+    assert failures <= 263
+    too_close = np.r_[np.full(k, 0.0), np.full(n - k, -bound / 4)]
+    assert sum(max(plan.select(too_close)) >= k for _ in range(1500)) > 263
+
+
+def test_plans_are_values() -> None:
+    plan = plan_top_k(10, 3, epsilon=1, sensitivity=1, delta=0, neighbours="replace_one")
+    assert plan == plan_top_k(10, 3, epsilon=1.0, sensitivity=1.0, delta=0.0, neighbours=Neighbours.REPLACE_ONE)
+    assert plan.mechanism.neighbours is Neighbours.REPLACE_ONE
+    monotonic = plan_top_k(10, 3, epsilon=1.0, sensitivity=1.0, monotonic=True)
+    assert monotonic.mechanism.scale == plan.mechanism.scale / 2
+    assert monotonic.error_bound() == pytest.approx(plan.error_bound() / 2, rel=1e-12)
+
+
+def test_a_plan_is_for_so_many_scores() -> None:
+    plan = plan_top_k(3, 2, epsilon=1.0, sensitivity=1.0)
+    assert sorted(plan.select([1.0, 2.0, 3.0], ["a", "b", "c"])) in (["a", "b"], ["a", "c"], ["b", "c"])
+    for scores in ([1.0, 2.0], [1.0, 2.0, 3.0, 4.0]):
+        with pytest.raises(InvalidScoresError, match="the 3 scores the plan was made for"):
+            plan.select(scores)
+
+
+def test_bad_plans() -> None:
+    for arguments in ({"n_candidates": 0, "k": 1}, {"n_candidates": 3, "k": 4}, {"n_candidates": 3, "k": 0}):
+        with pytest.raises(InvalidParameterError):
+            plan_top_k(**arguments, epsilon=1.0, sensitivity=1.0)
+    with pytest.raises(InvalidParameterError, match="divided"):
+        plan_top_k(3, 2, epsilon=5e-324, sensitivity=1.0)
+    assert plan_top_k(3, 1, epsilon=5e-324, sensitivity=1.0).mechanism.epsilon == 5e-324
+
+
+@pytest.mark.parametrize("epsilon", [1e300, 1e-300])
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.5])
+def test_extreme_epsilon(epsilon: float, delta: float) -> None:
+    assert len(dps.top_k([3.0, 1.0, 2.0], 2, epsilon=epsilon, sensitivity=1.0, delta=delta)) == 2
+
+
+def test_one_candidate_and_all_candidates() -> None:
+    assert dps.top_k([3.5], 1, epsilon=1.0, sensitivity=1.0, delta=1e-6) == [0]
+    assert plan_top_k(1, 1, epsilon=1.0, sensitivity=1.0).error_bound() == 0.0
+    assert sorted(dps.top_k(list(range(20)), 20, epsilon=1.0, sensitivity=1.0, delta=1e-6)) == list(range(20))
+    assert math.isfinite(plan_top_k(20, 20, epsilon=1.0, sensitivity=1.0).error_bound(1 - 1e-12))

@@ -1,0 +1,101 @@
+"""Two programs, seven formulas and one noise: all the same law. And what sets it apart from its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from tests.reference import exponential
+from tests.reference.noisy_max import exponential_noise_law
+from tests.reference.permute_and_flip import (
+    LAWS,
+    Law,
+    flip_all,
+    law_by_dynamic_program,
+    law_by_heads,
+    law_by_integral,
+    law_by_positions,
+    permute_and_flip,
+)
+from tests.reference.randomness import as_vector, exact_law
+from tests.reference.strategies import flip_probabilities, without_deadline
+
+
+@without_deadline
+@given(flip_probabilities(max_size=4))
+def test_the_paper_program(p: tuple[Fraction, ...]) -> None:
+    drawn = exact_law(lambda randomness: permute_and_flip(p, randomness=randomness))
+    assert as_vector(drawn, count=len(p)) == law_by_heads(p)
+
+
+@without_deadline
+@given(flip_probabilities(max_size=5))
+def test_flipping_every_coin(p: tuple[Fraction, ...]) -> None:
+    drawn = exact_law(lambda randomness: flip_all(p, randomness=randomness))
+    assert as_vector(drawn, count=len(p)) == law_by_heads(p)
+
+
+@pytest.mark.parametrize("formula", [law for law in LAWS if law is not law_by_heads])
+@without_deadline
+@given(p=flip_probabilities(max_size=5))
+def test_every_formula_is_the_same_law(formula: Law, p: tuple[Fraction, ...]) -> None:
+    assert formula(p) == law_by_heads(p)
+    assert sum(formula(p)) == 1
+
+
+@without_deadline
+@given(flip_probabilities(max_size=5))
+def test_exponential_noise_has_this_law(p: tuple[Fraction, ...]) -> None:
+    assert exponential_noise_law(p) == law_by_heads(p)
+
+
+def test_polynomial_time_formulas_agree_where_the_others_cannot_go() -> None:
+    p = tuple(Fraction(1, 1 + i % 7) for i in range(40))
+    assert law_by_dynamic_program(p) == law_by_integral(p) == law_by_positions(p)
+    assert sum(law_by_positions(p)) == 1
+
+
+def test_in_floats_the_alternating_sum_is_worthless_and_the_positive_one_is_not() -> None:
+    floats: Any = (1.0,) * 100
+    assert abs(sum(law_by_dynamic_program(floats)) - 1) > 1e6
+    assert law_by_positions(floats) == pytest.approx([0.01] * 100, rel=1e-12)
+
+
+@without_deadline
+@given(flip_probabilities(min_size=2))
+def test_compared_with_the_exponential_mechanism_it_prefers_better_candidates(p: tuple[Fraction, ...]) -> None:
+    ratios = [ours / theirs for ours, theirs in zip(law_by_heads(p), exponential.law(p), strict=True)]
+    by_score = [ratio for _, ratio in sorted(zip(p, ratios, strict=True))]
+    assert by_score == sorted(by_score)
+    assert all(Fraction(1, 2) <= ratio for ratio in ratios)
+
+
+def test_the_ratio_of_one_half_is_approached() -> None:
+    p = (Fraction(1), Fraction(1, 10**6))
+    ratio = law_by_heads(p)[1] / exponential.law(p)[1]
+    assert Fraction(1, 2) < ratio < Fraction(1, 2) + Fraction(1, 10**6)
+
+
+def uniform_law(p: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    return (Fraction(1, len(p)),) * len(p)
+
+
+def law_at_twice_epsilon(p: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    return law_by_heads([p_i * p_i for p_i in p])
+
+
+@pytest.mark.parametrize(
+    "wrong_law",
+    [
+        pytest.param(exponential.law, id="with replacement"),
+        pytest.param(uniform_law, id="uniform"),
+        pytest.param(law_at_twice_epsilon, id="twice the epsilon"),
+    ],
+)
+def test_other_laws_are_told_apart(wrong_law: Law) -> None:
+    p = (Fraction(1), Fraction(1, 2), Fraction(1, 3))
+    assert all(formula(p) != wrong_law(p) for formula in LAWS)

@@ -1,0 +1,120 @@
+"""The checks of public arguments: NaN-safe, exact, rounded to the safe side."""
+
+from __future__ import annotations
+
+import decimal
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dpselect.arguments import (
+    delta_below_one,
+    positive_count,
+    positive_epsilon,
+    positive_sensitivity,
+    probability,
+)
+from dpselect.errors import InvalidParameterError
+
+POSITIVE = pytest.mark.parametrize("check", [positive_epsilon, positive_sensitivity])
+NOT_NUMBERS = ["1", None, True, False, [1.0], {1.0: 1.0}, np.array([1.0, 2.0]), np.array(["1"]), 1j, b"1", object()]
+
+
+@POSITIVE
+@given(st.floats(min_value=5e-324, allow_nan=False, allow_infinity=False))
+def test_doubles_stay_as_they_are(check: Any, value: float) -> None:
+    assert check(value) == value
+    assert type(check(np.float64(value))) is float
+
+
+@POSITIVE
+@pytest.mark.parametrize(
+    "value", [5e-324, 1e300, 1.7976931348623157e308, 1, np.int8(3), np.float32(0.1), np.float16(2)]
+)
+def test_numbers_that_are_doubles(check: Any, value: Any) -> None:
+    assert Fraction(check(value)) == Fraction(float(value))
+
+
+@given(st.fractions(min_value=Fraction(1, 10**30)))
+def test_other_numbers_are_rounded_to_the_safe_side(value: Fraction) -> None:
+    assume(value < Fraction(10) ** 300)
+    epsilon, sensitivity = positive_epsilon(value), positive_sensitivity(value)
+    assert Fraction(epsilon) <= value <= Fraction(sensitivity)
+    assert sensitivity <= math.nextafter(epsilon, math.inf)
+
+
+@given(st.integers(1, 2**200))
+def test_integers_are_rounded_to_the_safe_side(value: int) -> None:
+    assert positive_epsilon(value) <= value <= positive_sensitivity(value)
+
+
+@POSITIVE
+@pytest.mark.parametrize(
+    "value",
+    [*NOT_NUMBERS, 0, 0.0, -0.0, -1, -1e-300, math.nan, math.inf, -math.inf, np.float32("nan"), Fraction(-1, 3)],
+)
+def test_what_is_not_a_positive_number(check: Any, value: Any) -> None:
+    with pytest.raises(InvalidParameterError) as caught:
+        check(value, "rate")
+    assert caught.value.name == "rate"
+
+
+def test_numbers_beyond_doubles() -> None:
+    for check in (positive_epsilon, positive_sensitivity):
+        with pytest.raises(InvalidParameterError, match="a double can hold"):
+            check(10**400)
+    with pytest.raises(InvalidParameterError, match="a double can hold"):
+        positive_epsilon(Fraction(1, 10**400))
+    assert positive_sensitivity(Fraction(1, 10**400)) == 5e-324
+
+
+def test_decimals_are_refused_rather_than_rounded_the_wrong_way() -> None:
+    with pytest.raises(InvalidParameterError):
+        positive_epsilon(decimal.Decimal("0.1"))
+
+
+@pytest.mark.parametrize("value", [0.5, 1e-300, Fraction(1, 3), np.float64(0.25), 1 - 2**-53])
+def test_probabilities(value: Any) -> None:
+    assert probability(value, "confidence") == float(value)
+
+
+@pytest.mark.parametrize("value", [*NOT_NUMBERS, 0, 1, 0.0, 1.0, -0.1, 1.1, math.nan, math.inf])
+def test_what_is_not_a_probability(value: Any) -> None:
+    with pytest.raises(InvalidParameterError, match="strictly between 0 and 1"):
+        probability(value, "confidence")
+
+
+@pytest.mark.parametrize("value", [0, 0.0, 1e-9, Fraction(1, 3), np.float64(0.5)])
+def test_deltas(value: Any) -> None:
+    assert delta_below_one(value) == float(value)
+
+
+@pytest.mark.parametrize("value", [*NOT_NUMBERS, 1, 1.0, -1e-300, math.nan, math.inf])
+def test_what_is_not_a_delta(value: Any) -> None:
+    with pytest.raises(InvalidParameterError) as caught:
+        delta_below_one(value)
+    assert caught.value.name == "delta"
+
+
+@pytest.mark.parametrize("value", [1, 7, 2**70, np.int16(7), np.uint64(2**63)])
+def test_counts(value: Any) -> None:
+    assert positive_count(value, "k") == int(value)
+    assert type(positive_count(value, "k")) is int
+
+
+@pytest.mark.parametrize("value", [*NOT_NUMBERS, 0, -1, 1.0, 2.5, math.nan, math.inf, np.bool_(True), Fraction(3)])
+def test_what_is_not_a_count(value: Any) -> None:
+    with pytest.raises(InvalidParameterError) as caught:
+        positive_count(value, "k")
+    assert caught.value.name == "k"
+
+
+def test_counts_up_to_a_limit() -> None:
+    assert positive_count(5, "k", at_most=5) == 5
+    with pytest.raises(InvalidParameterError, match=r"k=6: expected at most 5 \(the number of scores\)"):
+        positive_count(6, "k", at_most=5, at_most_what="the number of scores")

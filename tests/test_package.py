@@ -1,0 +1,37 @@
+"""The package as it is imported: its names, its version, and how little it loads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import dpselect as dps
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("name", dps.__all__)
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(dps, name) is not None
+    assert name in dir(dps)
+
+
+def test_unknown_names_are_attribute_errors() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Datset'"):
+        dps.Datset  # type: ignore[attr-defined] # noqa: B018
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert dps.__version__ == project["version"]
+
+
+def test_importing_the_package_loads_no_engine() -> None:
+    heavy = ["duckdb", "pyarrow", "pandas", "polars", "scipy", "rich", "cyclopts"]
+    program = f"import sys, dpselect; print([name for name in {heavy!r} if name in sys.modules])"
+    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60)
+    assert loaded.stdout.strip() == "[]"
