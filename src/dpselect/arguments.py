@@ -86,10 +86,13 @@ def delta_below_one(value: object, name: str = "delta") -> float:
 
 
 def _plain_number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, float | Rational):
+    if isinstance(value, bool):
         return None
-    # A number beyond the doubles is out of every range that is asked for here.
-    return float(value) if -2 <= value <= 2 else None  # type: ignore[operator]
+    if isinstance(value, float):
+        return float(value)
+    exact = _as_fraction(value)
+    # Beyond this a number is out of every range asked for here, and perhaps beyond the doubles.
+    return float(exact) if exact is not None and -2 <= exact <= 2 else None
 
 
 def positive_count(value: object, name: str, *, at_most: int | None = None, at_most_what: str = "") -> int:
