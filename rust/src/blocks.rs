@@ -46,7 +46,7 @@ pub struct Block {
 }
 
 /// Lanes of the narrowest type.
-pub const MOST_LANES: usize = 256;
+pub const MOST_LANES: usize = kernels::ROW_BYTES;
 
 /// Types that can be indexed: those whose rows of 256 bytes the kernel is compiled for.
 pub trait Indexable: Score {
@@ -69,7 +69,7 @@ pub trait Indexable: Score {
 macro_rules! indexable {
     ($($type:ty),*) => {$(
         impl Indexable for $type {
-            const LANES: usize = 256 / size_of::<$type>();
+            const LANES: usize = kernels::ROW_BYTES / size_of::<$type>();
 
             #[inline]
             unsafe fn scan_stripe(
@@ -79,7 +79,7 @@ macro_rules! indexable {
                 count: usize,
                 maxima: *mut Self,
             ) -> (Self, bool) {
-                const LANES: usize = 256 / size_of::<$type>();
+                const LANES: usize = kernels::ROW_BYTES / size_of::<$type>();
                 // SAFETY: the caller's.
                 let lanes = unsafe { kernels::scan_stripe::<_, LANES>(level, view, start, count) };
                 let mut top = <$type as Score>::LOWEST;
@@ -107,6 +107,11 @@ impl<'a, T: Indexable> Blocks<'a, T> {
     /// `NoCandidates` if there is no score, `NotFinite` if one is NaN or infinite.
     pub fn new(view: View<'a, T>) -> Result<Self, SelectError> {
         let threads = (view.len() * size_of::<T>() / BYTES_PER_THREAD).clamp(1, available_threads());
+        Self::with_threads(view, threads, Level::detect())
+    }
+
+    #[doc(hidden)]
+    pub fn with_threads_pub(view: View<'a, T>, threads: usize) -> Result<Self, SelectError> {
         Self::with_threads(view, threads, Level::detect())
     }
 

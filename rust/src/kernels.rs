@@ -7,6 +7,9 @@ use crate::blocks::Weights;
 use crate::scale::Scale;
 use crate::score::{Score, View};
 
+/// Bytes of a row, whatever the type.
+pub const ROW_BYTES: usize = 256;
+
 /// Maxima and checks of `L` lanes.
 pub struct Lanes<T, const L: usize> {
     pub maxima: [T; L],
@@ -28,6 +31,23 @@ impl<T: Score, const L: usize> Lanes<T, L> {
     }
 }
 
+/// How far ahead of the scan memory is asked for. The processor's own prefetching stops at pages of 4 KiB; asking for
+/// the page after the next one took a third off the pass over 80 MB (2, 4, 16, 32 and 64 KiB gained less).
+const PREFETCH_BYTES: usize = 8192;
+
+/// Ask for the row that lies `PREFETCH_BYTES` behind `row`.
+#[inline(always)]
+fn prefetch(row: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..ROW_BYTES / 64 {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing, so any address will do.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(row.wrapping_add(PREFETCH_BYTES + 64 * line).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = row;
+}
+
 /// Scan `rows` full rows from `first`.
 ///
 /// # Safety
@@ -39,6 +59,7 @@ unsafe fn scan<T: Score, const L: usize>(first: *const T, rows: usize) -> Lanes<
         // Integer maxima may be reordered, and the compiler would vectorise across rows with slow gathers: the opaque
         // address keeps it to one row at a time.
         let row = std::hint::black_box(row * L);
+        prefetch(first.wrapping_add(row).cast());
         // SAFETY: the caller's.
         let values = unsafe { first.add(row).cast::<[T; L]>().read_unaligned() };
         lanes.take(&values);
