@@ -165,6 +165,11 @@ fn below_filtered<E: Entropy, F: Fn() -> Ratio>(
     filter: Filter,
     entropy: &mut E,
 ) -> bool {
+    if x.approximate > LARGEST_EXPONENT && uniform.head > 0 {
+        // exp(-90) < 2^-129, and no proposal is less likely than 2^-60: the threshold is below 2^-64 <= V. Most
+        // candidates far from the top end here, without an exponential.
+        return false;
+    }
     let exponent = if x.approximate < LARGEST_EXPONENT { x.approximate } else { LARGEST_EXPONENT };
     let threshold = threshold(exp_negative_f64(exponent), proposal, stage);
     match filter.decide(uniform.head, threshold, x.approximate) {

@@ -59,18 +59,37 @@ impl Proposals {
 
     /// Propose an item; returns it with the bound it was proposed with.
     #[inline]
-    fn propose<T: Score, E: Entropy>(&self, blocks: &Blocks<'_, T>, scale: &Scale, entropy: &mut E) -> (usize, u64) {
+    fn propose<T: Score, E: Entropy>(
+        &self,
+        blocks: &Blocks<'_, T>,
+        scale: &Scale,
+        bounds: &mut [u64; MOST_LANES],
+        entropy: &mut E,
+    ) -> (usize, u64) {
         let target = entropy.below(self.total());
         let stripe = self.ends.partition_point(|&end| end <= target);
         let mut rest = target - if stripe == 0 { 0 } else { self.ends[stripe - 1] };
         let range = blocks.stripe_range(stripe);
-        let (rows, incomplete) = (range.len() / blocks.lanes(), range.len() % blocks.lanes());
-        let mut bounds = [0; MOST_LANES];
-        for (lane, &weight) in blocks.block_weights(scale, self.weights, stripe, &mut bounds).iter().enumerate() {
-            let len = (rows + usize::from(lane < incomplete)) as u64;
+        let lanes = blocks.lanes();
+        let (rows, incomplete) = ((range.len() / lanes) as u64, range.len() % lanes);
+        let bounds = blocks.block_weights(scale, self.weights, stripe, bounds);
+        // Eight lanes at a glance, as long as their blocks are equally long.
+        let mut first = 0;
+        if incomplete == 0 {
+            for eight in bounds.chunks_exact(8) {
+                let weight = eight.iter().sum::<u64>() * rows;
+                if rest < weight {
+                    break;
+                }
+                rest -= weight;
+                first += 8;
+            }
+        }
+        for (lane, &weight) in bounds.iter().enumerate().skip(first) {
+            let len = rows + u64::from(lane < incomplete);
             if rest < weight * len {
                 let row = (rest / weight) as usize;
-                return (range.start + row * blocks.lanes() + lane, weight);
+                return (range.start + row * lanes + lane, weight);
             }
             rest -= weight * len;
         }
@@ -91,8 +110,9 @@ pub fn draw<T: Score, E: Entropy>(
     entropy: &mut E,
 ) -> usize {
     let bits = proposals.weights.bits;
+    let mut bounds = [0; MOST_LANES];
     loop {
-        let (index, weight) = proposals.propose(blocks, scale, entropy);
+        let (index, weight) = proposals.propose(blocks, scale, &mut bounds, entropy);
         let x = blocks.exponential(scale, index);
         if accept(&x, Proposal::Weight { weight, bits }, Stage::WHOLE, entropy) && !removed.contains(index) {
             return index;

@@ -131,6 +131,7 @@ impl Heads {
 fn sparse<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, seen: &Seen<'_>, entropy: &mut E) -> usize {
     let weights = Weights::for_count(blocks.len());
     let mut walk = Walk { blocks, scale, seen, weights, heads: Heads::default(), skipper: Skipper::new(entropy) };
+    let mut bounds = [0; MOST_LANES];
     for stripe in 0..blocks.stripes() {
         let range = blocks.stripe_range(stripe);
         let weight = weights.at(scale.octaves(blocks.top(), blocks.stripe_maximum(stripe)));
@@ -139,7 +140,6 @@ fn sparse<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, seen: &Se
             walk.thin(range.len(), weight, |offset| range.start + offset, entropy);
             continue;
         }
-        let mut bounds = [0; MOST_LANES];
         for (lane, &weight) in blocks.block_weights(scale, weights, stripe, &mut bounds).iter().enumerate() {
             let block = blocks.block(stripe, lane);
             // More than about one proposal is expected, or it is too likely to be thinned: look at the items.
