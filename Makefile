@@ -1,0 +1,106 @@
+# The doors of the project. Each one does its own set-up in .venv (benchmarks: .venv-bench), from a fresh clone with
+# nothing but Python 3.11+, a Rust toolchain and make; a file in the environment remembers what is already done.
+
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
+VENV := .venv
+BENCH := .venv-bench
+BIN := $(VENV)/bin
+
+# The first interpreter that is new enough; `make PYTHON=...` to choose another.
+OLD_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$each" -c '$(OLD_ENOUGH)' 2>/dev/null && echo "$$each" && break; done)
+
+RUST := $(shell find rust -name target -prune -o -name '*.rs' -print -o -name '*.toml' -print)
+SOURCES := $(shell find src -name '*.py' -o -name '*.pyi')
+BUILD_REQUIREMENTS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")
+export PIP_QUIET := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# An active conda environment would otherwise compete for the install.
+DEVELOP := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+CARGO := env PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo
+DEMO := dpselect top-k examples/data/clicks.parquet page 10 --unit session --candidates 1..41270 --epsilon 1
+FENCE := ```
+
+.PHONY: help demo test lint bench docs mutants readme clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo 'make demo      the private top 10 pages of examples/data/clicks.parquet'
+	@echo 'make test      every test: Rust, Python, the examples in docstrings and documents'
+	@echo 'make lint      ruff, pyright, import-linter, stubtest, rustfmt, clippy'
+	@echo 'make bench     ratios against peers, into README.md and docs/benchmarks.md (BIG=1: also 10^8 scores)'
+	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
+	@echo 'make docs      the documents as a site, in docs/_build'
+	@echo 'make readme    run the demo and put its output into README.md'
+	@echo 'make clean     remove environments and build products'
+
+demo: $(VENV)/.product
+	@$(BIN)/$(DEMO)
+
+test: $(VENV)/.dev
+	$(CARGO) test --quiet --manifest-path rust/Cargo.toml
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+	$(BIN)/stubtest dpselect._native._core
+	$(CARGO) fmt --manifest-path rust/Cargo.toml --check
+	$(CARGO) clippy --quiet --manifest-path rust/Cargo.toml --all-targets -- -D warnings
+	$(CARGO) clippy --quiet --manifest-path rust/Cargo.toml --all-targets --features python -- -D warnings
+
+bench: $(BENCH)/.product
+	$(BENCH)/bin/python -m benchmarks $(if $(BIG),--big)
+	$(BENCH)/bin/python -m benchmarks.report --summary | $(BENCH)/bin/python docs/blocks.py README.md bench
+	$(BENCH)/bin/python -m benchmarks.report | $(BENCH)/bin/python docs/blocks.py docs/benchmarks.md bench
+
+mutants: $(VENV)/.dev
+	$(BIN)/python -m tests.mutants
+
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build --quiet --fail-on-warning --conf-dir docs . docs/_build
+
+readme: $(VENV)/.product
+	{ echo '$(FENCE)' && echo '$$ $(DEMO)' && COLUMNS=110 $(BIN)/$(DEMO) && echo '$(FENCE)'; } \
+		| $(BIN)/python docs/blocks.py README.md demo
+
+clean:
+	rm -rf $(VENV) $(BENCH) rust/target docs/_build src/dpselect/_native/_core*.so
+
+# --- set-up: every stamp below names what makes it stale --------------------------------------------------------------
+
+$(VENV)/pyvenv.cfg $(BENCH)/pyvenv.cfg:
+	@test -n '$(PYTHON)' || { echo 'Python 3.11 or later is needed; if you have one: make PYTHON=/path/to/it' >&2; exit 1; }
+	@'$(PYTHON)' -c '$(OLD_ENOUGH)' || { echo '$(PYTHON) is older than Python 3.11; make PYTHON=...' >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo 'A Rust toolchain is needed: cargo is not on the path' >&2; exit 1; }
+	'$(PYTHON)' -m venv $(@D)
+
+$(VENV)/.builder $(BENCH)/.builder: %/.builder: pyproject.toml | %/pyvenv.cfg
+	$(@D)/bin/python -c '$(BUILD_REQUIREMENTS)' > $(@D)/build-requirements.txt
+	$(@D)/bin/pip install --requirement $(@D)/build-requirements.txt
+	@touch $@
+
+$(VENV)/.product: $(RUST) $(VENV)/.builder
+	$(DEVELOP)
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.builder | $(VENV)/.product
+	$(DEVELOP) --extras dev
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.builder | $(VENV)/.product
+	$(DEVELOP) --extras docs
+	@touch $@
+
+$(BENCH)/.peers: benchmarks/requirements.txt $(BENCH)/.builder
+	$(BENCH)/bin/pip install --requirement $<
+	@touch $@
+
+# Not editable: what is measured is the wheel a user gets.
+$(BENCH)/.product: $(RUST) $(SOURCES) $(BENCH)/.peers
+	$(BENCH)/bin/pip install --no-build-isolation .
+	@touch $@

@@ -1,0 +1,41 @@
+"""Measure every line, print it with its verdict, write ``results.json``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from itertools import chain
+
+from rich.console import Console
+
+from benchmarks import lines_calls, lines_memory, lines_pmf, lines_select
+from benchmarks.line import Line
+from benchmarks.report import row_of
+from benchmarks.results import machine, write
+
+SIZES = [10**3, 10**4, 10**5, 10**6, 10**7]
+BIG = 10**8
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--big", action="store_true", help="also 10^8 scores (needs 3 GB of memory)")
+    sizes = [*SIZES, BIG] if parser.parse_args().big else SIZES
+    console = Console()
+    measured: list[Line] = []
+    for line in all_lines(sizes):
+        measured.append(line)
+        console.print(" | ".join(row_of(line)), style=None if line.reached is not False else "red", soft_wrap=True)
+    write(measured, machine())
+    short = [line for line in measured if line.reached is False]
+    console.print(f"{len(measured)} lines measured, {len(short)} fall short of what they had to reach")
+
+
+def all_lines(sizes: list[int]) -> Iterator[Line]:
+    """Memory first: its processes should not share the machine with a big array of this one."""
+    return chain(lines_memory.lines(), lines_calls.lines(), lines_pmf.lines(), lines_select.lines(sizes))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""What a call costs whole, what many draws cost together, and the best k."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import dpselect as dps
+from benchmarks import peers
+from benchmarks.line import Line
+from benchmarks.lines_select import MECHANISMS
+from benchmarks.shapes import SHAPES
+from benchmarks.timing import Sample, ratio, seconds
+
+DRAWS = 10**6
+K = 100
+
+
+def lines() -> Iterator[Line]:
+    """All of them."""
+    yield from _whole_calls()
+    yield from _many_draws()
+    yield from _best_k()
+
+
+def _whole_calls() -> Iterator[Line]:
+    for n, at_most in ((10, 2.0), (1000, 5.0)):
+        for shape, make in SHAPES.items():
+            scores = make(n)
+            calls = {f"{name} `.select`": partial(each.select, scores) for name, each in MECHANISMS.items()}
+            calls["`dps.select`"] = partial(dps.select, scores, epsilon=peers.EPSILON, sensitivity=peers.SENSITIVITY)
+            for name, call in calls.items():
+                sample = seconds(call)
+                yield Line.of(
+                    sample,
+                    factor=1e6,
+                    what=f"whole Python call at n = {n}",
+                    case=f"{name}, {shape}",
+                    n=n,
+                    dtype="float64",
+                    unit="us",
+                    at_most=at_most,
+                )
+
+
+def _many_draws() -> Iterator[Line]:
+    n = 10**5
+    for shape, make in SHAPES.items():
+        scores = make(n)
+        for name, mechanism in MECHANISMS.items():
+            sample = seconds(partial(mechanism.select_many, scores, DRAWS), runs=5)
+            rates = Sample(tuple(DRAWS / each for each in sample.values))
+            yield Line.of(
+                rates,
+                what="`select_many`, n = 10^5",
+                case=f"{name}, {shape}, 10^6 draws",
+                n=n,
+                dtype="float64",
+                unit="draws/s",
+                at_least=1e6,
+            )
+
+
+def _best_k() -> Iterator[Line]:
+    n = 10**6
+    for shape, make in SHAPES.items():
+        scores = make(n)
+        for name, delta in (("EM peeled (delta = 1e-6)", 1e-6), ("PF peeled (delta = 0)", 0.0)):
+            call = partial(dps.top_k, scores, K, epsilon=peers.EPSILON, sensitivity=peers.SENSITIVITY, delta=delta)
+            sample = ratio(call, peers.numpy_argpartition(scores, K))
+            yield Line.of(
+                sample,
+                what="`top_k` k = 100, n = 10^6 / `np.argpartition`",
+                case=f"{name}, {shape}",
+                n=n,
+                dtype="float64",
+                unit="x",
+                at_most=2.0,
+            )

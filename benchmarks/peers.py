@@ -1,0 +1,68 @@
+"""The peers, each called the way that is fastest for it on a NumPy array of scores, at epsilon 1 and sensitivity 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import opendp.prelude as opendp
+from diffprivlib.mechanisms import Exponential, PermuteAndFlip
+
+Call = Callable[[], object]
+
+EPSILON = 1.0
+SENSITIVITY = 1.0
+
+opendp.enable_features("contrib")
+
+
+def numpy_argmax(scores: np.ndarray[Any, Any]) -> Call:
+    """What a selection without privacy costs."""
+    return lambda: np.argmax(scores)
+
+
+def numpy_argpartition(scores: np.ndarray[Any, Any], k: int) -> Call:
+    """What the best `k`, in no order and without privacy, cost."""
+    place = scores.size - k
+    return lambda: np.argpartition(scores, place)[place:]
+
+
+def numpy_gumbel(scores: np.ndarray[Any, Any]) -> Call:
+    """The usual one line: an ordinary generator and floats all the way, so not secure."""
+    generator = np.random.default_rng()
+    rate = EPSILON / (2 * SENSITIVITY)
+    return lambda: np.argmax(scores * rate + generator.gumbel(size=scores.size))
+
+
+def opendp_noisy_max(scores: np.ndarray[Any, Any]) -> Call:
+    """`make_noisy_max` under pure differential privacy: exponential noise, the law of permute-and-flip.
+
+    The measurement is built outside the timing. It gets the NumPy array itself, the fastest of the formats it takes
+    (a list is several times slower). Copying that array into its own vector is part of what its user waits for, and
+    is timed.
+    """
+    whole = np.issubdtype(scores.dtype, np.integer)
+    atoms = opendp.atom_domain(T="i64") if whole else opendp.atom_domain(T="f64", nan=False)
+    measurement = opendp.m.make_noisy_max(
+        opendp.vector_domain(atoms),
+        opendp.linf_distance(T="i64" if whole else "f64"),
+        opendp.max_divergence(),
+        scale=2 * SENSITIVITY / EPSILON,
+    )
+    return lambda: measurement(scores)
+
+
+def diffprivlib_exponential(scores: np.ndarray[Any, Any]) -> Call:
+    """`Exponential(...).randomise()`: its constructor takes the scores, so both steps are timed.
+
+    It accepts nothing but a list, which is made outside the timing.
+    """
+    utility = scores.tolist()
+    return lambda: Exponential(epsilon=EPSILON, sensitivity=SENSITIVITY, utility=utility).randomise()
+
+
+def diffprivlib_permute_and_flip(scores: np.ndarray[Any, Any]) -> Call:
+    """`PermuteAndFlip(...).randomise()`, timed as `diffprivlib_exponential` is."""
+    utility = scores.tolist()
+    return lambda: PermuteAndFlip(epsilon=EPSILON, sensitivity=SENSITIVITY, utility=utility).randomise()

@@ -1,0 +1,103 @@
+"""The tables of the documents, from ``results.json``: no number in them is typed by hand.
+
+``python -m benchmarks.report`` prints every line; with ``--summary``, the worst of each requirement.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+
+from benchmarks.line import Line, readable
+from benchmarks.results import read
+
+VERDICTS = {True: "reached", False: "**short**", None: ""}
+
+
+def main() -> None:
+    """Print the table of the last run as Markdown."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.report", description=__doc__)
+    parser.add_argument("--summary", action="store_true", help="one row a requirement, its worst case")
+    lines, machine = read()
+    print(summary(lines, machine) if parser.parse_args().summary else every_line(lines, machine))
+
+
+def summary(lines: Iterable[Line], machine: dict[str, str]) -> str:
+    """One row for each thing that had to be reached: from its best case to its worst."""
+    rows = [("what", "must reach", "worst case", "best case", "")]
+    for what, group in _grouped(lines).items():
+        required = [line for line in group if line.reached is not None]
+        if not required:
+            continue
+        ordered = sorted(required, key=_slack)
+        worst, best = ordered[0], ordered[-1]
+        short = sum(line.reached is False for line in required)
+        verdict = "reached" if not short else f"**short** in {short} of {len(required)}"
+        where = f"{readable(worst.value, worst.unit)} ({worst.case}, {power(worst.n)}, {worst.dtype})"
+        rows.append((what, worst.required, where, readable(best.value, best.unit), verdict))
+    return f"{_markdown(rows)}\n\n{_measured_on(machine)}"
+
+
+def every_line(lines: Iterable[Line], machine: dict[str, str]) -> str:
+    """One row for each measurement, grouped as the summary's rows are."""
+    parts = [_measured_on(machine)]
+    for what, group in _grouped(lines).items():
+        header = ("case", "n", "scores", "median", "quartiles", "runs", "must reach", "")
+        parts.append(f"### {what}\n\n{_markdown([header, *(row_of(line)[1:] for line in group)])}")
+    return "\n\n".join(parts)
+
+
+def row_of(line: Line) -> tuple[str, ...]:
+    """The cells of one line, its `what` first."""
+    if line.low is None or line.high is None or line.runs < 2:
+        quartiles = ""
+    else:
+        quartiles = f"{readable(line.low, line.unit)} to {readable(line.high, line.unit)}"
+    median = readable(line.value, line.unit)
+    verdict = VERDICTS[line.reached]
+    return (line.what, line.case, power(line.n), line.dtype, median, quartiles, str(line.runs), line.required, verdict)
+
+
+def power(n: int) -> str:
+    """A count the way people say it.
+
+    >>> power(10**6), power(3 * 10**7), power(1000), power(200)
+    ('10^6', '3·10^7', '10^3', '200')
+    """
+    digits = str(n).rstrip("0")
+    zeros = len(str(n)) - len(digits)
+    if zeros < 3 or len(digits) > 1:
+        return str(n)
+    return f"10^{zeros}" if digits == "1" else f"{digits}·10^{zeros}"
+
+
+def _grouped(lines: Iterable[Line]) -> dict[str, list[Line]]:
+    groups: dict[str, list[Line]] = {}
+    for line in lines:
+        groups.setdefault(line.what, []).append(line)
+    return groups
+
+
+def _slack(line: Line) -> float:
+    """How far beyond the requirement a line is: below one falls short."""
+    if line.at_least is not None:
+        return line.value / line.at_least
+    if line.at_most is None:
+        raise ValueError(f"{line.what} has no requirement to compare with")
+    return line.at_most / line.value if line.value > 0 else float("inf")
+
+
+def _markdown(rows: list[tuple[str, ...]]) -> str:
+    header, *body = ("| " + " | ".join(cells) + " |" for cells in rows)
+    return "\n".join([header, "|" + "---|" * len(rows[0]), *body])
+
+
+def _measured_on(machine: dict[str, str]) -> str:
+    facts = dict(machine)
+    day, processor, cores, system = (facts.pop(name) for name in ("day", "processor", "cores", "system"))
+    versions = ", ".join(f"{name} {number}" for name, number in facts.items())
+    return f"Measured {day} on {processor}, {cores} cores, {system}; {versions}."
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""What the columns of a file are called and hold: public facts, on which every refusal is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+
+from dpselect.errors import InvalidDataError, Shown
+from dpselect.summaries import CandidateKind
+
+
+class Holds(StrEnum):
+    """The types of a column, as far as matching candidates needs to tell them apart."""
+
+    ANYTHING = "untyped text (CSV)"
+    INTEGERS = "whole numbers"
+    UNSIGNED = "unsigned 64-bit whole numbers"
+    FLOATS = "floating-point numbers"
+    SHORT_FLOATS = "32-bit floating-point numbers"
+    DECIMALS = "decimal numbers"
+    TEXT = "text"
+    DATES = "dates"
+    BOOLEANS = "booleans"
+    NOTHING = "only missing values"
+    TIMES = "times"
+    BYTES = "bytes"
+    NESTED = "nested values"
+
+
+_MATCHING: dict[CandidateKind, frozenset[Holds]] = {
+    CandidateKind.INTEGER: frozenset(
+        {Holds.INTEGERS, Holds.UNSIGNED, Holds.FLOATS, Holds.SHORT_FLOATS, Holds.DECIMALS}
+    ),
+    CandidateKind.NUMBER: frozenset({Holds.FLOATS, Holds.DECIMALS}),
+    CandidateKind.TEXT: frozenset({Holds.TEXT}),
+    CandidateKind.DATE: frozenset({Holds.DATES}),
+    CandidateKind.BOOLEAN: frozenset({Holds.BOOLEANS}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its name as the file spells it, and what it holds."""
+
+    name: str
+    holds: Holds
+
+
+def find_column(columns: Sequence[Column], name: object, *, argument: str, listed: bool) -> Column:
+    """The column called `name`, or an error that helps to spell it.
+
+    Args:
+        columns: all there are.
+        name: as the caller spelled it.
+        argument: which argument it came in.
+        listed: whether the names may be listed. Not those of a CSV file: should it have no header line, they are
+            the first person's row. A single close match is offered all the same.
+
+    Raises:
+        InvalidDataError: no such column, or `name` is not text.
+    """
+    if not isinstance(name, str):
+        raise InvalidDataError(argument, name, "the name of a column, as text")
+    for column in columns:
+        if column.name == name:
+            return column
+    names = [column.name for column in columns]
+    close = [other for other in names if other.strip().casefold() == name.strip().casefold()]
+    close = close or get_close_matches(name, names, n=1, cutoff=0.7)
+    hint = f"Did you mean {close[0]!r}? " if close else ""
+    if listed:
+        shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+        hint += f"The columns are: {shown}."
+    else:
+        hint += "The first line of a CSV file has to hold the names of its columns."
+    raise InvalidDataError(argument, Shown(repr(name)), "a column of the data", hint)
+
+
+def check_unit(column: Column) -> None:
+    """Refuse a column whose values cannot be told apart in every file alike."""
+    if column.holds in (Holds.NESTED, Holds.TIMES):
+        expected = "a column of identifiers: numbers, text, bytes or dates"
+        raise InvalidDataError("unit", Shown(repr(column.name)), expected, f"This one holds {column.holds}.")
+
+
+def candidate_kind(column: Column) -> CandidateKind | None:
+    """The only kind of candidates that fits the column's type, if there is only one."""
+    fitting = [kind for kind, held in _MATCHING.items() if column.holds in held]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def check_match(column: Column, kind: CandidateKind) -> None:
+    """Refuse candidates that no value of the column could ever equal."""
+    if column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _MATCHING[kind]:
+        return
+    if not any(column.holds in held for held in _MATCHING.values()):
+        expected = "a column of whole numbers, numbers, text, dates or booleans"
+        raise InvalidDataError("column", Shown(repr(column.name)), expected, f"This one holds {column.holds}.")
+    fitting = " or ".join(str(kind) for kind, held in _MATCHING.items() if column.holds in held)
+    hint = f"Column {column.name!r} holds {column.holds}: give {fitting}."
+    raise InvalidDataError("candidates", Shown(f"<{kind}>"), "candidates of the column's type", hint)

@@ -1,0 +1,165 @@
+"""CSV, one physical line at a time: what a line says never depends on another line.
+
+General CSV readers guess types from the rows, let an open quote swallow the lines after it, and on a bad line lose
+others or fail; each of these lets one person's row change what is read of everybody else. So here the dialect is fixed
+and every line is read alone:
+
+- the first line holds the names of the columns; then a line break always ends a row, even after an open quote;
+- comma, double quote (doubled inside quotes), UTF-8 with or without a byte order mark, ``\\n`` or ``\\r\\n``;
+- a line is left out if it is longer than 1 MiB, if it has another number of fields than the first line or if its
+  quotes do not pair up; and if the unit or the value is not UTF-8 or has quotes that do not wrap it.
+
+Proof that this keeps the sensitivity: ``proofs/counting.md``.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.backends.files.arrow import Array, RecordBatch, pa, pc, valid_text
+from dpselect.backends.files.columns import Column, Holds
+from dpselect.errors import InvalidDataError, Shown
+
+LONGEST_LINE = 1 << 20
+"""Bytes of a line, without its line break; longer ones are left out."""
+
+_BLOCK = 1 << 23
+_NEWLINE, _CARRIAGE_RETURN, _COMMA, _QUOTE = b'\n\r,"'
+
+
+def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
+    """The columns that the first line of the file names.
+
+    Raises:
+        InvalidDataError: the first line is not a list of different names; its content is never quoted, because in a
+            file without a header it is the first person's row.
+    """
+    with open(path, "rb") as file:
+        line = file.readline(LONGEST_LINE + 2)
+    content = line.removesuffix(b"\n").removesuffix(b"\r").removeprefix(b"\xef\xbb\xbf")
+    if len(content) > LONGEST_LINE:
+        raise InvalidDataError("source", shown, "a first line of at most 1 MiB with the names of the columns")
+    if b"\0" in content or b"\r" in content:
+        raise InvalidDataError("source", shown, "a text file with line breaks of the form \\n or \\r\\n")
+    try:
+        (names,) = csv.reader([content.decode()], strict=True)
+    except (UnicodeDecodeError, csv.Error, ValueError):
+        expected = "a first line in UTF-8 with the names of the columns, separated by commas"
+        raise InvalidDataError("source", shown, expected) from None
+    if len(names) < 2:
+        expected = "at least two columns, a unit and a value, separated by commas"
+        raise InvalidDataError("source", shown, expected)
+    if len(set(names)) < len(names):
+        hint = "Two of them have the same name; or the file has no header line."
+        raise InvalidDataError("source", shown, "columns with different names", hint)
+    return tuple(Column(name, Holds.ANYTHING) for name in names)
+
+
+def rows(
+    path: str, *, width: int, unit_at: int, value_at: int, advance: Callable[[int], None]
+) -> Iterator[RecordBatch]:
+    """Unit and value of every line that can be read, in batches of two nullable text columns.
+
+    Args:
+        path: a file whose header was read before.
+        width: number of columns.
+        unit_at: index of the unit's column.
+        value_at: index of the value's column.
+        advance: called with the number of bytes read since the last call.
+    """
+    with open(path, "rb") as file:
+        advance(len(file.readline()))
+        for block in _whole_lines(file, advance):
+            separators, first = _fields_of_lines(np.frombuffer(block, np.uint8), width)
+            columns = [_field(block, separators, first, at, last=at == width - 1) for at in (unit_at, value_at)]
+            yield pa.RecordBatch.from_arrays(columns, names=["unit", "value"])
+
+
+def _whole_lines(file: BinaryIO, advance: Callable[[int], None]) -> Iterator[bytes]:
+    """The rest of the file in blocks that end in a line break; lines that are too long may be missing."""
+    pending, skipping = b"", False
+    while chunk := file.read(_BLOCK):
+        advance(len(chunk))
+        if skipping:
+            found = chunk.find(b"\n")
+            if found < 0:
+                continue
+            chunk, skipping = chunk[found + 1 :], False
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            yield pending + chunk[:end]
+            pending = chunk[end:]
+        else:
+            pending += chunk
+        if len(pending) > LONGEST_LINE + 1:  # one more for a carriage return
+            pending, skipping = b"", True
+    if pending:
+        yield pending + b"\n"
+
+
+def _fields_of_lines(raw: NDArray[np.uint8], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the fields are.
+
+    Args:
+        raw: bytes that end in a line break.
+        width: number of fields a line has to have.
+
+    Returns:
+        Positions of all separators (commas outside quotes and line breaks), -1 before the first; and for each line to
+        be kept the index of the separator before it, so that field j lies between separators ``first + j`` and
+        ``first + j + 1``.
+    """
+    quotes = raw == _QUOTE
+    quoted = bool(quotes.any())
+    special = (raw == _NEWLINE) | (raw == _COMMA)
+    at = np.flatnonzero(special | quotes if quoted else special)
+    kind = raw[at]
+    balanced = None
+    if quoted:
+        separates, balanced = _outside_quotes(kind)
+        at, kind = at[separates], kind[separates]
+    at = np.concatenate([[-1], at])
+    last = np.flatnonzero(kind == _NEWLINE) + 1
+    first = np.concatenate([[0], last[:-1]])
+    keep = (last - first == width) & (at[last] - at[first] - 1 <= LONGEST_LINE)
+    return at, first[keep if balanced is None else keep & balanced]
+
+
+def _outside_quotes(kind: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which of the special bytes separate, counting quotes from the start of their own line; and which lines pair."""
+    seen = np.cumsum(kind == _QUOTE)
+    ends = np.flatnonzero(kind == _NEWLINE)
+    before = np.concatenate([[0], seen[ends][:-1]])
+    inside = (seen - np.repeat(before, np.diff(ends, prepend=-1))) % 2 == 1
+    return (kind == _NEWLINE) | ((kind == _COMMA) & ~inside), (seen[ends] - before) % 2 == 0
+
+
+def _field(block: bytes, separators: NDArray[np.int64], first: NDArray[np.int64], at: int, *, last: bool) -> Array:
+    """Field `at` of each line, unquoted; null where it is not well formed."""
+    raw = np.frombuffer(block, np.uint8)
+    begin, end = separators[first + at] + 1, separators[first + at + 1]
+    if last:
+        end = end - ((end > begin) & (raw[end - 1] == _CARRIAGE_RETURN))
+    # Fields and the gaps between them make one Arrow array over the block; every second element is a field.
+    offsets = np.empty(2 * begin.size + 1, np.int32)
+    offsets[0:-1:2], offsets[1:-1:2], offsets[-1] = begin, end, len(block)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block)]
+    alternating = pa.Array.from_buffers(pa.binary(), 2 * begin.size, buffers)
+    fields = alternating.filter(pa.array(np.arange(2 * begin.size) % 2 == 0))
+    return valid_text(_unquoted(fields) if b'"' in block else fields)
+
+
+def _unquoted(fields: Array) -> Array:
+    """Fields without the quotes around them, doubled ones inside made single; null where quotes stand elsewhere."""
+    number = pc.count_substring(fields, pattern='"')
+    inner = pc.binary_slice(fields, 1, -1)
+    wrapped = pc.and_(pc.starts_with(fields, '"'), pc.ends_with(fields, '"'))
+    pairs = pc.multiply(pc.count_substring(inner, pattern='""'), 2)
+    well_formed = pc.and_(wrapped, pc.equal(pc.add(pairs, 2), number))
+    unescaped = pc.if_else(well_formed, pc.replace_substring(inner, '""', '"'), None)
+    return pc.if_else(pc.equal(number, 0), fields, unescaped)

@@ -1,0 +1,80 @@
+"""What stands in a row, turned into the unit and the candidate it names, or null; this can never fail.
+
+Rules, row by row, the same for every row:
+
+- A unit that is null, NaN or, as text, blank or one of the usual words for "missing" is nobody: the row is left out.
+  It is never one more person, or all the unknown would share one contribution.
+- Whole numbers are compared as whole numbers: in text ``7``, ``07``, ``+7``, ``7.0`` and surrounding blanks are 7,
+  but ``1.5`` is not 2, and ``1e3``, ``0x1F`` and ``1_000`` are not numbers.
+"""
+
+from __future__ import annotations
+
+from dpselect.backends.files.arrow import Array, pa, pc
+from dpselect.backends.files.columns import Holds
+from dpselect.summaries import CandidateKind
+
+MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
+"""Words that data tools write for a missing value; as the text of a unit they are nobody."""
+
+_BLANKS = "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
+_WHOLE_NUMBER = r"[ \t]*[+-]?[0-9]+(\.0*)?[ \t]*"
+_DECIMAL_NUMBER = r"[ \t]*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*"
+_DATE = r"[ \t]*[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]*"
+
+_TYPES = {
+    CandidateKind.INTEGER: "BIGINT",
+    CandidateKind.NUMBER: "DOUBLE",
+    CandidateKind.TEXT: "VARCHAR",
+    CandidateKind.DATE: "DATE",
+    CandidateKind.BOOLEAN: "BOOLEAN",
+}
+
+_AS_TEXT = (Holds.ANYTHING, Holds.TEXT, Holds.DECIMALS, Holds.NOTHING)
+"""What arrives as text from the readers."""
+
+
+def known_units(column: Array, holds: Holds) -> Array:
+    """Text units without the blanks around them, null where they are nobody; other columns as they are.
+
+    >>> known_units(pa.array([" ann ", "n/a", "N/A", ""]), Holds.TEXT).to_pylist()
+    ['ann', 'n/a', None, None]
+    """
+    if holds not in (Holds.ANYTHING, Holds.TEXT):
+        return column
+    trimmed = pc.ascii_trim_whitespace(column)
+    return pc.if_else(pc.is_in(trimmed, value_set=pa.array(["", *MISSING], trimmed.type)), None, trimmed)
+
+
+def unit_expression(holds: Holds) -> str:
+    """SQL for who a row belongs to, from column ``unit`` as `known_units` left it; null if nobody."""
+    if holds in (Holds.FLOATS, Holds.SHORT_FLOATS):
+        return "CASE WHEN isnan(unit) THEN NULL ELSE unit END"
+    if holds is Holds.DECIMALS:  # 7.00 and 7.0 may come from two files with another number of decimals
+        return "CASE WHEN contains(unit, '.') THEN rtrim(rtrim(unit, '0'), '.') ELSE unit END"
+    return "unit"
+
+
+def value_expression(kind: CandidateKind, holds: Holds) -> str:
+    """SQL for what a row says, from column ``value``, in the type of the candidates; null if it can be none of them."""
+    if holds in _AS_TEXT:
+        return _from_text(kind)
+    if kind is CandidateKind.INTEGER and holds in (Holds.FLOATS, Holds.SHORT_FLOATS):
+        return "CASE WHEN value = trunc(value) THEN TRY_CAST(value AS BIGINT) END"
+    return f"TRY_CAST(value AS {_TYPES[kind]})"
+
+
+def _from_text(kind: CandidateKind) -> str:
+    match kind:
+        case CandidateKind.TEXT:
+            return "value"
+        case CandidateKind.BOOLEAN:
+            word = f"lower(trim(value, {_BLANKS}))"
+            return f"CASE {word} WHEN 'true' THEN true WHEN 'false' THEN false END"
+        case CandidateKind.INTEGER:
+            pattern = _WHOLE_NUMBER
+        case CandidateKind.NUMBER:
+            pattern = _DECIMAL_NUMBER
+        case CandidateKind.DATE:
+            pattern = _DATE
+    return f"TRY_CAST(CASE WHEN regexp_full_match(value, '{pattern}') THEN value END AS {_TYPES[kind]})"

@@ -1,0 +1,5 @@
+"""The command line: the same questions and words as `dpselect.Dataset`, one line per mistake, no traceback."""
+
+from dpselect.cli.main import main
+
+__all__ = ["main"]

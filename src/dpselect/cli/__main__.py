@@ -1,0 +1,8 @@
+"""``python -m dpselect.cli``."""
+
+import sys
+
+from dpselect.cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())

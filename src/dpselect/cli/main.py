@@ -1,0 +1,78 @@
+"""From arguments to an exit status: 0, 2 for bad input, 130 for Ctrl-C, 1 for anything unforeseen."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+from dpselect import SelectionError, __version__
+from dpselect.cli.questions import most_common, top_k
+
+BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
+
+_ABOUT = """\
+Differentially private selection from tables.
+
+The ten pages that most sessions opened, protecting each session with epsilon 1:
+
+    dpselect top-k clicks.parquet page 10 \\
+        --unit session --candidates 1..41270 --epsilon 1
+
+Each run spends its epsilon; several runs on the same data add up.
+"""
+
+app = App(
+    name="dpselect",
+    help=_ABOUT,
+    help_format="plaintext",
+    version=__version__,
+    exit_on_error=False,
+    print_error=False,
+    suppress_keyboard_interrupt=False,
+    result_action="return_value",
+)
+app.command(most_common)
+app.command(top_k)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        arguments: default ``sys.argv[1:]``.
+
+    Returns:
+        The exit status. Whatever goes wrong, standard output stays empty and standard error gets one line.
+    """
+    try:
+        app(list(sys.argv[1:] if arguments is None else arguments))
+        sys.stdout.flush()
+    except (CycloptsError, SelectionError) as error:
+        return _report(str(error), BAD_INPUT)
+    except KeyboardInterrupt:
+        if arguments is None:  # a process on its way out: a second Ctrl-C has nothing left to stop
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        return INTERRUPTED
+    except BrokenPipeError:
+        _drop_output()  # whoever read it has seen enough
+        return BROKEN_PIPE
+    except OSError:
+        _drop_output()
+        return _report("the answer could not be written to standard output.", UNFORESEEN)
+    except Exception as error:  # noqa: BLE001 - a traceback may quote a row
+        return _report(f"unforeseen {type(error).__name__}; nothing was shown. Please report it.", UNFORESEEN)
+    return 0
+
+
+def _drop_output() -> None:
+    """Keep Python from trying to write what is left once more on exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _report(text: str, status: int) -> int:
+    print("dpselect:", " ".join(text.split()), file=sys.stderr)
+    return status

@@ -1,0 +1,88 @@
+"""The commands that ask a table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from dpselect.cli import candidates as public
+from dpselect.cli.output import show
+from dpselect.cli.progress import scan_progress
+from dpselect.summaries import CandidateKind
+
+Candidates = Annotated[str, Parameter(allow_leading_hyphen=True)]
+Epsilon = Annotated[float, Parameter(allow_leading_hyphen=True)]
+Json = Annotated[bool, Parameter(name="--json", negative="")]
+
+
+def most_common(
+    source: str,
+    column: str,
+    /,
+    *,
+    unit: str,
+    candidates: Candidates,
+    epsilon: Epsilon,
+    candidates_as: CandidateKind | None = None,
+    as_json: Json = False,
+) -> None:
+    """The value that the most units have.
+
+    dpselect most-common clicks.parquet page \\
+        --unit session --candidates 1..41270 --epsilon 0.5
+
+    Args:
+        source: CSV or Parquet file, or a quoted glob such as 'clicks/*.parquet'.
+        column: Column to look at.
+        unit: Column that says whose row it is: who is protected.
+        candidates: Public values to choose from: a range 1..100, a list red,green,blue, or @file with one a line.
+        epsilon: Privacy loss of this answer; smaller is more private and less accurate.
+        candidates_as: How to read the candidates. Default: as the column's type; in CSV, integers if all look like it.
+        as_json: Print the certificate as JSON instead of a table.
+    """
+    from dpselect.session import Dataset
+
+    with scan_progress() as progress:
+        data = Dataset(source, unit=unit, progress=progress)
+        values = public.parsed(candidates, kind=candidates_as or data.candidate_kind(column))
+        release = data.most_common(column, candidates=values, epsilon=epsilon)
+    show(release, as_json=as_json)
+
+
+def top_k(
+    source: str,
+    column: str,
+    k: Annotated[int, Parameter(allow_leading_hyphen=True)],
+    /,
+    *,
+    unit: str,
+    candidates: Candidates,
+    epsilon: Epsilon,
+    delta: Epsilon = 0.0,
+    candidates_as: CandidateKind | None = None,
+    as_json: Json = False,
+) -> None:
+    """The K values that the most units have, best first.
+
+    dpselect top-k clicks.parquet page 10 \\
+        --unit session --candidates @pages.txt --epsilon 1
+
+    Args:
+        source: CSV or Parquet file, or a quoted glob such as 'clicks/*.parquet'.
+        column: Column to look at.
+        k: How many to select.
+        unit: Column that says whose row it is: who is protected.
+        candidates: Public values to choose from: a range 1..100, a list red,green,blue, or @file with one a line.
+        epsilon: Privacy loss of the whole answer; smaller is more private and less accurate.
+        delta: Probability with which the guarantee may fail; more than 0 helps from about ten values on.
+        candidates_as: How to read the candidates. Default: as the column's type; in CSV, integers if all look like it.
+        as_json: Print the certificate as JSON instead of a table.
+    """
+    from dpselect.session import Dataset
+
+    with scan_progress() as progress:
+        data = Dataset(source, unit=unit, progress=progress)
+        values = public.parsed(candidates, kind=candidates_as or data.candidate_kind(column))
+        release = data.top_k(column, k, candidates=values, epsilon=epsilon, delta=delta)
+    show(release, as_json=as_json)

@@ -1,0 +1,170 @@
+"""What leaves: the selected value together with its certificate. It holds no count, no score and no row."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from importlib import metadata
+from typing import Any
+
+from dpselect.privacy import Guarantee, Neighbours
+
+CONFIDENCE = 0.99
+"""Of the error bound that every release states."""
+
+_USELESS = 1e15
+"""An error bound beyond any number of people."""
+
+
+def _installed_version() -> str:
+    try:
+        return metadata.version("dpselect")
+    except metadata.PackageNotFoundError:  # run from a source tree
+        return "not installed"
+
+
+Value = int | float | str | bool | date
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """One private answer and everything needed to judge its guarantee.
+
+    Attributes:
+        value: the selected candidate; for ``top_k`` a list of them, best first.
+        task: which question was asked: ``"most_common"`` or ``"top_k"``.
+        column: the column the answer is about.
+        unit: the column that names who is protected.
+        mechanism: name of the mechanism that drew, as exported by `dpselect`.
+        rounds: how often it drew; 1 unless several candidates were selected.
+        epsilon: privacy loss of the whole release.
+        delta: probability with which that may fail; 0 is pure differential privacy.
+        sensitivity: the most one unit moves any one count.
+        monotonic: one unit moves all counts in the same direction.
+        neighbours: which data sets the guarantee compares.
+        candidates: where the candidates came from, how many there are and of which kind.
+        error_bound: with probability `confidence` the count of each selected candidate is at most this far below
+            what it should have been: the largest count left when it was selected. Known before the data was seen;
+            infinite where no double could hold it.
+        confidence: of `error_bound`.
+        proofs: pages of this project's repository that prove the guarantee.
+        time: when it was released; has a time zone.
+        receipt: of the charge to a ledger. None: nothing was charged to a durable ledger, and adding up is left to
+            the caller.
+        version: of dpselect.
+
+    >>> import dpselect as dps
+    >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
+    >>> release = visits.most_common("page", candidates=range(1, 41271), epsilon=1.0)
+    >>> release
+    Release(value=6, epsilon=1.0, delta=0.0, unit='session')
+    >>> print(release)
+    6
+    Differentially private: epsilon = 1, when one session is added or removed.
+    With 99% confidence the count of the released page is within 14 of the best.
+    """
+
+    value: Value | list[Value]
+    task: str
+    column: str
+    unit: str
+    mechanism: str
+    rounds: int
+    epsilon: float
+    delta: float
+    sensitivity: float
+    monotonic: bool
+    neighbours: Neighbours
+    candidates: Mapping[str, Any]
+    error_bound: float
+    confidence: float
+    proofs: tuple[str, ...]
+    time: datetime
+    receipt: None = None
+    version: str = field(default_factory=_installed_version)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised to each unit."""
+        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+
+    @property
+    def promise(self) -> str:
+        """The guarantee in one sentence."""
+        failing = f", delta = {_exact(self.delta)}" if self.delta else ""
+        kind = "added or removed" if self.neighbours is Neighbours.ADD_REMOVE else "replaced"
+        return f"Differentially private: epsilon = {_exact(self.epsilon)}{failing}, when one {self.unit} is {kind}."
+
+    @property
+    def accuracy(self) -> str:
+        """The error bound in one sentence."""
+        if not self.error_bound < _USELESS:
+            return "At this epsilon no useful bound on the error can be given."
+        # Counts are whole numbers, and so are the distances between them.
+        within = f"{math.floor(self.error_bound):,}"
+        sure = f"With {self.confidence:.0%} confidence"
+        if self.task == "top_k":
+            return f"{sure} each count is within {within} of the best one left when it was selected."
+        return f"{sure} the count of the released {self.column} is within {within} of the best."
+
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate as plain Python values: what `to_json` writes."""
+        guarantee = self.guarantee
+        return {
+            "value": _plain(self.value),
+            "guarantee": {
+                "epsilon": guarantee.epsilon,
+                "delta": guarantee.delta,
+                "neighbours": str(guarantee.neighbours),
+                "unit": guarantee.unit,
+            },
+            "receipt": self.receipt,
+            "task": self.task,
+            "column": self.column,
+            "mechanism": {
+                "name": self.mechanism,
+                "rounds": self.rounds,
+                "sensitivity": self.sensitivity,
+                "monotonic": self.monotonic,
+            },
+            "candidates": dict(self.candidates),
+            "error_bound": {
+                "within": self.error_bound if math.isfinite(self.error_bound) else None,
+                "confidence": self.confidence,
+            },
+            "proofs": list(self.proofs),
+            "version": self.version,
+            "time": self.time.astimezone(UTC).isoformat(timespec="seconds"),
+        }
+
+    def to_json(self) -> str:
+        """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text."""
+        return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        return f"{self.value}\n{self.promise}\n{self.accuracy}"
+
+    def __repr__(self) -> str:
+        return f"Release(value={self.value!r}, epsilon={self.epsilon!r}, delta={self.delta!r}, unit={self.unit!r})"
+
+    def _repr_html_(self) -> str:
+        values = self.value if isinstance(self.value, list) else [self.value]
+        rows = "".join(f"<tr><td>{i}</td><td>{html.escape(str(v))}</td></tr>" for i, v in enumerate(values, 1))
+        head = f"<tr><th>rank</th><th>{html.escape(self.column)}</th></tr>"
+        notes = html.escape(f"{self.promise} {self.accuracy}")
+        return f"<table>{head}{rows}</table><p>{notes}</p>"
+
+
+def _plain(value: Value | list[Value]) -> Any:
+    if isinstance(value, list):
+        return [_plain(member) for member in value]
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def _exact(number: float) -> str:
+    """Every digit: a rounded epsilon would promise more than was kept."""
+    return repr(number).removesuffix(".0")

@@ -1,0 +1,127 @@
+"""Where data and questions meet: the only module that knows a table, a task and the order of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dpselect.backends.files import FileTable, candidate_kind, check_match, count_distinct_units
+from dpselect.errors import InvalidDataError, Shown
+from dpselect.release import Release
+from dpselect.summaries import CandidateCounts, CandidateKind, PublicCandidates
+from dpselect.tasks import MostCommon, TopK
+
+
+class Dataset:
+    """A table about people (or devices, or visits) that can be asked private questions.
+
+    A description, not a copy: constructing it reads headers and footers, each question reads the rows anew. It does
+    not change.
+
+    Nothing is charged to a durable ledger yet: every release costs its epsilon (and delta), the costs of several add
+    up, and keeping the sum within what the people in the table were promised is up to the caller.
+
+    Args:
+        source: path of a CSV or Parquet file, or a glob that matches several with the same columns. How rows are
+            read, and which are left out, is described in ``docs/tables.md``.
+        unit: name of the column that says whose row it is: who is protected. All rows with the same value are one
+            unit, in whichever file; rows in which it is missing belong to nobody and are left out.
+        progress: called now and then during long scans with the fraction read, from 0 to 1.
+
+    Raises:
+        InvalidDataError: no such file or column, or the file is not what its name says. No error ever depends on,
+            or quotes, a row.
+
+    >>> visits = Dataset("examples/data/clicks.parquet", unit="session")
+    >>> visits.most_common("page", candidates=range(1, 41271), epsilon=1.0).value
+    6
+    """
+
+    __slots__ = ("_progress", "_table", "_unit")
+
+    def __init__(self, source: str | Path, *, unit: str, progress: Callable[[float], None] | None = None) -> None:
+        self._table = FileTable.at(source)
+        self._unit = self._table.unit(unit)
+        self._progress = progress
+
+    def __repr__(self) -> str:
+        return f"Dataset({self._table.source!r}, unit={self._unit.name!r})"
+
+    def most_common(self, column: str, *, candidates: object = None, epsilon: float) -> Release:
+        """The candidate that the most units have in `column`.
+
+        A unit counts once per candidate, however many rows it has.
+
+        Args:
+            column: name of the column to look at.
+            candidates: the public set to choose from: a ``range``, or a list or one-dimensional array of whole
+                numbers, numbers, text, dates or booleans, all of one kind, without duplicates. Required: they are
+                never read from the column, because which values occur there is private.
+            epsilon: privacy loss of this release, > 0.
+
+        Returns:
+            A release whose value is one of the candidates.
+
+        Raises:
+            InvalidCandidatesError: no candidates, or not such a set.
+            InvalidDataError: no such column, or one that candidates of this kind cannot match.
+            InvalidParameterError: `epsilon` is out of range. Nothing is read or drawn then.
+
+        Proof: ``proofs/counting.md`` and ``proofs/permute_and_flip.md``.
+
+        >>> visits = Dataset("examples/data/clicks.parquet", unit="session")
+        >>> release = visits.most_common("page", candidates=range(1, 41271), epsilon=1.0)
+        >>> print(release.accuracy)
+        With 99% confidence the count of the released page is within 14 of the best.
+        """
+        task = MostCommon.planned(PublicCandidates.given(candidates), epsilon=epsilon)
+        return task.release(self._count(column, task.candidates), column=column, unit=self._unit.name, time=_now())
+
+    def top_k(self, column: str, k: int, *, candidates: object = None, epsilon: float, delta: float = 0.0) -> Release:
+        """The `k` candidates that the most units have in `column`, best first.
+
+        Args:
+            column: name of the column to look at.
+            k: how many to select, from 1 to the number of candidates.
+            candidates: see `most_common`.
+            epsilon: privacy loss of all `k` selections together, > 0.
+            delta: probability with which that may fail, from 0 (pure differential privacy) to below 1; far below one
+                over the number of units. More than 0 lowers the error from about ten selections on.
+
+        Returns:
+            A release whose value is a list of `k` different candidates.
+
+        Raises:
+            InvalidCandidatesError, InvalidDataError, InvalidParameterError: see `most_common`.
+
+        Proof: ``proofs/counting.md`` and ``proofs/top_k.md``.
+
+        >>> visits = Dataset("examples/data/clicks.parquet", unit="session")
+        >>> visits.top_k("page", 3, candidates=range(1, 41271), epsilon=1.0).value
+        [6, 3, 11]
+        """
+        task = TopK.planned(PublicCandidates.given(candidates), k, epsilon=epsilon, delta=delta)
+        return task.release(self._count(column, task.candidates), column=column, unit=self._unit.name, time=_now())
+
+    def candidate_kind(self, column: str) -> CandidateKind | None:
+        """The kind of candidates that `column`'s type asks for; None if several fit, as any do in CSV.
+
+        Raises:
+            InvalidDataError: no such column.
+        """
+        return candidate_kind(self._table.column(column))
+
+    def _count(self, name: str, candidates: PublicCandidates) -> CandidateCounts:
+        column = self._table.column(name)
+        if column == self._unit:
+            hint = "Every value of the unit's own column belongs to one unit only."
+            raise InvalidDataError("column", Shown(repr(column.name)), "another column than the unit", hint)
+        check_match(column, candidates.kind)
+        return count_distinct_units(
+            self._table, unit=self._unit, column=column, candidates=candidates, progress=self._progress
+        )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

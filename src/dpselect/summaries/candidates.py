@@ -1,0 +1,207 @@
+"""The public set a selection chooses from, checked once and for all before any row is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from itertools import islice
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.errors import InvalidCandidatesError, Shown, describe
+
+MOST_CANDIDATES = 100_000_000
+"""More than this is refused: the counts alone would need gigabytes."""
+
+SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
+
+_NOT_LISTS: tuple[type, ...] = (str, bytes, bytearray, Mapping)
+
+_ACCEPTED = "whole numbers, finite numbers, non-empty text, dates or booleans, all of one kind"
+
+
+class CandidateKind(StrEnum):
+    """What the candidates are; it decides how the values of a column are compared with them."""
+
+    INTEGER = "whole numbers"
+    NUMBER = "numbers"
+    TEXT = "text"
+    DATE = "dates"
+    BOOLEAN = "booleans"
+
+
+_KINDS: dict[type, CandidateKind] = {
+    int: CandidateKind.INTEGER,
+    float: CandidateKind.NUMBER,
+    str: CandidateKind.TEXT,
+    date: CandidateKind.DATE,
+    bool: CandidateKind.BOOLEAN,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PublicCandidates:
+    """Candidates of one kind, without duplicates, in the caller's order.
+
+    Attributes:
+        kind: what they are.
+        values: a ``range`` (kept as it is, so that a million page numbers cost nothing), a read-only int64 array
+            for other whole numbers, else a tuple.
+
+    >>> PublicCandidates.given(range(1, 41271))
+    PublicCandidates(<41270 whole numbers>)
+    >>> PublicCandidates.given(["red", "blue"])[1]
+    'blue'
+    """
+
+    kind: CandidateKind
+    values: range | NDArray[np.int64] | tuple[float | str | date | bool, ...]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, position: int) -> int | float | str | date | bool:
+        value = self.values[position]
+        return int(cast("int", value)) if self.kind is CandidateKind.INTEGER else value
+
+    def __repr__(self) -> str:
+        return f"PublicCandidates(<{len(self)} {self.kind}>)"
+
+    def description(self) -> dict[str, Any]:
+        """What a certificate says of the candidates: their origin, number and kind, and a range's ends."""
+        about: dict[str, Any] = {"origin": "caller", "count": len(self), "kind": str(self.kind)}
+        if isinstance(self.values, range):
+            about["range"] = {"first": self.values[0], "last": self.values[-1], "step": self.values.step}
+        return about
+
+    @classmethod
+    def given(cls, candidates: object) -> PublicCandidates:
+        """`candidates` as the caller gave them.
+
+        Args:
+            candidates: a ``range``, or a list, tuple, set, iterator or one-dimensional array (NumPy, pandas,
+                Polars, Arrow) of whole numbers (64-bit), finite floats, non-empty text, dates or booleans.
+
+        Raises:
+            InvalidCandidatesError: missing, empty, duplicated, mixed, with a missing value inside, or too many. The
+                text never quotes one of them: someone will pass the private column itself by mistake.
+        """
+        if candidates is None:
+            raise InvalidCandidatesError(
+                "candidates",
+                None,
+                "the public list of values to choose from",
+                "They are not read from the column: which values occur there is private, and a value only one person"
+                " has would give that person away. Give a range, a code book or a catalogue, such as"
+                " candidates=range(1, 101).",
+            )
+        if isinstance(candidates, range):
+            return cls(CandidateKind.INTEGER, _checked_range(candidates))
+        array = _as_array(candidates)
+        if array is not None and array.dtype.kind in "iu":
+            _check_count(array, array.shape[0])
+            return cls(CandidateKind.INTEGER, _distinct_integers(array, array.min(), array.max()))
+        members = _as_list(candidates)
+        kind = _kind_of(members, candidates)
+        if kind is CandidateKind.INTEGER:
+            return cls(kind, _distinct_integers(members, min(members), max(members)))
+        if len(set(members)) != len(members):
+            raise _refusal(candidates, "candidates without duplicates")
+        return cls(kind, tuple(members))
+
+
+def _as_array(candidates: object) -> NDArray[Any] | None:
+    if not isinstance(candidates, np.ndarray):
+        return None
+    array = cast("NDArray[Any]", candidates)
+    if array.ndim != 1:
+        raise _refusal(array, "a one-dimensional array")
+    return array
+
+
+def _as_list(candidates: Any) -> list[Any]:
+    if isinstance(candidates, _NOT_LISTS) or hasattr(candidates, "columns"):
+        raise _refusal(candidates, "a range, a list or a one-dimensional array")
+    members = candidates
+    for method in ("to_list", "tolist"):  # pandas, Polars; NumPy, Arrow
+        convert = getattr(candidates, method, None)
+        if callable(convert):
+            members = convert()
+            break
+    if not isinstance(members, Iterable):
+        raise _refusal(candidates, "a range, a list or a one-dimensional array")
+    # Not list(): the iterator may have no end.
+    members = list(islice(cast("Iterable[Any]", members), MOST_CANDIDATES + 1))
+    _check_count(candidates, len(members))
+    return [member.item() if isinstance(member, np.generic) else member for member in members]
+
+
+def _kind_of(members: list[Any], candidates: object) -> CandidateKind:
+    types = set(map(type, members))
+    kinds = {_KINDS.get(kind) for kind in types}
+    if None in kinds or len(kinds) != 1:
+        if any(map(_is_missing, members)):
+            raise _refusal(candidates, _ACCEPTED, "One of them is missing (None or NaN): leave it out.")
+        raise _refusal(candidates, _ACCEPTED)
+    (kind,) = kinds
+    assert kind is not None
+    if kind is CandidateKind.NUMBER and not all(map(math.isfinite, members)):
+        raise _refusal(candidates, _ACCEPTED, "One of them is NaN or infinite: leave it out.")
+    if kind is CandidateKind.TEXT and not all(map(_is_encodable, members)):
+        raise _refusal(candidates, _ACCEPTED, "One of them is empty or not valid Unicode: leave it out.")
+    return kind
+
+
+def _is_missing(member: object) -> bool:
+    if isinstance(member, float):
+        return math.isnan(member)
+    return member is None or type(member).__name__ in ("NAType", "NaTType")  # pandas
+
+
+def _is_encodable(text: str) -> bool:
+    if text.isascii():
+        return bool(text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _checked_range(candidates: range) -> range:
+    if not candidates:
+        _check_count(candidates, 0)
+    try:
+        count = len(candidates)
+    except OverflowError:
+        count = LARGEST_INTEGER
+    _check_count(candidates, count)
+    if not all(SMALLEST_INTEGER <= end <= LARGEST_INTEGER for end in (candidates[0], candidates[-1])):
+        raise _refusal(candidates, "whole numbers from -2^63 to 2^63 - 1")
+    return candidates
+
+
+def _distinct_integers(members: list[int] | NDArray[Any], smallest: Any, largest: Any) -> NDArray[np.int64]:
+    if not SMALLEST_INTEGER <= int(smallest) <= int(largest) <= LARGEST_INTEGER:
+        raise _refusal(members, "whole numbers from -2^63 to 2^63 - 1")
+    integers = np.array(members, dtype=np.int64)
+    if np.unique(integers).shape != integers.shape:
+        raise _refusal(members, "candidates without duplicates")
+    integers.setflags(write=False)
+    return integers
+
+
+def _check_count(candidates: object, count: int) -> None:
+    if count == 0:
+        raise _refusal(candidates, "at least one candidate")
+    if count > MOST_CANDIDATES:
+        raise _refusal(candidates, f"at most {MOST_CANDIDATES:,} candidates")
+
+
+def _refusal(candidates: object, expected: str, hint: str = "") -> InvalidCandidatesError:
+    return InvalidCandidatesError("candidates", Shown(describe(candidates)), expected, hint)

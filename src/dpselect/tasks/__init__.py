@@ -1,0 +1,6 @@
+"""Questions a table can be asked: each fixes mechanism and cost from public arguments, and runs once it has counts."""
+
+from dpselect.tasks.most_common import MostCommon
+from dpselect.tasks.top_k import TopK
+
+__all__ = ["MostCommon", "TopK"]

@@ -1,0 +1,45 @@
+"""Attack: learn which values occur from what can be answered at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import dpselect as dps
+from tests.backends.tables import write_csv, write_parquet
+
+
+def test_the_data_is_never_asked_for_candidates(tmp_path: Path) -> None:
+    data = dps.Dataset(write_csv(tmp_path / "t.csv", [b"1,rare"]), unit="unit")
+    for ask in (
+        lambda: data.most_common("value", epsilon=1.0),
+        lambda: data.top_k("value", 1, epsilon=1.0),
+        lambda: data.most_common("value", candidates=[], epsilon=1.0),
+    ):
+        with pytest.raises(dps.InvalidCandidatesError):
+            ask()
+
+
+def test_a_value_outside_the_candidates_is_never_released(tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "t.parquet", [(i, "rare") for i in range(1000)])
+    release = dps.Dataset(path, unit="unit").top_k("value", 2, candidates=["a", "b"], epsilon=1e6)
+    assert sorted(release.value) == ["a", "b"]
+
+
+def test_candidates_that_nobody_has_are_answers_too(tmp_path: Path) -> None:
+    """With and without any rows, the same candidates are possible: absence is not told apart from bad luck."""
+    empty = dps.Dataset(write_csv(tmp_path / "empty.csv", []), unit="unit")
+    winners = {empty.most_common("value", candidates=["a", "b"], epsilon=1.0).value for _ in range(60)}
+    assert winners == {"a", "b"}  # one of the two is missed with probability 2^-59
+
+
+def test_the_certificate_of_an_empty_table_is_that_of_a_full_one(tmp_path: Path) -> None:
+    empty = write_csv(tmp_path / "empty.csv", [])
+    full = write_csv(tmp_path / "full.csv", [f"{i},a".encode() for i in range(1000)])
+    certificates = []
+    for path in (empty, full):
+        certificate = dps.Dataset(path, unit="unit").most_common("value", candidates=["a", "b"], epsilon=1.0).to_dict()
+        del certificate["time"], certificate["value"]
+        certificates.append(certificate)
+    assert certificates[0] == certificates[1]

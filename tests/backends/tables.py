@@ -1,0 +1,42 @@
+"""Small tables as files, and the counts a few lines of Python get from them: what the backend has to equal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dpselect.backends.files import FileTable, count_distinct_units
+from dpselect.summaries import PublicCandidates
+
+Row = tuple[Any, Any]
+
+
+def count(path: str | Path, candidates: object, *, unit: str = "unit", column: str = "value") -> list[int]:
+    """What the backend counts."""
+    table = FileTable.at(path)
+    return count_distinct_units(
+        table, unit=table.unit(unit), column=table.column(column), candidates=PublicCandidates.given(candidates)
+    ).counts.tolist()
+
+
+def brute_force(rows: Sequence[Row], candidates: Sequence[Any]) -> list[int]:
+    """Distinct units per candidate of rows in which a missing unit is None."""
+    return [len({unit for unit, value in rows if unit is not None and value == each}) for each in candidates]
+
+
+def write_parquet(path: Path, rows: Sequence[Row], *, types: tuple[Any, Any] = (None, None), groups: int = 2) -> Path:
+    """`rows` as a Parquet file of several row groups."""
+    units, values = ([row[i] for row in rows] for i in (0, 1))
+    table = pa.table({"unit": pa.array(units, types[0]), "value": pa.array(values, types[1])})
+    pq.write_table(table, path, row_group_size=max(1, len(rows) // groups))
+    return path
+
+
+def write_csv(path: Path, lines: Sequence[bytes], *, header: bytes = b"unit,value\n") -> Path:
+    """`lines` (without line breaks) under `header`."""
+    path.write_bytes(header + b"".join(line + b"\n" for line in lines))
+    return path

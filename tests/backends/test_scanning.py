@@ -1,0 +1,179 @@
+"""What can happen while rows are read: progress, Ctrl-C, damage, a full disk; nothing is left behind."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpselect.backends.files import FileTable
+from dpselect.backends.files import count as counting
+from dpselect.errors import InvalidDataError, SelectionError
+from dpselect.summaries import CandidateCounts, PublicCandidates
+from tests.backends.tables import count, write_csv, write_parquet
+
+CANDIDATES = PublicCandidates.given(range(100))
+
+
+def run(table: FileTable, **options: Any) -> CandidateCounts:
+    return counting.count_distinct_units(
+        table, unit=table.unit("unit"), column=table.column("value"), candidates=CANDIDATES, **options
+    )
+
+
+@pytest.fixture(params=["csv", "parquet"])
+def large(request: pytest.FixtureRequest, tmp_path: Path) -> FileTable:
+    units, values = np.arange(1_000_000), np.arange(1_000_000) % 100
+    path = tmp_path / f"t.{request.param}"
+    if request.param == "csv":
+        path.write_text(
+            "unit,value\n" + "".join(f"{unit},{value}\n" for unit, value in zip(units, values, strict=True))
+        )
+    else:
+        pq.write_table(pa.table({"unit": units, "value": values}), path)
+    return FileTable.at(path)
+
+
+def test_progress_goes_up_to_the_end_on_the_callers_thread(large: FileTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "_POLL_SECONDS", 0.001)
+    seen: list[float] = []
+    threads: set[int] = set()
+
+    def progress(fraction: float) -> None:
+        seen.append(fraction)
+        threads.add(threading.get_ident())
+
+    assert run(large, progress=progress).counts.tolist() == [10_000] * 100
+    assert seen == sorted(seen)
+    assert 0.0 <= seen[0] <= seen[-1] <= 1.0
+    assert len(set(seen)) > 2
+    assert threads == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, ZeroDivisionError])
+def test_a_scan_can_be_interrupted(
+    large: FileTable, monkeypatch: pytest.MonkeyPatch, stop: type[BaseException]
+) -> None:
+    monkeypatch.setattr(counting, "_POLL_SECONDS", 0.001)
+    monkeypatch.setattr(tempfile, "tempdir", str(Path(large.source).parent))
+    before = threading.active_count()
+    calls: list[float] = []
+
+    def progress(fraction: float) -> None:
+        calls.append(fraction)
+        if len(calls) > 3:
+            raise stop
+
+    with pytest.raises(stop):
+        run(large, progress=progress)
+    assert calls[-1] < 1.0
+    assert threading.active_count() == before
+    assert [path.name for path in Path(large.source).parent.iterdir()] == [Path(large.source).name]
+
+
+def test_more_interrupts_leave_no_thread_behind(large: FileTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "_POLL_SECONDS", 0.001)
+    before, presses = threading.active_count(), iter(range(5))
+
+    def interrupt(fraction: float) -> None:
+        raise KeyboardInterrupt
+
+    def wait(futures: Any) -> None:
+        if next(presses, None) is not None:
+            raise KeyboardInterrupt
+        concurrent.futures.wait(futures)
+
+    monkeypatch.setattr(counting, "wait", wait)
+    with pytest.raises(KeyboardInterrupt):
+        run(large, progress=interrupt)
+    assert threading.active_count() == before
+
+
+def test_a_damaged_parquet_is_refused_in_fixed_words(tmp_path: Path) -> None:
+    rows = [(i, f"SENTINEL-{i}") for i in range(20_000)]
+    path = write_parquet(tmp_path / "t.parquet", rows)
+    table = FileTable.at(path)
+    content = bytearray(path.read_bytes())
+    content[50:5000] = bytes(4950)
+    path.write_bytes(content)
+    with pytest.raises(InvalidDataError) as caught:
+        count(path, ["a"])
+    said = "expected a file that can be read to its end. It is damaged, or changed while it was read."
+    assert str(caught.value) == f"source={str(path)!r}: {said}"
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    assert table.paths == (str(path),)
+
+
+def test_a_file_that_changed_since_it_was_described(tmp_path: Path) -> None:
+    for path, other in (
+        (write_csv(tmp_path / "t.csv", [b"1,2"]), b"unit,value,more\n1,2,3\n"),
+        (
+            write_parquet(tmp_path / "t.parquet", [(1, 2)]),
+            write_parquet(tmp_path / "o.parquet", [(1, "2")]).read_bytes(),
+        ),
+    ):
+        table = FileTable.at(path)
+        path.write_bytes(other)
+        with pytest.raises(InvalidDataError, match="changed while it was read"):
+            run(table)
+        path.unlink()
+        with pytest.raises(InvalidDataError, match=r"read to its end|can be opened"):
+            run(table)
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (duckdb.OutOfMemoryException("SENTINEL"), "more memory or temporary disk space"),
+        (duckdb.IOException("SENTINEL"), "more memory or temporary disk space"),
+        (MemoryError("SENTINEL"), "more memory or temporary disk space"),
+        (duckdb.ConversionException("SENTINEL"), "files that can be read to their end"),
+        (RuntimeError("SENTINEL"), "files that can be read to their end"),
+    ],
+)
+def test_engine_errors_are_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, text: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    table = FileTable.at(write_csv(tmp_path / "t.csv", [b"1,2"]))
+    monkeypatch.setattr(counting, "_run", fail)
+    with pytest.raises(SelectionError, match=text) as caught:
+        run(table)
+    assert "SENTINEL" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+
+
+def test_the_engine_reaches_nothing_and_spills_where_only_the_user_can_read() -> None:
+    with counting._engine() as connection:
+        settings = dict(connection.execute("SELECT name, value FROM duckdb_settings()").fetchall())
+        folder = Path(settings["temp_directory"])
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert settings["enable_external_access"] == "false"
+        with pytest.raises(duckdb.Error):
+            connection.execute("SELECT * FROM 'examples/data/clicks.parquet'")
+        with pytest.raises(duckdb.Error):
+            connection.execute("SET enable_external_access = true")
+    assert not folder.exists()
+
+
+def test_counting_more_than_memory_holds_spills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(counting._SETTINGS, "memory_limit", "40MB")
+    monkeypatch.setitem(counting._SETTINGS, "threads", "1")
+    path = tmp_path / "t.parquet"
+    units = np.arange(3_000_000) * 2**33
+    pq.write_table(pa.table({"unit": units, "value": units % 7}), path)
+    assert sum(count(path, range(7))) == 3_000_000
+    monkeypatch.setitem(counting._SETTINGS, "max_temp_directory_size", "0KB")
+    with pytest.raises(SelectionError, match="more memory or temporary disk space"):
+        count(path, range(7))

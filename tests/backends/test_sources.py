@@ -1,0 +1,191 @@
+"""Sources that are refused, each by a message about names, headers and footers only."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpselect.backends.files import FileTable
+from dpselect.errors import InvalidDataError
+from tests.backends.tables import count, write_csv, write_parquet
+
+
+def refusal(source: Any) -> str:
+    with pytest.raises(InvalidDataError) as caught:
+        FileTable.at(source)
+    assert caught.value.name == "source"
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None or caught.value.__suppress_context__
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("source", [None, 3, b"t.csv", ["t.csv"], "", "a\0b.csv", pa.table({"a": [1]})])
+def test_what_is_not_a_path(source: Any) -> None:
+    assert "expected the path of a CSV or Parquet file" in refusal(source)
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    assert "expected an existing file" in refusal(tmp_path / "t.csv")
+    assert "a glob that matches at least one file" in refusal(tmp_path / "*.csv")
+    assert "local files only" in refusal("s3://bucket/t.parquet")
+
+
+def test_a_folder_names_the_glob_to_give(tmp_path: Path) -> None:
+    assert "a file, not a folder" in refusal(tmp_path)
+    assert repr(str(tmp_path / "*.parquet")) in refusal(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["t", "t.txt", "t.csv.gz", "t.json", "csv"])
+def test_other_extensions(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"unit,value\n1,2\n")
+    assert "a file whose name ends in .csv or .parquet" in refusal(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_an_empty_file(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    assert "The file is empty (0 bytes)." in refusal(tmp_path / name)
+
+
+def test_a_header_without_rows_is_a_table(tmp_path: Path) -> None:
+    for header in (b"unit,value", b"unit,value\n", b"unit,value\r\n"):
+        assert count(write_csv(tmp_path / "t.csv", [], header=header), [1, 2]) == [0, 0]
+    assert count(write_parquet(tmp_path / "t.parquet", [], types=(pa.int64(), pa.int64())), [1, 2]) == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"PAR1....", "Its content is Parquet."),
+        (gzip.compress(b"unit,value\n"), "Its content is compressed by gzip."),
+        (b"PK\x03\x04rest", "Its content is a zip archive."),
+        ("unit,value\n".encode("utf-16"), "Its content is UTF-16."),
+        (b"unit,\0value\n1,2\n", "a text file with line breaks"),
+        (b"unit,value\r1,2\r", "a text file with line breaks"),
+        (b"un\xffit,value\n1,2\n", "a first line in UTF-8"),
+        (b'"unit,value\n1,2\n', "a first line in UTF-8"),
+        (b"unit;value\n1;2\n", "at least two columns"),
+        (b"unit\n1\n", "at least two columns"),
+        (b"\n1,2\n", "at least two columns"),
+        (b"value,value\n1,2\n", "columns with different names"),
+        (b"x" * (2 << 20) + b",y\n", "a first line of at most 1 MiB"),
+    ],
+)
+def test_a_csv_that_is_something_else(tmp_path: Path, content: bytes, reason: str) -> None:
+    (tmp_path / "t.csv").write_bytes(content)
+    assert reason in refusal(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"unit,value\n1,2\n",
+        b"PAR1",
+        b"PAR1PAR1",
+        b"PAR1" + bytes(100) + b"PAR1",
+        b"PAR1" + b"\xff" * 100 + b"PAR1",
+        b"P",
+    ],
+)
+def test_a_parquet_that_is_something_else(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "t.parquet").write_bytes(content)
+    assert "a Parquet file" in refusal(tmp_path / "t.parquet")
+
+
+def test_an_encrypted_or_cut_parquet(tmp_path: Path) -> None:
+    content = write_parquet(tmp_path / "t.parquet", [(1, 2)]).read_bytes()
+    (tmp_path / "t.parquet").write_bytes(content[:-7])
+    assert "was cut off" in refusal(tmp_path / "t.parquet")
+    (tmp_path / "t.parquet").write_bytes(b"PARE" + content[4:-4] + b"PARE")
+    assert "It is encrypted." in refusal(tmp_path / "t.parquet")
+
+
+def test_parquet_columns_of_the_same_name(tmp_path: Path) -> None:
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["unit", "unit"])
+    pq.write_table(table, tmp_path / "t.parquet")
+    assert "columns with different names" in refusal(tmp_path / "t.parquet")
+
+
+def test_a_file_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os.path, "isfile", lambda path: True)  # gone, or not ours, by the time it is opened
+    assert "a file that can be opened" in refusal(tmp_path / "t.csv")
+
+
+def test_files_that_do_not_belong_together(tmp_path: Path) -> None:
+    write_csv(tmp_path / "ann.csv", [b"1,2"])
+    write_parquet(tmp_path / "bob.parquet", [(1, 2)])
+    assert "files of one format" in refusal(tmp_path / "*")
+    write_csv(tmp_path / "cid.csv", [b"1,2"], header=b"value,unit\n")
+    message = refusal(tmp_path / "*.csv")
+    assert "files with the same columns" in message
+    assert "(file 2 of 2 in sorted order)" in message
+    assert "cid" not in message  # a name that only the glob found might be a person's
+    write_parquet(tmp_path / "dan.parquet", [(1, "2")])
+    assert "files with the same columns" in refusal(tmp_path / "*.parquet")
+
+
+def test_a_name_with_wildcards_that_exists_is_taken_literally(tmp_path: Path) -> None:
+    write_csv(tmp_path / "[ab]?.csv", [b"1,2", b"2,2"])
+    write_csv(tmp_path / "a1.csv", [b"1,2"])
+    assert FileTable.at(str(tmp_path / "[ab]?.csv")).paths == (str(tmp_path / "[ab]?.csv"),)
+    assert count(tmp_path / "[ab]?.csv", [2]) == [2]
+    assert len(FileTable.at(str(tmp_path / "[ab]*.csv")).paths) == 1
+
+
+def test_globs_match_files_in_sorted_order(tmp_path: Path) -> None:
+    for name in ("b/2.CSV", "a/1.CSV", "b/x.csv/none"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        write_csv(tmp_path / name, [b"1,2"])
+    assert FileTable.at(tmp_path / "**" / "*.[cC][sS][vV]").paths == tuple(
+        str(tmp_path / n) for n in ("a/1.CSV", "b/2.CSV")
+    )
+
+
+def test_columns_are_told_by_exact_names(tmp_path: Path) -> None:
+    table = FileTable.at(write_parquet(tmp_path / "t.parquet", [(1, 2)]))
+    with pytest.raises(InvalidDataError, match=r"Did you mean 'value'\? The columns are: 'unit', 'value'\."):
+        table.column("Value")
+    with pytest.raises(InvalidDataError, match=r"^unit=3: expected the name of a column"):
+        table.unit(3)
+    spaced = FileTable.at(write_csv(tmp_path / "t.csv", [], header=b'unit, value ,"a,b"\n'))
+    with pytest.raises(InvalidDataError, match=r"Did you mean ' value '\?"):
+        spaced.column("value")
+    assert spaced.column("a,b").name == "a,b"
+
+
+NESTED = [pa.list_(pa.int64()), pa.struct([("a", pa.int64())]), pa.map_(pa.string(), pa.int64())]
+
+
+@pytest.mark.parametrize("type_", [*NESTED, pa.timestamp("us"), pa.time32("s"), pa.duration("s")])
+def test_units_that_cannot_be_told_apart_in_every_file(tmp_path: Path, type_: Any) -> None:
+    path = write_parquet(tmp_path / "t.parquet", [(None, 1)], types=(type_, None))
+    with pytest.raises(InvalidDataError, match="a column of identifiers"):
+        FileTable.at(path).unit("unit")
+
+
+@pytest.mark.parametrize(
+    ("type_", "candidates", "reason"),
+    [
+        (pa.int64(), ["a"], "Column 'value' holds whole numbers: give whole numbers."),
+        (pa.int64(), [1.5], "give whole numbers"),
+        (pa.string(), [1], "Column 'value' holds text: give text."),
+        (pa.float64(), ["a"], "give whole numbers or numbers"),
+        (pa.float32(), [0.1], "Column 'value' holds 32-bit floating-point numbers: give whole numbers."),
+        (pa.bool_(), [1], "give booleans"),
+        (pa.date32(), ["2026-11-21"], "give dates"),
+        (pa.timestamp("us"), ["a"], "This one holds times."),
+        (pa.binary(), ["a"], "This one holds bytes."),
+        *((nested, [1], "This one holds nested values.") for nested in NESTED),
+    ],
+)
+def test_candidates_that_no_value_could_equal(tmp_path: Path, type_: Any, candidates: Any, reason: str) -> None:
+    path = write_parquet(tmp_path / "t.parquet", [(1, None)], types=(None, type_))
+    with pytest.raises(InvalidDataError) as caught:
+        count(path, candidates)
+    assert reason in str(caught.value)

@@ -1,0 +1,83 @@
+"""``--candidates``: ranges, lists and files."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpselect.cli.candidates import parsed
+from dpselect.errors import InvalidCandidatesError
+from dpselect.summaries import CandidateKind
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "expected"),
+    [
+        ("1..3", None, range(1, 4)),
+        (" -5 .. +5 ", None, range(-5, 6)),
+        ("7..7", CandidateKind.INTEGER, range(7, 8)),
+        ("1..3", CandidateKind.TEXT, ["1", "2", "3"]),
+        ("1..3", CandidateKind.NUMBER, [1.0, 2.0, 3.0]),
+        ("3,1, 2", None, [3, 1, 2]),
+        ("-3,+1,02", None, [-3, 1, 2]),
+        ("3,1", CandidateKind.TEXT, ["3", "1"]),
+        ("3,x", None, ["3", "x"]),
+        ("a", None, ["a"]),
+        ("a..b", None, ["a..b"]),
+        ("1.5..2", None, ["1.5..2"]),
+        ("0.5,1", CandidateKind.NUMBER, [0.5, 1.0]),
+        ('"Paris, Texas", Rome', None, ["Paris, Texas", "Rome"]),
+        ('"say ""hi""",b', None, ['say "hi"', "b"]),
+        ("2026-11-21, 2026-11-22", CandidateKind.DATE, [date(2026, 11, 21), date(2026, 11, 22)]),
+        ("true, FALSE", CandidateKind.BOOLEAN, [True, False]),
+    ],
+)
+def test_read(text: str, kind: CandidateKind | None, expected: Any) -> None:
+    assert parsed(text, kind=kind) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("", None),
+        (" ", None),
+        ("1,,2", None),
+        ("a,", None),
+        ('"open,b', None),
+        ("3..1", None),
+        ("a,b", CandidateKind.INTEGER),
+        ("1.5", CandidateKind.INTEGER),
+        ("x", CandidateKind.NUMBER),
+        ("21.11.2026", CandidateKind.DATE),
+        ("yes", CandidateKind.BOOLEAN),
+        ("0..999999999999", CandidateKind.TEXT),
+        ("@", None),
+        ("@no such file", None),
+        ("@a\0b", None),
+    ],
+)
+def test_refused(text: str, kind: CandidateKind | None) -> None:
+    with pytest.raises(InvalidCandidatesError, match=r"^candidates="):
+        parsed(text, kind=kind)
+
+
+def test_long_arguments_are_not_repeated() -> None:
+    with pytest.raises(InvalidCandidatesError, match=r"^candidates=<2001 characters>"):
+        parsed("a," * 1000 + ",", kind=None)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_files(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "pages.txt"
+    path.write_bytes(end.join(["\ufeff3", "", "1", "  ", "2"]).encode())
+    assert parsed(f"@{path}", kind=None) == [3, 1, 2]
+    path.write_bytes(end.join(["Paris, Texas", "naïve ", "3"]).encode())
+    assert parsed(f"@{path}", kind=None) == ["Paris, Texas", "naïve ", "3"]
+    path.write_bytes(b"caf\xe9\n")
+    with pytest.raises(InvalidCandidatesError, match="UTF-8"):
+        parsed(f"@{path}", kind=None)
+    path.write_bytes(b"\n\n")
+    assert parsed(f"@{path}", kind=None) == []  # refused as empty with the question

@@ -1,0 +1,189 @@
+"""Commands in-process: what stands on standard output, what on standard error, and the exit status."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpselect
+from dpselect.cli import main
+from dpselect.cli import progress as progress_module
+from tests.backends.tables import write_csv, write_parquet
+
+CLICKS = str(Path(__file__).parents[2] / "examples" / "data" / "clicks.parquet")
+COMMON = ["--unit", "session", "--candidates", "1..41270", "--epsilon", "4"]
+
+Captured = pytest.CaptureFixture[str]
+
+
+def run(capsys: Captured, *arguments: str) -> tuple[int, str, str]:
+    status = main(list(arguments))
+    return status, *capsys.readouterr()
+
+
+def test_most_common_for_people(capsys: Captured) -> None:
+    status, out, err = run(capsys, "most-common", CLICKS, "page", *COMMON)
+    assert (status, err) == (0, "")
+    assert out.splitlines() == [
+        "rank  page",
+        "   1  6",
+        "",
+        "Differentially private: epsilon = 4, when one session is added or removed.",
+        "With 99% confidence the count of the released page is within 3 of the best.",
+        "Drawn by PermuteAndFlip, out of 41,270 candidates given by the caller. "
+        "Nothing was charged to a ledger: releases on the same data add up.",
+    ]
+
+
+def test_top_k_for_people(capsys: Captured) -> None:
+    status, out, err = run(capsys, "top-k", CLICKS, "page", "4", *COMMON)
+    assert (status, err) == (0, "")
+    assert out.startswith("rank  page\n   1  6\n   2  3\n   3  11\n   4  1\n\n")
+    assert "Drawn by PermuteAndFlip, 4 rounds, out of" in out
+
+
+def test_json_is_exactly_the_certificate(capsys: Captured) -> None:
+    status, out, err = run(capsys, "top-k", CLICKS, "page", "2", *COMMON, "--delta", "1e-9", "--json")
+    assert (status, err) == (0, "")
+    assert out.count("\n") == 1
+    certificate = json.loads(out)
+    assert certificate["value"] == [6, 3]
+    assert certificate["guarantee"] == {"epsilon": 4.0, "delta": 0.0, "neighbours": "add_remove", "unit": "session"}
+    assert certificate["receipt"] is None
+    assert json.loads(run(capsys, "most-common", CLICKS, "page", *COMMON, "--json")[1])["value"] == 6
+
+
+def test_a_table_for_a_terminal(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    status, out, _ = run(capsys, "top-k", CLICKS, "page", "2", *COMMON)
+    assert status == 0
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", out)
+    assert re.search(r"rank\s+page\s+─+\s+1\s+6\s+2\s+3\s", plain)
+
+
+def ask(path: Path, *more: str, epsilon: str = "9") -> list[str]:
+    return ["most-common", str(path), "value", "--unit", "unit", "--epsilon", epsilon, "--json", *more]
+
+
+def test_candidates_take_the_columns_type(capsys: Captured, tmp_path: Path) -> None:
+    def value(*arguments: str) -> Any:
+        status, out, err = run(capsys, *arguments)
+        assert (status, err) == (0, "")
+        return json.loads(out)["value"]
+
+    texts = write_parquet(tmp_path / "t.parquet", [(i, "7") for i in range(50)])
+    assert value(*ask(texts, "--candidates", "6,7,8")) == "7"
+    assert value(*ask(texts, "--candidates", "6..8")) == "7"
+    lines = write_csv(tmp_path / "t.csv", [f"{i},07".encode() for i in range(50)])
+    assert value(*ask(lines, "--candidates", "-1..8")) == 7
+    assert value(*ask(lines, "--candidates", "06,07", "--candidates-as", "text")) == "07"
+    names = tmp_path / "names.txt"
+    names.write_text("06\n\n07\n")
+    assert value(*ask(lines, "--candidates", f"@{names}")) == 7
+
+
+def test_values_that_would_move_the_cursor_are_shown_escaped(capsys: Captured, tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "t.parquet", [(i, "a\x1b[2J") for i in range(50)])
+    names = tmp_path / "names.txt"
+    names.write_text("a\x1b[2J\n")
+    arguments = [each for each in ask(path, "--candidates", f"@{names}") if each != "--json"]
+    _, out, _ = run(capsys, *arguments)
+    assert "\x1b" not in out
+    assert r"'a\x1b[2J'" in out
+
+
+BAD: list[tuple[list[str], str]] = [
+    (["quantile"], "quantile"),
+    (["top-k"], "SOURCE"),
+    (["most-common", CLICKS, "page", "--unit", "session", "--candidates", "1..9"], "--epsilon"),
+    (["most-common", CLICKS, "page", "--unit", "session", "--epsilon", "1"], "--candidates"),
+    (["most-common", CLICKS, "page", "--candidates", "1..9", "--epsilon", "1"], "--unit"),
+    (["most-common", CLICKS, "page", *COMMON, "--bogus"], "--bogus"),
+    (["most-common", CLICKS, "page", "surplus", *COMMON], "surplus"),
+    (["most-common", CLICKS, "page", *COMMON, "--json=perhaps"], "--json"),
+    (["most-common", CLICKS, "page", *COMMON[:-1], "one"], "--epsilon"),
+    (["most-common", CLICKS, "page", *COMMON[:-1], "0"], "epsilon=0.0"),
+    (["most-common", CLICKS, "page", *COMMON[:-1], "-1"], "epsilon=-1.0"),
+    (["most-common", CLICKS, "page", *COMMON[:-1], "nan"], "epsilon=nan"),
+    (["most-common", CLICKS, "page", *COMMON[:-1], "inf"], "epsilon=inf"),
+    (["most-common", CLICKS, "pages", *COMMON], "Did you mean 'page'?"),
+    (["most-common", CLICKS, "session", *COMMON], "another column than the unit"),
+    (["most-common", "nowhere.csv", "page", *COMMON], "an existing file"),
+    (["most-common", CLICKS, "page", *COMMON, "--candidates-as", "colour"], "--candidates-as"),
+    (["most-common", CLICKS, "page", *COMMON, "--candidates-as", "text"], "give whole numbers"),
+    (["most-common", CLICKS, "page", "--unit", "session", "--epsilon", "1", "--candidates", "9..1"], "a <= b"),
+    (["most-common", CLICKS, "page", "--unit", "session", "--epsilon", "1", "--candidates", "a,b"], "--candidates-as"),
+    (["most-common", CLICKS, "page", "--unit", "session", "--epsilon", "1", "--candidates", "1,1"], "duplicates"),
+    (["most-common", CLICKS, "page", "--unit", "session", "--epsilon", "1", "--candidates", "@gone"], "@gone"),
+    (["top-k", CLICKS, "page", "ten", *COMMON], "K"),
+    (["top-k", CLICKS, "page", "0", *COMMON], "k=0"),
+    (["top-k", CLICKS, "page", "-3", *COMMON], "k=-3"),
+    (["top-k", CLICKS, "page", "41271", *COMMON], "k=41271"),
+    (["top-k", CLICKS, "page", "3", *COMMON, "--delta", "1"], "delta=1.0"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "reason"), BAD)
+def test_bad_input_is_one_line_and_status_two(capsys: Captured, arguments: list[str], reason: str) -> None:
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith("dpselect: ")
+    assert err.endswith("\n")
+    assert err.count("\n") == 1
+    assert reason in err
+    assert "Traceback" not in err
+
+
+def test_help_and_version(capsys: Captured) -> None:
+    assert run(capsys, "--version") == (0, f"{dpselect.__version__}\n", "")
+    status, out, err = run(capsys, "--help")
+    assert (status, err) == (0, "")
+    assert "most-common" in out
+    assert "dpselect top-k clicks.parquet page 10" in out
+    for command in ("most-common", "top-k"):
+        status, out, err = run(capsys, command, "--help")
+        assert (status, err) == (0, "")
+        assert f"dpselect {command} clicks.parquet page" in out
+        for option in ("--unit", "--candidates", "--epsilon", "--json"):
+            assert option in out
+
+
+def test_the_unforeseen_is_one_line_without_its_text(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("SENTINEL row of ann")
+
+    monkeypatch.setattr("dpselect.session.count_distinct_units", fail)
+    status, out, err = run(capsys, "most-common", CLICKS, "page", *COMMON)
+    assert (status, out) == (1, "")
+    assert err == "dpselect: unforeseen RuntimeError; nothing was shown. Please report it.\n"
+
+
+def test_an_interrupt_is_quiet(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpselect.session.count_distinct_units", interrupt)
+    assert run(capsys, "most-common", CLICKS, "page", *COMMON) == (130, "", "")
+
+
+def test_the_bar_waits_for_patience_and_a_terminal(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    with progress_module.scan_progress() as advance:
+        assert advance is None
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with progress_module.scan_progress() as advance:
+        assert advance is not None
+        advance(0.5)
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr(progress_module, "_PATIENCE_SECONDS", 0.0)
+    with progress_module.scan_progress() as advance:
+        assert advance is not None
+        advance(0.25)
+        advance(1.0)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "reading" in err

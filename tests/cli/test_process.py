@@ -1,0 +1,92 @@
+"""The real command in a process of its own: pipes, signals, a full disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+ROOT = Path(__file__).parents[2]
+QUESTION = ["top-k", "examples/data/clicks.parquet", "page", "2", "--unit", "session", "--candidates", "1..41270"]
+COMMAND = [sys.executable, "-m", "dpselect.cli"]
+
+
+def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*COMMAND, *arguments], cwd=ROOT, timeout=60, capture_output=True, check=False, **options)  # type: ignore[call-overload, no-any-return]
+
+
+def test_json_of_a_process() -> None:
+    done = run(*QUESTION, "--epsilon", "4", "--json")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["value"] == [6, 3]
+
+
+def test_bad_input_of_a_process() -> None:
+    done = run(*QUESTION, "--epsilon", "0")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == b"dpselect: epsilon=0.0: expected a finite number > 0.\n"
+
+
+def test_a_reader_that_left_is_no_error_to_speak_of() -> None:
+    with subprocess.Popen(
+        [*COMMAND, *QUESTION, "--epsilon", "4"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) == 141
+
+
+def test_output_that_cannot_be_written() -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*COMMAND, *QUESTION, "--epsilon", "4"],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == b"dpselect: the answer could not be written to standard output.\n"
+
+
+def test_control_c_during_a_scan_ends_it_quietly(tmp_path: Path) -> None:
+    rows = np.arange(2_000_000)
+    pq.write_table(pa.table({"unit": rows, "value": rows % 1000}), tmp_path / "0.parquet")
+    for part in range(1, 40):  # the same two million units again and again: much longer than this test waits
+        (tmp_path / f"{part}.parquet").hardlink_to(tmp_path / "0.parquet")
+    spill = tmp_path / "spill"
+    spill.mkdir()
+    question = ["most-common", str(tmp_path / "*.parquet"), "value", "--unit", "unit", "--candidates", "0..999"]
+    with subprocess.Popen(
+        [*COMMAND, *question, "--epsilon", "1"],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(spill)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        wait_until(lambda: any(spill.iterdir()))
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, b"", b"")
+    assert list(spill.iterdir()) == []
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    for _ in range(1200):
+        if happened():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it never happened")

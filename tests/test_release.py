@@ -1,0 +1,136 @@
+"""The certificate: complete, stable, in plain JSON, and free of everything that was not released."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import pickle
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from dpselect.privacy import Guarantee, Neighbours
+from dpselect.release import Release
+
+WHEN = datetime(2026, 11, 21, 13, 30, 5, 999, tzinfo=timezone(timedelta(hours=1)))
+
+
+def make(**changes: Any) -> Release:
+    fields: dict[str, Any] = {
+        "value": 6,
+        "task": "most_common",
+        "column": "page",
+        "unit": "session",
+        "mechanism": "PermuteAndFlip",
+        "rounds": 1,
+        "epsilon": 0.5,
+        "delta": 0.0,
+        "sensitivity": 1.0,
+        "monotonic": True,
+        "neighbours": Neighbours.ADD_REMOVE,
+        "candidates": {"origin": "caller", "count": 3, "kind": "whole numbers"},
+        "error_bound": 12.9,
+        "confidence": 0.99,
+        "proofs": ("proofs/counting.md",),
+        "time": WHEN,
+        "version": "0.1.0",
+    }
+    return Release(**{**fields, **changes})
+
+
+def test_the_certificate_is_stable() -> None:
+    assert make().to_json() == (
+        '{"candidates": {"count": 3, "kind": "whole numbers", "origin": "caller"}, "column": "page", '
+        '"error_bound": {"confidence": 0.99, "within": 12.9}, '
+        '"guarantee": {"delta": 0.0, "epsilon": 0.5, "neighbours": "add_remove", "unit": "session"}, '
+        '"mechanism": {"monotonic": true, "name": "PermuteAndFlip", "rounds": 1, "sensitivity": 1.0}, '
+        '"proofs": ["proofs/counting.md"], "receipt": null, "task": "most_common", '
+        '"time": "2026-11-21T12:30:05+00:00", "value": 6, "version": "0.1.0"}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (6, 6),
+        (-(2**63), -(2**63)),
+        (0.1, 0.1),
+        ('naïve "x"\n', 'naïve "x"\n'),
+        (True, True),
+        (date(2026, 11, 21), "2026-11-21"),
+        ([date(2026, 11, 21)], ["2026-11-21"]),
+        ([3, 1], [3, 1]),
+    ],
+)
+def test_every_kind_of_value_can_be_written(value: Any, written: Any) -> None:
+    text = make(value=value).to_json()
+    assert json.loads(text)["value"] == written
+    assert "\n" not in text
+
+
+def test_nothing_is_missing_from_the_certificate() -> None:
+    release, certificate = make(), make().to_dict()
+    flat = {**certificate, **certificate["guarantee"], **certificate["mechanism"], **certificate["error_bound"]}
+    renamed = {"error_bound": "within"}
+    for field in dataclasses.fields(release):
+        assert renamed.get(field.name, field.name) in flat
+
+
+def test_sentences() -> None:
+    assert make().promise == "Differentially private: epsilon = 0.5, when one session is added or removed."
+    assert make(epsilon=1.0, delta=1e-6).promise.startswith("Differentially private: epsilon = 1, delta = 1e-06, ")
+    assert make(neighbours=Neighbours.REPLACE_ONE).promise.endswith("when one session is replaced.")
+    assert make().accuracy == "With 99% confidence the count of the released page is within 12 of the best."
+    assert make(error_bound=41234.0).accuracy.endswith("within 41,234 of the best.")
+    assert make(task="top_k", value=[6, 3]).accuracy == (
+        "With 99% confidence each count is within 12 of the best one left when it was selected."
+    )
+
+
+def test_no_digit_of_epsilon_is_lost_in_words() -> None:
+    assert "epsilon = 0.30000000000000004" in make(epsilon=0.1 + 0.2).promise
+
+
+@pytest.mark.parametrize("bound", [math.inf, 1e15, 1e300])
+def test_useless_bounds_are_not_dressed_up(bound: float) -> None:
+    release = make(error_bound=bound)
+    assert "no useful bound" in release.accuracy
+    assert json.loads(release.to_json())["error_bound"]["within"] == (None if bound == math.inf else bound)
+
+
+def test_a_release_is_a_frozen_value() -> None:
+    release = make()
+    assert release.guarantee == Guarantee(0.5, 0.0, Neighbours.ADD_REMOVE, "session")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        release.value = 7  # type: ignore[misc]
+    assert pickle.loads(pickle.dumps(release)) == release
+
+
+def test_representations() -> None:
+    release = make(value=["<b>", "a&b"], task="top_k")
+    assert repr(release) == "Release(value=['<b>', 'a&b'], epsilon=0.5, delta=0.0, unit='session')"
+    assert str(release).splitlines() == ["['<b>', 'a&b']", release.promise, release.accuracy]
+    page = release._repr_html_()
+    assert "<td>1</td><td>&lt;b&gt;</td>" in page
+    assert "<td>2</td><td>a&amp;b</td>" in page
+    assert "<b>" not in page
+
+
+def test_the_version_is_a_text_even_in_a_source_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    from importlib import metadata
+
+    def missing(_: str) -> str:
+        raise metadata.PackageNotFoundError
+
+    fields = {field.name: getattr(make(), field.name) for field in dataclasses.fields(Release)}
+    del fields["version"]
+    monkeypatch.setattr(metadata, "version", missing)
+    assert Release(**fields).version == "not installed"
+    monkeypatch.setattr(metadata, "version", lambda _: "1.2.3")
+    assert Release(**fields).version == "1.2.3"
+
+
+def test_times_are_written_in_utc() -> None:
+    assert make(time=datetime(2026, 1, 1, tzinfo=UTC)).to_dict()["time"] == "2026-01-01T00:00:00+00:00"

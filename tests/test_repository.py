@@ -1,0 +1,130 @@
+"""What the repository promises about itself: pointers lead somewhere, public names are explained, versions agree."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import tomllib
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import dpselect
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = (".ci", "benchmarks", "docs", "examples", "proofs", "rust", "src", "tests")
+SUFFIXES = {".md", ".py", ".pyi", ".rs", ".toml", ".cff", ".bib", ".yml", ".json"}
+GENERATED = {"target", "_build", "__pycache__"}
+
+POINTER = re.compile(r"(?<![\w/.-])((?:\.ci|benchmarks|docs|examples|proofs|rust|src|tests)/[\w./-]*\w)")
+FOREIGN_PATH = re.compile(r"(?<![\w./])/(?:home|root|work|farm|Users)/\w")
+REGISTRY = re.compile(r"registry\+http|--?index-url|extra-index")
+
+
+def _texts() -> Iterator[Path]:
+    for path in sorted(ROOT.iterdir()):
+        if path.is_file() and (path.suffix in SUFFIXES or path.name == "Makefile"):
+            yield path
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and path.suffix in SUFFIXES and not GENERATED & set(path.parts):
+                yield path
+
+
+TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in _texts()}
+OTHERS = sorted(set(TEXTS) - {"tests/test_repository.py"})  # this one holds the patterns, and paths that lead nowhere
+SOURCES = {name: text for name, text in TEXTS.items() if name.startswith(("src/", "rust/src/"))}
+
+
+def dangling(text: str) -> set[str]:
+    """Paths of this repository that `text` names and that do not exist."""
+    return {pointer for pointer in POINTER.findall(text) if not _leads_somewhere(pointer)}
+
+
+def _leads_somewhere(pointer: str) -> bool:
+    if pointer.startswith(UNBUILT) or "NNNN" in pointer or (ROOT / pointer).exists():
+        return True
+    return "." not in pointer and any(ROOT.glob(f"{pointer}*"))  # named without its suffix
+
+
+UNBUILT = ("docs/_build", "rust/target")
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_path_named_in_a_text_exists(name: str) -> None:
+    assert dangling(TEXTS[name]) == set()
+
+
+def test_a_dangling_pointer_is_found() -> None:
+    assert dangling("Proof: ``proofs/nowhere.md``, see tests/laws and docs/index.md.") == {"proofs/nowhere.md"}
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "proofs").glob("[!A-Z]*.md")))
+def test_every_proof_page_is_cited_by_the_code_it_is_about(page: str) -> None:
+    assert any(f"proofs/{page}" in text for text in SOURCES.values())
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_no_text_knows_a_machine_or_a_registry(name: str) -> None:
+    assert FOREIGN_PATH.search(TEXTS[name]) is None
+    assert REGISTRY.search(TEXTS[name]) is None
+
+
+def test_the_patterns_above_can_match() -> None:
+    assert FOREIGN_PATH.search("see /home/ann/data.csv")
+    assert REGISTRY.search("pip install --index-url x")
+    assert FOREIGN_PATH.search("https://example.org/home/page") is None
+
+
+@pytest.mark.parametrize("name", sorted(name for name in SOURCES if name.endswith(".py")))
+def test_every_module_says_what_it_is_for(name: str) -> None:
+    assert ast.get_docstring(ast.parse(SOURCES[name]))
+
+
+def _public() -> Iterator[tuple[str, object]]:
+    for module in (dpselect, import_module("dpselect.accounting")):
+        for name in module.__all__:
+            yield f"{module.__name__}.{name}", getattr(module, name)
+
+
+PUBLIC = dict(_public())
+
+
+@pytest.mark.parametrize("name", sorted(name for name, each in PUBLIC.items() if callable(each)))
+def test_every_public_name_is_explained_by_an_example(name: str) -> None:
+    public = PUBLIC[name]
+    if isinstance(public, type) and issubclass(public, Exception):
+        assert inspect.getdoc(public)
+        return
+    assert ">>>" in _explanations(public)
+
+
+@pytest.mark.parametrize("name", sorted(name for name, each in PUBLIC.items() if isinstance(each, type)))
+def test_every_public_method_has_a_docstring(name: str) -> None:
+    public = PUBLIC[name]
+    methods = [member for member, _ in inspect.getmembers(public, inspect.isfunction) if not member.startswith("_")]
+    assert [method for method in methods if not inspect.getdoc(getattr(public, method))] == []
+
+
+def _explanations(public: object) -> str:
+    """The docstring of a function; of a class, also those of what it defines."""
+    members = vars(public).values() if isinstance(public, type) else ()
+    return "\n".join(inspect.getdoc(each) or "" for each in (public, *members))
+
+
+def test_versions_agree() -> None:
+    project = tomllib.loads(TEXTS["pyproject.toml"])["project"]["version"]
+    crate = tomllib.loads(TEXTS["rust/Cargo.toml"])["package"]["version"]
+    cited = re.search(r"^version: (\S+)$", TEXTS["CITATION.cff"], flags=re.MULTILINE)
+    assert cited
+    assert project == crate == cited.group(1)
+    assert f"## [{project}]" in TEXTS["CHANGELOG.md"]
+
+
+def test_the_readme_shows_the_output_of_the_demo() -> None:
+    shown = TEXTS["README.md"].partition("<!-- demo:start -->")[2].partition("<!-- demo:end -->")[0]
+    rows = re.findall(r"^\D*(\d+)\D+(\d+)\D*$", shown, flags=re.MULTILINE)
+    assert [int(rank) for rank, page in rows if 1 <= int(page) <= 41270][:10] == list(range(1, 11))

@@ -1,0 +1,141 @@
+"""A dataset: what it can be asked, what it refuses before it reads a row, and what it never shows."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import dpselect as dps
+from dpselect import session
+from dpselect.summaries import CandidateKind
+from tests.backends.tables import write_csv, write_parquet
+
+CLICKS = Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet"
+PAGES = range(1, 41271)
+
+
+@pytest.fixture(scope="module")
+def clicks() -> dps.Dataset:
+    return dps.Dataset(CLICKS, unit="session")
+
+
+def test_the_most_common_page(clicks: dps.Dataset) -> None:
+    before = datetime.now(UTC)
+    release = clicks.most_common("page", candidates=PAGES, epsilon=1.0)
+    # Page 6 leads by more than 5000 sessions: another answer has probability below 41270 exp(-5000).
+    assert release.value == 6
+    assert (release.unit, release.column, release.task) == ("session", "page", "most_common")
+    assert before - timedelta(seconds=1) <= release.time <= datetime.now(UTC)
+    assert json.loads(release.to_json())["candidates"]["range"] == {"first": 1, "last": 41270, "step": 1}
+
+
+def test_the_top_pages(clicks: dps.Dataset) -> None:
+    release = clicks.top_k("page", 4, candidates=list(PAGES), epsilon=4.0)
+    assert release.value == [6, 3, 11, 1]  # gaps above 3000 at epsilon 1 a round
+    assert isinstance(release, dps.Release)
+
+
+def test_csv_and_parquet_agree(tmp_path: Path) -> None:
+    rows = [(i, "b") for i in range(500)] + [(i, "a") for i in range(200)]
+    lines = [f"{unit},{value}".encode() for unit, value in rows]
+    for path in (write_parquet(tmp_path / "t.parquet", rows), write_csv(tmp_path / "t.csv", lines)):
+        data = dps.Dataset(str(path), unit="unit")
+        # 200 apart at epsilon 1 (a round): the wrong order has probability below 3 exp(-190).
+        assert data.most_common("value", candidates=["a", "b", "c"], epsilon=1.0).value == "b"
+        assert data.top_k("value", 3, candidates=["c", "a", "b"], epsilon=3.0).value == ["b", "a", "c"]
+
+
+def test_the_unit_is_who_is_counted(tmp_path: Path) -> None:
+    """One busy session with 5000 rows is one session."""
+    path = write_csv(tmp_path / "t.csv", [b"busy,a"] * 5000 + [f"{i},b".encode() for i in range(300)])
+    assert dps.Dataset(path, unit="unit").most_common("value", candidates=["a", "b"], epsilon=1.0).value == "b"
+
+
+def test_dates_come_back_as_dates(tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "t.parquet", [(i, date(2026, 1, 2)) for i in range(300)])
+    days = [date(2026, 1, 1), date(2026, 1, 2)]
+    assert dps.Dataset(path, unit="unit").most_common("value", candidates=days, epsilon=1.0).value == days[1]
+
+
+QUESTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"candidates": None}, dps.InvalidCandidatesError, "which values occur there is private"),
+    ({"candidates": [1, 1]}, dps.InvalidCandidatesError, "without duplicates"),
+    ({"candidates": ["a"]}, dps.InvalidDataError, "give whole numbers"),
+    ({"epsilon": 0.0}, dps.InvalidParameterError, "epsilon=0.0"),
+    ({"epsilon": float("nan")}, dps.InvalidParameterError, "epsilon=nan"),
+    ({"column": "pages"}, dps.InvalidDataError, "Did you mean 'page'?"),
+    ({"column": "session"}, dps.InvalidDataError, "another column than the unit"),
+    ({"column": 3}, dps.InvalidDataError, "the name of a column"),
+]
+
+
+@pytest.mark.parametrize(("changes", "kind", "reason"), QUESTIONS)
+def test_bad_questions_read_and_draw_nothing(
+    clicks: dps.Dataset, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], kind: type[Exception], reason: str
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a row was read")
+
+    monkeypatch.setattr(session, "count_distinct_units", refuse)
+    asked = {"column": "page", "candidates": PAGES, "epsilon": 1.0, **changes}
+    column = asked.pop("column")
+    for ask in (lambda: clicks.most_common(column, **asked), lambda: clicks.top_k(column, 1, **asked)):
+        with pytest.raises(kind) as caught:
+            ask()
+        assert reason in str(caught.value)
+        assert isinstance(caught.value, dps.SelectionError | ValueError)
+    for k in (0, 41271, -1):
+        with pytest.raises(dps.InvalidParameterError, match=r"^k="):
+            clicks.top_k("page", k, candidates=PAGES, epsilon=1.0)
+
+
+def test_epsilon_and_unit_have_no_default(clicks: dps.Dataset) -> None:
+    with pytest.raises(TypeError, match="epsilon"):
+        clicks.most_common("page", candidates=PAGES)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="epsilon"):
+        clicks.top_k("page", 3, candidates=PAGES)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="unit"):
+        dps.Dataset(CLICKS)  # type: ignore[call-arg]
+
+
+def test_no_ledger_is_pretended() -> None:
+    with pytest.raises(TypeError, match="ledger"):
+        dps.Dataset(CLICKS, unit="session", ledger="sqlite:///b.db")  # type: ignore[call-arg]
+
+
+def test_a_dataset_is_a_description(clicks: dps.Dataset) -> None:
+    assert repr(clicks) == f"Dataset({str(CLICKS)!r}, unit='session')"
+    assert repr(pickle.loads(pickle.dumps(clicks))) == repr(clicks)
+    with pytest.raises(AttributeError):
+        clicks.anything = 1  # type: ignore[attr-defined]
+
+
+def test_which_candidates_a_column_asks_for(tmp_path: Path, clicks: dps.Dataset) -> None:
+    assert clicks.candidate_kind("page") is CandidateKind.INTEGER
+    floats = write_parquet(tmp_path / "t.parquet", [(1, 0.5)])
+    assert dps.Dataset(floats, unit="unit").candidate_kind("value") is None
+    texts = write_parquet(tmp_path / "s.parquet", [(1, "x")], types=(None, pa.large_string()))
+    assert dps.Dataset(texts, unit="unit").candidate_kind("value") is CandidateKind.TEXT
+    assert dps.Dataset(write_csv(tmp_path / "t.csv", []), unit="unit").candidate_kind("value") is None
+
+
+def test_progress_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+    real = session.count_distinct_units
+
+    def spy(*arguments: Any, progress: object, **options: Any) -> Any:
+        seen.append(progress)
+        return real(*arguments, progress=None, **options)
+
+    def report(fraction: float) -> None:
+        raise AssertionError(fraction)
+
+    monkeypatch.setattr(session, "count_distinct_units", spy)
+    dps.Dataset(CLICKS, unit="session", progress=report).most_common("page", candidates=PAGES, epsilon=1.0)
+    assert seen == [report]
