@@ -132,18 +132,18 @@ def test_a_file_that_changed_since_it_was_described(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("error", "text"),
     [
-        (duckdb.OutOfMemoryException("SENTINEL"), "more memory or temporary disk space"),
-        (duckdb.IOException("SENTINEL"), "more memory or temporary disk space"),
-        (MemoryError("SENTINEL"), "more memory or temporary disk space"),
-        (duckdb.ConversionException("SENTINEL"), "files that can be read to their end"),
-        (RuntimeError("SENTINEL"), "files that can be read to their end"),
+        (duckdb.OutOfMemoryException, "more memory or temporary disk space"),
+        (duckdb.IOException, "more memory or temporary disk space"),
+        (MemoryError, "more memory or temporary disk space"),
+        (duckdb.ConversionException, "files that can be read to their end"),
+        (RuntimeError, "files that can be read to their end"),
     ],
 )
 def test_engine_errors_are_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, text: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception], text: str
 ) -> None:
     def fail(*_: object) -> None:
-        raise error
+        raise error("SENTINEL")
 
     table = FileTable.at(write_csv(tmp_path / "t.csv", [b"1,2"]))
     monkeypatch.setattr(counting, "_run", fail)
