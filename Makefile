@@ -12,7 +12,7 @@ OLD_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$each" -c '$(OLD_ENOUGH)' 2>/dev/null && echo "$$each" && break; done)
 
-RUST := $(shell find rust -name target -prune -o -name '*.rs' -print -o -name '*.toml' -print)
+RUST := $(shell find .cargo rust -name target -prune -o -name '*.rs' -print -o -name '*.toml' -print)
 SOURCES := $(shell find src -name '*.py' -o -name '*.pyi')
 BUILD_REQUIREMENTS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")
 export PIP_QUIET := 1
@@ -41,13 +41,13 @@ demo: $(VENV)/.product
 
 test: $(VENV)/.dev
 	$(CARGO) test --quiet --manifest-path rust/Cargo.toml
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/stubtest dpselect._native._core
 	$(CARGO) fmt --manifest-path rust/Cargo.toml --check
 	$(CARGO) clippy --quiet --manifest-path rust/Cargo.toml --all-targets -- -D warnings
@@ -102,5 +102,5 @@ $(BENCH)/.peers: benchmarks/requirements.txt $(BENCH)/.builder
 
 # Not editable: what is measured is the wheel a user gets.
 $(BENCH)/.product: $(RUST) $(SOURCES) $(BENCH)/.peers
-	$(BENCH)/bin/pip install --no-build-isolation .
+	PATH="$(CURDIR)/$(BENCH)/bin:$$PATH" pip install --no-build-isolation .
 	@touch $@

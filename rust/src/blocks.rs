@@ -6,9 +6,10 @@
 //! `ROWS` values, `LANES` apart (512 bytes of scores, so the index is about 2 % of the scores). The last stripe may be
 //! shorter and its last row incomplete.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::coin::{Exponential, power_of_two};
+use crate::crew::with_helpers;
 use crate::error::SelectError;
 use crate::interval::Ratio;
 use crate::kernels::{self, Level};
@@ -110,11 +111,6 @@ impl<'a, T: Indexable> Blocks<'a, T> {
         Self::with_threads(view, threads, Level::detect())
     }
 
-    #[doc(hidden)]
-    pub fn with_threads_pub(view: View<'a, T>, threads: usize) -> Result<Self, SelectError> {
-        Self::with_threads(view, threads, Level::detect())
-    }
-
     pub(crate) fn with_threads(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
         if view.is_empty() {
             return Err(SelectError::NoCandidates);
@@ -134,13 +130,13 @@ impl<'a, T: Indexable> Blocks<'a, T> {
             Target { block_maxima: blocks.block_maxima.as_mut_ptr(), stripe_maxima: blocks.stripe_maxima.as_mut_ptr() };
         let stripes_per_turn = (BYTES_PER_TURN / (stripe_len * size_of::<T>())).max(1);
         let next = AtomicUsize::new(0);
-        let work = || {
+        let finite = AtomicBool::new(true);
+        with_helpers(threads - 1, &|| {
             let target = &target; // the whole, not its pointers: only the whole may cross threads
-            let mut finite = true;
             loop {
                 let turn = next.fetch_add(stripes_per_turn, Ordering::Relaxed);
                 if turn >= stripes {
-                    return finite;
+                    return;
                 }
                 for stripe in turn..(turn + stripes_per_turn).min(stripes) {
                     let start = stripe * stripe_len;
@@ -150,29 +146,19 @@ impl<'a, T: Indexable> Blocks<'a, T> {
                         let maxima = target.block_maxima.add(stripe * T::LANES);
                         let (top, clean) = T::scan_stripe(level, &view, start, count, maxima);
                         target.stripe_maxima.add(stripe).write(top);
-                        finite &= clean;
+                        if !clean {
+                            finite.store(false, Ordering::Relaxed);
+                        }
                     }
                 }
             }
-        };
-        let finite = if threads <= 1 {
-            work()
-        } else {
-            // Threads live for this call only: nothing to lose in a fork, nothing idle between calls.
-            std::thread::scope(|scope| {
-                let others: Vec<_> = (1..threads)
-                    .filter_map(|_| std::thread::Builder::new().stack_size(256 << 10).spawn_scoped(scope, work).ok())
-                    .collect();
-                let mine = work();
-                others.into_iter().fold(mine, |all, other| all & other.join().unwrap_or(false))
-            })
-        };
+        });
         // SAFETY: all stripes were written above.
         unsafe {
             blocks.block_maxima.set_len(stripes * T::LANES);
             blocks.stripe_maxima.set_len(stripes);
         }
-        if !finite {
+        if !finite.into_inner() {
             return Err(SelectError::NotFinite);
         }
         blocks.top = largest(&blocks.stripe_maxima);

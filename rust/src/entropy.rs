@@ -140,6 +140,12 @@ extern "C" fn after_fork_in_child() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
+/// See to it that forks are noticed; the first draw would do so too.
+#[cfg(feature = "python")]
+pub(crate) fn watch_forks() {
+    fork_generation();
+}
+
 fn fork_generation() -> u64 {
     #[cfg(unix)]
     {
@@ -155,13 +161,13 @@ fn fork_generation() -> u64 {
 
 /// What tells one process from its forks: the count above, and the process id for a bare `clone` system call.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct ProcessMark {
+pub(crate) struct ProcessMark {
     generation: u64,
     id: u32,
 }
 
 impl ProcessMark {
-    fn now() -> Self {
+    pub(crate) fn now() -> Self {
         Self { generation: fork_generation(), id: std::process::id() }
     }
 }

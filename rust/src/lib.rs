@@ -5,6 +5,7 @@
 
 pub mod blocks;
 pub mod coin;
+mod crew;
 pub mod entropy;
 pub mod error;
 pub mod exponential;

@@ -13,7 +13,19 @@ from pathlib import Path
 from tests.mutants.mutation import Command, Mutation
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("src", "rust", "tests", "proofs", "examples", "docs", "benchmarks", "pyproject.toml", "README.md", "LICENSE")
+COPIED = (
+    ".cargo",
+    "src",
+    "rust",
+    "tests",
+    "proofs",
+    "examples",
+    "docs",
+    "benchmarks",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+)
 NOT_COPIED = shutil.ignore_patterns("target", "__pycache__", "_build", "*.so", "*.pyd")
 
 SECONDS_A_COMMAND = 600

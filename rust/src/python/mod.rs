@@ -9,5 +9,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // Once and now: a fork in the middle of a first call could otherwise catch a lock in the wrong state.
+    crate::entropy::watch_forks();
+    crate::blocks::available_threads();
     module.add_class::<sampler::Sampler>()
 }
