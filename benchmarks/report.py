@@ -33,18 +33,31 @@ def summary(lines: Iterable[Line], machine: dict[str, str]) -> str:
         worst, best = ordered[0], ordered[-1]
         short = sum(line.reached is False for line in required)
         verdict = "reached" if not short else f"**short** in {short} of {len(required)}"
-        where = f"{readable(worst.value, worst.unit)} ({worst.case}, {power(worst.n)}, {worst.dtype})"
+        where = f"{readable(worst.value, worst.unit)} ({worst.case}, n = {power(worst.n)}, {worst.dtype})"
         rows.append((what, worst.required, where, readable(best.value, best.unit), verdict))
     return f"{_markdown(rows)}\n\n{_measured_on(machine)}"
 
 
 def every_line(lines: Iterable[Line], machine: dict[str, str]) -> str:
     """One row for each measurement, grouped as the summary's rows are."""
-    parts = [_measured_on(machine)]
+    lines = list(lines)
+    parts = [_measured_on(machine), _falling_short(lines)]
     for what, group in _grouped(lines).items():
         header = ("case", "n", "scores", "median", "quartiles", "runs", "must reach", "")
         parts.append(f"### {what}\n\n{_markdown([header, *(row_of(line)[1:] for line in group)])}")
     return "\n\n".join(parts)
+
+
+def _falling_short(lines: list[Line]) -> str:
+    required = [line for line in lines if line.reached is not None]
+    short = [line for line in required if not line.reached]
+    if not short:
+        return f"All {len(required)} lines with a requirement reach it."
+    rows = [("what falls short", "case", "n", "scores", "median", "must reach")]
+    for line in short:
+        what, case, n, dtype, median, _, _, must_reach, _ = row_of(line)
+        rows.append((what, case, n, dtype, median, must_reach))
+    return f"{len(short)} of {len(required)} lines with a requirement fall short of it:\n\n{_markdown(rows)}"
 
 
 def row_of(line: Line) -> tuple[str, ...]:

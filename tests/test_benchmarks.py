@@ -85,7 +85,7 @@ def test_the_summary_shows_the_worst_case_and_counts_what_falls_short() -> None:
     machine = {"day": "d", "processor": "p", "cores": "2", "system": "s"}
     worst = replace(LINE, value=1.25, case="EM, uniform")
     table = report.summary([LINE, worst, replace(LINE, value=0.25)], machine)
-    assert "1.25x (EM, uniform, 10^6, float64)" in table
+    assert "1.25x (EM, uniform, n = 10^6, float64)" in table
     assert "**short** in 1 of 3" in table
 
 

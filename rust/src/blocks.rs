@@ -3,7 +3,7 @@
 //! Everything a draw does after the pass looks at blocks first and at single scores only where it must.
 //!
 //! Layout. Scores are cut into *stripes* of `ROWS` rows of `LANES` values; a *block* is one lane of a stripe:
-//! `ROWS` values, `LANES` apart (512 bytes of scores, so the index is about 2 % of the scores). The last stripe may be
+//! `ROWS` values, `LANES` apart (256 bytes of scores, so the index is about 3 % of the scores). The last stripe may be
 //! shorter and its last row incomplete.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,8 +20,10 @@ use crate::score::{Score, View};
 const WEIGHT_BITS: u32 = 40;
 /// From this many halvings on every weight is 1.
 pub const MOST_OCTAVES: f64 = 62.0;
+/// Scores (in bytes) of a block.
+const BLOCK_BYTES: usize = 256;
 /// Scores (in bytes) that one more thread is worth its start.
-const BYTES_PER_THREAD: usize = 2 << 20;
+const BYTES_PER_THREAD: usize = 1 << 20;
 /// Bytes a thread takes from the common pile at a time.
 const BYTES_PER_TURN: usize = 256 << 10;
 
@@ -52,7 +54,7 @@ pub const MOST_LANES: usize = kernels::ROW_BYTES;
 /// Types that can be indexed: those whose rows of 256 bytes the kernel is compiled for.
 pub trait Indexable: Score {
     const LANES: usize;
-    const ROWS: usize = 512 / size_of::<Self>();
+    const ROWS: usize = BLOCK_BYTES / size_of::<Self>();
 
     /// Scan one stripe: write its block maxima, return its maximum and whether all was finite.
     ///
@@ -83,17 +85,9 @@ macro_rules! indexable {
                 const LANES: usize = kernels::ROW_BYTES / size_of::<$type>();
                 // SAFETY: the caller's.
                 let lanes = unsafe { kernels::scan_stripe::<_, LANES>(level, view, start, count) };
-                let mut top = <$type as Score>::LOWEST;
-                let mut finite = true;
-                for lane in 0..LANES {
-                    if lanes.maxima[lane] > top {
-                        top = lanes.maxima[lane];
-                    }
-                    finite &= !lanes.checks[lane].is_poison();
-                }
                 // SAFETY: the caller's; the two arrays do not overlap.
                 unsafe { std::ptr::copy_nonoverlapping(lanes.maxima.as_ptr(), maxima, LANES) };
-                (top, finite)
+                (lanes.top, lanes.is_finite())
             }
         }
     )*};
@@ -307,6 +301,12 @@ impl<T: Score> Blocks<'_, T> {
             sum += kernels::sum_of_weights(self.level, &maxima[..rest], self.top, scale, weights);
         }
         sum
+    }
+
+    /// Sum of the weights of the stripes' maxima.
+    #[must_use]
+    pub fn sum_of_stripe_weights(&self, scale: &Scale, weights: Weights) -> u64 {
+        kernels::sum_of_weights(self.level, &self.stripe_maxima, self.top, scale, weights)
     }
 
     /// The weight of every block of a stripe, in the first `lanes` places of `bounds`.

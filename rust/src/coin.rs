@@ -123,10 +123,12 @@ pub fn flip<E: Entropy, F: Fn() -> Ratio>(x: &Exponential<F>, entropy: &mut E) -
     if x.approximate == 0.0 {
         return true; // exactly zero, by the contract of `Scale::exponent`
     }
-    let mut uniform = LazyUniform::draw(entropy);
-    if x.approximate > 45.0 && uniform.head > 0 {
-        return false; // exp(-45) < 2^-64 <= V: most visits end here, without an exponential
+    let first = entropy.next_u32();
+    if x.approximate > 23.0 && first > 0 {
+        return false; // exp(-23) < 2^-33 < V: most coins end here, with few bits and without an exponential
     }
+    let head = u64::from(first) << 32 | u64::from(entropy.next_u32());
+    let mut uniform = LazyUniform { head, tail: Vec::new() };
     below(&mut uniform, x, Proposal::Certain, Stage::WHOLE, entropy)
 }
 

@@ -12,6 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::entropy::ProcessMark;
 
@@ -82,9 +83,15 @@ impl Drop for Withdraw<'_> {
     }
 }
 
+/// How long a helper stays awake after its last offer: waking a sleeping one can take longer than a whole pass. While
+/// awake it yields to whoever else wants the processor.
+const AWAKE: Duration = Duration::from_micros(300);
+
 struct Crew {
     owner: ProcessMark,
     offers: Mutex<Offers>,
+    /// As many as `offers` holds, for a look without the lock.
+    waiting: AtomicUsize,
     news: Condvar,
 }
 
@@ -92,6 +99,7 @@ struct Crew {
 struct Offers {
     waiting: VecDeque<Arc<Offer>>,
     threads: usize,
+    asleep: usize,
 }
 
 impl Crew {
@@ -107,7 +115,12 @@ impl Crew {
                 return crew;
             }
             // Leaked on purpose, once a process: the threads refer to it for as long as they live.
-            let hired = Box::leak(Box::new(Self { owner, offers: Mutex::default(), news: Condvar::new() }));
+            let hired = Box::leak(Box::new(Self {
+                owner,
+                offers: Mutex::default(),
+                waiting: AtomicUsize::new(0),
+                news: Condvar::new(),
+            }));
             match CREW.compare_exchange(known, hired, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return hired,
                 Err(other) => known = other,
@@ -128,23 +141,34 @@ impl Crew {
             }
             offers.threads += 1;
         }
-        for _ in 0..helpers.min(offers.threads) {
+        let offered = helpers.min(offers.threads);
+        for _ in 0..offered {
             offers.waiting.push_back(Arc::clone(offer));
+        }
+        self.waiting.store(offers.waiting.len(), Ordering::Release);
+        for _ in 0..offered.min(offers.asleep) {
             self.news.notify_one();
         }
     }
 
     fn serve(&self) {
-        let mut offers = self.offers();
+        let mut awake_since = Instant::now();
         loop {
-            match offers.waiting.pop_front() {
-                Some(offer) => {
-                    drop(offers);
-                    offer.take_up();
-                    drop(offer);
-                    offers = self.offers();
-                }
-                None => offers = self.news.wait(offers).unwrap_or_else(PoisonError::into_inner),
+            while self.waiting.load(Ordering::Acquire) == 0 && awake_since.elapsed() < AWAKE {
+                thread::yield_now();
+            }
+            let mut offers = self.offers();
+            while offers.waiting.is_empty() && awake_since.elapsed() >= AWAKE {
+                offers.asleep += 1;
+                offers = self.news.wait(offers).unwrap_or_else(PoisonError::into_inner);
+                offers.asleep -= 1;
+            }
+            let offer = offers.waiting.pop_front();
+            self.waiting.store(offers.waiting.len(), Ordering::Release);
+            drop(offers);
+            if let Some(offer) = offer {
+                offer.take_up();
+                awake_since = Instant::now();
             }
         }
     }

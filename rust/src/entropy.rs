@@ -220,13 +220,15 @@ pub(crate) mod testing {
     /// Hands out the given words, then a reproducible stream.
     pub struct Scripted {
         words: std::collections::VecDeque<u64>,
+        /// The half of a word that was not handed out.
+        half: Option<u32>,
         rest: ChaChaStream,
         pub taken: usize,
     }
 
     impl Scripted {
         pub fn new(words: &[u64]) -> Self {
-            Self { words: words.iter().copied().collect(), rest: seeded(7), taken: 0 }
+            Self { words: words.iter().copied().collect(), half: None, rest: seeded(7), taken: 0 }
         }
     }
 
@@ -234,6 +236,15 @@ pub(crate) mod testing {
         fn next_u64(&mut self) -> u64 {
             self.taken += 1;
             self.words.pop_front().unwrap_or_else(|| self.rest.next_u64())
+        }
+
+        /// Upper half first, so that two halves make up the word they came from.
+        fn next_u32(&mut self) -> u32 {
+            self.half.take().unwrap_or_else(|| {
+                let word = self.next_u64();
+                self.half = Some(word as u32);
+                (word >> 32) as u32
+            })
         }
     }
 

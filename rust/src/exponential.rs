@@ -50,13 +50,6 @@ impl Proposals {
         self.ends[self.ends.len() - 1]
     }
 
-    /// Sum of the blocks' bounds, each once, as a probability mass: about how many items are near the top, at least.
-    #[must_use]
-    pub fn tops<T: Score>(&self, blocks: &Blocks<'_, T>) -> f64 {
-        let block_len = blocks.len().div_ceil(blocks.lanes() * blocks.stripes()).max(1);
-        self.total() as f64 / (block_len as f64 * power(self.weights.bits))
-    }
-
     /// Propose an item; returns it with the bound it was proposed with.
     #[inline]
     fn propose<T: Score, E: Entropy>(
@@ -95,10 +88,6 @@ impl Proposals {
         }
         unreachable!("the stripe's weight is the sum of its blocks' weights")
     }
-}
-
-fn power(bits: u32) -> f64 {
-    crate::coin::power_of_two(bits as i32)
 }
 
 /// Draw a candidate by the exponential mechanism, never one of `removed`.

@@ -10,13 +10,38 @@ use crate::score::{Score, View};
 /// Bytes of a row, whatever the type.
 pub const ROW_BYTES: usize = 256;
 
-/// Maxima and checks of `L` lanes.
+/// Maxima and checks of `L` lanes, and of all of them together.
 pub struct Lanes<T, const L: usize> {
     pub maxima: [T; L],
-    pub checks: [T; L],
+    checks: [T; L],
+    pub top: T,
+    check: T,
 }
 
 impl<T: Score, const L: usize> Lanes<T, L> {
+    const EMPTY: Self = Self { maxima: [T::LOWEST; L], checks: [T::CLEAN; L], top: T::LOWEST, check: T::CLEAN };
+
+    /// Whether all values were finite.
+    #[inline(always)]
+    pub fn is_finite(&self) -> bool {
+        !self.check.is_poison()
+    }
+
+    /// Fold the lanes together, halves onto halves.
+    #[inline(always)]
+    fn sum_up(&mut self) {
+        let (mut maxima, mut checks) = (self.maxima, self.checks);
+        let mut width = L / 2;
+        while width > 0 {
+            for lane in 0..width {
+                maxima[lane] = maxima[lane].or_larger(maxima[lane + width]);
+                checks[lane] = checks[lane + width].check(checks[lane]);
+            }
+            width /= 2;
+        }
+        (self.top, self.check) = (maxima[0], checks[0]);
+    }
+
     /// Take one row in. Whole arrays in fixed loops, so that they live in vector registers.
     #[inline(always)]
     fn take(&mut self, row: &[T; L]) {
@@ -54,7 +79,7 @@ fn prefetch(row: *const u8) {
 /// `rows * L` values must be readable from `first` on; foreign memory need not be aligned.
 #[inline(always)]
 unsafe fn scan<T: Score, const L: usize>(first: *const T, rows: usize) -> Lanes<T, L> {
-    let mut lanes = Lanes { maxima: [T::LOWEST; L], checks: [T::CLEAN; L] };
+    let mut lanes = Lanes::EMPTY;
     for row in 0..rows {
         // Integer maxima may be reordered, and the compiler would vectorise across rows with slow gathers: the opaque
         // address keeps it to one row at a time.
@@ -64,6 +89,7 @@ unsafe fn scan<T: Score, const L: usize>(first: *const T, rows: usize) -> Lanes<
         let values = unsafe { first.add(row).cast::<[T; L]>().read_unaligned() };
         lanes.take(&values);
     }
+    lanes.sum_up();
     lanes
 }
 
@@ -88,14 +114,15 @@ pub unsafe fn scan_stripe<T: Score, const L: usize>(
     for lane in 0..count % L {
         let value = view.get(from + lane);
         lanes.maxima[lane] = lanes.maxima[lane].or_larger(value);
-        lanes.checks[lane] = value.check(lanes.checks[lane]);
+        lanes.top = lanes.top.or_larger(value);
+        lanes.check = value.check(lanes.check);
     }
     lanes
 }
 
 #[inline(never)]
 fn scan_strided<T: Score, const L: usize>(view: &View<'_, T>, start: usize, rows: usize) -> Lanes<T, L> {
-    let mut lanes = Lanes { maxima: [T::LOWEST; L], checks: [T::CLEAN; L] };
+    let mut lanes = Lanes::EMPTY;
     let mut gathered = [T::CLEAN; L];
     for row in 0..rows {
         for (lane, slot) in gathered.iter_mut().enumerate() {
@@ -103,6 +130,7 @@ fn scan_strided<T: Score, const L: usize>(view: &View<'_, T>, start: usize, rows
         }
         lanes.take(&gathered);
     }
+    lanes.sum_up();
     lanes
 }
 

@@ -7,9 +7,8 @@
 //! `proofs/exact_sampling.md` (these routes); model: `tests/reference/thinning.py`.
 
 use crate::blocks::{Block, Blocks, MOST_LANES, Weights};
-use crate::coin::{Proposal, Stage, accept, flip};
+use crate::coin::{Proposal, Stage, accept, flip, power_of_two};
 use crate::entropy::Entropy;
-use crate::exponential::Proposals;
 use crate::scale::Scale;
 use crate::score::Score;
 use crate::thinning::{Skipper, rate_for};
@@ -25,6 +24,8 @@ const MOST_RESERVED: usize = 1024;
 const COST_OF_VISIT: f64 = 12.0;
 const COST_OF_STRIPE: f64 = 100.0;
 const COST_OF_HOT_BLOCK: f64 = 400.0;
+/// Stripes looked at to choose the route.
+const SAMPLED_STRIPES: usize = 16;
 /// How many times the expected number of dense visits may be exceeded before the sparse route takes over.
 const PATIENCE: f64 = 50.0;
 
@@ -69,11 +70,26 @@ impl Seen<'_> {
 
 /// How many more dense visits to try: none if listing the heads is expected to be cheaper.
 fn dense_visits_worth<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> usize {
-    let tops = Proposals::new(blocks, scale).tops(blocks);
+    let tops = tops(blocks, scale);
     let expected_visits = blocks.len() as f64 / (1.0 + tops);
     let stripes = (blocks.stripes() as f64).min(1.0 + tops * blocks.lanes() as f64);
     let sparse_cost = stripes * COST_OF_STRIPE + tops * COST_OF_HOT_BLOCK;
     if expected_visits * COST_OF_VISIT < sparse_cost { (expected_visits * PATIENCE) as usize } else { 0 }
+}
+
+/// About how many blocks, and so at least how many items, are near the top. It only steers, so most of it is a guess:
+/// how many stripes are, times how many blocks there are to such a stripe in a sample.
+fn tops<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> f64 {
+    let weights = Weights::for_count(blocks.len());
+    let (mut sampled_stripes, mut sampled_blocks) = (0.0, 0.0);
+    let step = blocks.stripes().div_ceil(SAMPLED_STRIPES);
+    for stripe in (0..blocks.stripes()).step_by(step) {
+        sampled_stripes += weights.at(scale.octaves(blocks.top(), blocks.stripe_maximum(stripe))) as f64;
+        let block_len = blocks.block(stripe, 0).len as f64;
+        sampled_blocks += blocks.stripe_weight(scale, weights, stripe) as f64 / block_len;
+    }
+    let stripes = blocks.sum_of_stripe_weights(scale, weights) as f64 / power_of_two(weights.bits as i32);
+    stripes * sampled_blocks / sampled_stripes
 }
 
 /// `count` <= `BATCH` steps of a random order. Tails are remembered in `seen`.
