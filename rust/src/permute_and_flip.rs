@@ -17,7 +17,7 @@ use crate::visited::Visited;
 /// Dense visits are made in batches; 1, 2, 4, 8 before the choice of the route, which ends most draws among many good
 /// candidates.
 const LARGEST_FIRST_BATCH: usize = 8;
-const BATCH: usize = 16;
+const BATCH: usize = 64;
 /// Places reserved for visited items at most, at once.
 const MOST_RESERVED: usize = 1024;
 /// About what a step costs, in nanoseconds. They only steer the choice of the route.
@@ -32,18 +32,22 @@ const PATIENCE: f64 = 50.0;
 /// Draw a candidate by permute-and-flip, never one of `removed`.
 pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed: &Visited, entropy: &mut E) -> usize {
     let mut seen = Seen { removed, tails: Visited::new() };
+    let mut first_visits = [(0, blocks.top()); LARGEST_FIRST_BATCH];
     let mut batch = 1;
     while batch <= LARGEST_FIRST_BATCH {
-        if let Some(head) = dense(blocks, scale, batch, &mut seen, entropy) {
+        if let Some(head) = dense(blocks, scale, &mut first_visits[..batch], &mut seen, entropy) {
             return head;
         }
         batch *= 2;
     }
     let visits = dense_visits_worth(blocks, scale);
-    seen.tails.reserve(visits.min(MOST_RESERVED));
-    for _ in 0..visits / BATCH {
-        if let Some(head) = dense(blocks, scale, BATCH, &mut seen, entropy) {
-            return head;
+    if visits > 0 {
+        seen.tails.reserve(visits.min(MOST_RESERVED));
+        let mut batch = [(0, blocks.top()); BATCH];
+        for _ in 0..visits.div_ceil(BATCH) {
+            if let Some(head) = dense(blocks, scale, &mut batch, &mut seen, entropy) {
+                return head;
+            }
         }
     }
     sparse(blocks, scale, &seen, entropy)
@@ -92,22 +96,21 @@ fn tops<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> f64 {
     stripes * sampled_blocks / sampled_stripes
 }
 
-/// `count` <= `BATCH` steps of a random order. Tails are remembered in `seen`.
+/// As many steps of a random order as `batch` has places. Tails are remembered in `seen`.
 #[inline]
 fn dense<T: Score, E: Entropy>(
     blocks: &Blocks<'_, T>,
     scale: &Scale,
-    count: usize,
+    batch: &mut [(usize, T)],
     seen: &mut Seen<'_>,
     entropy: &mut E,
 ) -> Option<usize> {
     // All scores of the batch first: their cache misses overlap.
-    let mut batch = [(0, blocks.top()); BATCH];
-    for visit in &mut batch[..count] {
+    for visit in batch.iter_mut() {
         let index = entropy.below(blocks.len() as u64) as usize;
         *visit = (index, blocks.get(index));
     }
-    for &(index, score) in &batch[..count] {
+    for &mut (index, score) in batch {
         // An item seen before is no visit: the order goes on to the next new item.
         if seen.is_new(index) && flip(&blocks.exponential_of(scale, score), entropy) {
             return Some(index);
