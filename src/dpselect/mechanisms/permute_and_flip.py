@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar, overload
 
 from dpselect.mechanisms import laws
@@ -105,6 +106,15 @@ def select(
     >>> select([12, 730, 41], epsilon=1.0, sensitivity=1, monotonic=True, candidates=["cat", "dog", "eel"])
     'dog'
     """
-    relation = neighbouring_relation(neighbours)
-    mechanism = PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation)
+    try:
+        mechanism = _mechanism(epsilon, sensitivity, monotonic, neighbours)
+    except TypeError:  # an argument that cannot be hashed is none that is valid: let the checks say so
+        mechanism = _mechanism.__wrapped__(epsilon, sensitivity, monotonic, neighbours)
     return mechanism.select(scores, candidates)
+
+
+@lru_cache(maxsize=64, typed=True)
+def _mechanism(epsilon: float, sensitivity: float, monotonic: bool, neighbours: Neighbours | str, /) -> PermuteAndFlip:
+    """Mechanisms are values without random state, so that calls with the same arguments may share one."""
+    relation = neighbouring_relation(neighbours)
+    return PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation)

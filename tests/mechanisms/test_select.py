@@ -1,0 +1,44 @@
+"""`dps.select` shares mechanisms between calls; no call may get another's."""
+
+import numpy as np
+import pytest
+
+import dpselect as dps
+from dpselect.mechanisms.permute_and_flip import _mechanism
+
+SCORES = np.array([0.0, 5.0, 9.0])
+
+
+def test_a_number_that_equals_a_valid_one_is_not_taken_for_it():
+    dps.select(SCORES, epsilon=1, sensitivity=1)
+    for name in ("epsilon", "sensitivity"):
+        with pytest.raises(dps.InvalidParameterError):
+            dps.select(SCORES, **{"epsilon": 1, "sensitivity": 1, name: True})
+    with pytest.raises(dps.InvalidParameterError):
+        dps.select(SCORES, epsilon=1, sensitivity=1, monotonic=1)  # type: ignore[call-overload]
+
+
+def test_each_combination_of_arguments_has_its_own_mechanism():
+    combinations = [
+        (1.0, 1.0, False, "add_remove"),
+        (1.0, 1.0, True, "add_remove"),
+        (1.0, 1.0, False, "replace_one"),
+        (2.0, 1.0, False, "add_remove"),
+        (1.0, 2.0, False, "add_remove"),
+    ]
+    for epsilon, sensitivity, monotonic, neighbours in combinations * 2:
+        mechanism = _mechanism(epsilon, sensitivity, monotonic, neighbours)
+        assert mechanism == dps.PermuteAndFlip(
+            epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=dps.Neighbours(neighbours)
+        )
+
+
+@pytest.mark.parametrize("value", [[1.0], {"a": 1}, np.array([1.0]), set()], ids=["list", "dict", "array", "set"])
+def test_what_cannot_be_hashed_is_refused_in_the_usual_words(value: object):
+    for name in ("epsilon", "sensitivity"):
+        with pytest.raises(dps.InvalidParameterError, match=f"{name}=<"):
+            dps.select(SCORES, **{"epsilon": 1.0, "sensitivity": 1.0, name: value})
+
+
+def test_a_zero_dimensional_array_is_a_number():
+    assert dps.select(SCORES, epsilon=np.array(50.0), sensitivity=np.float32(1)) == 2  # type: ignore[call-overload]
