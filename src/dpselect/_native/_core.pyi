@@ -3,6 +3,8 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["Sampler"]
+
 @final
 class Sampler:
     """Draws from exactly one law at one scale ``b = factor * sensitivity / epsilon``; holds no generator state.
