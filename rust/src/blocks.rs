@@ -99,7 +99,7 @@ impl<'a, T: Indexable> Blocks<'a, T> {
     /// Index `view` in one pass.
     ///
     /// # Errors
-    /// `NoCandidates` if there is no score, `NotFinite` if one is NaN or infinite.
+    /// `NoCandidates` if there is no score, `NotFinite` if one is NaN or infinite, `Memory` if the index does not fit.
     pub fn new(view: View<'a, T>) -> Result<Self, SelectError> {
         let threads = (view.len() * size_of::<T>() / BYTES_PER_THREAD).clamp(1, available_threads());
         Self::with_threads(view, threads, Level::detect())
@@ -113,8 +113,8 @@ impl<'a, T: Indexable> Blocks<'a, T> {
         let stripes = view.len().div_ceil(stripe_len);
         let mut blocks = Self {
             view,
-            block_maxima: Vec::with_capacity(stripes * T::LANES),
-            stripe_maxima: Vec::with_capacity(stripes),
+            block_maxima: reserved(stripes * T::LANES)?,
+            stripe_maxima: reserved(stripes)?,
             top: T::LOWEST,
             lanes: T::LANES,
             rows: T::ROWS,
@@ -158,6 +158,13 @@ impl<'a, T: Indexable> Blocks<'a, T> {
         blocks.top = largest(&blocks.stripe_maxima);
         Ok(blocks)
     }
+}
+
+/// An empty vector with room for `capacity` values, or `Memory`.
+pub(crate) fn reserved<T>(capacity: usize) -> Result<Vec<T>, SelectError> {
+    let mut vector = Vec::new();
+    vector.try_reserve_exact(capacity).map_err(|_| SelectError::Memory)?;
+    Ok(vector)
 }
 
 struct Target<T> {

@@ -73,16 +73,16 @@ pub struct ChaChaStream {
 }
 
 impl ChaChaStream {
-    fn from_key(key: [u8; KEY_BYTES]) -> Self {
-        Self { key, buffer: [0; BUFFER_BYTES], position: BUFFER_BYTES, links: 0 }
+    /// Without a key: only [`ChaChaStream::reseed`] makes it usable. So a key is never moved, and leaves no copies.
+    const fn blank() -> Self {
+        Self { key: [0; KEY_BYTES], buffer: [0; BUFFER_BYTES], position: BUFFER_BYTES, links: 0 }
     }
 
-    fn from_system() -> Result<Self, SelectError> {
-        let mut key = [0; KEY_BYTES];
-        getrandom::fill(&mut key).map_err(|_| SelectError::Entropy)?;
-        let stream = Self::from_key(key);
-        key.zeroize();
-        Ok(stream)
+    /// Begin anew with a key from the operating system, written where it stays.
+    fn reseed(&mut self) -> Result<(), SelectError> {
+        self.buffer.fill(0);
+        (self.position, self.links) = (BUFFER_BYTES, 0);
+        getrandom::fill(&mut self.key).map_err(|_| SelectError::Entropy)
     }
 
     #[cold]
@@ -91,7 +91,7 @@ impl ChaChaStream {
         // The last few bytes of a buffer may be left over (a 64-bit request after a 32-bit one): wipe them too, since
         // the keystream is XORed onto zeros. A key is used for one buffer only, so the nonce may stay zero.
         self.buffer[self.position..].fill(0);
-        let mut cipher = ChaCha20::new(&self.key.into(), &[0; 12].into());
+        let mut cipher = ChaCha20::new((&self.key).into(), &[0; 12].into());
         cipher.apply_keystream(&mut self.buffer);
         self.key.copy_from_slice(&self.buffer[..KEY_BYTES]);
         self.buffer[..KEY_BYTES].fill(0);
@@ -175,7 +175,8 @@ impl ProcessMark {
 /// The calling thread's stream, together with the process it belongs to.
 pub struct ThreadEntropy {
     stream: ChaChaStream,
-    owner: ProcessMark,
+    /// `None` as long as there is no key.
+    owner: Option<ProcessMark>,
 }
 
 impl Entropy for ThreadEntropy {
@@ -191,7 +192,8 @@ impl Entropy for ThreadEntropy {
 }
 
 thread_local! {
-    static STREAM: RefCell<Option<ThreadEntropy>> = const { RefCell::new(None) };
+    static STREAM: RefCell<ThreadEntropy> =
+        const { RefCell::new(ThreadEntropy { stream: ChaChaStream::blank(), owner: None }) };
 }
 
 /// Run `draw` with the calling thread's stream, seeded by the operating system on first use, after every fork and
@@ -202,14 +204,14 @@ thread_local! {
 pub fn with_thread_entropy<R>(
     draw: impl FnOnce(&mut ThreadEntropy) -> Result<R, SelectError>,
 ) -> Result<R, SelectError> {
-    STREAM.with_borrow_mut(|slot| {
-        let owner = ProcessMark::now();
-        let usable =
-            slot.as_ref().is_some_and(|entropy| entropy.owner == owner && entropy.stream.links < LINKS_BEFORE_RESEED);
-        if !usable {
-            *slot = Some(ThreadEntropy { stream: ChaChaStream::from_system()?, owner });
+    STREAM.with_borrow_mut(|entropy| {
+        let owner = Some(ProcessMark::now());
+        if entropy.owner != owner || entropy.stream.links >= LINKS_BEFORE_RESEED {
+            entropy.owner = None;
+            entropy.stream.reseed()?;
+            entropy.owner = owner;
         }
-        draw(slot.as_mut().ok_or(SelectError::Entropy)?)
+        draw(entropy)
     })
 }
 
@@ -248,14 +250,18 @@ pub(crate) mod testing {
         }
     }
 
+    pub fn with_key(key: [u8; 32]) -> ChaChaStream {
+        ChaChaStream { key, ..ChaChaStream::blank() }
+    }
+
     pub fn seeded(seed: u8) -> ChaChaStream {
-        ChaChaStream::from_key([seed; 32])
+        with_key([seed; 32])
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::testing::{Scripted, seeded};
+    use super::testing::{Scripted, seeded, with_key};
     use super::*;
 
     #[test]
@@ -286,7 +292,7 @@ mod tests {
     #[test]
     fn the_first_word_is_the_keystream_after_the_next_key() {
         // RFC 8439's ChaCha20 with the all-zero key and nonce: keystream bytes 32.. of block 0.
-        let mut stream = ChaChaStream::from_key([0; 32]);
+        let mut stream = with_key([0; 32]);
         assert_eq!(stream.next_u64(), u64::from_le_bytes([0xda, 0x41, 0x59, 0x7c, 0x51, 0x57, 0x48, 0x8d]));
     }
 
@@ -296,14 +302,15 @@ mod tests {
         draws(());
         let (_, before) = draws(());
         assert_eq!(before, 1, "the same stream goes on within a process");
-        STREAM.with_borrow_mut(|slot| slot.as_mut().unwrap().stream.links = 300);
+        STREAM.with_borrow_mut(|entropy| entropy.stream.links = 300);
         assert_eq!(draws(()).1, 300);
         FORKS.fetch_add(1, Ordering::Relaxed);
         assert_eq!(draws(()).1, 1, "a new stream after a fork");
-        STREAM.with_borrow_mut(|slot| {
-            let entropy = slot.as_mut().unwrap();
+        STREAM.with_borrow_mut(|entropy| {
             entropy.stream.links = 300;
-            entropy.owner.id ^= 1;
+            if let Some(owner) = &mut entropy.owner {
+                owner.id ^= 1;
+            }
         });
         assert_eq!(draws(()).1, 1, "a new stream in another process");
     }
@@ -311,7 +318,7 @@ mod tests {
     #[test]
     fn a_stream_is_reseeded_after_a_fixed_amount() {
         with_thread_entropy(|entropy| Ok(entropy.next_u64())).unwrap();
-        STREAM.with_borrow_mut(|slot| slot.as_mut().unwrap().stream.links = LINKS_BEFORE_RESEED);
+        STREAM.with_borrow_mut(|entropy| entropy.stream.links = LINKS_BEFORE_RESEED);
         let links = with_thread_entropy(|entropy| {
             entropy.next_u64();
             Ok(entropy.stream.links)

@@ -15,7 +15,7 @@ pub enum SelectError {
     InvalidScale,
     /// The operating system's source of randomness failed.
     Entropy,
-    /// There is no memory for the answers.
+    /// There is no memory for the index or for the answers.
     Memory,
 }
 
@@ -27,7 +27,7 @@ impl fmt::Display for SelectError {
             Self::InvalidCount => "a count outside 1..=number of candidates",
             Self::InvalidScale => "epsilon or sensitivity not finite and positive",
             Self::Entropy => "the operating system's source of randomness failed",
-            Self::Memory => "not enough memory for the answers",
+            Self::Memory => "not enough memory for the index or the answers",
         })
     }
 }

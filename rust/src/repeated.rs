@@ -6,8 +6,11 @@
 //! probability t exp(-x), and the first head to arrive is a uniform one among them; if there is none, the rest
 //! [t, 1) is listed in full. Stages that follow each other do the same with less work. Proof: `proofs/exact_sampling.md`, "Many draws".
 
-use crate::blocks::{Blocks, Indexable, Weights, available_threads};
+use std::sync::{Mutex, PoisonError};
+
+use crate::blocks::{Blocks, Indexable, Weights, available_threads, reserved};
 use crate::coin::{Proposal, RATE_BITS, Stage, accept, flip};
+use crate::crew::with_helpers;
 use crate::entropy::{Entropy, with_thread_entropy};
 use crate::error::SelectError;
 use crate::exponential::{self, Proposals};
@@ -28,6 +31,8 @@ pub enum Law {
 
 /// Draws per item from which bounds for every single item pay off.
 const ITEMS_PER_DRAW: usize = 64;
+/// Draws between two looks at the common pile, at most.
+const LARGEST_PIECE: usize = 4096;
 /// Draws that are worth one more thread.
 const DRAWS_PER_THREAD: usize = 256;
 /// With fewer heads than this expected, permute-and-flip lists them all; at least 32, so that stages are short.
@@ -65,7 +70,7 @@ pub fn select_many<T: Indexable>(
     let is_worth_a_table = size.saturating_mul(ITEMS_PER_DRAW) >= blocks.len();
     match law {
         Law::Exponential if is_worth_a_table => {
-            let table = ItemTable::new(&blocks, scale, |weight| weight);
+            let table = ItemTable::new(&blocks, scale, |weight| weight)?;
             repeat(size, DRAWS_PER_THREAD, |entropy| exponential_draw(&blocks, scale, &table, entropy))
         }
         Law::Exponential => {
@@ -73,7 +78,7 @@ pub fn select_many<T: Indexable>(
             repeat(size, DRAWS_PER_THREAD, |entropy| exponential::draw(&blocks, scale, &proposals, &none, entropy))
         }
         Law::PermuteAndFlip if is_worth_a_table => {
-            let plan = ArrivalPlan::new(&blocks, scale);
+            let plan = ArrivalPlan::new(&blocks, scale)?;
             repeat(size, DRAWS_PER_THREAD, |entropy| plan.draw(&blocks, scale, entropy))
         }
         Law::PermuteAndFlip | Law::LaplaceNoisyMax => repeat(size, 1, |entropy| draw(law, &blocks, scale, entropy)),
@@ -86,32 +91,30 @@ fn repeat(
     draws_per_thread: usize,
     one: impl Fn(&mut crate::entropy::ThreadEntropy) -> usize + Sync,
 ) -> Result<Vec<usize>, SelectError> {
-    let mut draws = Vec::new();
-    draws.try_reserve_exact(size).map_err(|_| SelectError::Memory)?;
+    let mut draws = reserved(size)?;
     draws.resize(size, 0);
     let threads = available_threads().min(size / draws_per_thread).max(1);
-    let fill = |part: &mut [usize]| {
-        // In pieces, so that reseeding takes place between them.
-        part.chunks_mut(4096).try_for_each(|piece| {
-            with_thread_entropy(|entropy| {
+    // A common pile of pieces: a reseeding may take place between any two of them.
+    let pieces = Mutex::new(draws.chunks_mut((size / (8 * threads)).clamp(1, LARGEST_PIECE)));
+    let outcome = Mutex::new(Ok(()));
+    let locked = PoisonError::into_inner; // a panic elsewhere reaches the caller anyway
+    with_helpers(threads - 1, &|| {
+        loop {
+            let piece = pieces.lock().unwrap_or_else(locked).next();
+            let Some(piece) = piece else { return };
+            let drawn = with_thread_entropy(|entropy| {
                 for slot in piece.iter_mut() {
                     *slot = one(entropy);
                 }
                 Ok(())
-            })
-        })
-    };
-    if threads == 1 {
-        fill(&mut draws)?;
-        return Ok(draws);
-    }
-    std::thread::scope(|scope| {
-        let mut parts = draws.chunks_mut(size.div_ceil(threads));
-        let mine = parts.next();
-        let others: Vec<_> = parts.map(|part| scope.spawn(|| fill(part))).collect();
-        let first = mine.map_or(Ok(()), fill);
-        others.into_iter().fold(first, |all, other| all.and(other.join().unwrap_or(Err(SelectError::Entropy))))
-    })?;
+            });
+            if drawn.is_err() {
+                *outcome.lock().unwrap_or_else(PoisonError::into_inner) = drawn;
+                return;
+            }
+        }
+    });
+    outcome.into_inner().unwrap_or_else(PoisonError::into_inner)?;
     Ok(draws)
 }
 
@@ -127,10 +130,10 @@ struct ItemTable {
 
 impl ItemTable {
     /// `keep` maps an item's weight to the one it gets in this table.
-    fn new<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale, keep: impl Fn(u64) -> u64) -> Self {
+    fn new<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale, keep: impl Fn(u64) -> u64) -> Result<Self, SelectError> {
         let weights = Weights::for_count(blocks.len());
         let mut total = 0;
-        let mut ends = Vec::with_capacity(blocks.len());
+        let mut ends = reserved(blocks.len())?;
         for index in 0..blocks.len() {
             total += keep(weights.at(scale.octaves(blocks.top(), blocks.get(index))));
             ends.push(total);
@@ -138,7 +141,7 @@ impl ItemTable {
         // A guide has 32-bit entries; more items than that are found by bisection alone.
         let cells = if u32::try_from(ends.len()).is_ok() { ends.len().next_power_of_two() } else { 1 };
         let shift = (u64::BITS - total.leading_zeros()).saturating_sub(cells.ilog2());
-        let mut guide = Vec::with_capacity(cells + 1);
+        let mut guide = reserved(2 * cells + 1)?;
         let mut item = 0;
         for cell in 0..=(total >> shift) {
             while item < ends.len() && ends[item] <= cell << shift {
@@ -146,7 +149,7 @@ impl ItemTable {
             }
             guide.push(if cells == 1 { 0 } else { item as u32 });
         }
-        Self { weights, ends, guide, shift }
+        Ok(Self { weights, ends, guide, shift })
     }
 
     fn total(&self) -> u64 {
@@ -198,23 +201,23 @@ struct ArrivalPlan {
 }
 
 impl ArrivalPlan {
-    fn new<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> Self {
+    fn new<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> Result<Self, SelectError> {
         let weights = Weights::for_count(blocks.len());
         let weight = |index: usize| weights.at(scale.octaves(blocks.top(), blocks.get(index)));
         let heads = (0..blocks.len()).map(weight).sum::<u64>() as f64 / crate::coin::power_of_two(weights.bits as i32);
         if heads < FEW_HEADS {
             let is_near = |weight: u64| weight > weights.half();
-            return Self {
+            return Ok(Self {
                 stages: vec![Stage::WHOLE],
                 near: (0..blocks.len()).filter(|&index| is_near(weight(index))).collect(),
-                far: ItemTable::new(blocks, scale, |weight| if is_near(weight) { 0 } else { weight }),
-            };
+                far: ItemTable::new(blocks, scale, |weight| if is_near(weight) { 0 } else { weight })?,
+            });
         }
         // Two heads expected in the first stage and in the second, four in the third (more where the rates' fixed
         // point leaves no room for shorter stages).
         let bits = ((heads / 2.0).log2() as u32).min(RATE_BITS - 2 - weights.bits);
         let stages = [(0, 1), (1, 2), (2, 4)].map(|(start, end)| Stage { start, end, bits });
-        Self { stages: stages.to_vec(), near: Vec::new(), far: ItemTable::new(blocks, scale, |weight| weight) }
+        Ok(Self { stages: stages.to_vec(), near: Vec::new(), far: ItemTable::new(blocks, scale, |weight| weight)? })
     }
 
     fn draw<T: Score, E: Entropy>(&self, blocks: &Blocks<'_, T>, scale: &Scale, entropy: &mut E) -> usize {

@@ -145,10 +145,10 @@ fn the_rest_of_the_time_has_the_law_too() {
     let scores = [0.0, 1.0, 3.0];
     let blocks = Blocks::new(View::of(&scores)).unwrap();
     let scale = scale();
-    let mut plan = ArrivalPlan::new(&blocks, &scale);
+    let mut plan = ArrivalPlan::new(&blocks, &scale).unwrap();
     plan.near.clear();
     plan.stages = vec![Stage { start: 0, end: 1, bits: 17 }];
-    plan.far = ItemTable::new(&blocks, &scale, |weight| weight);
+    plan.far = ItemTable::new(&blocks, &scale, |weight| weight).unwrap();
     let mut entropy = seeded(43);
     let (right, wrong) =
         (law_of(Law::PermuteAndFlip, &scores, &scale), law_of(Law::PermuteAndFlip, &scores, &wrong_scale()));
@@ -176,7 +176,7 @@ fn tables_find_the_piece_of_every_position() {
     for len in [1_usize, 2, 37, 5000] {
         let scores: Vec<f64> = (0..len).map(|_| entropy.below(400) as f64 / 7.0).collect();
         let blocks = Blocks::new(View::of(&scores)).unwrap();
-        let table = ItemTable::new(&blocks, &scale(), |weight| if weight % 5 == 0 { 0 } else { weight });
+        let table = ItemTable::new(&blocks, &scale(), |weight| if weight % 5 == 0 { 0 } else { weight }).unwrap();
         if table.total() == 0 {
             continue;
         }

@@ -55,7 +55,8 @@ def _as_fraction(value: object) -> Fraction | None:
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     as_double = getattr(value, "__float__", None)
-    if getattr(value, "ndim", 0) == 0 and hasattr(value, "dtype") and as_double is not None:
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if getattr(value, "ndim", 0) == 0 and kind in ("f", "i", "u") and as_double is not None:
         number = float(as_double())  # NumPy's float32 and float16 widen exactly
         return Fraction(number) if math.isfinite(number) else None
     return None

@@ -49,6 +49,10 @@ class InvalidDataError(InvalidParameterError):
     """The data source does not fit the question: no such file or column, or not the format its name says."""
 
 
+class InsufficientMemoryError(SelectionError, MemoryError):
+    """There is not enough memory for the index of that many scores, or for that many answers; nothing was drawn."""
+
+
 class Shown(str):
     """Text that is public and may stand in an error as it is (an option's name, a column's name, a shape)."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import array
+import subprocess
+import sys
 from collections import deque
 from typing import Any
 
@@ -15,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dpselect as dps
 from dpselect.errors import InvalidScoresError
 from dpselect.mechanisms.score_vectors import finite_scores, native_scores, score_count
 
@@ -190,3 +193,46 @@ def test_errors_say_what_came_in_public_terms() -> None:
     assert "<list whose members are not all numbers>" in text([1, "2"])
     assert "2^53" in text([2**60 + 1, 0.5])
     assert "public rule" in text([np.nan])
+
+
+def test_draws_load_no_module_late():
+    """A module that one thread is loading during a fork leaves the child a lock that nobody holds."""
+    program = (
+        "import sys, numpy as np, dpselect as dps\n"
+        "mechanisms = [dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0), dps.ExponentialMechanism(epsilon=1.0, "
+        "sensitivity=1.0), dps.ReportNoisyMax(epsilon=1.0, sensitivity=1.0)]\n"
+        "before = set(sys.modules)\n"
+        "for mechanism in mechanisms:\n"
+        "    for scores in (np.arange(5.0), [1, 2, 3, 4, 5], np.arange(5, dtype='f2')):\n"
+        "        mechanism.select(scores); mechanism.select(scores, candidates=list('abcde')); "
+        "mechanism.select_many(scores, 2); mechanism.peel(scores, 2)\n"
+        "print(sorted(set(sys.modules) - before))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("method", ["__arrow_c_array__", "__arrow_c_stream__"])
+@pytest.mark.parametrize("outcome", ["raise", "pair of numbers", "number"])
+def test_what_a_foreign_export_says_is_not_passed_on(method: str, outcome: str):
+    def export(self: object, requested_schema: object = None) -> object:
+        if outcome == "raise":
+            raise RuntimeError("7919.125")
+        return (7919, 7919) if outcome == "pair of numbers" else 7919
+
+    foreign = type("Foreign", (), {method: export, "__len__": lambda self: 3})()
+    with pytest.raises(dps.InvalidScoresError) as caught:
+        dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0).select(foreign)
+    error = caught.value
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    assert "7919" not in str(error) + repr(error.args)
+
+
+def test_lack_of_memory_is_an_error_of_the_package():
+    mechanism = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0)
+    with pytest.raises(dps.SelectionError):
+        mechanism.select_many(np.arange(3.0), 10**17)
+    endless = np.broadcast_to(np.float64(1.0), 2**59)
+    with pytest.raises(MemoryError):
+        mechanism.select(endless)

@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::PyCapsule;
 
 use super::arrays::{EXPECTED, Kind, Memory};
 use super::errors::invalid_scores;
@@ -78,8 +78,7 @@ pub enum Owner {
 pub fn read(scores: &Bound<'_, PyAny>) -> PyResult<Memory> {
     let py = scores.py();
     if let Some(pair) = export(scores, "__arrow_c_array__")? {
-        let pair = pair.cast_into::<PyTuple>()?;
-        let (schema, array) = (pair.get_item(0)?, pair.get_item(1)?);
+        let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract().map_err(|_| failed_export(py))?;
         // SAFETY: the names are the protocol's, so the capsules hold these structures, alive with the capsules.
         let (kind, slice) = unsafe {
             let schema: &Schema = &*pointer(&schema, c"arrow_schema")?.cast();
@@ -96,16 +95,23 @@ pub fn read(scores: &Bound<'_, PyAny>) -> PyResult<Memory> {
     Err(invalid_scores(py, &got, EXPECTED, ""))
 }
 
+/// What the object's export method returns, if it has one. Why an export fails is not passed on: it may quote values.
 fn export<'py>(scores: &Bound<'py, PyAny>, method: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     match scores.getattr(method) {
-        Ok(method) => Ok(Some(method.call0()?)),
+        Ok(method) => method.call0().map(Some).map_err(|_| failed_export(scores.py())),
         Err(error) if error.is_instance_of::<PyAttributeError>(scores.py()) => Ok(None),
-        Err(error) => Err(error),
+        Err(_) => Err(failed_export(scores.py())),
     }
 }
 
+fn failed_export(py: Python<'_>) -> PyErr {
+    invalid_scores(py, "<object whose Arrow export fails>", EXPECTED, "")
+}
+
 fn pointer(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<*mut c_void> {
-    Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.as_ptr())
+    let failed = || failed_export(capsule.py());
+    let capsule = capsule.cast::<PyCapsule>().map_err(|_| failed())?;
+    Ok(capsule.pointer_checked(Some(name)).map_err(|_| failed())?.as_ptr())
 }
 
 /// # Safety
@@ -113,22 +119,28 @@ fn pointer(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<*mut c_void> {
 unsafe fn kind_of(py: Python<'_>, schema: &Schema) -> PyResult<Kind> {
     // SAFETY: the caller's.
     let format = unsafe { CStr::from_ptr(schema.format) }.to_bytes();
-    Ok(match format {
-        b"g" if schema.dictionary.is_null() => Kind::F64,
-        b"f" => Kind::F32,
-        b"l" if schema.dictionary.is_null() => Kind::I64,
-        b"L" if schema.dictionary.is_null() => Kind::U64,
-        b"i" if schema.dictionary.is_null() => Kind::I32,
-        b"I" if schema.dictionary.is_null() => Kind::U32,
-        b"s" if schema.dictionary.is_null() => Kind::I16,
-        b"S" if schema.dictionary.is_null() => Kind::U16,
-        b"c" if schema.dictionary.is_null() => Kind::I8,
-        b"C" if schema.dictionary.is_null() => Kind::U8,
-        _ => {
-            let got = format!("<Arrow array of format {:?}>", String::from_utf8_lossy(format));
-            return Err(invalid_scores(py, &got, EXPECTED, ""));
-        }
-    })
+    let holds = match format {
+        _ if !schema.dictionary.is_null() => "dictionary-encoded values",
+        b"g" => return Ok(Kind::F64),
+        b"f" => return Ok(Kind::F32),
+        b"l" => return Ok(Kind::I64),
+        b"L" => return Ok(Kind::U64),
+        b"i" => return Ok(Kind::I32),
+        b"I" => return Ok(Kind::U32),
+        b"s" => return Ok(Kind::I16),
+        b"S" => return Ok(Kind::U16),
+        b"c" => return Ok(Kind::I8),
+        b"C" => return Ok(Kind::U8),
+        b"e" => "half floats",
+        b"b" => "booleans",
+        b"n" => "nulls",
+        b"u" | b"U" | b"vu" => "text",
+        [b't', ..] => "times",
+        [b'd', ..] => "decimals",
+        [b'+', ..] => "nested values",
+        _ => "another type",
+    };
+    Err(invalid_scores(py, &format!("<Arrow array of {holds}>"), EXPECTED, "Cast it first."))
 }
 
 struct Slice {
@@ -164,7 +176,7 @@ unsafe fn slice_of(py: Python<'_>, array: &Array, kind: Kind) -> PyResult<Slice>
 /// # Safety
 /// `stream` must be a live stream.
 unsafe fn read_stream(py: Python<'_>, stream: *mut Stream) -> PyResult<Memory> {
-    let failed = || invalid_scores(py, "<Arrow stream that cannot be read>", EXPECTED, "");
+    let failed = || failed_export(py);
     let mut schema = Schema {
         format: std::ptr::null(),
         name: std::ptr::null(),

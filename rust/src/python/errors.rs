@@ -10,6 +10,7 @@ struct Exceptions {
     selection: Py<PyType>,
     parameter: Py<PyType>,
     scores: Py<PyType>,
+    memory: Py<PyType>,
     shown: Py<PyType>,
 }
 
@@ -22,6 +23,7 @@ fn exceptions(py: Python<'_>) -> PyResult<&'static Exceptions> {
             selection: class("SelectionError")?,
             parameter: class("InvalidParameterError")?,
             scores: class("InvalidScoresError")?,
+            memory: class("InsufficientMemoryError")?,
             shown: class("Shown")?,
         })
     })
@@ -69,13 +71,17 @@ pub fn to_python(py: Python<'_>, error: SelectError) -> PyErr {
         SelectError::InvalidScale => {
             invalid_parameter(py, "epsilon, sensitivity", "<out of range>", "finite numbers > 0")
         }
-        SelectError::Memory => pyo3::exceptions::PyMemoryError::new_err("not enough memory for that many draws"),
+        SelectError::Memory => {
+            plain(py, |known| &known.memory, "Not enough memory for that many scores or answers; nothing was drawn.")
+        }
         SelectError::Entropy => {
-            let make = || -> PyResult<PyErr> {
-                let class = exceptions(py)?.selection.bind(py);
-                Ok(PyErr::from_value(class.call1(("The operating system's source of randomness failed.",))?))
-            };
-            make().unwrap_or_else(|error| error)
+            plain(py, |known| &known.selection, "The operating system's source of randomness failed.")
         }
     }
+}
+
+/// An exception that is about no argument.
+fn plain(py: Python<'_>, class: impl Fn(&Exceptions) -> &Py<PyType>, text: &str) -> PyErr {
+    let make = || -> PyResult<PyErr> { Ok(PyErr::from_value(class(exceptions(py)?).bind(py).call1((text,))?)) };
+    make().unwrap_or_else(|error| error)
 }

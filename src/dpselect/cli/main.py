@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, MissingArgumentError
 
 from dpselect import SelectionError, __version__
 from dpselect.cli.questions import most_common, top_k
@@ -51,6 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         app(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
+    except MissingArgumentError as error:
+        return _report(_missing(error), BAD_INPUT)
     except (CycloptsError, SelectionError) as error:
         return _report(str(error), BAD_INPUT)
     except KeyboardInterrupt:
@@ -66,6 +68,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - a traceback may quote a row
         return _report(f"unforeseen {type(error).__name__}; nothing was shown. Please report it.", UNFORESEEN)
     return 0
+
+
+def _missing(error: MissingArgumentError) -> str:
+    """Which argument is missing; the parser's own text reads as if its value were."""
+    name = error.argument.name if error.argument is not None else ""
+    if not name or list(error.argument.tokens if error.argument is not None else ()):
+        return str(error)
+    hint = " They are public values, never read from the column." if name == "--candidates" else ""
+    return f"{name} is required.{hint} See --help."
 
 
 def _drop_output() -> None:

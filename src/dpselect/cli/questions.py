@@ -36,7 +36,8 @@ def most_common(
         source: CSV or Parquet file, or a quoted glob such as 'clicks/*.parquet'.
         column: Column to look at.
         unit: Column that says whose row it is: who is protected.
-        candidates: Public values to choose from: a range 1..100, a list red,green,blue, or @file with one a line.
+        candidates: Public values to choose from: a range 1..100, a list red,green,blue, or @file with one a line. The
+            answer is always one of them, even if none occurs.
         epsilon: Privacy loss of this answer; smaller is more private and less accurate.
         candidates_as: How to read the candidates. Default: as the column's type; in CSV, integers if all look like it.
         as_json: Print the certificate as JSON instead of a table.
@@ -73,7 +74,8 @@ def top_k(
         column: Column to look at.
         k: How many to select.
         unit: Column that says whose row it is: who is protected.
-        candidates: Public values to choose from: a range 1..100, a list red,green,blue, or @file with one a line.
+        candidates: Public values to choose from: a range 1..100, a list red,green,blue, or @file with one a line. The
+            answer is always one of them, even if none occurs.
         epsilon: Privacy loss of the whole answer; smaller is more private and less accurate.
         delta: Probability with which the guarantee may fail; more than 0 helps from about ten values on.
         candidates_as: How to read the candidates. Default: as the column's type; in CSV, integers if all look like it.

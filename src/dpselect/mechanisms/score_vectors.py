@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
+from numpy import ma  # NumPy loads it on first use: during a fork that could leave the child a lock nobody holds
 
 from dpselect.errors import InvalidScoresError, Shown
 
@@ -105,7 +106,7 @@ def _native_array(vector: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """`vector` itself if the core reads it in place, else an exact native copy."""
     if vector.ndim != 1:
         raise _not_a_vector(f"{_type_of(vector)} of shape {vector.shape}")
-    if isinstance(vector, np.ma.MaskedArray) and bool(np.ma.getmaskarray(vector).any()):
+    if isinstance(vector, ma.MaskedArray) and bool(ma.getmaskarray(vector).any()):
         raise _with_nulls()
     kind, itemsize = vector.dtype.kind, vector.dtype.itemsize
     if kind not in "fiu" or itemsize > 8:
@@ -178,7 +179,7 @@ def _to_numpy(scores: Any) -> npt.NDArray[Any] | None:
         try:
             if convert is not None:
                 return np.asarray(convert())
-        except (TypeError, ValueError, OverflowError, RuntimeError):
+        except Exception:  # noqa: BLE001, S112 - whatever a foreign object raises, its text may be data
             continue  # pyarrow arrays in one chunk refuse to_numpy() where it would copy; np.asarray lets them
     return None
 
