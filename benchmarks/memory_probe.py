@@ -1,11 +1,11 @@
 """Run in a process of its own: by how much one `select` raises the peak of memory.
 
 ``python -m benchmarks.memory_probe PermuteAndFlip float64 30000000 Zipf`` prints the scores' bytes and the extra bytes.
+Linux only.
 """
 
 from __future__ import annotations
 
-import resource
 import sys
 
 import numpy as np
@@ -17,10 +17,16 @@ _PIECE = 1 << 16
 _HIGHEST = {"float64": np.inf, "int8": 100}
 
 
-def peak_bytes() -> int:
-    """The most memory this process has held so far; Linux counts in KiB, macOS in bytes."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+def forget_peak() -> None:
+    """Let the peak begin anew at what is held now. A fresh process has its parent's peak, which would hide its own."""
+    with open("/proc/self/clear_refs", "w") as reset:
+        reset.write("5")
+
+
+def held_bytes(field: str) -> int:
+    """``VmRSS``, what this process holds now, or ``VmHWM``, the most it has held since `forget_peak`."""
+    with open("/proc/self/status") as status:
+        return next(1024 * int(line.split()[1]) for line in status if line.startswith(field))
 
 
 def main(mechanism_name: str, dtype_name: str, n: int, shape: str) -> None:
@@ -31,9 +37,10 @@ def main(mechanism_name: str, dtype_name: str, n: int, shape: str) -> None:
     for start in range(0, n, _PIECE):  # piece by piece: a temporary as long as the scores would hide one of `select`
         piece = scores[start : start + _PIECE]
         piece[:] = cycle[: piece.size]
-    before = peak_bytes()
+    forget_peak()
+    before = held_bytes("VmRSS")
     mechanism.select(scores)
-    print(scores.nbytes, peak_bytes() - before)
+    print(scores.nbytes, held_bytes("VmHWM") - before)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ pub fn with_helpers(helpers: usize, work: &(dyn Fn() + Sync)) {
         joined: AtomicUsize::new(0),
         failed: AtomicBool::new(false),
         caller: thread::current(),
+        processor: processor(),
     });
     let withdraw = Withdraw(&offer);
     Crew::of_this_process().offer(&offer, helpers);
@@ -51,6 +52,8 @@ struct Offer {
     joined: AtomicUsize,
     failed: AtomicBool,
     caller: thread::Thread,
+    /// Where the caller ran.
+    processor: Option<i32>,
 }
 
 impl Offer {
@@ -86,6 +89,17 @@ impl Drop for Withdraw<'_> {
 /// How long a helper stays awake after its last offer: waking a sleeping one can take longer than a whole pass. While
 /// awake it yields to whoever else wants the processor.
 const AWAKE: Duration = Duration::from_micros(300);
+
+/// The processor the calling thread runs on, where the system tells.
+fn processor() -> Option<i32> {
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: takes no arguments and reads nothing of ours.
+        Some(unsafe { libc::sched_getcpu() })
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
+}
 
 struct Crew {
     owner: ProcessMark,
@@ -152,13 +166,13 @@ impl Crew {
     }
 
     fn serve(&self) {
-        let mut awake_since = Instant::now();
+        let mut awake_until = Instant::now() + AWAKE;
         loop {
-            while self.waiting.load(Ordering::Acquire) == 0 && awake_since.elapsed() < AWAKE {
+            while self.waiting.load(Ordering::Acquire) == 0 && Instant::now() < awake_until {
                 thread::yield_now();
             }
             let mut offers = self.offers();
-            while offers.waiting.is_empty() && awake_since.elapsed() >= AWAKE {
+            while offers.waiting.is_empty() && Instant::now() >= awake_until {
                 offers.asleep += 1;
                 offers = self.news.wait(offers).unwrap_or_else(PoisonError::into_inner);
                 offers.asleep -= 1;
@@ -168,7 +182,10 @@ impl Crew {
             drop(offers);
             if let Some(offer) = offer {
                 offer.take_up();
-                awake_since = Instant::now();
+                // On the caller's own processor staying awake would only be in its way; asleep, the next call finds it
+                // a free one.
+                let is_in_the_way = offer.processor.is_some() && offer.processor == processor();
+                awake_until = Instant::now() + if is_in_the_way { Duration::ZERO } else { AWAKE };
             }
         }
     }
