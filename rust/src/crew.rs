@@ -53,7 +53,7 @@ struct Offer {
     failed: AtomicBool,
     caller: thread::Thread,
     /// Where the caller ran.
-    processor: Option<i32>,
+    processor: i32,
 }
 
 impl Offer {
@@ -90,15 +90,15 @@ impl Drop for Withdraw<'_> {
 /// awake it yields to whoever else wants the processor.
 const AWAKE: Duration = Duration::from_micros(300);
 
-/// The processor the calling thread runs on, where the system tells.
-fn processor() -> Option<i32> {
+/// The processor the calling thread runs on; negative where the system does not tell.
+fn processor() -> i32 {
     #[cfg(target_os = "linux")]
-    {
-        // SAFETY: takes no arguments and reads nothing of ours.
-        Some(unsafe { libc::sched_getcpu() })
+    // SAFETY: takes no arguments and reads nothing of ours.
+    unsafe {
+        libc::sched_getcpu()
     }
     #[cfg(not(target_os = "linux"))]
-    None
+    -1
 }
 
 struct Crew {
@@ -184,7 +184,7 @@ impl Crew {
                 offer.take_up();
                 // On the caller's own processor staying awake would only be in its way; asleep, the next call finds it
                 // a free one.
-                let is_in_the_way = offer.processor.is_some() && offer.processor == processor();
+                let is_in_the_way = offer.processor >= 0 && offer.processor == processor();
                 awake_until = Instant::now() + if is_in_the_way { Duration::ZERO } else { AWAKE };
             }
         }
