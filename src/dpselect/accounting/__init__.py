@@ -2,6 +2,11 @@
 
 from dpselect.accounting.bounded_range import bounded_range_epsilon, bounded_range_renyi, calibrate_bounded_range
 from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event, LaplaceProfileEvent
+from dpselect.accounting.laplace_profile import (
+    calibrate_laplace_profile,
+    laplace_profile_epsilon,
+    laplace_profile_renyi,
+)
 
 __all__ = [
     "BoundedRangeEvent",
@@ -11,4 +16,7 @@ __all__ = [
     "bounded_range_epsilon",
     "bounded_range_renyi",
     "calibrate_bounded_range",
+    "calibrate_laplace_profile",
+    "laplace_profile_epsilon",
+    "laplace_profile_renyi",
 ]

@@ -1,33 +1,24 @@
 r"""Composition of bounded-range mechanisms by Rényi divergence, safe in floating point.
 
-An :math:`\varepsilon`-bounded-range mechanism run :math:`k` times, adaptively, satisfies Rényi differential privacy
-:math:`k R_a` at every order :math:`a > 1`, and so :math:`(\varepsilon', \delta)`-DP for the best order. The formula of
-Dong, Durfee & Rogers (2020) for *non-adaptive* composition is smaller but does not hold here: a peeled round depends
-on the earlier winners.
+Composed and converted by `dpselect.accounting.renyi`. The formula of Dong, Durfee & Rogers (2020) for *non-adaptive*
+composition is smaller but does not hold here: a peeled round depends on the earlier winners.
 
-Proof: ``proofs/top_k.md``. Sources: Bun & Steinke (2016) for Rényi divergence; Dong, Durfee & Rogers (2020) for the
-bounded-range property; Canonne, Kamath & Steinke (2020) for the conversion.
+Proof: ``proofs/top_k.md``. Source: Dong, Durfee & Rogers (2020) for the bounded-range property.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 import sys
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.accounting.rounding import product_up, quotient_down
+from dpselect.accounting.renyi import RELATIVE_ERROR, largest_epsilon, total_epsilon
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
-from dpselect.errors import InvalidParameterError
 
 FloatArray = NDArray[np.float64]
-
-_RELATIVE_ERROR = 2.0**-48
-"""Bound on the relative rounding error of one evaluated term, with room to spare (a few units of 2^-53)."""
-
-_LOG_ORDERS_MINUS_ONE = np.linspace(math.log(1e-3), math.log(1e9), 161)
 
 
 def bounded_range_renyi(epsilon: float, orders: FloatArray) -> FloatArray:
@@ -59,9 +50,9 @@ def bounded_range_renyi(epsilon: float, orders: FloatArray) -> FloatArray:
         below = above_one * _log_sinhc(above_one * epsilon)
         at_one = _log_sinhc(np.asarray(epsilon))
         value = (at_order - below - at_one) / above_one
-        error = _RELATIVE_ERROR * (at_order + below + at_one) / above_one
+        error = RELATIVE_ERROR * (at_order + below + at_one) / above_one
         closed = np.nan_to_num(value + error, nan=np.inf, posinf=np.inf)
-        simple = np.minimum(orders * epsilon * (epsilon / 8.0) * (1.0 + _RELATIVE_ERROR), epsilon)
+        simple = np.minimum(orders * epsilon * (epsilon / 8.0) * (1.0 + RELATIVE_ERROR), epsilon)
     return np.minimum(closed, simple)
 
 
@@ -99,29 +90,7 @@ def bounded_range_epsilon(epsilon: float, *, count: int, delta: float) -> float:
     epsilon = positive_epsilon(epsilon)
     count = positive_count(count, "count", at_most=sys.maxsize)
     delta = delta_below_one(delta)
-    basic = product_up(epsilon, count)
-    if delta == 0.0:
-        return basic
-    candidates: FloatArray = _LOG_ORDERS_MINUS_ONE
-    smallest = basic
-    for _ in range(4):  # each order gives a valid bound, so how close to the best one this comes is not critical
-        totals = _converted(epsilon, np.exp(candidates), count=count, delta=delta)
-        best = int(np.argmin(totals))
-        smallest = min(smallest, float(totals[best]))
-        low, high = candidates[max(best - 1, 0)], candidates[min(best + 1, candidates.size - 1)]
-        candidates = low + (high - low) * np.linspace(0.0, 1.0, 33)
-    return max(0.0, smallest)
-
-
-def _converted(epsilon: float, orders_minus_one: FloatArray, *, count: int, delta: float) -> FloatArray:
-    """Epsilon at `delta` by each order, rounded up; every order gives a valid bound."""
-    orders = 1.0 + orders_minus_one
-    above_one = orders - 1.0  # of the order as rounded
-    renyi = count * bounded_range_renyi(epsilon, orders)
-    gain = np.log1p(-1.0 / orders)
-    price = -(math.log(delta) + np.log(orders)) / above_one
-    error = _RELATIVE_ERROR * (renyi - gain + (np.log(orders) - math.log(delta)) / above_one)
-    return renyi + gain + price + error
+    return total_epsilon(partial(bounded_range_renyi, epsilon), epsilon=epsilon, count=count, delta=delta)
 
 
 @functools.lru_cache(maxsize=256)
@@ -151,18 +120,5 @@ def calibrate_bounded_range(*, epsilon: float, delta: float, count: int) -> floa
     epsilon = positive_epsilon(epsilon)
     delta = delta_below_one(delta)
     count = positive_count(count, "count", at_most=sys.maxsize)
-    basic = quotient_down(epsilon, count)
-    if basic == 0.0:
-        raise InvalidParameterError("epsilon", epsilon, f"a number large enough to be divided by {count}")
-    if delta == 0.0:
-        return basic
-    affordable, too_much = basic, 2.0 * basic
-    while bounded_range_epsilon(too_much, count=count, delta=delta) <= epsilon:
-        affordable, too_much = too_much, 2.0 * too_much
-    while too_much - affordable > affordable * 2.0**-30:
-        middle = affordable + (too_much - affordable) / 2.0
-        if bounded_range_epsilon(middle, count=count, delta=delta) <= epsilon:
-            affordable = middle
-        else:
-            too_much = middle
-    return affordable
+    total = partial(bounded_range_epsilon, count=count, delta=delta)
+    return largest_epsilon(total, epsilon=epsilon, count=count, delta=delta)

@@ -1,0 +1,88 @@
+r"""From Rényi divergence to epsilon and back, rounded to the safe side.
+
+A mechanism with Rényi divergence at most :math:`R_a` run :math:`k` times, adaptively, has at most :math:`k R_a`, and
+so :math:`(\varepsilon', \delta)`-DP for the best order :math:`a > 1`. Every order gives a valid bound, so how close
+to the best one a search comes costs tightness only.
+
+Proof: ``proofs/top_k.md``. Sources: Mironov (2017) and Bun & Steinke (2016) for Rényi divergence; Canonne, Kamath &
+Steinke (2020) for the conversion.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.accounting.rounding import product_up, quotient_down
+from dpselect.errors import InvalidParameterError
+
+FloatArray = NDArray[np.float64]
+Renyi = Callable[[FloatArray], FloatArray]
+"""From orders, shape ``(m,)``, each > 1, to Rényi divergences rounded up, shape ``(m,)``, in nats."""
+
+RELATIVE_ERROR = 2.0**-48
+"""Bound on the relative rounding error of one evaluated term, with room to spare (a few units of 2^-53)."""
+
+_LOG_ORDERS_MINUS_ONE = np.linspace(math.log(1e-3), math.log(1e9), 161)
+
+
+def total_epsilon(renyi: Renyi, *, epsilon: float, count: int, delta: float) -> float:
+    """Epsilon, at `delta`, of `count` adaptive runs of something `epsilon`-DP with divergences `renyi`, rounded up.
+
+    The smaller of basic composition and the Rényi bound at its best order. The arguments were checked before.
+    """
+    basic = product_up(epsilon, count)
+    if delta == 0.0:
+        return basic
+    candidates: FloatArray = _LOG_ORDERS_MINUS_ONE
+    smallest = basic
+    for _ in range(4):
+        totals = _converted(renyi, np.exp(candidates), count=count, delta=delta)
+        best = int(np.argmin(totals))
+        smallest = min(smallest, float(totals[best]))
+        low, high = candidates[max(best - 1, 0)], candidates[min(best + 1, candidates.size - 1)]
+        candidates = low + (high - low) * np.linspace(0.0, 1.0, 33)
+    return max(0.0, smallest)
+
+
+def _converted(renyi: Renyi, orders_minus_one: FloatArray, *, count: int, delta: float) -> FloatArray:
+    """Epsilon at `delta` by each order, rounded up; every order gives a valid bound."""
+    orders = 1.0 + orders_minus_one
+    above_one = orders - 1.0  # of the order as rounded
+    composed = count * renyi(orders)
+    gain = np.log1p(-1.0 / orders)
+    price = -(math.log(delta) + np.log(orders)) / above_one
+    error = RELATIVE_ERROR * (composed - gain + (np.log(orders) - math.log(delta)) / above_one)
+    return composed + gain + price + error
+
+
+def largest_epsilon(total: Callable[[float], float], *, epsilon: float, count: int, delta: float) -> float:
+    """The largest epsilon a run whose `total` stays within `epsilon`, never below what basic composition allows.
+
+    Args:
+        total: from the epsilon of a run to the total of `count` runs at `delta`; never decreases.
+        epsilon: total, > 0.
+        count: number of runs.
+        delta: total; 0 leaves basic composition only.
+
+    Raises:
+        InvalidParameterError: `epsilon` is too small to be divided by `count`.
+    """
+    basic = quotient_down(epsilon, count)
+    if basic == 0.0:
+        raise InvalidParameterError("epsilon", epsilon, f"a number large enough to be divided by {count}")
+    if delta == 0.0:
+        return basic
+    affordable, too_much = basic, 2.0 * basic
+    while total(too_much) <= epsilon:
+        affordable, too_much = too_much, 2.0 * too_much
+    while too_much - affordable > affordable * 2.0**-30:
+        middle = affordable + (too_much - affordable) / 2.0
+        if total(middle) <= epsilon:
+            affordable = middle
+        else:
+            too_much = middle
+    return affordable
