@@ -1,7 +1,8 @@
 """Differentially private selection: exactly sampled, at the speed of ``argmax``.
 
 Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndFlip`, `ExponentialMechanism`,
-`ReportNoisyMax`. Tables: `Dataset`, whose answers are each a `Release`. What was spent: `accounting`.
+`ReportNoisyMax`. Tables: `Dataset`, whose answers are each a `Release`. Before spending: `planning`. What was spent:
+`accounting`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -28,6 +29,7 @@ from dpselect.mechanisms.top_k import top_k
 from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
+    from dpselect import planning
     from dpselect.release import Release
     from dpselect.session import Dataset
 
@@ -47,17 +49,19 @@ __all__ = [
     "SelectionError",
     "__version__",
     "accounting",
+    "planning",
     "select",
     "top_k",
 ]
 
-# Loaded on first use: tables bring a database engine with them, and selecting from scores needs none.
-_LOADED_ON_USE = {"Dataset": "dpselect.session", "Release": "dpselect.release"}
+# Loaded on first use: tables bring a database engine with them, and selecting from scores needs none of this.
+_LOADED_ON_USE = {"Dataset": "dpselect.session", "Release": "dpselect.release", "planning": "dpselect.planning"}
 
 
 def __getattr__(name: str) -> object:
     if name in _LOADED_ON_USE:
-        return getattr(import_module(_LOADED_ON_USE[name]), name)
+        module = import_module(_LOADED_ON_USE[name])
+        return module if module.__name__ == f"{__name__}.{name}" else getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

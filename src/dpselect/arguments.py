@@ -9,6 +9,9 @@ from numbers import Integral, Rational
 from dpselect.errors import InvalidParameterError
 
 
+_POSITIVE = "a finite number > 0"
+
+
 def positive_epsilon(value: object, name: str = "epsilon") -> float:
     """`value` as a double, rounded *down* where it is not one: the guarantee given is never weaker than asked.
 
@@ -27,8 +30,27 @@ def positive_sensitivity(value: object, name: str = "sensitivity") -> float:
     return _positive_double(value, name, up=True)
 
 
+def wanted_error(value: object, name: str, *, zero_allowed: bool = False) -> float:
+    """An error to stay within, as a double rounded *down*: > 0, or also 0.
+
+    >>> wanted_error(3, "within"), wanted_error(0, "within", zero_allowed=True)
+    (3.0, 0.0)
+    >>> wanted_error(0.0, "within", zero_allowed=True)
+    0.0
+    """
+    is_zero = value == 0.0 if isinstance(value, float) else _as_fraction(value) == 0
+    if zero_allowed and is_zero and not isinstance(value, bool):
+        return 0.0
+    try:
+        return _positive_double(value, name, up=False)
+    except InvalidParameterError as refused:
+        if not zero_allowed or refused.expected != _POSITIVE:
+            raise
+        raise InvalidParameterError(name, value, "a finite number >= 0") from None
+
+
 def _positive_double(value: object, name: str, *, up: bool) -> float:
-    expected = "a finite number > 0"
+    expected = _POSITIVE
     if isinstance(value, bool):
         raise InvalidParameterError(name, value, expected)
     if isinstance(value, float):  # also NumPy's float64

@@ -43,3 +43,19 @@ def worst_chance_permute_and_flip(count: int, *, cutoff: Fraction) -> Fraction:
     Fraction(1, 8)
     """
     return 1 - (1 - (1 - cutoff) ** count) / (count * cutoff)
+
+
+def laplace_parts(count: int) -> tuple[Fraction, Fraction, Fraction]:
+    """Twice a lower bound on how often the best loses to the others, ``ln n`` below it, under Laplace noise.
+
+    By the noise of the best: positive, down to the others' score, and below it.
+
+    >>> laplace_parts(2)
+    (Fraction(1, 8), Fraction(1, 8), Fraction(1, 4))
+    """
+    missed = Fraction(1, 2 * count)
+    return (
+        2 * (1 - missed) ** count - 1,
+        (1 - Fraction(1, count)) * (1 - (1 - missed) ** (count - 1)),
+        Fraction(1, count) * (1 - Fraction(1, 2 ** (count - 1))),
+    )

@@ -30,5 +30,5 @@ class ExponentialMechanism(Mechanism):
     """
 
     @property
-    def _law(self) -> Law:
+    def law(self) -> Law:
         return laws.EXPONENTIAL

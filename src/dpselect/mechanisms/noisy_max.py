@@ -46,5 +46,5 @@ class ReportNoisyMax(Mechanism):
         Mechanism.__post_init__(self)
 
     @property
-    def _law(self) -> Law:
+    def law(self) -> Law:
         return _LAW_OF_NOISE[self.noise]

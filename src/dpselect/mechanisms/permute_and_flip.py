@@ -37,7 +37,7 @@ class PermuteAndFlip(Mechanism):
     """
 
     @property
-    def _law(self) -> Law:
+    def law(self) -> Law:
         return laws.PERMUTE_AND_FLIP
 
 

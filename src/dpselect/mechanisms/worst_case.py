@@ -71,12 +71,16 @@ class WorstCase:
 
         The worst case over all vectors for the exponential mechanism and permute-and-flip.
         """
-        return _largest_expected_error(self.best_loses, n)
+        return _peak(self.best_loses, n)[1]
+
+    def gap(self, n: int) -> float:
+        """How far below the best the others are then, in scales."""
+        return _peak(self.best_loses, n)[0]
 
 
 @functools.lru_cache(maxsize=256)
-def _largest_expected_error(best_loses: Curve, n: int) -> float:
-    """Golden-section search for the one peak of ``theta * best_loses(theta)``."""
+def _peak(best_loses: Curve, n: int) -> tuple[float, float]:
+    """Golden-section search for the one peak of ``theta * best_loses(theta)``: where it is, and how high."""
     low, high = 0.0, 2.0 * math.log(n) + 4.0
     shrink = (math.sqrt(5.0) - 1.0) / 2.0
     for _ in range(48):
@@ -85,7 +89,7 @@ def _largest_expected_error(best_loses: Curve, n: int) -> float:
             low = left
         else:
             high = right
-    return low * best_loses(low, n)
+    return low, low * best_loses(low, n)
 
 
 def _exponential_loses(theta: float, n: int) -> float:

@@ -1,0 +1,31 @@
+"""Before anything is spent: how good the answer will be, which epsilon buys a wanted error, which mechanism to use.
+
+Nothing here may see private scores: a plan made from them would be a function of the data, released without noise.
+Plan on the number of candidates alone, on last year's published figures, or on made-up scores of the shape expected.
+"""
+
+from dpselect.planning.curves import error_curve
+from dpselect.planning.recommendation import Recommendation, recommend, recommendation
+from dpselect.planning.targets import epsilon_for
+from dpselect.planning.worst_case import (
+    Bounds,
+    WorstCaseScores,
+    lead_needed,
+    worst_case_bounds,
+    worst_case_error,
+    worst_case_scores,
+)
+
+__all__ = [
+    "Bounds",
+    "Recommendation",
+    "WorstCaseScores",
+    "epsilon_for",
+    "error_curve",
+    "lead_needed",
+    "recommend",
+    "recommendation",
+    "worst_case_bounds",
+    "worst_case_error",
+    "worst_case_scores",
+]

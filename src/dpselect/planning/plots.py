@@ -1,0 +1,130 @@
+"""The chart of error against epsilon: what each mechanism buys at each price."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpselect.arguments import probability
+from dpselect.charts import Axis, Series, lines
+from dpselect.charts.series import MOST_SERIES
+from dpselect.charts.text import number_text
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
+from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
+from dpselect.planning.curves import checked_epsilons, error_curve
+from dpselect.planning.setting import MechanismKind
+
+if TYPE_CHECKING:
+    from altair import LayerChart
+
+MECHANISMS: Mapping[str, MechanismKind] = {
+    "permute-and-flip": PermuteAndFlip,
+    "exponential mechanism": ExponentialMechanism,
+    "noisy max (Laplace)": ReportNoisyMax,
+}
+
+_MOST_DECADES = 6
+"""Of errors on a log axis; below them an error is as good as none, and would only squeeze the others."""
+
+
+def plot_error(
+    scores: ScoresLike | None = None,
+    *,
+    n: int | None = None,
+    epsilons: ArrayLike | None = None,
+    sensitivity: float,
+    monotonic: bool = False,
+    confidence: float | None = None,
+    mechanisms: Mapping[str, MechanismKind] | None = None,
+    log: bool = True,
+) -> LayerChart:
+    """A chart of the error against epsilon, one line for each mechanism.
+
+    Args:
+        scores: shape ``(n,)``, *public or synthetic*, never the private ones: the chart shows what depends on them.
+        n: number of candidates, instead of scores; errors are then the worst over all scores.
+        epsilons: shape ``(m,)``, at least two, each > 0. Default: 61 from 0.01 to 10, evenly spaced in the logarithm.
+        sensitivity: of each score, > 0, in the unit of the scores.
+        monotonic: as for `Mechanism`.
+        confidence: None for the expected error, else the chart shows the error not exceeded with this probability.
+        mechanisms: from the name of each line to a mechanism class, or ``functools.partial`` of one; at most 6.
+            Default: permute-and-flip, the exponential mechanism, and noisy max with Laplace noise.
+        log: logarithmic axes; errors below a millionth of the largest are then cut off, and the chart says so.
+
+    Returns:
+        An Altair chart with its numbers inside; `dpselect.charts.save` writes it to a file.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or not exactly one of `scores` and `n` is given.
+        InvalidScoresError: as for `Mechanism.select`.
+        MissingExtraError: the extra ``plots`` is not installed.
+
+    >>> chart = plot_error(n=1000, sensitivity=1)
+    >>> chart.to_dict()["title"]["text"]
+    ['Worst-case expected error of one selection among 1,000 candidates']
+    """
+    if not isinstance(cast(object, log), bool):
+        raise InvalidParameterError("log", log, "True or False")
+    chosen = _checked(MECHANISMS if mechanisms is None else mechanisms)
+    at = checked_epsilons(np.geomspace(0.01, 10.0, 61) if epsilons is None else epsilons)
+    if len(at) < 2:
+        raise InvalidParameterError("epsilons", Shown(f"<{len(at)} epsilon>"), "at least two, for a line between them")
+    errors = {
+        name: error_curve(
+            kind, scores, n=n, epsilons=at, sensitivity=sensitivity, monotonic=monotonic, confidence=confidence
+        )
+        for name, kind in chosen.items()
+    }
+    y, said = _error_axis(np.concatenate([*errors.values()]), log=log, expected=confidence is None)
+    conditions = [
+        "The worst over all scores." if scores is None else "On the scores given.",
+        f"Sensitivity {sensitivity:g}{', monotonic' if monotonic else ''}.",
+    ]
+    return lines(
+        [Series(name=name, x=at, y=curve) for name, curve in errors.items()],
+        x=Axis(title="epsilon of one selection", log=log),
+        y=y,
+        title=_title(scores, n, confidence),
+        subtitle=" ".join([*conditions, *said]),
+        steps=confidence is not None and scores is not None,  # one of the gaps between scores, hence in steps
+    )
+
+
+def _checked(mechanisms: object) -> Mapping[str, MechanismKind]:
+    """Names and kinds of mechanism, as many as a chart can show; the kinds are checked where they are used."""
+    expected = f"a mapping from 1 to {MOST_SERIES} names to mechanism classes"
+    if not isinstance(mechanisms, Mapping):
+        raise InvalidParameterError("mechanisms", mechanisms, expected)
+    named = cast("Mapping[object, MechanismKind]", mechanisms)
+    if not 1 <= len(named) <= MOST_SERIES or not all(isinstance(name, str) and name.strip() for name in named):
+        raise InvalidParameterError("mechanisms", Shown(f"<{len(named)} entries>"), expected)
+    return cast("Mapping[str, MechanismKind]", mechanisms)
+
+
+def _error_axis(errors: np.ndarray, *, log: bool, expected: bool) -> tuple[Axis, list[str]]:
+    """The axis of the errors, and what has to be said of those that have no place on it."""
+    title = f"{'expected error' if expected else 'error'}, in the unit of the scores"
+    positive = errors[errors > 0]
+    if not log or not positive.size:
+        return Axis(title=title, lowest=0.0), []
+    said = ["A line ends where the error is 0."] if (errors == 0).any() else []
+    floor = 10.0 ** (math.floor(math.log10(positive.max())) - _MOST_DECADES)
+    if positive.min() >= floor:
+        return Axis(title=title, log=True), said
+    return Axis(title=title, log=True, lowest=floor), [f"Errors below {number_text(floor)} are not shown."]
+
+
+def _title(scores: ScoresLike | None, n: int | None, confidence: float | None) -> str:
+    count = n if scores is None else score_count(native_scores(scores))
+    among = f"one selection among {count:,} candidates" if count != 1 else "a selection among one candidate"
+    worst = "Worst-case expected error" if scores is None else "Expected error"
+    if confidence is None:
+        return f"{worst} of {among}"
+    percent = (100 * Decimal(repr(probability(confidence, "confidence")))).normalize()
+    return f"Error not exceeded with {percent:f} % confidence by {among}"

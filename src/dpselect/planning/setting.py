@@ -1,0 +1,47 @@
+"""What is planned: a kind of mechanism on scores of a sensitivity, its epsilon still open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms import Mechanism
+
+MechanismKind = Callable[..., Mechanism]
+"""A mechanism class, or ``functools.partial`` of one where it has options of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Arguments that were checked once, so that only epsilon is left to vary."""
+
+    kind: MechanismKind
+    sensitivity: float
+    monotonic: bool
+
+    @classmethod
+    def checked(cls, kind: object, *, sensitivity: float, monotonic: bool) -> Setting:
+        """
+        Raises:
+            InvalidParameterError: `kind` does not make mechanisms, or an argument is out of range.
+        """
+        expected = "a mechanism class, such as dpselect.PermuteAndFlip"
+        if isinstance(kind, Mechanism):
+            raise InvalidParameterError("mechanism", kind, expected, "Its epsilon is what planning is about.")
+        is_class = isinstance(kind, type)
+        if not callable(kind) or (is_class and not issubclass(cast("type[object]", kind), Mechanism)):
+            raise InvalidParameterError("mechanism", kind, expected)
+        setting = cls(cast(MechanismKind, kind), sensitivity, monotonic)
+        try:
+            made = cast(object, setting.at(1.0))
+        except TypeError:
+            raise InvalidParameterError("mechanism", kind, expected) from None
+        if not isinstance(made, Mechanism):
+            raise InvalidParameterError("mechanism", kind, expected)
+        return cls(cast(MechanismKind, kind), made.sensitivity, made.monotonic)
+
+    def at(self, epsilon: float) -> Mechanism:
+        """The mechanism that spends `epsilon`."""
+        return self.kind(epsilon=epsilon, sensitivity=self.sensitivity, monotonic=self.monotonic)

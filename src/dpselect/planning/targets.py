@@ -1,0 +1,161 @@
+"""Which epsilon buys a wanted error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from dpselect.arguments import probability, wanted_error
+from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms.score_vectors import ScoresLike
+from dpselect.planning.measures import Errors, ErrorsOnScores, WorstErrors, errors_of
+from dpselect.planning.setting import MechanismKind, Setting
+
+_SMALLEST, _LARGEST = 1e-290, 1e290
+"""Epsilons a plan may come to; scales beyond them leave the doubles."""
+
+_STEP = 8.0
+
+_LEAST = math.ulp(0.0)
+"""In place of an error that underflows, which has no logarithm."""
+
+_TIGHT = 1e-12
+"""Relative distance of the answer from the smallest epsilon that does, unless rounding hides the difference."""
+
+
+def epsilon_for(
+    mechanism: MechanismKind,
+    scores: ScoresLike | None = None,
+    *,
+    n: int | None = None,
+    expected_error: float | None = None,
+    within: float | None = None,
+    confidence: float | None = None,
+    sensitivity: float,
+    monotonic: bool = False,
+) -> float:
+    """The smallest epsilon that brings the error down to what is wanted.
+
+    Either ``expected_error=50``, or ``within=12, confidence=0.99``: the selected score is within 12 of the best with
+    99 % probability. Either on public `scores`, from exact probabilities; or, with `n` alone, on whatever scores `n`
+    candidates may have.
+
+    Args:
+        mechanism: a mechanism class, or ``functools.partial`` of one with options.
+        scores: shape ``(n,)``, *public or synthetic*, never the private ones: the answer depends on them.
+        n: number of candidates, instead of scores.
+        expected_error: what the expected distance of the selected score below the best may be, > 0.
+        within: the distance that is not to be exceeded, >= 0 (> 0 in the worst case).
+        confidence: with which probability, strictly between 0 and 1.
+        sensitivity: of each score, > 0, in the unit of the scores.
+        monotonic: as for `Mechanism`.
+
+    Returns:
+        Epsilon; the error at it is at most the wanted one, and at most one part in 10^11 of it could be saved.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or no epsilon reaches the target: the error then names the
+            range that can be reached.
+        InvalidScoresError: as for `Mechanism.select`.
+
+    Proof: ``proofs/error_bounds.md``, claim 7: errors fall as epsilon grows.
+
+    >>> import dpselect as dps
+    >>> last_year = [530, 520, 480, 475, 300, 120]
+    >>> round(epsilon_for(dps.PermuteAndFlip, last_year, expected_error=5.0, sensitivity=1, monotonic=True), 3)
+    0.056
+    >>> round(epsilon_for(dps.PermuteAndFlip, n=1000, within=20.0, confidence=0.99, sensitivity=1, monotonic=True), 3)
+    0.541
+    """
+    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
+    errors = errors_of(scores, n)
+    if expected_error is not None:
+        if within is not None or confidence is not None:
+            raise InvalidParameterError("expected_error", expected_error, "expected_error or within, not both")
+        target = wanted_error(expected_error, "expected_error")
+        _check_expected(errors, target)
+        return _smallest(lambda epsilon: errors.expected(setting.at(epsilon)), target, ("expected_error", target))
+    if within is None or confidence is None:
+        missing = "within" if within is None else "confidence"
+        raise InvalidParameterError(missing, None, "expected_error, or both within and confidence")
+    probable = probability(confidence, "confidence")
+    if isinstance(errors, WorstErrors):
+        target = wanted_error(within, "within")
+        _check_worst_bound(errors, setting, probable)
+        return _smallest(
+            lambda epsilon: errors.bound(setting.at(epsilon), confidence=probable), target, ("within", target)
+        )
+    distance = wanted_error(within, "within", zero_allowed=True)
+    _check_chance(errors, distance, probable)
+    named = ("within", distance)
+    return _smallest(lambda epsilon: errors.chance_beyond(setting.at(epsilon), distance), 1.0 - probable, named)
+
+
+def _check_expected(errors: Errors, target: float) -> None:
+    if isinstance(errors, WorstErrors):
+        if errors.n == 1:
+            raise _always("expected_error", target, "one candidate is always the best")
+        return
+    blind = errors.blind()
+    if blind == 0.0:
+        raise _always("expected_error", target, "all scores are equal")
+    if target >= blind:
+        expected = f"a number > 0 and < {blind:.6g}"
+        hint = "The upper end is the expected error of a blind guess, what epsilon near 0 gives."
+        raise InvalidParameterError("expected_error", target, expected, hint)
+
+
+def _check_worst_bound(errors: WorstErrors, setting: Setting, confidence: float) -> None:
+    if errors.bound(setting.at(1.0), confidence=confidence) == 0.0:
+        expected = f"a number > {1 / errors.n:.6g} and < 1"
+        hint = "The lower end is what a blind guess reaches at any distance."
+        raise InvalidParameterError("confidence", confidence, expected, hint)
+
+
+def _check_chance(errors: ErrorsOnScores, distance: float, confidence: float) -> None:
+    share = errors.share_beyond(distance)
+    if share == 0.0:
+        raise _always("within", distance, "no score is farther below the best", error="exceeded by nothing")
+    if 1.0 - confidence >= share:
+        expected = f"a number > {1.0 - share:.6g} and < 1"
+        hint = "The lower end is what a blind guess reaches."
+        raise InvalidParameterError("confidence", confidence, expected, hint)
+
+
+def _always(name: str, target: float, why: str, *, error: str = "0") -> InvalidParameterError:
+    hint = f"The error is {error} at every epsilon, because {why}."
+    return InvalidParameterError(name, target, "an error that depends on epsilon", hint)
+
+
+def _smallest(error: Callable[[float], float], target: float, named: tuple[str, float]) -> float:
+    """The smallest epsilon with ``error(epsilon) <= target``, for an error that never rises; what it is for is `named`."""
+    high = 1.0
+    while error(high) > target:
+        high *= _STEP
+        if high > _LARGEST:
+            raise InvalidParameterError(*named, f"an error that an epsilon below {_LARGEST:.0e} reaches")
+    low = high / _STEP
+    while error(low) <= target:
+        low, high = low / _STEP, low
+        if low < _SMALLEST:
+            raise InvalidParameterError(*named, f"an error that an epsilon above {_SMALLEST:.0e} exceeds")
+    return _refined(error, target, low, high)
+
+
+def _refined(error: Callable[[float], float], target: float, low: float, high: float) -> float:
+    """The crossing between `low`, where the error is too large, and `high`, where it is not; never on the wrong side.
+
+    Searched in logarithms, where errors are close to straight lines at both ends.
+    """
+    from scipy.optimize import brentq  # half a second to load: only for those who plan
+
+    def excess(log_epsilon: float) -> float:
+        return math.log(max(error(math.exp(log_epsilon)), _LEAST)) - math.log(target)
+
+    crossing = math.exp(brentq(excess, math.log(low), math.log(high), xtol=1e-13))
+    nudge = _TIGHT
+    while crossing * (1.0 + nudge) < high:
+        if error(crossing * (1.0 + nudge)) <= target:
+            return crossing * (1.0 + nudge)
+        nudge *= 4.0
+    return high

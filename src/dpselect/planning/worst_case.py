@@ -1,0 +1,183 @@
+"""Errors from the number of candidates alone: the worst scores, the error on them, and what bounds it."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.arguments import positive_count
+from dpselect.errors import InsufficientMemoryError
+from dpselect.mechanisms import PermuteAndFlip
+from dpselect.planning.setting import MechanismKind, Setting
+
+
+def worst_case_error(
+    mechanism: MechanismKind, n: int, *, epsilon: float, sensitivity: float, monotonic: bool = False
+) -> float:
+    """The largest expected error over all vectors of `n` scores: public, so safe to publish.
+
+    For the exponential mechanism and permute-and-flip this is a theorem. For Laplace noise it is the largest over one
+    best score and the others equal; no worse scores are known, and none is proved to be absent: `worst_case_bounds`
+    are proved.
+
+    Args:
+        mechanism: a mechanism class, or ``functools.partial`` of one with options.
+        n: number of candidates, >= 1; 10^9 takes no longer than 10.
+        epsilon: of one selection, > 0.
+        sensitivity: of each score, > 0, in the unit of the scores.
+        monotonic: as for `Mechanism`.
+
+    Returns:
+        The expected distance of the selected score below the best, in the unit of the scores.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/error_bounds.md``, claim 4. Source: McKenna & Sheldon (2020).
+
+    >>> import dpselect as dps
+    >>> round(worst_case_error(dps.PermuteAndFlip, 10**9, epsilon=1.0, sensitivity=1.0), 2)
+    33.69
+    """
+    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
+    return setting.at(epsilon).worst_expected_error(_count(n))
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCaseScores:
+    """One best candidate and ``n - 1`` others, all `gap` below it, on which the expected `error` is largest.
+
+    >>> WorstCaseScores(n=3, gap=2.5, error=1.0).scores()
+    array([ 0. , -2.5, -2.5])
+    """
+
+    n: int
+    gap: float
+    error: float
+
+    def scores(self) -> NDArray[np.float64]:
+        """The scores written out, the best first, shape ``(n,)``.
+
+        Raises:
+            InsufficientMemoryError: they do not fit into memory.
+        """
+        try:
+            scores = np.full(self.n, -self.gap)
+        except (MemoryError, ValueError):  # NumPy's word for more than an address space
+            raise InsufficientMemoryError(f"{self.n} scores do not fit into memory.") from None
+        scores[0] = 0.0
+        return scores
+
+
+def worst_case_scores(
+    mechanism: MechanismKind, n: int, *, epsilon: float, sensitivity: float, monotonic: bool = False
+) -> WorstCaseScores:
+    """The scores on which `worst_case_error` is attained; not written out, so for any `n`.
+
+    Args and Raises: as for `worst_case_error`.
+
+    Proof: ``proofs/error_bounds.md``, claim 4.
+
+    >>> import dpselect as dps
+    >>> worst = worst_case_scores(dps.PermuteAndFlip, 4, epsilon=1.0, sensitivity=1.0)
+    >>> mechanism = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0)
+    >>> round(worst.gap, 3), round(worst.error, 3), round(mechanism.expected_error(worst.scores()), 3)
+    (2.497, 0.884, 0.884)
+    """
+    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
+    n, made = _count(n), setting.at(epsilon)
+    gap = made.law.worst_case.gap(n) * made.scale if n > 1 else 0.0
+    return WorstCaseScores(n=n, gap=gap, error=made.worst_expected_error(n))
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Two numbers between which a third lies."""
+
+    lower: float
+    upper: float
+
+
+def worst_case_bounds(
+    mechanism: MechanismKind, n: int, *, epsilon: float, sensitivity: float, monotonic: bool = False
+) -> Bounds:
+    r"""Proved bounds on the largest expected error over all vectors of `n` scores, b the `Mechanism.scale`.
+
+    At least :math:`\frac14 b \ln n`; at most :math:`b \ln n`, for Laplace noise
+    :math:`b \sum_{k=1}^n (1 - 2^{-k})/k`, which is larger only for n below 5.
+
+    Args and Raises: as for `worst_case_error`.
+
+    Proof: ``proofs/error_bounds.md``, claims 4 and 8. Source: McKenna & Sheldon (2020), except for Laplace noise.
+
+    >>> import dpselect as dps
+    >>> worst_case_bounds(dps.PermuteAndFlip, 1, epsilon=1.0, sensitivity=1.0)
+    Bounds(lower=0.0, upper=0.0)
+    >>> bounds = worst_case_bounds(dps.ReportNoisyMax, 1000, epsilon=1.0, sensitivity=1.0)
+    >>> round(bounds.lower, 2), round(bounds.upper, 2)
+    (3.45, 13.58)
+    """
+    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
+    n, made = _count(n), setting.at(epsilon)
+    if n == 1:
+        return Bounds(0.0, 0.0)
+    upper = _mean_of_largest_laplace(n) if made.law.name == "laplace" else math.log(n)
+    return Bounds(made.scale * math.log(n) / 4.0, made.scale * upper)
+
+
+def _mean_of_largest_laplace(n: int) -> float:
+    """``sum_{k=1}^n (1 - 2^-k) / k``: the harmonic number less ``ln 2``, up to what the tail leaves."""
+    terms = min(n, 64)
+    head = math.fsum((1.0 - 0.5**k) / k for k in range(1, terms + 1))
+    if n == terms:
+        return head
+
+    def harmonic(m: int) -> float:
+        return math.log(m) + 1 / (2 * m) - 1 / (12 * m**2) + 1 / (120 * m**4)
+
+    return head + harmonic(n) - harmonic(terms)
+
+
+def lead_needed(
+    n: int,
+    epsilon: float,
+    confidence: float = 0.99,
+    *,
+    mechanism: MechanismKind = PermuteAndFlip,
+    sensitivity: float = 1.0,
+    monotonic: bool = False,
+) -> float:
+    """How far ahead of all others the best of `n` has to be to be selected with probability `confidence`.
+
+    With one vote a person the sensitivity is 1, and the lead is in votes: round it up.
+
+    Args:
+        n: number of candidates, >= 1.
+        epsilon: of one selection, > 0.
+        confidence: strictly between 0 and 1.
+        mechanism: a mechanism class, or ``functools.partial`` of one with options.
+        sensitivity: of each score, > 0; the lead is in its unit.
+        monotonic: as for `Mechanism`; true of votes when a voter is added or removed.
+
+    Returns:
+        The lead, rounded up; 0 where even a blind guess among `n` is that often right.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/error_bounds.md``, claims 1 to 3: the best is least likely to win when all others are equal.
+
+    >>> import dpselect as dps
+    >>> round(lead_needed(100, 0.5), 2), round(lead_needed(100, 0.5, mechanism=dps.ExponentialMechanism), 2)
+    (34.0, 36.76)
+    """
+    setting = Setting.checked(mechanism, sensitivity=sensitivity, monotonic=monotonic)
+    return setting.at(epsilon).error_bound(_count(n), confidence)
+
+
+def _count(n: object) -> int:
+    return positive_count(n, "n", at_most=sys.maxsize)
