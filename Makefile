@@ -23,7 +23,7 @@ CARGO := env PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo
 DEMO := dpselect top-k examples/data/clicks.parquet page 10 --unit session --candidates 1..41270 --epsilon 1
 FENCE := ```
 
-.PHONY: help demo test lint bench docs mutants readme clean
+.PHONY: help demo test lint bench docs mutants paper readme clean
 .DELETE_ON_ERROR:
 
 help:
@@ -32,6 +32,7 @@ help:
 	@echo 'make lint      ruff, pyright, import-linter, stubtest, rustfmt, clippy'
 	@echo 'make bench     ratios against peers, into README.md and docs/benchmarks.md (BIG=1: also 10^8 scores)'
 	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
+	@echo 'make paper     every figure of the permute-and-flip paper, recomputed, into examples/paper'
 	@echo 'make docs      the documents as a site, in docs/_build'
 	@echo 'make readme    run the demo and put its output into README.md'
 	@echo 'make clean     remove environments and build products'
@@ -60,6 +61,9 @@ bench: $(BENCH)/.product
 
 mutants: $(VENV)/.dev
 	$(BIN)/python -m tests.mutants
+
+paper: $(VENV)/.paper
+	$(BIN)/python -m examples.paper
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --conf-dir docs . docs/_build
@@ -90,6 +94,10 @@ $(VENV)/.product: $(RUST) $(VENV)/.builder
 
 $(VENV)/.dev: $(VENV)/.builder | $(VENV)/.product
 	$(DEVELOP) --extras dev
+	@touch $@
+
+$(VENV)/.paper: $(VENV)/.builder | $(VENV)/.product
+	$(DEVELOP) --extras plots
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.builder | $(VENV)/.product
