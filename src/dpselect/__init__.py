@@ -21,6 +21,7 @@ from dpselect.errors import (
     InvalidDataError,
     InvalidParameterError,
     InvalidScoresError,
+    MissingExtraError,
     SelectionError,
 )
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
@@ -42,6 +43,7 @@ __all__ = [
     "InvalidDataError",
     "InvalidParameterError",
     "InvalidScoresError",
+    "MissingExtraError",
     "Neighbours",
     "PermuteAndFlip",
     "Release",

@@ -8,7 +8,6 @@ from numbers import Integral, Rational
 
 from dpselect.errors import InvalidParameterError
 
-
 _POSITIVE = "a finite number > 0"
 
 

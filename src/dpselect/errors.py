@@ -53,6 +53,21 @@ class InsufficientMemoryError(SelectionError, MemoryError):
     """There is not enough memory for the index of that many scores, or for that many answers; nothing was drawn."""
 
 
+class MissingExtraError(SelectionError, ImportError):
+    """A part that needs an optional package was asked for, and the package is not installed.
+
+    >>> str(MissingExtraError("plots", "plots"))
+    "plots need the extra: pip install 'dpselect[plots]'"
+    """
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(what, extra)
+        self.what, self.extra = what, extra
+
+    def __str__(self) -> str:
+        return f"{self.what} need the extra: pip install 'dpselect[{self.extra}]'"
+
+
 class Shown(str):
     """Text that is public and may stand in an error as it is (an option's name, a column's name, a shape)."""
 

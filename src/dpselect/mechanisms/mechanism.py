@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 from numpy import ndarray
@@ -22,6 +22,9 @@ from dpselect.mechanisms.gaps import Gaps
 from dpselect.mechanisms.laws import Law
 from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores, native_scores, score_count
 from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
+
+if TYPE_CHECKING:
+    from altair import LayerChart
 
 Candidate = TypeVar("Candidate")
 
@@ -56,7 +59,7 @@ class Mechanism(abc.ABC):
         self._set("sensitivity", positive_sensitivity(self.sensitivity))
         self._set("neighbours", neighbours)
         self._set("monotonic", check_monotonic(self.monotonic, neighbours))
-        self._set("_sampler", _core.Sampler(self._law.name, self.epsilon, self.sensitivity, self._factor))
+        self._set("_sampler", _core.Sampler(self.law.name, self.epsilon, self.sensitivity, self._factor))
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -67,7 +70,8 @@ class Mechanism(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def _law(self) -> Law: ...
+    def law(self) -> Law:
+        """How the winner is distributed, in units of the scale."""
 
     @property
     def _factor(self) -> Literal[1, 2]:
@@ -89,7 +93,7 @@ class Mechanism(abc.ABC):
     @property
     def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
         """What one selection costs, for accounting; it knows nothing of the data."""
-        return self._law.privacy(epsilon=self.epsilon)
+        return self.law.privacy(epsilon=self.epsilon)
 
     @overload
     def select(self, scores: ScoresLike, candidates: None = None) -> int: ...
@@ -169,7 +173,37 @@ class Mechanism(abc.ABC):
         Raises:
             InvalidScoresError: as for `select`.
         """
-        return self._probabilities(Gaps.below_best(finite_scores(scores)))
+        return self.probabilities(Gaps.below_best(finite_scores(scores)))
+
+    def plot_pmf(self, scores: ScoresLike, candidates: object = None) -> LayerChart:
+        """A bar chart of `pmf`. For public or synthetic scores only: it shows what depends on every score.
+
+        Up to 50 candidates each have a bar, in the order given; of more, the 20 most probable have, and one bar more is
+        the sum of the others. `dpselect.charts.save` writes the chart to a file.
+
+        Args:
+            scores: as for `select`.
+            candidates: as for `select`; their texts label the bars. Default: the indices.
+
+        Returns:
+            An Altair chart with its numbers inside.
+
+        Raises:
+            InvalidScoresError: as for `select`.
+            InvalidCandidatesError: as for `select`.
+            MissingExtraError: the extra ``plots`` is not installed.
+
+        >>> from dpselect import PermuteAndFlip
+        >>> mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0, monotonic=True)
+        >>> chart = mechanism.plot_pmf([10.0, 12.0, 11.0], candidates=["red", "green", "blue"])
+        >>> chart.to_dict()["title"]["text"]
+        ['Permute-and-flip, epsilon = 1: probability of each of 3 candidates']
+        """
+        from dpselect.mechanisms.pmf_plot import pmf_chart  # it needs the mechanisms made from this class
+
+        probabilities = self.pmf(scores)
+        label = None if candidates is None else checked_candidates(candidates, count=len(probabilities))
+        return pmf_chart(self, probabilities, label)
 
     def expected_error(self, scores: ScoresLike) -> float:
         """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores.
@@ -178,7 +212,7 @@ class Mechanism(abc.ABC):
             InvalidScoresError: as for `select`.
         """
         gaps = Gaps.below_best(finite_scores(scores))
-        return gaps.mean(self._probabilities(gaps))
+        return gaps.mean(self.probabilities(gaps))
 
     def error_bound(self, n_candidates: int, confidence: float = 0.99) -> float:
         """With probability `confidence` the selected score is at most this far below the best, whatever the scores.
@@ -204,13 +238,21 @@ class Mechanism(abc.ABC):
 
     def worst_error(self, n_candidates: int, *, failure: float, confidence: float) -> float:
         """`error_bound` for a `failure` and `confidence` that sum to 1, so that neither is rounded off the other."""
-        theta = self._law.worst_case.error_quantile(n_candidates, failure=failure, confidence=confidence)
+        theta = self.law.worst_case.error_quantile(n_candidates, failure=failure, confidence=confidence)
         if theta == 0.0:
             return 0.0
         return math.nextafter(theta * math.nextafter(self.scale, math.inf), math.inf)
 
-    def _probabilities(self, gaps: Gaps) -> NDArray[np.float64]:
-        return self._law.probabilities(
+    def worst_expected_error(self, n_candidates: int) -> float:
+        """The largest `expected_error` over vectors of `n_candidates` scores, one best and the others equal.
+
+        No scores have a larger one with the exponential mechanism and permute-and-flip: ``proofs/error_bounds.md``.
+        """
+        return self.law.worst_case.expected_error(n_candidates) * self.scale if n_candidates > 1 else 0.0
+
+    def probabilities(self, gaps: Gaps) -> NDArray[np.float64]:
+        """`pmf` from gaps worked out beforehand, for whoever asks at many an epsilon."""
+        return self.law.probabilities(
             gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
         )
 

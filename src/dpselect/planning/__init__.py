@@ -5,6 +5,7 @@ Plan on the number of candidates alone, on last year's published figures, or on 
 """
 
 from dpselect.planning.curves import error_curve
+from dpselect.planning.plots import plot_error
 from dpselect.planning.recommendation import Recommendation, recommend, recommendation
 from dpselect.planning.targets import epsilon_for
 from dpselect.planning.worst_case import (
@@ -23,6 +24,7 @@ __all__ = [
     "epsilon_for",
     "error_curve",
     "lead_needed",
+    "plot_error",
     "recommend",
     "recommendation",
     "worst_case_bounds",

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from dpselect.arguments import probability
 from dpselect.charts import Axis, Series, lines
+from dpselect.charts.axes import LARGEST, SMALLEST
 from dpselect.charts.series import MOST_SERIES
 from dpselect.charts.text import number_text
 from dpselect.errors import InvalidParameterError, Shown
@@ -83,7 +84,7 @@ def plot_error(
     }
     y, said = _error_axis(np.concatenate([*errors.values()]), log=log, expected=confidence is None)
     conditions = [
-        "The worst over all scores." if scores is None else "On the scores given.",
+        _scope(chosen, expected=confidence is None) if scores is None else "On the scores given.",
         f"Sensitivity {sensitivity:g}{', monotonic' if monotonic else ''}.",
     ]
     return lines(
@@ -107,14 +108,25 @@ def _checked(mechanisms: object) -> Mapping[str, MechanismKind]:
     return cast("Mapping[str, MechanismKind]", mechanisms)
 
 
+def _scope(mechanisms: Mapping[str, MechanismKind], *, expected: bool) -> str:
+    """Over which scores the errors are the worst; with Laplace noise that is proved of probable ones only."""
+    made = [kind(epsilon=1.0, sensitivity=1.0) for kind in mechanisms.values()]
+    has_laplace = any(isinstance(each, ReportNoisyMax) and each.noise == "laplace" for each in made)
+    return f"The worst over all scores{' (with Laplace noise, the worst known)' if expected and has_laplace else ''}."
+
+
 def _error_axis(errors: np.ndarray, *, log: bool, expected: bool) -> tuple[Axis, list[str]]:
     """The axis of the errors, and what has to be said of those that have no place on it."""
     title = f"{'expected error' if expected else 'error'}, in the unit of the scores"
-    positive = errors[errors > 0]
-    if not log or not positive.size:
+    if not errors.any():
+        return Axis(title=title, lowest=0.0, highest=1.0), ["Every error is 0."]
+    if not log:
         return Axis(title=title, lowest=0.0), []
+    positive = errors[(errors >= SMALLEST) & (errors <= LARGEST)]
+    if not positive.size:
+        return Axis(title=title, log=True), []  # on which nothing can be drawn, as the caller will be told
     said = ["A line ends where the error is 0."] if (errors == 0).any() else []
-    floor = 10.0 ** (math.floor(math.log10(positive.max())) - _MOST_DECADES)
+    floor = max(SMALLEST, 10.0 ** (math.floor(math.log10(positive.max())) - _MOST_DECADES))
     if positive.min() >= floor:
         return Axis(title=title, log=True), said
     return Axis(title=title, log=True, lowest=floor), [f"Errors below {number_text(floor)} are not shown."]

@@ -128,7 +128,10 @@ def _always(name: str, target: float, why: str, *, error: str = "0") -> InvalidP
 
 
 def _smallest(error: Callable[[float], float], target: float, named: tuple[str, float]) -> float:
-    """The smallest epsilon with ``error(epsilon) <= target``, for an error that never rises; what it is for is `named`."""
+    """The smallest epsilon with ``error(epsilon) <= target``, for an error that never rises.
+
+    `named` is what the caller asked for, in an error's words.
+    """
     high = 1.0
     while error(high) > target:
         high *= _STEP

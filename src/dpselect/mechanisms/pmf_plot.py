@@ -1,0 +1,72 @@
+"""The chart of a mechanism's law on given scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.charts import bars
+from dpselect.mechanisms.candidates import Pick
+from dpselect.mechanisms.exponential import ExponentialMechanism
+from dpselect.mechanisms.mechanism import Mechanism
+from dpselect.mechanisms.noisy_max import ReportNoisyMax
+from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
+
+if TYPE_CHECKING:
+    from altair import LayerChart
+
+MOST_CANDIDATES = 50
+"""Up to here each candidate has its bar, in the order given."""
+
+SHOWN_OF_MANY = 20
+"""Beyond, this many have: the most probable ones, the likeliest first."""
+
+_NAMES: dict[type[Mechanism], str] = {
+    PermuteAndFlip: "Permute-and-flip",
+    ExponentialMechanism: "Exponential mechanism",
+    ReportNoisyMax: "Report-noisy-max",
+}
+
+
+def pmf_chart(mechanism: Mechanism, probabilities: NDArray[np.float64], label: Pick | None) -> LayerChart:
+    """The chart `Mechanism.plot_pmf` returns.
+
+    Args:
+        mechanism: named in the title.
+        probabilities: shape ``(n,)``, those of its law.
+        label: from an index to the candidate; None to show the index.
+    """
+    count = len(probabilities)
+    title = f"{_name(mechanism)}, epsilon = {mechanism.epsilon:g}: "
+    subtitle = f"Sensitivity {mechanism.sensitivity:g}{', monotonic' if mechanism.monotonic else ''}."
+    shown = np.arange(count)
+    if count > MOST_CANDIDATES:
+        shown = np.argsort(-probabilities, kind="stable")[:SHOWN_OF_MANY]
+        title += f"probability of the {SHOWN_OF_MANY} likeliest of {count:,} candidates"
+        subtitle += f" The last bar is the sum of the other {count - SHOWN_OF_MANY:,}."
+    else:
+        title += f"probability of each of {count} candidates" if count > 1 else "probability of the one candidate"
+    labels = [str(index if label is None else label(int(index))) for index in shown]
+    heights = probabilities[shown].tolist()
+    if count > len(shown):
+        others = np.ones(count, dtype=np.bool_)
+        others[shown] = False
+        labels.append(f"the other {count - len(shown):,}")
+        heights.append(float(probabilities[others].sum()))
+    return bars(
+        labels,
+        {"probability": heights},
+        category="candidate" if label is not None else "index",
+        value="probability of being selected",
+        title=title,
+        subtitle=subtitle,
+        pale={len(shown)},
+    )
+
+
+def _name(mechanism: Mechanism) -> str:
+    name = _NAMES.get(type(mechanism), type(mechanism).__name__)
+    noise = f" ({mechanism.noise.capitalize()} noise)" if isinstance(mechanism, ReportNoisyMax) else ""
+    return name + noise.replace("Exponential", "exponential")

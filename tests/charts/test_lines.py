@@ -1,0 +1,169 @@
+"""Line charts: every line is told apart, the legend lists them from the top, nothing is left out in silence."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpselect import charts
+from dpselect.charts import Axis, Series
+from dpselect.charts.style import LINE_COLOURS, LINE_DASHES
+from dpselect.charts.thinning import MOST_POINTS
+from dpselect.errors import InvalidParameterError
+from tests.charts.pictures import words
+
+X, Y = Axis(title="epsilon", log=True), Axis(title="error (people)", log=True)
+AT = np.geomspace(0.01, 10, 31)
+SECRET = 31337.25
+
+
+def curve(name: str, height: float, **options: Any) -> Series:
+    return Series(name=name, x=AT, y=height / AT, **options)
+
+
+def chart(*series: Series, x: Axis = X, y: Axis = Y, **options: Any) -> Any:
+    return charts.lines(list(series), x=x, y=y, **{"title": "What is shown", **options})
+
+
+def rows(drawn: Any) -> list[dict[str, Any]]:
+    return [row for values in drawn.to_dict()["datasets"].values() for row in values if "series" in row]
+
+
+def looks(drawn: Any) -> dict[str, tuple[str, tuple[float, ...]]]:
+    """Colour and dash of each curve, by name."""
+    line = next(layer for layer in drawn.to_dict()["layer"] if layer["mark"]["type"] == "line")["encoding"]
+    colour, dash = line["color"]["scale"], line["strokeDash"]["scale"]
+    assert colour["domain"] == dash["domain"]
+    return {
+        name: (shade, tuple(pattern))
+        for name, shade, pattern in zip(colour["domain"], colour["range"], dash["range"], strict=True)
+    }
+
+
+def test_the_legend_lists_the_curves_as_they_end_at_the_right() -> None:
+    falling = Series(name="falls", x=AT, y=50 / AT**2)
+    assert words(chart(curve("low", 1), falling, curve("high", 9)), "legend-label") == ["high", "falls", "low"]
+    assert words(chart(curve("high", 9), curve("low", 1)), "legend-label") == ["high", "low"]
+
+
+def test_curves_keep_the_order_of_dark_to_light_in_which_they_were_given() -> None:
+    drawn = looks(chart(curve("low", 1), curve("middle", 3), curve("high", 9)))
+    assert [drawn[name] for name in ("low", "middle", "high")] == [
+        (LINE_COLOURS[style], LINE_DASHES[style]) for style in (0, 2, 5)
+    ]
+
+
+def test_a_curve_keeps_the_style_it_asks_for() -> None:
+    drawn = looks(chart(curve("a", 1), curve("b", 3, style=0), curve("c", 9, style=4)))
+    assert drawn["b"] == (LINE_COLOURS[0], LINE_DASHES[0])
+    assert drawn["c"] == (LINE_COLOURS[4], LINE_DASHES[4])
+    assert len(set(drawn.values())) == 3
+
+
+def test_one_curve_needs_no_legend() -> None:
+    assert words(chart(curve("alone", 1)), "legend-label") == []
+
+
+def test_titles_and_units_are_there() -> None:
+    drawn = chart(curve("a", 1), title="Error of " + "a long story " * 12, subtitle="On 3 scores.")
+    assert {"epsilon", "error (people)", "On 3 scores."} <= set(words(drawn))
+    lines = drawn.to_dict()["title"]["text"]
+    assert max(map(len, lines)) <= 80
+    assert " ".join(lines).count("a long story") == 12
+
+
+def test_what_has_no_place_on_a_log_axis_is_a_gap() -> None:
+    holes = Series(name="a", x=[1, 2, 3, 4, 5], y=[8.0, np.nan, 4.0, 0.0, 1.0])
+    assert [row["y"] for row in rows(chart(holes))] == [8.0, None, 4.0, None, 1.0]
+    assert [row.get("alone") for row in rows(chart(holes))] == [True, None, True, None, True]
+    assert [row["y"] for row in rows(chart(holes, y=Axis(title="error")))] == [8.0, None, 4.0, 0.0, 1.0]
+
+
+def test_points_may_come_in_any_order() -> None:
+    assert [row["x"] for row in rows(chart(Series(name="a", x=[3, 1, 2], y=[1, 2, 3])))] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_too_many_points_are_thinned_and_the_chart_says_so(count: int) -> None:
+    at = np.arange(1.0, 100_001.0)
+    height = np.ones_like(at)
+    height[77_777] = 500.0
+    many = chart(*[Series(name=str(i), x=at, y=height * (i + 1)) for i in range(count)])
+    assert len(rows(many)) <= MOST_POINTS
+    assert max(row["y"] for row in rows(many)) == 500.0 * count
+    assert {row["x"] for row in rows(many)} >= {1.0, 100_000.0, 77_778.0}
+    assert any(row["x"] == 2.0 for row in rows(many))  # on a log axis the beginning is kept in full
+    assert "points drawn" in " ".join(words(many))
+    assert "points drawn" not in " ".join(words(chart(curve("few", 1))))
+
+
+def test_curves_on_one_line_are_named() -> None:
+    close = chart(curve("a", 1), curve("b", 1.001), curve("c", 2))
+    assert close.to_dict()["title"]["subtitle"] == ["Nearly on one line: a, b."]
+    assert "subtitle" not in chart(curve("a", 1), curve("b", 1.1), curve("c", 2)).to_dict()["title"]
+
+
+def test_reference_lines_are_on_the_axes_with_their_words() -> None:
+    marked = chart(curve("a", 1), x_marks={0.9624: "optimal above", 40.0: "far right"}, y_marks={5e5: "far above"})
+    assert {"optimal above", "far right", "far above"} <= set(words(marked))
+    cut = chart(curve("a", 1), y=Axis(title="error", log=True, highest=100.0), y_marks={5e5: "far above"})
+    assert "far above" not in words(cut)
+
+
+def test_panels_share_one_legend_and_one_look() -> None:
+    panels = {"ADULT": [curve("b", 2), curve("a", 1)], "PATENT": [curve("a", 3)]}
+    drawn = charts.line_panels(panels, x=X, y=Y, title="Two data sets", columns=2)
+    assert words(drawn, "legend-label") == ["b", "a"]
+    assert {"ADULT", "PATENT", "Two data sets"} <= set(words(drawn))
+    first, second = (panel["layer"][0]["encoding"]["color"]["scale"] for panel in drawn.to_dict()["concat"])
+    assert first == second
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_chart_needs_nothing_from_elsewhere(log: bool) -> None:
+    axis = Axis(title="error", log=log)
+    specification = chart(curve("a", 1), curve("b", 2), y=axis, x_marks={1.0: "here"}).to_dict()
+    assert re.findall(r"https?://\S+?\"", json.dumps(specification)) == [f'{specification["$schema"]}"']
+    assert "url" not in json.dumps({key: value for key, value in specification.items() if key != "$schema"})
+
+
+BAD: list[tuple[str, Any]] = [
+    ("series", lambda: chart()),
+    ("series", lambda: chart(*[curve(str(i), i + 1) for i in range(7)])),
+    ("series", lambda: chart(curve("a", 1), curve("a", 2))),
+    ("series", lambda: charts.lines([SECRET], x=X, y=Y, title="t")),  # type: ignore[list-item]
+    ("series", lambda: charts.lines({SECRET: 1}, x=X, y=Y, title="t")),  # type: ignore[arg-type]
+    ("y", lambda: chart(Series(name="a", x=[1, 2], y=[0.0, -SECRET]))),
+    ("x", lambda: chart(Series(name="a", x=[-1, -SECRET], y=[1, 2]))),
+    ("y", lambda: Series(name="a", x=[1, 2], y=[SECRET])),
+    ("y", lambda: Series(name="a", x=[1], y=[SECRET])),
+    ("y", lambda: Series(name="a", x=[1, 2], y=[str(SECRET), "2"])),
+    ("y", lambda: Series(name="a", x=[1, 2], y=[[SECRET], [1, 2]])),  # type: ignore[list-item]
+    ("y", lambda: Series(name="a", x=[1, 2], y=[[SECRET], [1]])),
+    ("x", lambda: Series(name="a", x=[1, np.nan], y=[SECRET, 2])),
+    ("name", lambda: Series(name=" ", x=[1, 2], y=[SECRET, 2])),
+    ("style", lambda: curve("a", 1, style=6)),
+    ("style", lambda: curve("a", 1, style=True)),
+    ("style", lambda: curve("a", 1, style=2.0)),
+    ("title", lambda: chart(curve("a", 1), title=" ")),
+    ("subtitle", lambda: chart(curve("a", 1), subtitle=None)),
+    ("x_marks", lambda: chart(curve("a", 1), x_marks={0.0: "zero"})),
+    ("y_marks", lambda: chart(curve("a", 1), y_marks={1.0: 2})),
+    ("y_marks", lambda: chart(curve("a", 1), y_marks=[1.0])),
+    ("width", lambda: chart(curve("a", 1), width=0)),
+    ("height", lambda: chart(curve("a", 1), height=2.5)),
+    ("panels", lambda: charts.line_panels({}, x=X, y=Y, title="t")),
+    ("panels", lambda: charts.line_panels([curve("a", 1)], x=X, y=Y, title="t")),  # type: ignore[arg-type]
+    ("columns", lambda: charts.line_panels({"A": [curve("a", 1)]}, x=X, y=Y, title="t", columns=0)),
+]
+
+
+@pytest.mark.parametrize(("named", "ask"), BAD)
+def test_bad_arguments_are_refused_without_a_number_of_the_curve(named: str, ask: Any) -> None:
+    with pytest.raises(InvalidParameterError, match=f"^{named}=") as refusal:
+        ask()
+    assert "31337" not in str(refusal.value) + repr(refusal.value.args)
