@@ -21,6 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 DEVELOP := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 CARGO := env PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo
 DEMO := dpselect top-k examples/data/clicks.parquet page 10 --unit session --candidates 1..41270 --epsilon 1
+PLAN := dpselect plan --candidates-count 41270 --monotonic --within 20
 FENCE := ```
 
 .PHONY: help demo test lint bench docs mutants paper readme clean
@@ -34,7 +35,7 @@ help:
 	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
 	@echo 'make paper     every figure of the permute-and-flip paper, recomputed, into examples/paper'
 	@echo 'make docs      the documents as a site, in docs/_build'
-	@echo 'make readme    run the demo and put its output into README.md'
+	@echo 'make readme    run the demo and a plan, and put their output into README.md'
 	@echo 'make clean     remove environments and build products'
 
 demo: $(VENV)/.product
@@ -71,6 +72,8 @@ docs: $(VENV)/.docs
 readme: $(VENV)/.product
 	{ echo '$(FENCE)' && echo '$$ $(DEMO)' && COLUMNS=110 $(BIN)/$(DEMO) && echo '$(FENCE)'; } \
 		| $(BIN)/python docs/blocks.py README.md demo
+	{ echo '$(FENCE)' && echo '$$ $(PLAN)' && COLUMNS=110 $(BIN)/$(PLAN) && echo '$(FENCE)'; } \
+		| $(BIN)/python docs/blocks.py README.md plan
 
 clean:
 	rm -rf $(VENV) $(BENCH) rust/target docs/_build src/dpselect/_native/_core*.so

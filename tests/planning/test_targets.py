@@ -129,7 +129,7 @@ def test_a_confidence_of_a_blind_guess_or_less_names_the_range() -> None:
         ({"scores": [3, 3], "expected_error": 1.0}, "0 at every epsilon, because all scores are equal"),
         ({"scores": [3], "expected_error": 1.0}, "0 at every epsilon"),
         ({"n": 1, "expected_error": 1.0}, "one candidate is always the best"),
-        ({"n": 1, "within": 1.0, "confidence": 0.9}, r"confidence=0\.9"),
+        ({"n": 1, "within": 1.0, "confidence": 0.9}, "one candidate is always the best"),
         ({"scores": [9, 5], "within": 4, "confidence": 0.9}, "within=4.*no score is farther"),
         ({"n": 5, "within": 0, "confidence": 0.9}, "within=0: expected a finite number > 0"),
         ({"scores": [9, 5], "within": -1, "confidence": 0.9}, "within=-1: expected a finite number >= 0"),

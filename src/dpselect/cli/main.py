@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError, MissingArgumentError
 
 from dpselect import SelectionError, __version__
+from dpselect.cli.plan import plan
 from dpselect.cli.questions import most_common, top_k
 
 BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
@@ -23,6 +24,10 @@ The ten pages that most sessions opened, protecting each session with epsilon 1:
         --unit session --candidates 1..41270 --epsilon 1
 
 Each run spends its epsilon; several runs on the same data add up.
+
+How good such an answer will be, known before anything is spent and without looking at the data:
+
+    dpselect plan --candidates-count 41270 --monotonic
 """
 
 app = App(
@@ -37,6 +42,7 @@ app = App(
 )
 app.command(most_common)
 app.command(top_k)
+app.command(plan)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,9 +78,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _missing(error: MissingArgumentError) -> str:
     """Which argument is missing; the parser's own text reads as if its value were."""
-    name = error.argument.name if error.argument is not None else ""
-    if not name or list(error.argument.tokens if error.argument is not None else ()):
+    argument = error.argument
+    name = argument.name if argument is not None else ""
+    if argument is None or not name or list(argument.tokens):
         return str(error)
+    if not argument.required:
+        return f"{name} needs a value. See --help."
     hint = " They are public values, never read from the column." if name == "--candidates" else ""
     return f"{name} is required.{hint} See --help."
 

@@ -7,13 +7,12 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from dpselect.cli import candidates as public
+from dpselect.cli.options import Json, Number, Whole
 from dpselect.cli.output import show
 from dpselect.cli.progress import scan_progress
 from dpselect.summaries import CandidateKind
 
 Candidates = Annotated[str, Parameter(allow_leading_hyphen=True)]
-Epsilon = Annotated[float, Parameter(allow_leading_hyphen=True)]
-Json = Annotated[bool, Parameter(name="--json", negative="")]
 
 
 def most_common(
@@ -23,7 +22,7 @@ def most_common(
     *,
     unit: str,
     candidates: Candidates,
-    epsilon: Epsilon,
+    epsilon: Number,
     candidates_as: CandidateKind | None = None,
     as_json: Json = False,
 ) -> None:
@@ -54,13 +53,13 @@ def most_common(
 def top_k(
     source: str,
     column: str,
-    k: Annotated[int, Parameter(allow_leading_hyphen=True)],
+    k: Whole,
     /,
     *,
     unit: str,
     candidates: Candidates,
-    epsilon: Epsilon,
-    delta: Epsilon = 0.0,
+    epsilon: Number,
+    delta: Number = 0.0,
     candidates_as: CandidateKind | None = None,
     as_json: Json = False,
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from decimal import Decimal
 
 from dpselect.accounting import calibrate_bounded_range, calibrate_laplace_profile
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
@@ -89,7 +90,7 @@ def recommendation(
     wins = exponential > flip * break_even
     each = "the only selection" if selections == 1 else f"each of {selections:,} selections"
     budget = f"Within epsilon = {epsilon:.4g} and delta = {delta:.4g}, {each}"
-    compared_at = f"the one that is not exceeded with {100 * confidence:.6g} % confidence among {n:,} candidates"
+    compared_at = f"the one that is not exceeded with {_percent(confidence)} % confidence among {n:,} candidates"
     return Recommendation(
         mechanism=ExponentialMechanism if wins else PermuteAndFlip,
         reason=_reason(flip, exponential, even=break_even, budget=budget, compared_at=compared_at),
@@ -109,6 +110,11 @@ def _break_even(n: int, confidence: float) -> float:
         hint = f"The lower end is what a blind guess among {n} candidates reaches."
         raise InvalidParameterError("confidence", confidence, expected, hint)
     return bounds[0] / bounds[1]
+
+
+def _percent(share: float) -> str:
+    """All its digits: 0.9999999 is not 100 %."""
+    return f"{(Decimal(repr(share)) * 100).normalize():f}"
 
 
 def _reason(flip: float, exponential: float, *, even: float, budget: str, compared_at: str) -> str:

@@ -81,6 +81,8 @@ def epsilon_for(
     probable = probability(confidence, "confidence")
     if isinstance(errors, WorstErrors):
         target = wanted_error(within, "within")
+        if errors.n == 1:
+            raise _always("within", target, "one candidate is always the best")
         _check_worst_bound(errors, setting, probable)
         return _smallest(
             lambda epsilon: errors.bound(setting.at(epsilon), confidence=probable), target, ("within", target)

@@ -1,0 +1,165 @@
+"""The figures of a plan, each from the library, and the plan as a JSON object."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+from dpselect import __version__
+from dpselect.cli.plan.setup import CHOICES, Setup
+from dpselect.planning import epsilon_for, error_curve, recommendation
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Of one mechanism at one total epsilon."""
+
+    epsilon_each: float
+    expected: float
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Which mechanism to use at some of the epsilons, neighbours of each other, and why at the middle one."""
+
+    epsilons: tuple[float, ...]
+    mechanism: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A wanted error, and the total epsilon that buys it with each mechanism."""
+
+    wanted: Mapping[str, float]
+    epsilon: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Findings:
+    """All that is printed; worked out on first use, each figure once."""
+
+    setup: Setup
+    expected_error: float | None = None
+    within: float | None = None
+
+    @cached_property
+    def table(self) -> dict[str, list[Errors]]:
+        """By mechanism, one entry for each epsilon."""
+        setup, table = self.setup, dict[str, list[Errors]]()
+        for key, choice in CHOICES.items():
+            shares = [
+                choice.share(epsilon=total, delta=setup.delta, count=setup.selections) for total in setup.epsilons
+            ]
+            expected, bounds = (
+                error_curve(
+                    choice.kind,
+                    setup.scores,
+                    n=setup.count,
+                    epsilons=shares,
+                    sensitivity=setup.sensitivity,
+                    monotonic=setup.monotonic,
+                    confidence=confidence,
+                ).tolist()
+                for confidence in (None, setup.confidence)
+            )
+            table[key] = [Errors(*figures) for figures in zip(shares, expected, bounds, strict=True)]
+        return table
+
+    @cached_property
+    def advice(self) -> list[Advice]:
+        """Nothing where there is nothing to choose from."""
+        setup = self.setup
+        if setup.n == 1:
+            return []
+        found = [
+            recommendation(setup.selections, setup.delta, epsilon=epsilon, n=setup.n, confidence=setup.confidence)
+            for epsilon in setup.epsilons
+        ]
+        pairs = zip(setup.epsilons, found, strict=True)
+        grouped = (list(group) for _, group in groupby(pairs, key=lambda pair: pair[1].mechanism))
+        return [
+            Advice(
+                tuple(epsilon for epsilon, _ in group),
+                group[0][1].mechanism.__name__,
+                group[len(group) // 2][1].reason,
+            )
+            for group in grouped
+        ]
+
+    @cached_property
+    def better_on_average(self) -> dict[str, list[float]]:
+        """Where another mechanism than the advised one, which has the lower bound, has the lower expected error."""
+        found: dict[str, list[float]] = {}
+        for advice in self.advice:
+            for epsilon in advice.epsilons:
+                at = self.setup.epsilons.index(epsilon)
+                best = min(self.table, key=lambda key: self.table[key][at].expected)
+                if self.table[best][at].expected < self.table[advice.mechanism][at].expected * (1.0 - 1e-9):
+                    found.setdefault(best, []).append(epsilon)
+        return found
+
+    @cached_property
+    def targets(self) -> list[Target]:
+        """What the wanted errors cost; a total over all selections."""
+        wanted: list[dict[str, float]] = []
+        if self.expected_error is not None:
+            wanted.append({"expected_error": self.expected_error})
+        if self.within is not None:
+            wanted.append({"within": self.within, "confidence": self.setup.confidence})
+        return [Target(each, {key: self._price(key, each) for key in CHOICES}) for each in wanted]
+
+    def _price(self, key: str, wanted: Mapping[str, float]) -> float:
+        setup, choice = self.setup, CHOICES[key]
+        each = epsilon_for(
+            choice.kind,
+            setup.scores,
+            n=setup.count,
+            sensitivity=setup.sensitivity,
+            monotonic=setup.monotonic,
+            **wanted,
+        )
+        return choice.total(each, count=setup.selections, delta=setup.delta)
+
+    def work_out(self) -> None:
+        """Everything now, so that what is wrong shows before anything is written."""
+        _ = self.targets, self.advice, self.table, self.better_on_average
+
+    def to_dict(self) -> dict[str, object]:
+        """Inputs and figures as plain values; null where no double could hold an error."""
+        setup = self.setup
+        return {
+            "candidates_count": setup.n,
+            "scores": setup.source,
+            "sensitivity": setup.sensitivity,
+            "monotonic": setup.monotonic,
+            "confidence": setup.confidence,
+            "selections": setup.selections,
+            "delta": setup.delta,
+            "table": [
+                {"epsilon": epsilon} | {key: _plain(rows[at]) for key, rows in self.table.items()}
+                for at, epsilon in enumerate(setup.epsilons)
+            ],
+            "recommendations": [
+                {"epsilons": list(each.epsilons), "mechanism": each.mechanism, "reason": each.reason}
+                for each in self.advice
+            ],
+            "targets": [{**each.wanted, "epsilon": dict(each.epsilon)} for each in self.targets],
+            "version": __version__,
+        }
+
+
+def _plain(errors: Errors) -> dict[str, float | None]:
+    return {
+        "epsilon_of_each_selection": errors.epsilon_each,
+        "expected_error": _finite(errors.expected),
+        "error_bound": _finite(errors.bound),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,65 @@
+"""``--scores``: a file of public numbers to plan on, read exactly; no error quotes what stands in it."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import PurePath
+
+from dpselect.errors import InvalidScoresError, Shown
+from dpselect.mechanisms.score_vectors import NumericArray, finite_scores
+
+_TABLES = {".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".arrow", ".feather", ".xlsx", ".db", ".sqlite"}
+_LEAK = "Planning on the private scores would itself leak; write public numbers into a text file, one a line."
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_MOST_DIGITS = 20
+"""Of an integer of 64 bits."""
+
+
+def public_scores(path: str) -> NumericArray:
+    """The numbers in a text file: UTF-8, one a line; blank lines and those that start with ``#`` do not count.
+
+    Args:
+        path: of a file that is not a table by its name: whoever hands over a table means the private data.
+
+    Returns:
+        Shape ``(n,)``; 64-bit integers if all numbers are whole, else the doubles nearest to them.
+
+    Raises:
+        InvalidScoresError: a table, not such a file, no number in it, or a line that is no finite number, named by
+            its place alone.
+
+    >>> public_scores("examples/data/public_scores.txt")[:3]
+    array([640, 625, 553])
+    """
+    if PurePath(path).suffix.lower() in _TABLES:
+        raise InvalidScoresError("scores", Shown(repr(path)), "a file of public scores, not a table", _LEAK)
+    numbers: list[int | float] = []
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            for place, line in enumerate(file, 1):
+                text = line.strip()
+                if text and not text.startswith("#"):
+                    numbers.append(_number(text, place))
+    except InvalidScoresError:  # also a ValueError
+        raise
+    except (OSError, ValueError):  # also a NUL in the path, and bytes that are not UTF-8
+        raise InvalidScoresError(
+            "scores", Shown(repr(path)), "a readable text file in UTF-8, one number a line"
+        ) from None
+    if not numbers:
+        raise InvalidScoresError("scores", Shown(repr(path)), "at least one number in it")
+    return finite_scores(numbers)
+
+
+def _number(text: str, place: int) -> int | float:
+    if _INTEGER.fullmatch(text):
+        if len(text.lstrip("+-0")) <= _MOST_DIGITS:
+            return int(text)
+        raise InvalidScoresError("scores", Shown(f"<line {place}>"), "an integer of 64 bits")
+    number = float(text) if _NUMBER.fullmatch(text) else math.nan
+    if not math.isfinite(number):
+        raise InvalidScoresError("scores", Shown(f"<line {place}>"), "a finite number, and nothing else on its line")
+    return number

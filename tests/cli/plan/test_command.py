@@ -1,0 +1,504 @@
+"""``dpselect plan``: its figures are the library's, it refuses in one line, and it never looks at a table."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from docs.blocks import held
+
+import dpselect as dps
+from dpselect import accounting, planning
+from dpselect.cli import main
+
+ROOT = Path(__file__).parents[3]
+PUBLIC = str(ROOT / "examples" / "data" / "public_scores.txt")
+KINDS = [dps.PermuteAndFlip, dps.ExponentialMechanism, dps.ReportNoisyMax]
+NAMES = [kind.__name__ for kind in KINDS]
+DEFAULT = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0]
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _one_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "110")
+
+
+def run(capsys: Captured, *arguments: str) -> tuple[int, str, str]:
+    status = main(["plan", *arguments])
+    return status, *capsys.readouterr()
+
+
+def planned(capsys: Captured, *arguments: str) -> str:
+    status, out, err = run(capsys, *arguments)
+    assert (status, err) == (0, "")
+    return out
+
+
+def as_json(capsys: Captured, *arguments: str) -> Any:
+    out = planned(capsys, *arguments, "--json")
+    assert out.count("\n") == 1
+    return json.loads(out)
+
+
+def table(out: str) -> list[list[float]]:
+    """The rows of numbers in a printed plan."""
+    rows = (re.sub(r"\x1b\[[0-9;]*m", "", line).split() for line in out.splitlines())
+    return [
+        [float(cell.replace(",", "")) for cell in row]
+        for row in rows
+        if len(row) == 7 and re.fullmatch(r"[\d.,e+-]+|inf", row[-1])
+    ]
+
+
+def unwrapped(out: str) -> str:
+    return " ".join(out.split())
+
+
+def public() -> list[int]:
+    return [int(line) for line in Path(PUBLIC).read_text().splitlines() if line and not line.startswith("#")]
+
+
+def bound_on(mechanism: Any, scores: list[int], confidence: float) -> float:
+    """The distance not exceeded, straight from the probabilities."""
+    gaps, chances = max(scores) - np.array(scores), mechanism.pmf(scores)
+    return min(gap for gap in gaps.tolist() if chances[gaps > gap].sum() <= 1 - confidence)
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 2, 41270, 10**9, sys.maxsize])
+@pytest.mark.parametrize("monotonic", [False, True])
+def test_worst_cases_are_the_librarys(capsys: Captured, n: int, monotonic: bool) -> None:
+    flags = ["--monotonic"] if monotonic else []
+    plan = as_json(capsys, "--candidates-count", str(n), *flags, "--sensitivity", "2.5", "--confidence", "0.9")
+    assert [row["epsilon"] for row in plan["table"]] == DEFAULT
+    for row in plan["table"]:
+        for kind in KINDS:
+            epsilon = row["epsilon"]
+            mechanism = kind(epsilon=epsilon, sensitivity=2.5, monotonic=monotonic)
+            worst = planning.worst_case_error(kind, n, epsilon=epsilon, sensitivity=2.5, monotonic=monotonic)
+            assert row[kind.__name__] == {
+                "epsilon_of_each_selection": epsilon,
+                "expected_error": worst,
+                "error_bound": mechanism.error_bound(n, 0.9),
+            }
+
+
+def test_errors_on_scores_are_the_librarys(capsys: Captured) -> None:
+    plan = as_json(capsys, "--scores", PUBLIC, "--monotonic", "--epsilon", "0.3", "--epsilon", "0.03")
+    assert plan["candidates_count"] == len(public())
+    assert [row["epsilon"] for row in plan["table"]] == [0.03, 0.3]
+    for row in plan["table"]:
+        for kind in KINDS:
+            mechanism = kind(epsilon=row["epsilon"], sensitivity=1, monotonic=True)
+            assert row[kind.__name__]["expected_error"] == pytest.approx(mechanism.expected_error(public()), rel=1e-12)
+            assert row[kind.__name__]["error_bound"] == bound_on(mechanism, public(), 0.99)
+
+
+def test_monotonic_halves_worst_cases(capsys: Captured) -> None:
+    once, twice = (as_json(capsys, "--candidates-count", "99", *flag) for flag in (["--monotonic"], []))
+    for half, whole in zip(once["table"], twice["table"], strict=True):
+        for name in NAMES:
+            assert half[name]["expected_error"] == pytest.approx(whole[name]["expected_error"] / 2)
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+def test_each_selection_gets_its_mechanisms_share(capsys: Captured, delta: str) -> None:
+    question = ["--candidates-count", "50", "--selections", "10", "--delta", delta, "--epsilon", "1", "--epsilon", "3"]
+    plan = as_json(capsys, *question)
+    for row in plan["table"]:
+        for kind in KINDS:
+            of_mechanism = row[kind.__name__]
+            share = of_mechanism["epsilon_of_each_selection"]
+            total = (
+                accounting.bounded_range_epsilon
+                if kind is dps.ExponentialMechanism
+                else accounting.laplace_profile_epsilon
+            )
+            assert total(share, count=10, delta=float(delta)) <= row["epsilon"]
+            assert total(share * 1.0001, count=10, delta=float(delta)) > row["epsilon"]
+            assert of_mechanism["error_bound"] == kind(epsilon=share, sensitivity=1).error_bound(50, 0.99)
+    flip, exponential, laplace = (plan["table"][0][name]["epsilon_of_each_selection"] for name in NAMES)
+    assert flip == laplace == pytest.approx(0.1, rel=0.01)
+    assert exponential == flip if delta == "0" else exponential > 1.4 * flip
+
+
+def test_json_says_all_that_was_asked(capsys: Captured) -> None:
+    plan = as_json(
+        capsys, "--scores", PUBLIC, "--selections", "3", "--delta", "1e-9", "--expected-error", "9", "--within", "20"
+    )
+    inputs = {key: value for key, value in plan.items() if key not in ("table", "recommendations", "targets")}
+    assert inputs == {
+        "candidates_count": 60,
+        "scores": PUBLIC,
+        "sensitivity": 1.0,
+        "monotonic": False,
+        "confidence": 0.99,
+        "selections": 3,
+        "delta": 1e-9,
+        "version": dps.__version__,
+    }
+    assert [sorted(target) for target in plan["targets"]] == [
+        ["epsilon", "expected_error"],
+        ["confidence", "epsilon", "within"],
+    ]
+    assert plan["targets"][0]["expected_error"] == 9.0
+    assert (plan["targets"][1]["within"], plan["targets"][1]["confidence"]) == (20.0, 0.99)
+    assert as_json(capsys, "--candidates-count", "5")["scores"] is None
+
+
+def test_errors_no_double_holds_are_null(capsys: Captured) -> None:
+    question = ["--candidates-count", "5", "--sensitivity", "1e300", "--epsilon", "1e-200"]
+    (row,) = as_json(capsys, *question)["table"]
+    assert row["PermuteAndFlip"]["expected_error"] is None
+    assert row["PermuteAndFlip"]["error_bound"] is None
+    assert table(planned(capsys, *question)) == [[1e-200] + [math.inf] * 6]
+
+
+# --- for people -------------------------------------------------------------------------------------------------------
+
+QUESTIONS = [
+    ["--candidates-count", "41270", "--monotonic"],
+    ["--candidates-count", "3", "--confidence", "0.9999999", "--epsilon", "1e-9", "--epsilon", "1e9"],
+    ["--scores", PUBLIC, "--selections", "10", "--delta", "1e-6"],
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_table_is_the_json_in_three_digits(capsys: Captured, question: list[str]) -> None:
+    rows, full = table(planned(capsys, *question)), as_json(capsys, *question)["table"]
+    assert len(rows) == len(full)
+    for row, figures in zip(rows, full, strict=True):
+        assert row[0] == figures["epsilon"]
+        for (shown, bound), name in zip(zip(row[1::2], row[2::2], strict=True), NAMES, strict=True):
+            assert shown == pytest.approx(figures[name]["expected_error"], rel=0.005)
+            true = figures[name]["error_bound"]
+            assert true <= bound <= true * 1.01
+
+
+def test_plain_columns(capsys: Captured) -> None:
+    lines = planned(capsys, "--candidates-count", "41270", "--monotonic").splitlines()
+    assert lines[0] == "One selection among 41,270 candidates, in the worst case over all scores."
+    start = lines.index("") + 1
+    assert lines[start].split("   ")[-1] == "Laplace noisy max"
+    assert lines[start + 1].split() == ["epsilon", *["expected", "99", "%", "bound"] * 3]
+    assert max(map(len, lines[start : start + 9])) <= 80
+    assert lines[-1] == "Planned from public arguments only; nothing was spent."
+
+
+@pytest.mark.parametrize("columns", ["80", "120", "40"])
+def test_a_terminal_shows_the_same(capsys: Captured, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    for question in QUESTIONS:
+        plain = planned(capsys, *question)
+        with monkeypatch.context() as patch:
+            patch.setattr(sys.stdout, "isatty", lambda: True)
+            shown = planned(capsys, *question)
+        assert "─" in shown
+        bare = re.sub(r"\x1b\[[0-9;]*m|─", "", shown)
+        assert unwrapped(bare) == unwrapped(plain)
+        assert len(table(shown)) == len(table(plain)) > 0
+
+
+def test_sentences_fit_the_window(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    lines = planned(capsys, "--candidates-count", "41270").splitlines()
+    sentences = [line for line in lines if not table(line) and "expected  " not in line and "noisy max" not in line]
+    assert max(map(len, sentences)) <= 50
+    assert not any(line.endswith(("=", "epsilon")) or line.startswith("%") for line in sentences)
+
+
+def test_several_selections_are_said_to_be(capsys: Captured) -> None:
+    out = unwrapped(planned(capsys, "--candidates-count", "50", "--selections", "10", "--delta", "1e-6"))
+    assert "10 selections among 50 candidates" in out
+    assert "each error is that of a single one" in out
+    assert "total permute-and-flip" in out
+    assert "total" not in unwrapped(planned(capsys, "--candidates-count", "50"))
+    assert "delta = 1e-06" in unwrapped(planned(capsys, "--candidates-count", "50", "--delta", "1e-6"))
+
+
+def test_file_names_that_would_move_the_cursor_are_shown_escaped(capsys: Captured, tmp_path: Path) -> None:
+    path = tmp_path / "a\x1b[2J.txt"
+    path.write_text("1\n2\n")
+    out = planned(capsys, "--scores", str(path))
+    assert "\x1b" not in out
+    assert r"a\x1b[2J.txt'" in unwrapped(out)
+
+
+# --- advice -----------------------------------------------------------------------------------------------------------
+
+
+def test_one_selection_goes_to_permute_and_flip(capsys: Captured) -> None:
+    out = unwrapped(planned(capsys, "--candidates-count", "41270"))
+    reason = planning.recommendation(1, epsilon=0.3, n=41270).reason
+    assert f"Use permute-and-flip. {reason}" in out
+    (advice,) = as_json(capsys, "--candidates-count", "41270")["recommendations"]
+    assert advice == {"epsilons": DEFAULT, "mechanism": "PermuteAndFlip", "reason": reason}
+
+
+def test_advice_that_changes_with_epsilon_is_given_for_each(capsys: Captured) -> None:
+    question = ["--candidates-count", "50", "--selections", "3", "--delta", "1e-6"]
+    advised = {epsilon: planning.recommend(3, 1e-6, epsilon=epsilon, n=50).__name__ for epsilon in DEFAULT}
+    assert len(set(advised.values())) == 2  # or there is nothing to see here
+    found = as_json(capsys, *question)["recommendations"]
+    assert {epsilon: each["mechanism"] for each in found for epsilon in each["epsilons"]} == advised
+    assert all(one["mechanism"] != other["mechanism"] for one, other in pairwise(found))
+    out = unwrapped(planned(capsys, *question))
+    for each in found:
+        listed = ", ".join(f"{epsilon:g}" for epsilon in each["epsilons"])
+        name = "permute-and-flip" if each["mechanism"] == "PermuteAndFlip" else "the exponential mechanism"
+        assert f"At epsilon = {listed} use {name}. {each['reason']}" in out
+
+
+def test_a_table_that_contradicts_the_advice_is_pointed_out(capsys: Captured, tmp_path: Path) -> None:
+    path = tmp_path / "two.txt"
+    path.write_text("0\n-5\n")
+    question = ["--scores", str(path), "--selections", "8", "--delta", "1e-6", "--epsilon", "1", "--epsilon", "100"]
+    plan = as_json(capsys, *question)
+    assert plan["recommendations"][0]["mechanism"] == "ExponentialMechanism"
+    row = plan["table"][0]
+    assert row["PermuteAndFlip"]["expected_error"] < row["ExponentialMechanism"]["expected_error"]
+    sentence = "The expected error in the table is lower with permute-and-flip at epsilon = 1."
+    assert sentence in unwrapped(planned(capsys, *question))
+    assert "is lower with" not in unwrapped(planned(capsys, "--scores", PUBLIC))
+
+
+def test_one_candidate_needs_no_advice(capsys: Captured) -> None:
+    assert as_json(capsys, "--candidates-count", "1")["recommendations"] == []
+    assert "no mechanism errs" in planned(capsys, "--candidates-count", "1")
+
+
+@pytest.mark.parametrize("source", [["--candidates-count", "60"], ["--scores", PUBLIC]])
+def test_wanted_errors_have_their_price(capsys: Captured, source: list[str]) -> None:
+    question = [*source, "--monotonic", "--expected-error", "5", "--within", "20", "--confidence", "0.9"]
+    expected, within = as_json(capsys, *question)["targets"]
+    given: Any = {"n": 60} if source[0] == "--candidates-count" else {"scores": public()}
+    for kind in KINDS:
+        setting: Any = {**given, "sensitivity": 1, "monotonic": True}
+        price = planning.epsilon_for(kind, expected_error=5, **setting)
+        assert expected["epsilon"][kind.__name__] == pytest.approx(price, rel=1e-12)
+        price = planning.epsilon_for(kind, within=20, confidence=0.9, **setting)
+        assert within["epsilon"][kind.__name__] == pytest.approx(price, rel=1e-12)
+    out = unwrapped(planned(capsys, *question))
+    assert "An expected error of at most 5 takes epsilon = " in out
+    assert "Staying within 20 of the best with 90 % confidence takes epsilon = " in out
+
+
+def test_several_selections_pay_in_total(capsys: Captured) -> None:
+    question = ["--candidates-count", "60", "--selections", "10", "--delta", "1e-6", "--expected-error", "5"]
+    (target,) = as_json(capsys, *question)["targets"]
+    for name, total in target["epsilon"].items():
+        (row,) = as_json(capsys, *question[:-2], "--epsilon", repr(total))["table"]
+        assert row[name]["expected_error"] == pytest.approx(5.0, rel=1e-6)
+    assert "in each selection takes the total epsilon = " in unwrapped(planned(capsys, *question))
+
+
+# --- charts -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", [["--candidates-count", "60"], ["--scores", PUBLIC]])
+def test_a_chart_of_the_epsilons_in_the_table(capsys: Captured, tmp_path: Path, source: list[str]) -> None:
+    question = [*source, "--epsilon", "0.02", "--epsilon", "2"]
+    without = planned(capsys, *question)
+    assert planned(capsys, *question, "--plot", str(tmp_path / "out.json")) == without
+    drawn = json.loads((tmp_path / "out.json").read_text())
+    rows = list(_rows(drawn))
+    assert {row["series"] for row in rows} == {"permute-and-flip", "exponential mechanism", "Laplace noisy max"}
+    assert min(row["x"] for row in rows) == pytest.approx(0.02)
+    assert max(row["x"] for row in rows) == pytest.approx(2.0)
+    assert "60 candidates" in json.dumps(drawn["title"])
+
+
+def _rows(spec: Any) -> Iterator[dict[str, Any]]:
+    """Every point of a line, wherever the specification keeps it."""
+    if isinstance(spec, dict):
+        if {"series", "x", "y"} <= spec.keys():
+            yield spec
+        spec = list(spec.values())
+    for part in spec if isinstance(spec, list) else []:
+        yield from _rows(part)
+
+
+@pytest.mark.parametrize(("suffix", "start"), [("svg", b"<svg"), ("PNG", b"\x89PNG")])
+def test_pictures(capsys: Captured, tmp_path: Path, suffix: str, start: bytes) -> None:
+    path = tmp_path / f"out.{suffix}"
+    planned(capsys, "--candidates-count", "60", "--epsilon", "1", "--plot", str(path))
+    assert path.read_bytes().startswith(start)
+
+
+def test_epsilons_at_the_ends_of_the_doubles_are_drawn(capsys: Captured, tmp_path: Path) -> None:
+    for epsilon in ("5e-324", "1.7e308"):
+        planned(capsys, "--candidates-count", "60", "--epsilon", epsilon, "--plot", str(tmp_path / "out.json"))
+
+
+@pytest.mark.parametrize(
+    ("missing", "suffix", "refused"),
+    [("altair", "svg", True), ("altair", "json", True), ("vl_convert", "svg", True), ("vl_convert", "json", False)],
+)
+def test_without_the_extra(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str, suffix: str, refused: bool
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    path = tmp_path / f"out.{suffix}"
+    # The scores are not even opened: a missing extra shows at once.
+    status, out, err = run(capsys, "--scores", PUBLIC if not refused else "gone.txt", "--plot", str(path))
+    if refused:
+        assert (status, out) == (2, "")
+        assert err == "dpselect: plots need the extra: pip install 'dpselect[plots]'\n"
+    else:
+        assert (status, err) == (0, "")
+    assert path.exists() is not refused
+    assert run(capsys, "--candidates-count", "5")[0] == 0
+
+
+def test_a_refused_plan_leaves_no_file(capsys: Captured, tmp_path: Path) -> None:
+    path = tmp_path / "out.svg"
+    status, out, _ = run(capsys, "--scores", PUBLIC, "--expected-error", "1e9", "--plot", str(path))
+    assert (status, out, path.exists()) == (2, "", False)
+
+
+# --- bad input --------------------------------------------------------------------------------------------------------
+
+COUNT = ["--candidates-count", "10"]
+BAD: list[tuple[list[str], str]] = [
+    ([], "candidates-count=None: expected how many candidates there are, or --scores"),
+    ([*COUNT, "--scores", PUBLIC], "--candidates-count or --scores, not both"),
+    (["--candidates-count", "0"], "candidates-count=0: expected a whole number >= 1"),
+    (["--candidates-count", "-5"], "candidates-count=-5"),
+    (["--candidates-count", "nan"], "--candidates-count: expected a whole number, not 'nan'"),
+    (["--candidates-count", "inf"], "a whole number, not 'inf'"),
+    (["--candidates-count", "2.7"], "a whole number, not '2.7'"),
+    (["--candidates-count", "ten"], "a whole number, not 'ten'"),
+    (["--candidates-count", ""], "a whole number, not ''"),
+    (["--candidates-count", "1e99999999999"], "a whole number"),
+    (["--candidates-count", str(2**63)], f"at most {2**63 - 1}"),
+    (["--candidates-count", "1" * 5000], "a whole number, not '1111111"),
+    ([*COUNT, "--candidates-count", "11"], "--candidates-count"),
+    (["--candidates-count"], "--candidates-count needs a value"),
+    (["--scores"], "--scores needs a value"),
+    (["--scores", "gone.txt"], "scores='gone.txt': expected a readable text file"),
+    (["--scores", str(ROOT / "docs")], "a readable text file"),
+    (["--scores", "-"], "--scores"),
+    (["--scores", ""], "scores=''"),
+    (["--scores", str(ROOT / "README.md")], "scores=<line 3>: expected a finite number"),
+    (["--scores", str(ROOT / "examples" / "data" / "clicks.parquet")], "not a table"),
+    (["--scores", str(ROOT / "examples" / "data" / "clicks_small.csv")], "would itself leak"),
+    ([*COUNT, "--sensitivity", "0"], "sensitivity=0.0"),
+    ([*COUNT, "--sensitivity", "nan"], "sensitivity=nan"),
+    ([*COUNT, "--sensitivity", "-1"], "sensitivity=-1.0"),
+    ([*COUNT, "--epsilon", "0"], "epsilon=0.0: expected a finite number > 0"),
+    ([*COUNT, "--epsilon", "1", "--epsilon", "-1"], "epsilon=-1.0"),
+    ([*COUNT, "--epsilon", "nan"], "epsilon=nan"),
+    ([*COUNT, "--epsilon", "inf"], "epsilon=inf"),
+    ([*COUNT, "--epsilon", "one"], "--epsilon"),
+    ([*COUNT, "--epsilon"], "--epsilon needs a value"),
+    ([*COUNT, "--epsilon", "0.1", "1"], "'1'"),
+    ([*COUNT, "--epsilon", "5e-324", "--selections", "3"], "epsilon=5e-324"),
+    ([*COUNT, "--confidence", "1"], "confidence=1.0: expected a number strictly between 0 and 1"),
+    ([*COUNT, "--confidence", "0"], "confidence=0.0"),
+    ([*COUNT, "--confidence", "nan"], "confidence=nan"),
+    ([*COUNT, "--confidence", "99"], "confidence=99.0"),
+    ([*COUNT, "--confidence", "0.09"], "confidence=0.09: expected a number > 0.1"),
+    ([*COUNT, "--selections", "0"], "selections=0"),
+    ([*COUNT, "--selections", "-1"], "selections=-1"),
+    ([*COUNT, "--selections", "1.5"], "--selections: expected a whole number, not '1.5'"),
+    ([*COUNT, "--delta", "1"], "delta=1.0"),
+    ([*COUNT, "--delta", "-0.1"], "delta=-0.1"),
+    ([*COUNT, "--delta", "nan"], "delta=nan"),
+    ([*COUNT, "--expected-error", "0"], "expected_error=0.0"),
+    ([*COUNT, "--expected-error", "-1"], "expected_error=-1.0"),
+    ([*COUNT, "--expected-error", "nan"], "expected_error=nan"),
+    (["--candidates-count", "1", "--expected-error", "1"], "one candidate is always the best"),
+    (["--scores", PUBLIC, "--expected-error", "1000"], "expected a number > 0 and < "),
+    (["--scores", PUBLIC, "--within", "1000"], "no score is farther below the best"),
+    ([*COUNT, "--within", "0"], "within=0.0"),
+    ([*COUNT, "--within", "inf"], "within=inf"),
+    ([*COUNT, "--plot", "out.pdf"], "plot='out.pdf': expected a file name that ends in one of .svg .png .html .json"),
+    ([*COUNT, "--plot", "svg"], "plot='svg'"),
+    ([*COUNT, "--plot", ""], "plot=''"),
+    ([*COUNT, "--plot", os.path.join("no such folder", "out.svg")], "a file in an existing folder"),
+    ([*COUNT, "--plot", os.path.join(PUBLIC, "out.svg")], "a file in an existing folder"),
+    ([*COUNT, "--plot", "x" * 300 + ".svg"], "a file that can be written"),
+    ([*COUNT, "--plot", "a\0.json"], "plot="),
+    ([*COUNT, "--plot", "out.svg", "--selections", "2"], "no --selections or --delta beside it"),
+    ([*COUNT, "--plot", "out.svg", "--delta", "1e-6"], "no --selections or --delta beside it"),
+    ([*COUNT, "--json=perhaps"], "--json"),
+    ([*COUNT, "--no-monotonic"], "--no-monotonic"),
+    ([*COUNT, "--unit", "session"], "--unit"),
+    ([*COUNT, "clicks.csv"], "clicks.csv"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "reason"), BAD)
+def test_bad_input_is_one_line_and_status_two(capsys: Captured, arguments: list[str], reason: str) -> None:
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith("dpselect: ")
+    assert err.endswith("\n")
+    assert err.count("\n") == 1
+    assert reason in err
+    assert "Traceback" not in err
+
+
+def test_a_folder_named_like_a_picture(capsys: Captured, tmp_path: Path) -> None:
+    (tmp_path / "out.svg").mkdir()
+    status, out, err = run(capsys, *COUNT, "--plot", str(tmp_path / "out.svg"))
+    assert (status, out) == (2, "")
+    assert "a file in an existing folder" in err
+
+
+def test_whole_numbers_may_have_an_exponent(capsys: Captured) -> None:
+    assert as_json(capsys, "--candidates-count", "1e9")["candidates_count"] == 10**9
+    assert as_json(capsys, "--candidates-count", "30.0", "--selections", "2")["candidates_count"] == 30
+
+
+# --- what it stays away from ------------------------------------------------------------------------------------------
+
+
+def test_planning_loads_nothing_that_could_read_a_table() -> None:
+    def loaded(*arguments: str) -> str:
+        program = (
+            f"import sys; from dpselect.cli import main; status = main({list(arguments)!r}); "
+            "readers = {'duckdb', 'dpselect.session', 'dpselect.backends'} & set(sys.modules); "
+            "print(status, sorted(readers), file=sys.stderr)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+        )
+        return done.stderr
+
+    assert loaded("plan", "--scores", PUBLIC) == "0 []\n"
+    table_of_clicks = str(ROOT / "examples" / "data" / "clicks_small.csv")
+    question = ["most-common", table_of_clicks, "page", "--unit", "session", "--candidates", "1..9", "--epsilon", "1"]
+    assert "duckdb" in loaded(*question)  # the test above can fail
+
+
+def test_help(capsys: Captured) -> None:
+    status, out, err = run(capsys, "--help")
+    assert (status, err) == (0, "")
+    for option in ("--candidates-count", "--scores", "--epsilon", "--within", "--expected-error", "--plot", "--json"):
+        assert option in out
+    assert "Never plan on the private scores" in out
+    assert main(["--help"]) == 0
+    assert "dpselect plan --candidates-count 41270 --monotonic" in capsys.readouterr().out
+
+
+def test_the_readme_shows_what_the_command_prints(capsys: Captured) -> None:
+    shown = held((ROOT / "README.md").read_text(encoding="utf-8"), "plan").splitlines()
+    assert (shown[0], shown[-1]) == ("```", "```")
+    program, command, *arguments = shown[1].removeprefix("$ ").split()
+    assert (program, command) == ("dpselect", "plan")
+    assert "\n".join(shown[2:-1]) == planned(capsys, *arguments).rstrip("\n")

@@ -1,0 +1,62 @@
+"""Numbers for people: three digits, bounds never rounded down, decimal points below each other."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpselect.cli.plan.figures import aligned, exact, figure, percent
+
+POSITIVE = st.floats(min_value=5e-324, max_value=1e308)
+
+
+def read(text: str) -> Decimal:
+    return Decimal(text.replace(",", ""))
+
+
+@given(POSITIVE)
+def test_three_digits_are_kept(value: float) -> None:
+    true = Decimal(repr(value))
+    assert abs(read(figure(value)) - true) <= true * Decimal("0.005")
+
+
+@given(POSITIVE)
+def test_upwards_is_never_below_and_hardly_above(value: float) -> None:
+    true = Decimal(repr(value))
+    assert true <= read(figure(value, up=True)) <= true * Decimal("1.01")
+
+
+def test_to_the_nearest_may_be_below() -> None:
+    assert read(figure(4.264)) < Decimal("4.264")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0"), (12.0, "12"), (99.95, "100.0"), (999.7, "1,000"), (9.999e-4, "1.00e-03"), (1e9, "1.00e+09")],
+)
+def test_figures_at_the_edges(value: float, text: str) -> None:
+    assert figure(value) == text
+    assert figure(math.inf) == "inf"
+
+
+@given(POSITIVE)
+def test_what_was_given_is_shown_exactly(value: float) -> None:
+    assert float(exact(value)) == value
+
+
+@given(st.floats(min_value=1e-300, max_value=math.nextafter(1.0, 0.0)))
+def test_percentages_lose_no_digit(share: float) -> None:
+    assert Decimal(percent(share).removesuffix(" %")) == Decimal(repr(share)) * 100
+    assert percent(share) != "100 %"
+
+
+@given(st.lists(POSITIVE.map(figure) | st.integers(0, 10**8).map(lambda number: f"{number:,}"), min_size=1))
+def test_points_are_below_each_other(texts: list[str]) -> None:
+    shown = aligned(texts)
+    assert [text.strip() for text in shown] == texts
+    assert len({len(text) for text in shown}) == 1
+    assert len({text.index(".") for text in shown if "." in text}) <= 1
