@@ -8,7 +8,7 @@ from itertools import chain
 
 from rich.console import Console
 
-from benchmarks import lines_calls, lines_leak, lines_memory, lines_pmf, lines_select
+from benchmarks import lines_calls, lines_leak, lines_memory, lines_planning, lines_pmf, lines_select
 from benchmarks.line import Line
 from benchmarks.report import row_of
 from benchmarks.results import machine, write
@@ -35,7 +35,12 @@ def main() -> None:
 def all_lines(sizes: list[int]) -> Iterator[Line]:
     """In the order of the tables: what is asked of one selection first."""
     return chain(
-        lines_select.lines(sizes), lines_calls.lines(), lines_memory.lines(), lines_pmf.lines(), lines_leak.lines()
+        lines_select.lines(sizes),
+        lines_calls.lines(),
+        lines_memory.lines(),
+        lines_pmf.lines(),
+        lines_planning.lines(),
+        lines_leak.lines(),
     )
 
 

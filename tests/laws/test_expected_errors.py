@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dps
+from tests.laws.error_ratios import VECTORS, furthest_outside_one_to_two
 from tests.laws.subjects import epsilons, every_kind, score_vectors
 
 Kind = Callable[..., Any]
@@ -25,6 +26,26 @@ def test_permute_and_flip_errs_at_most_as_much_as_the_exponential_mechanism_and_
     exponential = dps.ExponentialMechanism(epsilon=epsilon, sensitivity=1.0).expected_error(scores)
     assert permute_and_flip <= exponential * (1 + 1e-12)
     assert exponential <= 2 * permute_and_flip * (1 + 1e-12)
+
+
+def test_the_ratio_is_between_one_and_two_on_a_hundred_thousand_random_vectors() -> None:
+    exponential = dps.ExponentialMechanism(epsilon=2.0, sensitivity=1.0)
+    permute_and_flip = dps.PermuteAndFlip(epsilon=2.0, sensitivity=1.0)
+    assert furthest_outside_one_to_two(exponential, permute_and_flip, count=VECTORS) <= 1e-12
+
+
+@pytest.mark.parametrize(
+    ("larger", "smaller"),
+    [
+        (dps.ExponentialMechanism(epsilon=1.999999, sensitivity=1.0), dps.PermuteAndFlip(epsilon=2.0, sensitivity=1.0)),
+        (dps.ExponentialMechanism(epsilon=3.0, sensitivity=1.0), dps.PermuteAndFlip(epsilon=2.0, sensitivity=1.0)),
+        (dps.ReportNoisyMax(epsilon=2.0, sensitivity=1.0), dps.PermuteAndFlip(epsilon=2.0, sensitivity=1.0)),
+        (dps.ExponentialMechanism(epsilon=2.0, sensitivity=1.0), dps.ReportNoisyMax(epsilon=2.0, sensitivity=1.0)),
+    ],
+    ids=["a little more noise", "less noise", "Laplace noise above", "Laplace noise below"],
+)
+def test_other_pairs_leave_that_interval(larger: Any, smaller: Any) -> None:
+    assert furthest_outside_one_to_two(larger, smaller, count=250) > 1e-9
 
 
 def test_both_ends_of_that_ratio_are_approached() -> None:

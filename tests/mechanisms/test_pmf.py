@@ -63,6 +63,14 @@ def test_permute_and_flip(n: int, shape: str, epsilon: float) -> None:
     check(mechanism, high_precision.permute_and_flip, scores_of(shape, n), at_most=1e-11)
 
 
+def test_permute_and_flip_uses_enough_nodes_for_any_sum_of_the_flip_probabilities() -> None:
+    """One best and 199 equal others: nearest to the exponentials that are the hardest to integrate."""
+    mechanism = dps.PermuteAndFlip(epsilon=2.0, sensitivity=1.0)
+    for mass in np.geomspace(1.02, 190.0, 80):
+        x = [0.0] + [-float(np.log((mass - 1.0) / 199.0))] * 199
+        assert largest_relative_error(mechanism.pmf(-np.array(x)), high_precision.permute_and_flip(x)) <= 1e-14
+
+
 @pytest.mark.parametrize(("shape", "epsilon"), [("different", 0.1), ("equal", 1.0), ("zipf", 1e-3)])
 def test_permute_and_flip_of_two_hundred(shape: str, epsilon: float) -> None:
     mechanism = dps.PermuteAndFlip(epsilon=epsilon, sensitivity=0.75)
@@ -120,13 +128,42 @@ def test_many_candidates(mechanism: str, scores: np.ndarray) -> None:
     assert np.all(pmf[top] == pmf.max())
 
 
-def test_a_series_takes_over_from_single_terms_without_a_seam() -> None:
-    """Above 2048 candidates, those with a small share enter through power series: same law, other arithmetic."""
-    few = np.sort(np.random.default_rng(3).uniform(0, 30, 2000))
-    padded = np.r_[few, np.full(200, -2000.0)]  # of probability about e^-1000: they change nothing else
+@pytest.mark.parametrize("width", [20, 60, 1000])
+def test_a_series_takes_over_from_single_terms_without_a_seam(width: float) -> None:
+    """Above 1536 candidates, those with a small share enter through power series: same law, other arithmetic."""
+    few = np.sort(np.random.default_rng(3).uniform(0, width, 1500))
+    padded = np.r_[few, np.full(200, -4000.0)]  # of probability about e^-1500: they change nothing else
     for kind in (dps.PermuteAndFlip, dps.ReportNoisyMax):
         mechanism = kind(epsilon=1.0, sensitivity=1.0)
-        np.testing.assert_allclose(mechanism.pmf(padded)[:2000], mechanism.pmf(few), rtol=1e-12)
+        np.testing.assert_allclose(mechanism.pmf(padded)[:1500], mechanism.pmf(few), rtol=1e-13)
+
+
+def test_laplace_with_more_candidates_than_are_put_in_order() -> None:
+    """One best, and so many behind it that most are summed up unsorted, though each of them can be seen."""
+    x = np.r_[0.0, np.random.default_rng(4).uniform(6.0, 6.1, 20_000)]
+    pmf = dps.ReportNoisyMax(epsilon=2.0, sensitivity=1.0).pmf(-x)
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    above, below = 20.0 * (nodes - 1.0), 2.0 * (nodes + 1.0)  # the winning noisy value is -y; y < 0, and 0 < y < 4
+    y = np.r_[above, below]
+    density = np.r_[np.full(200, 20.0), np.full(200, 2.0)] * np.tile(weights, 2)
+    stays_below = np.where(
+        y[:, np.newaxis] <= x, 1.0 - np.exp(y[:, np.newaxis] - x) / 2.0, np.exp(x - y[:, np.newaxis]) / 2.0
+    )
+    others = density * np.exp(np.log(stays_below).sum(axis=1))
+    expected = (others[:, np.newaxis] * np.exp(-np.abs(x - y[:, np.newaxis])) / 2.0 / stays_below).sum(axis=0)
+    np.testing.assert_allclose(pmf, expected, rtol=1e-11)
+
+
+@pytest.mark.parametrize("n", [17, 300, 1024, 2048, 5000])
+@pytest.mark.parametrize("mechanism", ["ExponentialMechanism", "PermuteAndFlip", "ReportNoisyMax"])
+def test_equal_scores_are_equally_likely_to_the_last_bit(mechanism: str, n: int) -> None:
+    """However many there are, and wherever they stand: sums and products of arrays must not depend on the place."""
+    rng = np.random.default_rng(n)
+    for width in (3, 40):
+        scores = rng.integers(0, width, n) * 0.37
+        pmf = getattr(dps, mechanism)(epsilon=2.0, sensitivity=1.0).pmf(scores)
+        for score in set(scores.tolist()):
+            assert np.unique(pmf[scores == score]).size == 1
 
 
 def test_a_million_different_scores_take_half_a_second_at_most() -> None:

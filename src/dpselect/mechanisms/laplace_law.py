@@ -20,17 +20,17 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 
 from dpselect.mechanisms.permute_and_flip_law import product_integrals
+from dpselect.mechanisms.quadrature import gauss_legendre
 
 FloatArray = NDArray[np.float64]
 
 _DEEPEST = 750.0
 """e^-750 is below the smallest double: candidates further down than this have probability 0 in doubles."""
 
-_NODES, _WEIGHTS = leggauss(16)
+_RULE = gauss_legendre(16)
 _WIDEST = 1.0
 """Width of a panel: the product varies on the scale of 1, whatever the number of candidates."""
 
@@ -59,21 +59,57 @@ def laplace_probabilities(x: FloatArray) -> FloatArray:
     array([0.8647, 0.1353])
     """
     p = np.exp(-x)
-    above = product_integrals(p / 2.0)
-    all_levels, position, all_counts = np.unique(x, return_inverse=True, return_counts=True)
-    reached = all_levels <= _DEEPEST
-    levels = _Levels(all_levels[reached], all_counts[reached], negligible=_NEGLIGIBLE / (1.0 + float(p.sum())))
-    upper, lower = np.zeros((2, all_levels.size))
-    upper[reached], lower[reached] = _below_best(levels)
-    return p / 2.0 * (above + upper[position]) + lower[position]
+    total = float(p.sum())
+    result = p / 2.0 * product_integrals(p / 2.0)
+    negligible = _NEGLIGIBLE / (1.0 + total)
+    enough = -math.log(negligible)
+    if total - 1.0 >= 2.0 * enough:  # w(0) is at most exp(-(total - 1) / 2)
+        return result
+    is_deep = x > _deepest_near(x, count=1 + math.ceil(enough * 2.0 * math.exp(_NEAR + _WIDEST)))
+    near, deep = ~is_deep, x[is_deep]
+    near_x, position, counts = np.unique(x[near], return_inverse=True, return_counts=True)
+    levels = _Levels(near_x, counts, _power_sums(deep - near_x[-1]), negligible)
+    upper, lower, moments = _below_best(levels)
+    result[near] += p[near] / 2.0 * upper[position] + lower[position]
+    result[is_deep] += p[is_deep] / 2.0 * moments.at(deep)
+    return result
+
+
+def _deepest_near(x: FloatArray, *, count: int) -> float:
+    """The `count`-th smallest scaled gap, or `_DEEPEST` if that is less: what lies below is far from every panel.
+
+    Panels end where w is negligible. Each of `count - 1` candidates (the best is left out) that are passed or no
+    further away than `_NEAR` and a panel's width brings w down by the factor exp(-enough / (count - 1)) or more.
+    """
+    if x.size <= count:
+        return _DEEPEST
+    return min(float(np.partition(x, count - 1)[count - 1]), _DEEPEST)
+
+
+def _power_sums(distance: FloatArray) -> FloatArray:
+    """``sum_j exp(-m distance_j)`` for m = 1, 2, ..., `_TERMS` - 1."""
+    step = np.exp(-distance)
+    power, sums = step.copy(), np.zeros(_TERMS - 1)
+    for m in range(sums.size):
+        sums[m] = power.sum()
+        power *= step
+    return sums
 
 
 @dataclass(frozen=True, slots=True)
 class _Levels:
-    """The distinct scaled gaps in increasing order, and how many candidates share each."""
+    """The distinct scaled gaps in increasing order.
+
+    Attributes:
+        x: those gaps, but for the deep ones, which are far from every panel.
+        counts: how many candidates share each.
+        deep: `_power_sums` of the deep ones' distance from the last of `x`.
+        negligible: the w from which on nothing can be seen.
+    """
 
     x: FloatArray
     counts: NDArray[np.intp]
+    deep: FloatArray
     negligible: float
 
     def edges(self) -> FloatArray:
@@ -92,10 +128,9 @@ class _Levels:
         powers = np.arange(1, _TERMS)
         first_far = np.searchsorted(self.x, stops + _NEAR, side="right")
         sums: list[FloatArray] = []
-        total, reference, end = np.zeros(powers.size), math.inf, self.x.size
+        total, reference, end = self.deep, float(self.x[-1]), self.x.size
         for stop, begin in zip(stops[::-1], first_far[::-1], strict=True):  # backwards: sums only ever grow
-            if sums:
-                total = total * np.exp(-powers * (reference - stop))
+            total = total * np.exp(-powers * (reference - stop))
             weight, step = self.counts[begin:end].astype(np.float64), np.exp(stop - self.x[begin:end])
             for m in range(powers.size):
                 weight *= step
@@ -120,10 +155,11 @@ def _half_powers(distance: FloatArray) -> FloatArray:
     return np.power.outer(0.5 * np.exp(distance), np.arange(_TERMS))
 
 
-def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray]:
+def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray, _Moments]:
     """The two integrals over values below the best score, for each level: before and after the value passes it.
 
-    Panel by panel downwards, until nothing that could be seen is left.
+    Panel by panel downwards, until nothing that could be seen is left. The moments give the first integral for
+    whatever is further down than the levels.
     """
     edges = levels.edges()
     upper, lower = np.zeros((2, levels.x.size))
@@ -139,9 +175,8 @@ def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray]:
         if at_start[0] < math.log(levels.negligible):
             all_passed = False
             break
-        half = (stop - start) / 2.0
-        y = start + half * (1.0 + _NODES)
-        weights = half * _WEIGHTS * np.exp(levels.log_w(y, passed=passed, near=near, far=far, stop=stop))
+        y = start + (stop - start) * _RULE.nodes
+        weights = (stop - start) * _RULE.weights * np.exp(levels.log_w(y, passed=passed, near=near, far=far, stop=stop))
         own = 1.0 - 0.5 * np.exp(y[:, np.newaxis] - levels.x[passed:near])
         upper[passed:near] += (weights[:, np.newaxis] / own).sum(axis=0)
         moments.add(y, weights, stop=stop)
@@ -151,7 +186,7 @@ def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray]:
         end, n = levels.x[-1:], levels.x.size
         log_w = levels.log_w(end, passed=n, near=n, far=np.zeros(_TERMS - 1), stop=float(end[0]))
         lower += np.exp(log_w - end) / levels.counts.sum()
-    return upper, lower
+    return upper, lower, moments
 
 
 class _Moments:
