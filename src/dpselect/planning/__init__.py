@@ -5,6 +5,7 @@ Plan on the number of candidates alone, on last year's published figures, or on 
 """
 
 from dpselect.planning.curves import error_curve
+from dpselect.planning.optimal import Optimum, optimal_error, optimal_ratio
 from dpselect.planning.plots import plot_error
 from dpselect.planning.recommendation import Recommendation, recommend, recommendation
 from dpselect.planning.targets import epsilon_for
@@ -19,11 +20,14 @@ from dpselect.planning.worst_case import (
 
 __all__ = [
     "Bounds",
+    "Optimum",
     "Recommendation",
     "WorstCaseScores",
     "epsilon_for",
     "error_curve",
     "lead_needed",
+    "optimal_error",
+    "optimal_ratio",
     "plot_error",
     "recommend",
     "recommendation",

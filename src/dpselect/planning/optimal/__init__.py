@@ -1,0 +1,5 @@
+"""How close to the best possible a mechanism is: a linear program over all mechanisms on a lattice of scores."""
+
+from dpselect.planning.optimal.ratio import optimal_error, optimal_ratio
+
+__all__ = ["optimal_error", "optimal_ratio"]

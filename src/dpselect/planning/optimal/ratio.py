@@ -1,0 +1,111 @@
+"""The best any mechanism could do on a lattice of scores, and how far from it one of ours is."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+
+from dpselect.arguments import positive_count, positive_epsilon
+from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms import Mechanism
+from dpselect.planning.optimal.lattice import Lattice, lattice_of
+from dpselect.planning.optimal.machine_memory import available_memory
+from dpselect.planning.optimal.optimum import PERMUTE_AND_FLIP_IS_BEST, bounds_on_optimum
+from dpselect.planning.optimal.sizes import LatticeSize
+from dpselect.planning.setting import MechanismKind, Setting
+
+_STEP = 2.0
+"""One step of the lattice, twice the sensitivity."""
+
+_LARGEST_EPSILON = 700.0
+
+
+def optimal_ratio(
+    mechanism: MechanismKind, *, n: int, levels: int, epsilon: float, memory_limit: int | None = None
+) -> float:
+    r"""How many times the least possible error a mechanism's is, on average over a lattice of scores.
+
+    The lattice: all vectors of `n` scores that are 0 or 1, 2, ..., `levels` steps of twice the sensitivity below, with
+    at least one at 0. The least possible error is that of a linear program: over all mechanisms that do not look at
+    the order or the common height of the scores, and whose probability for a candidate falls by no more than
+    :math:`e^{-\varepsilon}` when its score alone falls a step. Every regular `epsilon`-DP mechanism is among them.
+
+    Args:
+        mechanism: a mechanism class, or ``functools.partial`` of one with options.
+        n: number of candidates, >= 2.
+        levels: number of steps, >= 1.
+        epsilon: of one selection, > 0 and at most 700.
+        memory_limit: refuse a lattice that needs more bytes. Default: what the machine or its container has left.
+
+    Returns:
+        At least 1 for every `epsilon`-DP mechanism; never too small, and too large by less than a millionth of it.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+        InsufficientMemoryError: the lattice takes too much memory; nothing was built.
+        SelectionError: the solver failed.
+
+    Below ``epsilon = 0.9624`` a program is solved: it takes 10 ms for the lattices of the paper, seconds for
+    ``n=7, levels=7``, a minute for ``n=8, levels=8``. From there on permute-and-flip is known to be best, and larger
+    lattices take seconds.
+
+    Proof: ``proofs/optimality.md``. Source: McKenna & Sheldon (2020), section 4.
+
+    >>> import dpselect as dps
+    >>> for epsilon in (0.3, 3.0):
+    ...     for mechanism in (dps.PermuteAndFlip, dps.ExponentialMechanism):
+    ...         print(epsilon, mechanism.__name__, f"{optimal_ratio(mechanism, n=3, levels=4, epsilon=epsilon):.4f}")
+    0.3 PermuteAndFlip 1.0077
+    0.3 ExponentialMechanism 1.2414
+    3.0 PermuteAndFlip 1.0000
+    3.0 ExponentialMechanism 1.7813
+    """
+    setting = Setting.checked(mechanism, sensitivity=1.0, monotonic=False)
+    lattice, epsilon = _checked_lattice(n, levels, epsilon, memory_limit)
+    return mean_error(setting.at(epsilon), lattice) / _least_error(lattice, epsilon)
+
+
+def optimal_error(*, n: int, levels: int, epsilon: float, memory_limit: int | None = None) -> float:
+    """The least possible expected error, averaged over the score vectors of the lattice of `optimal_ratio`.
+
+    Args and Raises: as for `optimal_ratio`.
+
+    Returns:
+        The distance of the selected score below the best, in units of the sensitivity; never too large, and too small
+        by less than a millionth of it.
+
+    Proof: ``proofs/optimality.md``.
+
+    >>> round(optimal_error(n=3, levels=4, epsilon=1.0), 4)
+    0.3495
+    """
+    lattice, epsilon = _checked_lattice(n, levels, epsilon, memory_limit)
+    return _least_error(lattice, epsilon)
+
+
+def mean_error(mechanism: Mechanism, lattice: Lattice) -> float:
+    """The mechanism's expected error averaged over the vectors of the lattice, in units of the sensitivity."""
+    errors = [mechanism.expected_error(scores) for scores in -_STEP * lattice.rows]
+    return float(lattice.weights @ np.array(errors))
+
+
+def _least_error(lattice: Lattice, epsilon: float) -> float:
+    p = math.exp(-epsilon)
+    return _STEP * p * bounds_on_optimum(lattice, p).lower
+
+
+def _checked_lattice(n: object, levels: object, epsilon: object, memory_limit: object) -> tuple[Lattice, float]:
+    """The lattice, once the arguments are in range and there is room for it."""
+    count = positive_count(n, "n", at_most=sys.maxsize)
+    if count == 1:
+        raise InvalidParameterError("n", count, "a whole number >= 2", "One candidate is selected without error.")
+    steps = positive_count(levels, "levels", at_most=sys.maxsize)
+    spent = positive_epsilon(epsilon)
+    if spent > _LARGEST_EPSILON:
+        hint = "Errors beyond are too small for a double."
+        raise InvalidParameterError("epsilon", spent, f"at most {_LARGEST_EPSILON:g}", hint)
+    limit = available_memory() if memory_limit is None else positive_count(memory_limit, "memory_limit")
+    LatticeSize.of(count, steps).check_memory(limit, program=spent < PERMUTE_AND_FLIP_IS_BEST)
+    return lattice_of(count, steps), spent

@@ -1,0 +1,93 @@
+"""How large a lattice and its linear program are, known exactly before anything is built."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from math import comb
+from pathlib import Path
+
+from dpselect.errors import InsufficientMemoryError
+
+_BYTES_PER_ENTRY = 1000
+"""Of the program's matrix, its copies, its factors and the solver's own: 700 at the most were measured."""
+
+_BYTES_PER_SCORE = 32
+"""Of the table of states while it is sorted."""
+
+_CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Of the program for `n` items and `levels` steps.
+
+    Attributes:
+        states: sorted score vectors.
+        variables: probabilities, one for each level that occurs in a state.
+        entries: of the matrix that sums them up.
+        scores: in all states together.
+
+    >>> Size.of(4, 8)
+    Size(states=165, variables=525, entries=2145, scores=660)
+    """
+
+    states: int
+    variables: int
+    entries: int
+    scores: int
+
+    @classmethod
+    def of(cls, n: int, levels: int) -> Size:
+        """Exact, for any numbers. Proof: ``proofs/optimality.md``."""
+        states, with_level = _combinations(n - 1 + levels, levels), _combinations(n - 2 + levels, levels)
+        entries = states + levels * (levels + 3) // 2 * with_level
+        return cls(states, states + levels * with_level, entries, n * states)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that building and solving take, about."""
+        return self.entries * _BYTES_PER_ENTRY + self.scores * _BYTES_PER_SCORE
+
+    def check(self, limit: int) -> None:
+        """
+        Raises:
+            InsufficientMemoryError: more than `limit` bytes are needed.
+        """
+        if self.memory > limit:
+            raise InsufficientMemoryError(
+                f"n and levels make a linear program of {_readable(self.states)} states and "
+                f"{_readable(self.variables)} variables, which needs about {_readable(self.memory / 2**30)} GiB of "
+                f"memory; {_readable(limit / 2**30)} GiB are available. Take fewer levels or items."
+            )
+
+
+_HUGE = 10**100
+
+
+def _combinations(total: int, chosen: int) -> int:
+    """``C(total, chosen)``, or merely something beyond any memory where writing it out would take long."""
+    few = min(chosen, total - chosen)
+    if few > 400 and total > 10**4:
+        return _HUGE
+    return comb(total, chosen)
+
+
+def _readable(number: float) -> str:
+    if number >= 10**30:
+        return "10^30 or more"
+    return f"{number:,.0f}" if number >= 100 else f"{number:.2g}"
+
+
+def available_memory() -> int:
+    """Bytes this process may still count on: of the machine, and of the container if that is less."""
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    meminfo = Path("/proc/meminfo")
+    if meminfo.exists():
+        fields = dict(line.split(":", 1) for line in meminfo.read_text(encoding="ascii").splitlines() if ":" in line)
+        if "MemAvailable" in fields:
+            limits.append(int(fields["MemAvailable"].split()[0]) * 1024)
+    for path in map(Path, _CGROUP_LIMITS):
+        if path.exists() and (text := path.read_text(encoding="ascii").strip()).isdigit():
+            limits.append(int(text))
+    return min(limits)
