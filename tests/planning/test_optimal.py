@@ -18,8 +18,9 @@ from dpselect.errors import InsufficientMemoryError
 from dpselect.planning import optimal_error, optimal_ratio
 from dpselect.planning.optimal import bounds, ratio
 from dpselect.planning.optimal.lattice import Lattice, lattice_of
+from dpselect.planning.optimal.machine_memory import available_memory
 from dpselect.planning.optimal.program import solve
-from dpselect.planning.optimal.size import Size, available_memory
+from dpselect.planning.optimal.size import Size
 from tests.laws.subjects import every_kind
 from tests.reference.optimal import lattice, least_mean_error, risen
 

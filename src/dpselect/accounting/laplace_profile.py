@@ -106,7 +106,7 @@ def calibrate_laplace_profile(*, epsilon: float, delta: float, count: int) -> fl
     >>> calibrate_laplace_profile(epsilon=1.0, delta=0.0, count=4)
     0.25
     >>> round(calibrate_laplace_profile(epsilon=1.0, delta=1e-6, count=100), 4)
-    0.0205
+    0.0226
     """
     epsilon = positive_epsilon(epsilon)
     delta = delta_below_one(delta)

@@ -4,22 +4,42 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 
 from dpselect.arguments import positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import Mechanism
+from dpselect.planning.optimal.bounds import lower_bound, upper_bound
 from dpselect.planning.optimal.lattice import Lattice, lattice_of
 from dpselect.planning.optimal.machine_memory import available_memory
-from dpselect.planning.optimal.optimum import PERMUTE_AND_FLIP_IS_BEST, bounds_on_optimum
-from dpselect.planning.optimal.sizes import LatticeSize
+from dpselect.planning.optimal.program import solve
+from dpselect.planning.optimal.size import Size
 from dpselect.planning.setting import MechanismKind, Setting
 
 _STEP = 2.0
-"""One step of the lattice, twice the sensitivity."""
+"""One step of the lattice, in sensitivities."""
 
 _LARGEST_EPSILON = 700.0
+"""Errors beyond are too small for a double."""
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """The least possible error lies between two numbers.
+
+    >>> Optimum(lower=1.0, upper=1.25).gap
+    0.25
+    """
+
+    lower: float
+    upper: float
+
+    @property
+    def gap(self) -> float:
+        """How far apart they are, relative to the lower one."""
+        return self.upper / self.lower - 1.0
 
 
 def optimal_ratio(
@@ -28,9 +48,9 @@ def optimal_ratio(
     r"""How many times the least possible error a mechanism's is, on average over a lattice of scores.
 
     The lattice: all vectors of `n` scores that are 0 or 1, 2, ..., `levels` steps of twice the sensitivity below, with
-    at least one at 0. The least possible error is that of a linear program: over all mechanisms that do not look at
-    the order or the common height of the scores, and whose probability for a candidate falls by no more than
-    :math:`e^{-\varepsilon}` when its score alone falls a step. Every regular `epsilon`-DP mechanism is among them.
+    at least one at 0. The least possible error is the optimum of a linear program: over all mechanisms that do not
+    look at the order or the common height of the scores, and whose probability for a candidate grows at most
+    :math:`e^{\varepsilon}` times when its score alone rises by a step. Every regular `epsilon`-DP mechanism is one.
 
     Args:
         mechanism: a mechanism class, or ``functools.partial`` of one with options.
@@ -40,16 +60,12 @@ def optimal_ratio(
         memory_limit: refuse a lattice that needs more bytes. Default: what the machine or its container has left.
 
     Returns:
-        At least 1 for every `epsilon`-DP mechanism; never too small, and too large by less than a millionth of it.
+        At least 1 for every `epsilon`-DP mechanism; never understated, and overstated by at most `Optimum.gap`.
 
     Raises:
         InvalidParameterError: an argument is out of range.
         InsufficientMemoryError: the lattice takes too much memory; nothing was built.
-        SelectionError: the solver failed.
-
-    Below ``epsilon = 0.9624`` a program is solved: it takes 10 ms for the lattices of the paper, seconds for
-    ``n=7, levels=7``, a minute for ``n=8, levels=8``. From there on permute-and-flip is known to be best, and larger
-    lattices take seconds.
+        SelectionError: the solver gave up.
 
     Proof: ``proofs/optimality.md``. Source: McKenna & Sheldon (2020), section 4.
 
@@ -60,29 +76,29 @@ def optimal_ratio(
     0.3 PermuteAndFlip 1.0077
     0.3 ExponentialMechanism 1.2414
     3.0 PermuteAndFlip 1.0000
-    3.0 ExponentialMechanism 1.7813
+    3.0 ExponentialMechanism 1.8659
     """
     setting = Setting.checked(mechanism, sensitivity=1.0, monotonic=False)
-    lattice, epsilon = _checked_lattice(n, levels, epsilon, memory_limit)
-    return mean_error(setting.at(epsilon), lattice) / _least_error(lattice, epsilon)
+    lattice, spent = _checked_lattice(n, levels, epsilon, memory_limit)
+    return mean_error(setting.at(spent), lattice) / _least_error(lattice, spent).lower
 
 
-def optimal_error(*, n: int, levels: int, epsilon: float, memory_limit: int | None = None) -> float:
+def optimal_error(*, n: int, levels: int, epsilon: float, memory_limit: int | None = None) -> Optimum:
     """The least possible expected error, averaged over the score vectors of the lattice of `optimal_ratio`.
 
     Args and Raises: as for `optimal_ratio`.
 
     Returns:
-        The distance of the selected score below the best, in units of the sensitivity; never too large, and too small
-        by less than a millionth of it.
+        Bounds on the distance of the selected score below the best, in units of the sensitivity.
 
     Proof: ``proofs/optimality.md``.
 
-    >>> round(optimal_error(n=3, levels=4, epsilon=1.0), 4)
-    0.3495
+    >>> best = optimal_error(n=3, levels=4, epsilon=1.0)
+    >>> round(best.lower, 4), best.gap < 1e-9
+    (0.3509, True)
     """
-    lattice, epsilon = _checked_lattice(n, levels, epsilon, memory_limit)
-    return _least_error(lattice, epsilon)
+    lattice, spent = _checked_lattice(n, levels, epsilon, memory_limit)
+    return _least_error(lattice, spent)
 
 
 def mean_error(mechanism: Mechanism, lattice: Lattice) -> float:
@@ -91,21 +107,24 @@ def mean_error(mechanism: Mechanism, lattice: Lattice) -> float:
     return float(lattice.weights @ np.array(errors))
 
 
-def _least_error(lattice: Lattice, epsilon: float) -> float:
+def _least_error(lattice: Lattice, epsilon: float) -> Optimum:
     p = math.exp(-epsilon)
-    return _STEP * p * bounds_on_optimum(lattice, p).lower
+    guess = solve(lattice, p)
+    lower = lower_bound(lattice, p, guess.prices, guess.top_multipliers)
+    upper = upper_bound(lattice, p, guess.scaled)
+    return Optimum(lower=_STEP * p * lower, upper=_STEP * p * upper)
 
 
 def _checked_lattice(n: object, levels: object, epsilon: object, memory_limit: object) -> tuple[Lattice, float]:
     """The lattice, once the arguments are in range and there is room for it."""
     count = positive_count(n, "n", at_most=sys.maxsize)
     if count == 1:
-        raise InvalidParameterError("n", count, "a whole number >= 2", "One candidate is selected without error.")
+        raise InvalidParameterError("n", count, "at least 2", "One candidate is selected without error.")
     steps = positive_count(levels, "levels", at_most=sys.maxsize)
     spent = positive_epsilon(epsilon)
     if spent > _LARGEST_EPSILON:
-        hint = "Errors beyond are too small for a double."
-        raise InvalidParameterError("epsilon", spent, f"at most {_LARGEST_EPSILON:g}", hint)
-    limit = available_memory() if memory_limit is None else positive_count(memory_limit, "memory_limit")
-    LatticeSize.of(count, steps).check_memory(limit, program=spent < PERMUTE_AND_FLIP_IS_BEST)
+        raise InvalidParameterError("epsilon", spent, f"a number <= {_LARGEST_EPSILON:g}")
+    Size.of(count, steps).check(
+        available_memory() if memory_limit is None else positive_count(memory_limit, "memory_limit")
+    )
     return lattice_of(count, steps), spent

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from math import comb
-from pathlib import Path
 
 from dpselect.errors import InsufficientMemoryError
 
@@ -14,8 +12,6 @@ _BYTES_PER_ENTRY = 1000
 
 _BYTES_PER_SCORE = 32
 """Of the table of states while it is sorted."""
-
-_CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +73,3 @@ def _readable(number: float) -> str:
     if number >= 10**30:
         return "10^30 or more"
     return f"{number:,.0f}" if number >= 100 else f"{number:.2g}"
-
-
-def available_memory() -> int:
-    """Bytes this process may still count on: of the machine, and of the container if that is less."""
-    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    meminfo = Path("/proc/meminfo")
-    if meminfo.exists():
-        fields = dict(line.split(":", 1) for line in meminfo.read_text(encoding="ascii").splitlines() if ":" in line)
-        if "MemAvailable" in fields:
-            limits.append(int(fields["MemAvailable"].split()[0]) * 1024)
-    for path in map(Path, _CGROUP_LIMITS):
-        if path.exists() and (text := path.read_text(encoding="ascii").strip()).isdigit():
-            limits.append(int(text))
-    return min(limits)
