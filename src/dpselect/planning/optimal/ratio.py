@@ -21,6 +21,9 @@ from dpselect.planning.setting import MechanismKind, Setting
 _STEP = 2.0
 """One step of the lattice, in sensitivities."""
 
+_MEETING = 1e-12
+"""Bounds no further apart, relatively, differ by rounding."""
+
 _LARGEST_EPSILON = 700.0
 """Errors beyond are too small for a double."""
 
@@ -109,9 +112,13 @@ def mean_error(mechanism: Mechanism, lattice: Lattice) -> float:
 
 def _least_error(lattice: Lattice, epsilon: float) -> Optimum:
     p = math.exp(-epsilon)
-    guess = solve(lattice, p)
-    lower = lower_bound(lattice, p, guess.prices, guess.top_multipliers)
-    upper = upper_bound(lattice, p, guess.scaled)
+    # Without any guess these are best prices and permute-and-flip; from epsilon = 0.9624 on they meet, for any lattice.
+    lower = lower_bound(lattice, p, np.full(lattice.weights.size, np.inf), np.zeros(lattice.weights.size))
+    upper = upper_bound(lattice, p, np.zeros(lattice.level.size))
+    if upper > lower * (1.0 + _MEETING):
+        guess = solve(lattice, p)
+        lower = max(lower, lower_bound(lattice, p, guess.prices, guess.top_multipliers))
+        upper = min(upper, upper_bound(lattice, p, guess.scaled))
     return Optimum(lower=_STEP * p * lower, upper=_STEP * p * upper)
 
 
