@@ -6,20 +6,26 @@
 pub mod blocks;
 pub mod coin;
 mod crew;
+pub mod dyadic;
 pub mod entropy;
 pub mod error;
 pub mod exponential;
+pub mod grid;
 pub mod interval;
 mod kernels;
 pub mod noisy_max;
 pub mod permute_and_flip;
+pub mod point;
 #[cfg(feature = "python")]
 mod python;
+pub mod rank;
 pub mod repeated;
 pub mod scale;
 pub mod score;
+pub mod segments;
 #[cfg(test)]
 mod testing;
 mod thinning;
 pub mod top_k;
 mod visited;
+pub mod wide;
