@@ -88,7 +88,7 @@ impl Target {
     fn scaled_gap(&self, near: Distance, far: Distance) -> IBig {
         let ((near, near_sign), (far, far_sign)) = (Self::terms(near), Self::terms(far));
         (IBig::from(far - near) << self.shift)
-            + IBig::from(&self.exact_fraction * UBig::ONE) * IBig::from(far_sign - near_sign)
+            + IBig::from(self.exact_fraction.clone()) * IBig::from(far_sign - near_sign)
     }
 
     #[must_use]
@@ -141,7 +141,7 @@ mod tests {
         for round in 0..20_000 {
             let count = entropy.next_u64() >> (14 + entropy.below(50));
             let level = match round % 4 {
-                0 => entropy.next_u64() as f64 / 1.8446744073709552e19,
+                0 => entropy.next_u64() as f64 * 2_f64.powi(-64),
                 1 => (0.5 + (entropy.below(9) as f64 - 4.0) * f64::EPSILON).min(1.0),
                 2 => f64::from_bits(entropy.below(1.0_f64.to_bits())),
                 _ => entropy.below(count + 1) as f64 / (count.max(1)) as f64,

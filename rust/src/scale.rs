@@ -66,7 +66,7 @@ impl Scale {
         }
     }
 
-    /// The same for a finite gap known with relative error at most 2^-51 (the result's is at most 2^-49.4 then).
+    /// The same, with the same contract, for a finite gap known with relative error at most 2^-51.
     #[inline]
     #[must_use]
     pub fn exponent_of_gap(&self, gap: f64) -> f64 {

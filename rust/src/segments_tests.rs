@@ -73,7 +73,9 @@ fn draws_follow_the_law_with_and_without_the_filter() {
         let mut wrong = law.clone();
         wrong[likely] *= 1.5;
         let total: f64 = wrong.iter().sum();
-        wrong.iter_mut().for_each(|p| *p /= total);
+        for p in &mut wrong {
+            *p /= total;
+        }
         for is_filtered in [true, false] {
             let chooser = Chooser { is_filtered, ..Chooser::new(pieces).unwrap() };
             let draws = if is_filtered { 50_000 } else { 3_000 };
