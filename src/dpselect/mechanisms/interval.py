@@ -135,8 +135,10 @@ class IntervalMechanism:
         """
         points, heights = _checked(breakpoints, scores)
         if step is None:
-            # Halves, so that no length overflows; the factor cancels.
-            mantissas, exponents = np.frexp(points[1:] / 2.0 - points[:-1] / 2.0)
+            with np.errstate(over="ignore"):
+                lengths = np.diff(points)
+            mantissas, exponents = np.frexp(np.where(np.isinf(lengths), points[1:] / 2.0 - points[:-1] / 2.0, lengths))
+            exponents = exponents + np.isinf(lengths)
         else:
             mantissas, exponents = np.frexp(_cells(points, step=step)[1].astype(np.float64))
         has_length = mantissas > 0.0
@@ -161,9 +163,9 @@ class IntervalMechanism:
         piece = np.minimum(np.searchsorted(ends, at, side="right") - 1, _last_with_length(ends))
         inside = (at >= ends[0]) & (at <= ends[-1])
         piece = np.where(inside, piece, 0)
-        length = ends[piece + 1] - ends[piece]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(inside, probabilities[piece] / length, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            # A length that overflows leaves a density below the doubles.
+            return np.where(inside, probabilities[piece] / (ends[piece + 1] - ends[piece]), 0.0)
 
     def cdf(self, breakpoints: ScoresLike, scores: ScoresLike, points: npt.ArrayLike) -> FloatArray:
         """Probability of a draw not above each of `points`. For planning.
@@ -175,8 +177,10 @@ class IntervalMechanism:
         sums = np.concatenate([[0.0], np.cumsum(self.interval_probabilities(breakpoints, scores))])
         at = np.clip(np.asarray(points, dtype=np.float64), ends[0], ends[-1])
         piece = np.minimum(np.searchsorted(ends, at, side="right") - 1, _last_with_length(ends))
-        half_length = ends[piece + 1] / 2.0 - ends[piece] / 2.0
-        share = (at / 2.0 - ends[piece] / 2.0) / half_length
+        with np.errstate(over="ignore"):
+            factor = np.where(np.isinf(ends[piece + 1] - ends[piece]), 0.5, 1.0)  # so that no length overflows
+        start, end = ends[piece] * factor, ends[piece + 1] * factor
+        share = (at * factor - start) / (end - start)
         return np.minimum(sums[piece] + share * (sums[piece + 1] - sums[piece]), 1.0)
 
 

@@ -16,7 +16,7 @@ from dpselect.arguments import finite_bounds, quantile_level
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.grids import Grid
 from dpselect.mechanisms.interval import FloatArray, IntervalMechanism
-from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
+from dpselect.mechanisms.score_vectors import ScoresLike, exact_array, native_scores
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 
@@ -120,10 +120,8 @@ class QuantileMechanism:
                 return self._sampler.quantile(native, self.level, *self._ends)
             return self._sampler.grid_quantile(native, self.level, self._grid.native())
         except InvalidScoresError as refused:
-            problem = (refused.got, refused.expected.replace("score for every candidate", "number in every place"))
-        if "NaN" in problem[0]:
-            problem = (Shown("<NaN among them>"), "numbers")
-        raise InvalidDataError("values", *problem)
+            problem = _about_values(refused)
+        raise problem
 
     def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
         """Probability of an answer not above each of `points`, if the values were these. For planning on public values.
@@ -167,14 +165,14 @@ class QuantileMechanism:
 
     def _clipped(self, values: ScoresLike) -> FloatArray:
         try:
-            plain = np.asarray(native_scores(values), dtype=np.float64)
+            plain = exact_array(values).astype(np.float64)
         except InvalidScoresError as refused:
-            problem = (refused.got, refused.expected)
+            problem = _about_values(refused)
         else:
             if not np.isnan(plain).any():
                 return np.sort(np.clip(plain, *self._ends))
-            problem = (Shown("<NaN among them>"), "numbers")
-        raise InvalidDataError("values", *problem)
+            problem = _with_nan()
+        raise problem
 
 
 _MOST_POINTS = 10_000_000
@@ -183,6 +181,18 @@ _MOST_POINTS = 10_000_000
 def _plain(number: Fraction) -> float | Fraction:
     """The float that is written as this decimal, if there is one."""
     return float(number) if Fraction(repr(float(number))) == number else number
+
+
+def _about_values(refused: InvalidScoresError) -> InvalidDataError:
+    """The same refusal, said of values (infinite ones are not what was refused)."""
+    if "NaN" in refused.got:
+        return _with_nan()
+    expected = refused.expected.replace("score for every candidate", "number in every place")
+    return InvalidDataError("values", refused.got, expected)
+
+
+def _with_nan() -> InvalidDataError:
+    return InvalidDataError("values", Shown("<NaN among them>"), "numbers", "Leave such rows out by a rule beforehand.")
 
 
 def _rebuild(kind: type[QuantileMechanism], arguments: Mapping[str, Any]) -> QuantileMechanism:
