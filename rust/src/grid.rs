@@ -40,6 +40,15 @@ impl Grid {
         self.count
     }
 
+    /// The points from index `first` up to, not including, `end`; at least one.
+    #[must_use]
+    pub fn part(&self, first: u64, end: u64) -> Self {
+        let plain = self.plain.map(|(start, step, denominator)| (start + step * first as i64, step, denominator));
+        let start = &self.start + IBig::from(&self.step * UBig::from(first));
+        let count = end.saturating_sub(first).max(1);
+        Self { start, step: self.step.clone(), denominator: self.denominator.clone(), count, plain }
+    }
+
     /// Point `index`, which must be below `count`.
     #[must_use]
     pub fn point(&self, index: u64) -> f64 {

@@ -20,6 +20,7 @@ pub mod point;
 #[cfg(feature = "python")]
 mod python;
 pub mod quantile;
+pub mod quantiles;
 pub mod rank;
 pub mod repeated;
 pub mod scale;

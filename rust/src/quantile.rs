@@ -32,7 +32,7 @@ pub enum Range<'a> {
 
 impl Range<'_> {
     /// Values outside are moved onto the nearer one.
-    fn bounds(self) -> (f64, f64) {
+    pub(crate) fn bounds(self) -> (f64, f64) {
         match self {
             Self::Interval { lower, upper } => (lower, upper),
             Self::Grid(grid) => (grid.point(0), grid.point(grid.count() - 1)),

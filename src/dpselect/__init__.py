@@ -1,7 +1,7 @@
 """Differentially private selection: exactly sampled, at the speed of ``argmax``.
 
 Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndFlip`, `ExponentialMechanism`,
-`ReportNoisyMax`. Numbers: `quantile`, `median`, `QuantileMechanism`; scores on intervals: `IntervalMechanism`. Tables:
+`ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`; scores on intervals: `IntervalMechanism`. Tables:
 `Dataset`, whose answers are each a `Release`. Before spending: `planning`. What was spent: `accounting`.
 
 >>> import dpselect as dps
@@ -29,10 +29,12 @@ from dpselect.mechanisms import (
     IntervalMechanism,
     PermuteAndFlip,
     QuantileMechanism,
+    QuantilesMechanism,
     ReportNoisyMax,
 )
 from dpselect.mechanisms.permute_and_flip import select
 from dpselect.mechanisms.quantile import median, quantile
+from dpselect.mechanisms.quantiles import quantiles
 from dpselect.mechanisms.top_k import top_k
 from dpselect.privacy import Neighbours
 
@@ -55,6 +57,7 @@ __all__ = [
     "Neighbours",
     "PermuteAndFlip",
     "QuantileMechanism",
+    "QuantilesMechanism",
     "Release",
     "ReportNoisyMax",
     "SelectionError",
@@ -63,6 +66,7 @@ __all__ = [
     "median",
     "planning",
     "quantile",
+    "quantiles",
     "select",
     "top_k",
 ]

@@ -12,6 +12,7 @@ use crate::entropy::{Entropy, with_thread_entropy};
 use crate::grid;
 use crate::point::Point;
 use crate::quantile::{self, Range, Route};
+use crate::quantiles;
 use crate::scale::Scale;
 use crate::segments::Chooser;
 
@@ -130,6 +131,34 @@ impl IntervalSampler {
     fn grid_quantile(&self, values: &Bound<'_, PyAny>, level: f64, grid: &Grid) -> PyResult<f64> {
         self.quantile_in(values, level, Range::Grid(&grid.0))
     }
+}
+
+/// Quantiles at strictly increasing `levels`, `epsilon` for each depth of halving, on [lower, upper] or on the grid.
+#[pyfunction(name = "quantiles")]
+#[pyo3(signature = (values, levels, epsilon, lower, upper, grid=None, /))]
+pub fn draw_quantiles(
+    values: &Bound<'_, PyAny>,
+    levels: Vec<f64>,
+    epsilon: f64,
+    lower: f64,
+    upper: f64,
+    grid: Option<&Grid>,
+) -> PyResult<Vec<f64>> {
+    let py = values.py();
+    let are_levels = levels.iter().all(|level| (0.0..=1.0).contains(level)) && levels.is_sorted_by(|a, b| a < b);
+    if !are_levels {
+        return Err(invalid_parameter(py, "levels", "<out of range>", "increasing numbers from 0 to 1"));
+    }
+    if !(lower < upper && lower.is_finite() && upper.is_finite()) {
+        return Err(invalid_parameter(py, "bounds", "<out of range>", "two finite numbers, lower < upper"));
+    }
+    let memory = Memory::of(values)?;
+    with_view!(memory, view => {
+        run(py, memory.bytes(), move || {
+            let range = grid.map_or(Range::Interval { lower, upper }, |grid| Range::Grid(&grid.0));
+            with_thread_entropy(|entropy| quantiles::draw(&view, &levels, range, epsilon, entropy))
+        })
+    })
 }
 
 impl IntervalSampler {

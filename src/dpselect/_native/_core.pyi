@@ -3,7 +3,7 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Grid", "IntervalSampler", "Sampler"]
+__all__ = ["Grid", "IntervalSampler", "Sampler", "quantiles"]
 
 @final
 class Grid:
@@ -71,3 +71,8 @@ class Sampler:
 
     def peel(self, scores: object, k: int, /) -> NDArray[np.int64]:
         """`k` draws one after another, each without the ones before it, best first; ``1 <= k <= len(scores)``."""
+
+def quantiles(
+    values: object, levels: list[float], epsilon: float, lower: float, upper: float, grid: Grid | None = None, /
+) -> list[float]:
+    """Quantiles at strictly increasing `levels` by halving, each of the ``floor(log2(m)) + 1`` depths at `epsilon`."""

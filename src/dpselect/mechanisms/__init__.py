@@ -6,6 +6,7 @@ from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.quantile import QuantileMechanism
+from dpselect.mechanisms.quantiles import QuantilesMechanism
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Mechanism",
     "PermuteAndFlip",
     "QuantileMechanism",
+    "QuantilesMechanism",
     "ReportNoisyMax",
     "TopKPlan",
     "plan_top_k",

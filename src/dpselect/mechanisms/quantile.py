@@ -68,7 +68,7 @@ class QuantileMechanism:
         mechanism = IntervalMechanism(epsilon=self.epsilon, sensitivity=sensitivity, neighbours=neighbours)  # type: ignore[arg-type] # rounded up there
         self._set("epsilon", mechanism.epsilon)
         self._set("level", level)
-        self._set("bounds", (_plain(lower), _plain(upper)))
+        self._set("bounds", (shortest(lower), shortest(upper)))
         self._set("_ends", (float(lower), float(upper)))
         self._set("neighbours", neighbours)
         self._set("_mechanism", mechanism)
@@ -120,7 +120,7 @@ class QuantileMechanism:
                 return self._sampler.quantile(native, self.level, *self._ends)
             return self._sampler.grid_quantile(native, self.level, self._grid.native())
         except InvalidScoresError as refused:
-            problem = _about_values(refused)
+            problem = refused_values(refused)
         raise problem
 
     def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
@@ -167,7 +167,7 @@ class QuantileMechanism:
         try:
             plain = exact_array(values).astype(np.float64)
         except InvalidScoresError as refused:
-            problem = _about_values(refused)
+            problem = refused_values(refused)
         else:
             if not np.isnan(plain).any():
                 return np.sort(np.clip(plain, *self._ends))
@@ -178,12 +178,12 @@ class QuantileMechanism:
 _MOST_POINTS = 10_000_000
 
 
-def _plain(number: Fraction) -> float | Fraction:
+def shortest(number: Fraction) -> float | Fraction:
     """The float that is written as this decimal, if there is one."""
     return float(number) if Fraction(repr(float(number))) == number else number
 
 
-def _about_values(refused: InvalidScoresError) -> InvalidDataError:
+def refused_values(refused: InvalidScoresError) -> InvalidDataError:
     """The same refusal, said of values (infinite ones are not what was refused)."""
     if "NaN" in refused.got:
         return _with_nan()
