@@ -154,6 +154,34 @@ fn ties_that_leave_no_room_are_seen_through() {
     assert_eq!(point, 5.0);
 }
 
+/// Values that are neighbouring doubles: every answer is one of them, made up of half a piece from each side, and in a
+/// region the two halves have different ranks.
+#[test]
+fn points_are_ranked_before_they_are_rounded() {
+    let mut entropy = seeded(127);
+    let at = |step: usize| 1.0 + step as f64 * f64::EPSILON;
+    let values: Vec<f64> = (1..8).map(at).collect();
+    let scale = Scale::new(2.0, 1.0, 2).unwrap();
+    for level in [0.5, 0.2] {
+        let pieces: Vec<f64> = (0..8).map(|rank| (-(f64::from(rank) - level * 7.0).abs()).exp()).collect();
+        let law = normalised(
+            (0..=8)
+                .map(|step: usize| {
+                    step.checked_sub(1).map_or(0.0, |below| pieces[below]) + pieces.get(step).unwrap_or(&0.0)
+                })
+                .collect(),
+        );
+        let wrong = normalised((0..=8).map(|step: usize| pieces[step.min(7)]).collect());
+        for route in ROUTES {
+            assert_law(&format!("level {level}, {route:?}"), 20_000, &law, &wrong, || {
+                let range = Range::Interval { lower: at(0), upper: at(8) };
+                let answer = draw(View::of(&values), level, range, &scale, route, &mut entropy).unwrap();
+                ((answer - 1.0) / f64::EPSILON) as usize
+            });
+        }
+    }
+}
+
 #[test]
 fn extreme_bounds_and_epsilons() {
     let mut entropy = seeded(125);
