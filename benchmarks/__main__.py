@@ -8,7 +8,16 @@ from itertools import chain
 
 from rich.console import Console
 
-from benchmarks import lines_calls, lines_leak, lines_memory, lines_optimal, lines_planning, lines_pmf, lines_select
+from benchmarks import (
+    lines_calls,
+    lines_leak,
+    lines_memory,
+    lines_optimal,
+    lines_planning,
+    lines_pmf,
+    lines_quantile,
+    lines_select,
+)
 from benchmarks.line import Line
 from benchmarks.report import row_of
 from benchmarks.results import machine, write
@@ -41,6 +50,7 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_pmf.lines(),
         lines_planning.lines(),
         lines_optimal.lines(),
+        lines_quantile.lines(),
         lines_leak.lines(),
     )
 

@@ -66,6 +66,23 @@ impl Scale {
         }
     }
 
+    /// The same, with the same contract, for a finite gap known with relative error at most 2^-51.
+    #[inline]
+    #[must_use]
+    pub fn exponent_of_gap(&self, gap: f64) -> f64 {
+        if self.is_plain && (gap == 0.0 || PLAIN.contains(&gap)) {
+            gap * self.reciprocal
+        } else {
+            self.extreme_exponent_of_gap(gap, self.exponent)
+        }
+    }
+
+    /// `gap / b` exactly.
+    #[must_use]
+    pub fn exact_exponent_of_gap(&self, gap: &Ratio) -> Ratio {
+        gap.times(&self.exact)
+    }
+
     #[cold]
     #[inline(never)]
     fn extreme_exponent<T: Score>(&self, top: T, score: T) -> f64 {
@@ -75,6 +92,11 @@ impl Scale {
             gap = score.half_gap_below(top);
             exponent += 1;
         }
+        self.extreme_exponent_of_gap(gap, exponent)
+    }
+
+    /// `gap * fraction * 2^exponent`, kept within [2^-70, 2^70] unless it is zero.
+    fn extreme_exponent_of_gap(&self, gap: f64, exponent: i64) -> f64 {
         if gap == 0.0 {
             return 0.0;
         }

@@ -33,6 +33,9 @@ pub trait Score: Copy + PartialOrd + Send + Sync + 'static {
 
     /// `max(top - self, 0)`.
     fn exact_gap_below(self, top: Self) -> Ratio;
+
+    /// The nearest double: the value itself, but for integers beyond 2^53.
+    fn nearest_f64(self) -> f64;
 }
 
 macro_rules! float_score {
@@ -78,6 +81,11 @@ macro_rules! float_score {
                     (false, false) => magnitude(item).minus(&magnitude(top)),
                 }
             }
+
+            #[inline(always)]
+            fn nearest_f64(self) -> f64 {
+                f64::from(self)
+            }
         }
     };
 }
@@ -117,6 +125,11 @@ macro_rules! integer_score {
             fn exact_gap_below(self, top: Self) -> Ratio {
                 let gap = if top > self { top.wrapping_sub(self) as $unsigned } else { 0 };
                 Ratio { numerator: UBig::from(gap), denominator: UBig::ONE }
+            }
+
+            #[inline(always)]
+            fn nearest_f64(self) -> f64 {
+                self as f64
             }
         }
     };

@@ -1,8 +1,8 @@
 """Differentially private selection: exactly sampled, at the speed of ``argmax``.
 
 Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndFlip`, `ExponentialMechanism`,
-`ReportNoisyMax`. Tables: `Dataset`, whose answers are each a `Release`. Before spending: `planning`. What was spent:
-`accounting`.
+`ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`; scores on intervals: `IntervalMechanism`. Tables:
+`Dataset`, whose answers are each a `Release`. Before spending: `planning`. What was spent: `accounting`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -24,8 +24,17 @@ from dpselect.errors import (
     MissingExtraError,
     SelectionError,
 )
-from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
+from dpselect.mechanisms import (
+    ExponentialMechanism,
+    IntervalMechanism,
+    PermuteAndFlip,
+    QuantileMechanism,
+    QuantilesMechanism,
+    ReportNoisyMax,
+)
 from dpselect.mechanisms.permute_and_flip import select
+from dpselect.mechanisms.quantile import median, quantile
+from dpselect.mechanisms.quantiles import quantiles
 from dpselect.mechanisms.top_k import top_k
 from dpselect.privacy import Neighbours
 
@@ -39,6 +48,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Dataset",
     "ExponentialMechanism",
+    "IntervalMechanism",
     "InvalidCandidatesError",
     "InvalidDataError",
     "InvalidParameterError",
@@ -46,12 +56,17 @@ __all__ = [
     "MissingExtraError",
     "Neighbours",
     "PermuteAndFlip",
+    "QuantileMechanism",
+    "QuantilesMechanism",
     "Release",
     "ReportNoisyMax",
     "SelectionError",
     "__version__",
     "accounting",
+    "median",
     "planning",
+    "quantile",
+    "quantiles",
     "select",
     "top_k",
 ]

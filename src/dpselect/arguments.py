@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
+from typing import cast
 
-from dpselect.errors import InvalidParameterError
+from dpselect.errors import InvalidParameterError, Shown
 
 _POSITIVE = "a finite number > 0"
 
@@ -130,3 +133,56 @@ def positive_count(value: object, name: str, *, at_most: int | None = None, at_m
         limit = f"at most {at_most}" + (f" ({at_most_what})" if at_most_what else "")
         raise InvalidParameterError(name, value, limit)
     return count
+
+
+def quantile_level(value: object, name: str = "level") -> float:
+    """A number in [0, 1], as the nearest double.
+
+    >>> quantile_level(0.5), quantile_level(1)
+    (0.5, 1.0)
+    """
+    number = _plain_number(value)
+    if number is None or not 0.0 <= number <= 1.0:
+        raise InvalidParameterError(name, value, "a number from 0 to 1")
+    return number + 0.0  # no negative zero
+
+
+def finite_bounds(value: object, name: str = "bounds") -> tuple[Fraction, Fraction]:
+    """Two finite numbers, the first below the second, as the decimals they are written as (see `decimal_fraction`).
+
+    >>> finite_bounds((0, 0.3))
+    (Fraction(0, 1), Fraction(3, 10))
+    """
+    expected = "two finite numbers, lower < upper"
+    if not isinstance(value, (tuple, list)):
+        raise InvalidParameterError(name, value, expected)
+    pair = cast("Sequence[object]", value)
+    if len(pair) != 2:
+        raise InvalidParameterError(name, Shown(f"<{len(pair)} of them>"), expected)
+    ends = [decimal_fraction(end, name, expected=expected) for end in pair]
+    if not float(ends[0]) < float(ends[1]):
+        raise InvalidParameterError(name, Shown(f"({float(ends[0])!r}, {float(ends[1])!r})"), expected)
+    return ends[0], ends[1]
+
+
+def decimal_fraction(value: object, name: str, *, expected: str) -> Fraction:
+    """The number a caller means: a float stands for the shortest decimal that denotes it, all else for itself.
+
+    So 0.1 is a tenth, and ten of it are 1.
+
+    >>> decimal_fraction(0.1, "step", expected="a number")
+    Fraction(1, 10)
+    """
+    exact = None
+    if isinstance(value, float):
+        exact = Fraction(repr(float(value))) if math.isfinite(value) else None
+    elif isinstance(value, Decimal):
+        exact = Fraction(value) if value.is_finite() and -400 < value.adjusted() < 400 else None
+    elif not isinstance(value, bool):
+        exact = _as_fraction(value)
+    try:
+        if exact is not None and math.isfinite(float(exact)):
+            return exact
+    except OverflowError:
+        pass
+    raise InvalidParameterError(name, value, expected)

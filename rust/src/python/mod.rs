@@ -3,6 +3,7 @@
 mod arrays;
 mod arrow;
 mod errors;
+mod intervals;
 mod sampler;
 
 use pyo3::prelude::*;
@@ -12,5 +13,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // Once and now: a fork in the middle of a first call could otherwise catch a lock in the wrong state.
     crate::entropy::watch_forks();
     crate::blocks::available_threads();
+    module.add_function(wrap_pyfunction!(intervals::draw_quantiles, module)?)?;
+    module.add_class::<intervals::Grid>()?;
+    module.add_class::<intervals::IntervalSampler>()?;
     module.add_class::<sampler::Sampler>()
 }

@@ -74,7 +74,7 @@ fn to_numpy(py: Python<'_>, indices: Vec<usize>) -> Bound<'_, PyArray1<i64>> {
 }
 
 /// Draw, without the interpreter lock if it takes long enough.
-fn run<R: Send>(py: Python<'_>, bytes: usize, draw: impl FnOnce() -> Result<R, SelectError> + Send) -> PyResult<R> {
+pub fn run<R: Send>(py: Python<'_>, bytes: usize, draw: impl FnOnce() -> Result<R, SelectError> + Send) -> PyResult<R> {
     let result = if bytes >= BYTES_TO_RELEASE_THE_LOCK { py.detach(draw) } else { draw() };
     result.map_err(|error| to_python(py, error))
 }

@@ -1,9 +1,22 @@
 """Mechanisms: from scores to a candidate. Values with their arguments; the drawing is in the compiled core."""
 
 from dpselect.mechanisms.exponential import ExponentialMechanism
+from dpselect.mechanisms.interval import IntervalMechanism
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
+from dpselect.mechanisms.quantile import QuantileMechanism
+from dpselect.mechanisms.quantiles import QuantilesMechanism
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
-__all__ = ["ExponentialMechanism", "Mechanism", "PermuteAndFlip", "ReportNoisyMax", "TopKPlan", "plan_top_k"]
+__all__ = [
+    "ExponentialMechanism",
+    "IntervalMechanism",
+    "Mechanism",
+    "PermuteAndFlip",
+    "QuantileMechanism",
+    "QuantilesMechanism",
+    "ReportNoisyMax",
+    "TopKPlan",
+    "plan_top_k",
+]

@@ -79,14 +79,23 @@ def score_count(native: ScoresLike) -> int:
     return count
 
 
+def exact_array(scores: ScoresLike) -> npt.NDArray[Any]:
+    """`scores` as a native array for the formulas: exact, of any native type, and perhaps empty or not finite.
+
+    Raises:
+        InvalidScoresError: as `native_scores`, and for nulls.
+    """
+    native = native_scores(scores)
+    return cast("npt.NDArray[Any]", native) if isinstance(native, np.ndarray) else _arrow_to_array(native)
+
+
 def finite_scores(scores: ScoresLike) -> NumericArray:
     """`scores` as a native float64, int64 or uint64 array for the formulas: exact, finite and not empty.
 
     Raises:
         InvalidScoresError: as `native_scores`, and for no scores at all, NaN, infinities and nulls.
     """
-    native = native_scores(scores)
-    vector = cast("npt.NDArray[Any]", native) if isinstance(native, np.ndarray) else _arrow_to_array(native)
+    vector = exact_array(scores)
     if vector.size == 0:
         raise _no_scores()
     if vector.dtype.kind == "f":

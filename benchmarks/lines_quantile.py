@@ -1,0 +1,49 @@
+"""Quantiles of numbers in memory, against NumPy's without privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+import dpselect as dps
+from benchmarks.line import Line
+from benchmarks.timing import ratio
+
+COUNT = 10**7
+
+
+def lines() -> Iterator[Line]:
+    """The median of shapes that are easy and hard for either side, then 99 quantiles."""
+    random = np.random.default_rng(7)
+    shapes = {
+        "normal": (random.normal(50.0, 15.0, COUNT), None),
+        "uniform": (random.random(COUNT) * 100.0, None),
+        "sorted": (np.sort(random.random(COUNT)) * 100.0, None),
+        "whole numbers, on their grid": (random.integers(0, 100, COUNT).astype(np.float64), 1),
+        "whole numbers": (random.integers(0, 100, COUNT).astype(np.float64), None),
+    }
+    for shape, (values, step) in shapes.items():
+        draw = dps.QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 100), step=step).draw
+        yield Line.of(
+            ratio(partial(draw, values), partial(np.median, values)),
+            what="median / `np.median`",
+            case=f"`median`, {shape}",
+            n=COUNT,
+            dtype="float64",
+            unit="x",
+            at_most=0.5,
+        )
+    values = shapes["normal"][0]
+    levels = np.arange(1, 100) / 100
+    draw_all = dps.QuantilesMechanism(epsilon=1.0, levels=tuple(levels), bounds=(0, 100)).draw
+    yield Line.of(
+        ratio(partial(draw_all, values), partial(np.quantile, values, levels)),
+        what="99 quantiles / `np.quantile`",
+        case="`quantiles`, normal",
+        n=COUNT,
+        dtype="float64",
+        unit="x",
+        at_most=1.0,
+    )

@@ -1,0 +1,181 @@
+//! `IntervalSampler` and `Grid`: draws from intervals, and quantiles.
+
+use dashu_int::{IBig, UBig};
+use numpy::{Element, PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+
+use super::arrays::{Memory, with_view};
+use super::errors::{invalid_parameter, to_python};
+use super::sampler::run;
+use crate::cells::{Breakpoints, Counts, Scored};
+use crate::entropy::{Entropy, with_thread_entropy};
+use crate::grid;
+use crate::point::Point;
+use crate::quantile::{self, Range, Route};
+use crate::quantiles;
+use crate::scale::Scale;
+use crate::segments::Chooser;
+
+/// The doubles nearest to `(start + j * step) / denominator`.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct Grid(grid::Grid);
+
+#[pymethods]
+impl Grid {
+    /// The integers as little-endian bytes, `start` in two's complement.
+    #[new]
+    fn new(py: Python<'_>, start: &[u8], step: &[u8], denominator: &[u8], count: u64) -> PyResult<Self> {
+        let (start, step) = (IBig::from_le_bytes(start), UBig::from_le_bytes(step));
+        let grid = grid::Grid::new(start, step, UBig::from_le_bytes(denominator), count);
+        grid.map(Self)
+            .ok_or_else(|| invalid_parameter(py, "step", "<out of range>", "a positive step of a finite grid"))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.count() as usize
+    }
+
+    /// Point `index`.
+    #[pyo3(signature = (index, /))]
+    fn point(&self, py: Python<'_>, index: u64) -> PyResult<f64> {
+        if index >= self.0.count() {
+            return Err(invalid_parameter(py, "index", "<out of range>", "the index of a point of the grid"));
+        }
+        Ok(self.0.point(index))
+    }
+
+    /// How many points are below `value`.
+    #[pyo3(signature = (value, /))]
+    fn below(&self, value: f64) -> u64 {
+        self.0.below(value)
+    }
+
+    /// How many points are not above `value`.
+    #[pyo3(signature = (value, /))]
+    fn up_to(&self, value: f64) -> u64 {
+        self.0.up_to(value)
+    }
+}
+
+/// A scale, and nothing else.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct IntervalSampler {
+    scale: Scale,
+}
+
+#[pymethods]
+impl IntervalSampler {
+    #[new]
+    fn new(py: Python<'_>, epsilon: f64, sensitivity: f64, factor: u8) -> PyResult<Self> {
+        if !matches!(factor, 1 | 2) {
+            return Err(invalid_parameter(py, "factor", "<out of range>", "1 or 2"));
+        }
+        let scale = Scale::new(epsilon, sensitivity, factor).map_err(|error| to_python(py, error))?;
+        Ok(Self { scale })
+    }
+
+    /// A point of the intervals between `breakpoints`, with density proportional to `exp(score / b)`.
+    #[pyo3(signature = (breakpoints, scores, /))]
+    fn draw(
+        &self,
+        py: Python<'_>,
+        breakpoints: &Bound<'_, PyArray1<f64>>,
+        scores: &Bound<'_, PyArray1<f64>>,
+    ) -> PyResult<f64> {
+        let (breakpoints, scores) = (to_vec(breakpoints), to_vec(scores));
+        run(py, usize::MAX, || {
+            let pieces = Scored::new(Breakpoints::new(breakpoints)?, scores, &self.scale)?;
+            let chooser = Chooser::new(&pieces)?;
+            with_thread_entropy(|entropy| {
+                let (low, high) = pieces.lengths.ends(chooser.draw(&pieces, entropy));
+                Ok(Point::draw(low, high, entropy).rounded(entropy))
+            })
+        })
+    }
+
+    /// A cell and a place in it: cell i has `counts[i]` places, each of weight `exp(scores[i] / b)`.
+    #[pyo3(signature = (counts, scores, /))]
+    fn draw_cell(
+        &self,
+        py: Python<'_>,
+        counts: &Bound<'_, PyArray1<u64>>,
+        scores: &Bound<'_, PyArray1<f64>>,
+    ) -> PyResult<(usize, u64)> {
+        let (counts, scores) = (to_vec(counts), to_vec(scores));
+        run(py, usize::MAX, || {
+            let pieces = Scored::new(Counts(counts), scores, &self.scale)?;
+            let chooser = Chooser::new(&pieces)?;
+            with_thread_entropy(|entropy| {
+                let cell = chooser.draw(&pieces, entropy);
+                Ok((cell, entropy.below(pieces.lengths.0[cell])))
+            })
+        })
+    }
+
+    /// The quantile at `level` of `values` moved into [lower, upper]: a real number, rounded once.
+    #[pyo3(signature = (values, level, lower, upper, /))]
+    fn quantile(&self, values: &Bound<'_, PyAny>, level: f64, lower: f64, upper: f64) -> PyResult<f64> {
+        if !(lower < upper && lower.is_finite() && upper.is_finite()) {
+            return Err(invalid_parameter(
+                values.py(),
+                "bounds",
+                "<out of range>",
+                "two finite numbers, lower < upper",
+            ));
+        }
+        self.quantile_in(values, level, Range::Interval { lower, upper })
+    }
+
+    /// The quantile at `level` of `values` moved onto the grid's range: a point of the grid.
+    #[pyo3(signature = (values, level, grid, /))]
+    fn grid_quantile(&self, values: &Bound<'_, PyAny>, level: f64, grid: &Grid) -> PyResult<f64> {
+        self.quantile_in(values, level, Range::Grid(&grid.0))
+    }
+}
+
+/// Quantiles at strictly increasing `levels`, `epsilon` for each depth of halving, on [lower, upper] or on the grid.
+#[pyfunction(name = "quantiles")]
+#[pyo3(signature = (values, levels, epsilon, lower, upper, grid=None, /))]
+pub fn draw_quantiles(
+    values: &Bound<'_, PyAny>,
+    levels: Vec<f64>,
+    epsilon: f64,
+    lower: f64,
+    upper: f64,
+    grid: Option<&Grid>,
+) -> PyResult<Vec<f64>> {
+    let py = values.py();
+    let are_levels = levels.iter().all(|level| (0.0..=1.0).contains(level)) && levels.is_sorted_by(|a, b| a < b);
+    if !are_levels {
+        return Err(invalid_parameter(py, "levels", "<out of range>", "increasing numbers from 0 to 1"));
+    }
+    if !(lower < upper && lower.is_finite() && upper.is_finite()) {
+        return Err(invalid_parameter(py, "bounds", "<out of range>", "two finite numbers, lower < upper"));
+    }
+    let memory = Memory::of(values)?;
+    with_view!(memory, view => {
+        run(py, memory.bytes(), move || {
+            let range = grid.map_or(Range::Interval { lower, upper }, |grid| Range::Grid(&grid.0));
+            with_thread_entropy(|entropy| quantiles::draw(&view, &levels, range, epsilon, entropy))
+        })
+    })
+}
+
+impl IntervalSampler {
+    fn quantile_in(&self, values: &Bound<'_, PyAny>, level: f64, range: Range<'_>) -> PyResult<f64> {
+        if !(0.0..=1.0).contains(&level) {
+            return Err(invalid_parameter(values.py(), "level", "<out of range>", "a number from 0 to 1"));
+        }
+        let memory = Memory::of(values)?;
+        with_view!(memory, view => {
+            run(values.py(), memory.bytes(), || {
+                let draw = |entropy: &mut _| quantile::draw(view, level, range, &self.scale, Route::Automatic, entropy);
+                with_thread_entropy(draw)
+            })
+        })
+    }
+}
+
+fn to_vec<T: Element + Clone>(array: &Bound<'_, PyArray1<T>>) -> Vec<T> {
+    array.readonly().as_array().to_vec()
+}

@@ -1,0 +1,228 @@
+"""The exponential mechanism over an interval of real numbers, or over a fine public grid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from dpselect._native import _core
+from dpselect.accounting import BoundedRangeEvent
+from dpselect.arguments import decimal_fraction, positive_epsilon, positive_sensitivity
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
+from dpselect.mechanisms.gaps import Gaps
+from dpselect.mechanisms.grids import Grid
+from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
+from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalMechanism:
+    r"""Draws a real number with density proportional to :math:`e^{s(x)/b}`, for a score that is constant on pieces.
+
+    The exponential mechanism with the lengths of the pieces as its public base measure: `epsilon`-DP and
+    `epsilon`-bounded-range. The outer ends of the pieces are public; the breakpoints between them may come from the
+    data (as for a quantile), as long as the score *at every point* moves by at most `sensitivity` between neighbours.
+
+    Args:
+        epsilon: privacy loss of one draw, > 0. Rounded down if it is not a double.
+        sensitivity: the most the score at any one point moves between neighbouring data sets, > 0. Rounded up if it is
+            not a double.
+        monotonic: within each pair of neighbours the scores at all points move in the same direction; halves the noise.
+        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or `monotonic` does not go with `neighbours`.
+
+    Proof: ``proofs/interval_mechanism.md``. Source: McSherry & Talwar (2007).
+
+    >>> import numpy as np
+    >>> mechanism = IntervalMechanism(epsilon=2.0, sensitivity=1.0)
+    >>> breakpoints, scores = [0.0, 1.0, 4.0], np.log([3.0, 1.0])
+    >>> mechanism.interval_probabilities(breakpoints, scores)
+    array([0.5, 0.5])
+    >>> 0.0 <= mechanism.draw(breakpoints, scores) <= 4.0
+    True
+    >>> mechanism.draw(breakpoints, scores, step=0.5) in np.arange(0.0, 4.5, 0.5)
+    True
+    """
+
+    epsilon: float
+    sensitivity: float
+    monotonic: bool = False
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    _sampler: _core.IntervalSampler = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        neighbours = neighbouring_relation(self.neighbours)
+        self._set("epsilon", positive_epsilon(self.epsilon))
+        self._set("sensitivity", positive_sensitivity(self.sensitivity))
+        self._set("neighbours", neighbours)
+        self._set("monotonic", check_monotonic(self.monotonic, neighbours))
+        self._set("_sampler", _core.IntervalSampler(self.epsilon, self.sensitivity, self._factor))
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def __reduce__(
+        self,
+    ) -> tuple[Callable[..., IntervalMechanism], tuple[type[IntervalMechanism], Mapping[str, object]]]:
+        """Copies and pickles are built anew from the arguments."""
+        return _rebuild, (type(self), {part.name: getattr(self, part.name) for part in fields(self) if part.init})
+
+    @property
+    def _factor(self) -> Literal[1, 2]:
+        return 1 if self.monotonic else 2
+
+    @property
+    def scale(self) -> float:
+        """The scale b, in the unit of the scores: ``2 * sensitivity / epsilon``, half of it if monotonic.
+
+        For reading only, as a double: draws use the exact quotient.
+        """
+        exact = Fraction(self.sensitivity) * self._factor / Fraction(self.epsilon)
+        try:
+            return exact.numerator / exact.denominator
+        except OverflowError:
+            return math.inf
+
+    @property
+    def event(self) -> BoundedRangeEvent:
+        """What one draw costs, for accounting; it knows nothing of the data."""
+        return BoundedRangeEvent(epsilon=self.epsilon)
+
+    def draw(self, breakpoints: ScoresLike, scores: ScoresLike, *, step: object = None) -> float:
+        """Draw one point, at the cost of `epsilon`.
+
+        Args:
+            breakpoints: shape ``(n + 1,)``, finite, never decreasing, the last above the first. The score is
+                ``scores[i]`` from ``breakpoints[i]`` to ``breakpoints[i + 1]``; pieces of no length are never drawn.
+            scores: shape ``(n,)``, finite.
+            step: draw from the grid ``breakpoints[0] + j * step`` instead, which has to contain the last breakpoint. A
+                point of the grid on a breakpoint belongs to the piece above it, the last one to the last piece.
+
+        Returns:
+            A real number between the outer breakpoints, rounded once to the nearest double; or a point of the grid.
+
+        Raises:
+            InvalidParameterError: `breakpoints`, `scores` or `step` are not what they have to be. Nothing is drawn.
+
+        Proof that the draw is exact: ``proofs/exact_sampling.md``.
+        """
+        points, heights = _checked(breakpoints, scores)
+        if step is None:
+            return self._sampler.draw(points, heights)
+        grid, counts = _cells(points, step=step)
+        native = grid.native()
+        cell, place = self._sampler.draw_cell(counts, heights)
+        return native.point(int(counts[:cell].sum()) + place)
+
+    def interval_probabilities(self, breakpoints: ScoresLike, scores: ScoresLike, *, step: object = None) -> FloatArray:
+        """Probability of each piece. For planning on public scores and for tests: it depends on every score.
+
+        Returns:
+            Shape ``(n,)``, summing to 1.
+
+        Raises:
+            InvalidParameterError: as for `draw`.
+        """
+        points, heights = _checked(breakpoints, scores)
+        if step is None:
+            with np.errstate(over="ignore"):
+                lengths = np.diff(points)
+            mantissas, exponents = np.frexp(np.where(np.isinf(lengths), points[1:] / 2.0 - points[:-1] / 2.0, lengths))
+            exponents = exponents + np.isinf(lengths)
+        else:
+            mantissas, exponents = np.frexp(_cells(points, step=step)[1].astype(np.float64))
+        has_length = mantissas > 0.0
+        probabilities = np.zeros(heights.size)
+        gaps = Gaps.below_best(heights[has_length]).scaled(
+            epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor
+        )
+        logs = np.log(mantissas[has_length]) + exponents[has_length] * math.log(2.0) - gaps
+        weights = np.exp(logs - logs.max())
+        probabilities[has_length] = weights / weights.sum()
+        return probabilities
+
+    def pdf(self, breakpoints: ScoresLike, scores: ScoresLike, points: npt.ArrayLike) -> FloatArray:
+        """Density at each of `points`, of a piece's upper end that of the next piece; 0 outside. For planning.
+
+        Raises:
+            InvalidParameterError: as for `draw`.
+        """
+        ends, _ = _checked(breakpoints, scores)
+        probabilities = self.interval_probabilities(breakpoints, scores)
+        at = np.asarray(points, dtype=np.float64)
+        piece = np.minimum(np.searchsorted(ends, at, side="right") - 1, _last_with_length(ends))
+        inside = (at >= ends[0]) & (at <= ends[-1])
+        piece = np.where(inside, piece, 0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            # A length that overflows leaves a density below the doubles.
+            return np.where(inside, probabilities[piece] / (ends[piece + 1] - ends[piece]), 0.0)
+
+    def cdf(self, breakpoints: ScoresLike, scores: ScoresLike, points: npt.ArrayLike) -> FloatArray:
+        """Probability of a draw not above each of `points`. For planning.
+
+        Raises:
+            InvalidParameterError: as for `draw`.
+        """
+        ends, _ = _checked(breakpoints, scores)
+        sums = np.concatenate([[0.0], np.cumsum(self.interval_probabilities(breakpoints, scores))])
+        at = np.clip(np.asarray(points, dtype=np.float64), ends[0], ends[-1])
+        piece = np.minimum(np.searchsorted(ends, at, side="right") - 1, _last_with_length(ends))
+        with np.errstate(over="ignore"):
+            factor = np.where(np.isinf(ends[piece + 1] - ends[piece]), 0.5, 1.0)  # so that no length overflows
+        start, end = ends[piece] * factor, ends[piece + 1] * factor
+        share = (at * factor - start) / (end - start)
+        return np.minimum(sums[piece] + share * (sums[piece + 1] - sums[piece]), 1.0)
+
+
+def _rebuild(kind: type[IntervalMechanism], arguments: Mapping[str, Any]) -> IntervalMechanism:
+    return kind(**arguments)
+
+
+def _last_with_length(ends: FloatArray) -> int:
+    return int(np.flatnonzero(ends[1:] > ends[:-1])[-1])
+
+
+def _checked(breakpoints: ScoresLike, scores: ScoresLike) -> tuple[FloatArray, FloatArray]:
+    """Both as contiguous doubles."""
+    points = _doubles("breakpoints", breakpoints)
+    heights = _doubles("scores", scores)
+    if points.size != heights.size + 1:
+        got = Shown(f"<{points.size} of them for {heights.size} scores>")
+        raise InvalidParameterError("breakpoints", got, "one more than there are scores")
+    if not (np.all(points[1:] >= points[:-1]) and points[0] < points[-1]):
+        expected = "numbers that never decrease, the last above the first"
+        raise InvalidParameterError("breakpoints", Shown("<out of order, or all equal>"), expected)
+    return points, heights
+
+
+def _doubles(name: str, numbers: ScoresLike) -> FloatArray:
+    try:
+        finite = finite_scores(numbers)
+    except InvalidScoresError as refused:
+        expected = refused.expected.replace("score", "number")
+        raise InvalidParameterError(name, refused.got, expected) from None
+    if finite.dtype.kind != "f" and np.any(np.abs(finite.astype(np.float64)) > 2.0**53):
+        raise InvalidParameterError(name, Shown("<integers beyond 2**53>"), "numbers that doubles hold exactly")
+    return np.ascontiguousarray(finite, dtype=np.float64)
+
+
+def _cells(points: FloatArray, *, step: object) -> tuple[Grid, npt.NDArray[np.uint64]]:
+    """The grid between the outer breakpoints, and how many of its points belong to each piece."""
+    lower, upper = (decimal_fraction(float(end), "breakpoints", expected="finite numbers") for end in points[[0, -1]])
+    grid = Grid.dividing(lower, upper, step=step)
+    native = grid.native()
+    below = np.array([native.below(float(point)) for point in points], dtype=np.uint64)
+    below[-1] = grid.count
+    # Pieces of no length at the upper end leave the last point to the last piece that has one.
+    below[_last_with_length(points) + 1 :] = grid.count
+    return grid, below[1:] - below[:-1]

@@ -1,0 +1,246 @@
+"""Quantiles by the exponential mechanism, without sorting the values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpselect._native import _core
+from dpselect.accounting import BoundedRangeEvent
+from dpselect.arguments import finite_bounds, quantile_level
+from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
+from dpselect.mechanisms.grids import Grid
+from dpselect.mechanisms.interval import FloatArray, IntervalMechanism
+from dpselect.mechanisms.score_vectors import ScoresLike, exact_array, native_scores
+from dpselect.privacy import Neighbours, neighbouring_relation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantileMechanism:
+    r"""Draws the quantile at `level` with density :math:`e^{-|\#\{v < o\} - level \cdot n|/b}` over the bounds.
+
+    With a `step` the answer is a point of a public grid, and values tied with one keep their mass: choose one for
+    values that repeat (ages, prices). Without, no value itself is ever the answer, and equal values have no length.
+
+    Args:
+        epsilon: privacy loss of one draw, > 0.
+        level: 0.5 for the median, from 0 to 1.
+        bounds: ``(lower, upper)``, public; values outside are moved onto the nearer one.
+        step: distance of the grid's points, which start at `lower` and have to meet `upper`. Floats mean the decimals
+            they are written as.
+        neighbours: which data sets the guarantee compares, one value being one unit's. The sensitivity is
+            ``max(level, 1 - level)`` under ``"add_remove"``, 1 under ``"replace_one"``.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or `step` does not divide the bounds.
+
+    Proof: ``proofs/quantiles.md``. Source: Smith (2011).
+
+    >>> mechanism = QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 120), step=1)
+    >>> mechanism.sensitivity, mechanism.scale
+    (0.5, 1.0)
+    >>> ages = [37] * 1000 + [20, 60]
+    >>> mechanism.draw(ages)
+    37.0
+    """
+
+    epsilon: float
+    level: float
+    bounds: tuple[float | Fraction, float | Fraction]
+    step: float | Fraction | None = None
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
+    _mechanism: IntervalMechanism = field(init=False, repr=False, compare=False)
+    _sampler: _core.IntervalSampler = field(init=False, repr=False, compare=False)
+    _grid: Grid | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        lower, upper = finite_bounds(self.bounds)
+        neighbours = neighbouring_relation(self.neighbours)
+        level = quantile_level(self.level)
+        exact = Fraction(level)
+        sensitivity = max(exact, 1 - exact) if neighbours is Neighbours.ADD_REMOVE else Fraction(1)
+        mechanism = IntervalMechanism(epsilon=self.epsilon, sensitivity=sensitivity, neighbours=neighbours)  # type: ignore[arg-type] # rounded up there
+        self._set("epsilon", mechanism.epsilon)
+        self._set("level", level)
+        self._set("bounds", (shortest(lower), shortest(upper)))
+        self._set("_ends", (float(lower), float(upper)))
+        self._set("neighbours", neighbours)
+        self._set("_mechanism", mechanism)
+        self._set("_sampler", _core.IntervalSampler(mechanism.epsilon, mechanism.sensitivity, 2))
+        self._set("_grid", None if self.step is None else Grid.dividing(lower, upper, step=self.step))
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def __reduce__(
+        self,
+    ) -> tuple[Callable[..., QuantileMechanism], tuple[type[QuantileMechanism], Mapping[str, object]]]:
+        """Copies and pickles are built anew from the arguments."""
+        return _rebuild, (type(self), {part.name: getattr(self, part.name) for part in fields(self) if part.init})
+
+    @property
+    def sensitivity(self) -> float:
+        """How far the score of any answer moves between neighbours, in ranks."""
+        return self._mechanism.sensitivity
+
+    @property
+    def scale(self) -> float:
+        """The scale b = 2 * sensitivity / epsilon, in ranks."""
+        return self._mechanism.scale
+
+    @property
+    def event(self) -> BoundedRangeEvent:
+        """What one draw costs, for accounting; it knows nothing of the data."""
+        return self._mechanism.event
+
+    def draw(self, values: ScoresLike) -> float:
+        """Draw the quantile of `values`, at the cost of `epsilon`.
+
+        Args:
+            values: shape ``(n,)``, numbers of any float or integer type, one of each unit; infinities are moved onto
+                the bounds like everything beyond them. ``n = 0`` is allowed: the answer is uniform then.
+
+        Returns:
+            A number within the bounds (rounded once to the nearest double), or a point of the grid.
+
+        Raises:
+            InvalidDataError: not one-dimensional, not numbers, or NaN among them. Nothing is drawn then.
+
+        About one pass over the values. Proof that the draw is exact: ``proofs/exact_sampling.md``.
+        """
+        try:
+            native = native_scores(values)
+            if self._grid is None:
+                return self._sampler.quantile(native, self.level, *self._ends)
+            return self._sampler.grid_quantile(native, self.level, self._grid.native())
+        except InvalidScoresError as refused:
+            problem = refused_values(refused)
+        raise problem
+
+    def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
+        """Probability of an answer not above each of `points`, if the values were these. For planning on public values.
+
+        Raises:
+            InvalidDataError: as for `draw`.
+        """
+        sorted_values = self._clipped(values)
+        at = np.asarray(points, dtype=np.float64)
+        if self._grid is None:
+            ends = np.concatenate([[self._ends[0]], sorted_values, [self._ends[1]]])
+            ranks = np.arange(sorted_values.size + 1, dtype=np.float64)
+            scores = -np.abs(ranks - self.level * sorted_values.size)
+            inside = self._mechanism.cdf(ends, scores, at)
+            return np.where(at < self._ends[0], 0.0, inside)
+        points_of_grid, probabilities = self._grid_law(sorted_values, self._grid)
+        sums = np.concatenate([[0.0], np.cumsum(probabilities)])
+        return np.minimum(sums[np.searchsorted(points_of_grid, at, side="right")], 1.0)
+
+    def pmf(self, values: ScoresLike) -> FloatArray:
+        """Probability of every point of the grid, in increasing order, if the values were these. For planning.
+
+        Raises:
+            InvalidDataError: as for `draw`.
+            InvalidParameterError: there is no `step`, or it makes more than ten million points.
+        """
+        if self._grid is None:
+            raise InvalidParameterError("step", None, "a step: without a grid there is a density, see `cdf`")
+        return self._grid_law(self._clipped(values), self._grid)[1]
+
+    def _grid_law(self, sorted_values: FloatArray, grid: Grid) -> tuple[FloatArray, FloatArray]:
+        if grid.count > _MOST_POINTS:
+            raise InvalidParameterError("step", self.step, f"a grid of at most {_MOST_POINTS} points here")
+        points = np.array([grid.native().point(index) for index in range(grid.count)])
+        target = self.level * sorted_values.size
+        below = np.searchsorted(sorted_values, points, side="left")
+        up_to = np.searchsorted(sorted_values, points, side="right")
+        scores = -np.maximum(0.0, np.maximum(below - target, target - up_to))
+        weights = np.exp((scores - scores.max()) / self.scale)
+        return points, weights / weights.sum()
+
+    def _clipped(self, values: ScoresLike) -> FloatArray:
+        try:
+            plain = exact_array(values).astype(np.float64)
+        except InvalidScoresError as refused:
+            problem = refused_values(refused)
+        else:
+            if not np.isnan(plain).any():
+                return np.sort(np.clip(plain, *self._ends))
+            problem = _with_nan()
+        raise problem
+
+
+_MOST_POINTS = 10_000_000
+
+
+def shortest(number: Fraction) -> float | Fraction:
+    """The float that is written as this decimal, if there is one."""
+    return float(number) if Fraction(repr(float(number))) == number else number
+
+
+def refused_values(refused: InvalidScoresError) -> InvalidDataError:
+    """The same refusal, said of values (infinite ones are not what was refused)."""
+    if "NaN" in refused.got:
+        return _with_nan()
+    expected = refused.expected.replace("score for every candidate", "number in every place")
+    return InvalidDataError("values", refused.got, expected)
+
+
+def _with_nan() -> InvalidDataError:
+    return InvalidDataError("values", Shown("<NaN among them>"), "numbers", "Leave such rows out by a rule beforehand.")
+
+
+def _rebuild(kind: type[QuantileMechanism], arguments: Mapping[str, Any]) -> QuantileMechanism:
+    return kind(**arguments)
+
+
+def quantile(
+    values: ScoresLike,
+    level: float,
+    *,
+    bounds: tuple[float | Fraction, float | Fraction],
+    epsilon: float,
+    step: float | Fraction | None = None,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> float:
+    """Draw the quantile at `level` of `values`, one value a unit, at the cost of `epsilon`.
+
+    Args and Raises: see `QuantileMechanism` and its `draw`.
+
+    Returns:
+        A number within `bounds`; with a `step`, one of ``lower, lower + step, ..., upper``.
+
+    Proof: ``proofs/quantiles.md``. Source: Smith (2011).
+
+    >>> 70 < quantile(range(1000), 0.1, bounds=(0, 1000), epsilon=1.0) < 130
+    True
+    """
+    mechanism = QuantileMechanism(
+        epsilon=epsilon,
+        level=level,
+        bounds=bounds,
+        step=step,
+        neighbours=neighbouring_relation(neighbours),
+    )
+    return mechanism.draw(values)
+
+
+def median(
+    values: ScoresLike,
+    *,
+    bounds: tuple[float | Fraction, float | Fraction],
+    epsilon: float,
+    step: float | Fraction | None = None,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> float:
+    """Draw the median of `values`: `quantile` at level one half.
+
+    >>> median([37.0] * 1000, bounds=(0, 120), step=1, epsilon=1.0)
+    37.0
+    """
+    return quantile(values, 0.5, bounds=bounds, epsilon=epsilon, step=step, neighbours=neighbours)

@@ -1,0 +1,169 @@
+"""Scores on intervals: draws against exact integrals, planning against both, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpselect as dps
+from dpselect.errors import InvalidParameterError
+from tests.laws.goodness_of_fit import NEVER, p_value
+from tests.laws.test_bad_input import SECRET, assert_says_nothing
+
+CASES = {
+    "plain": ([0.0, 1.0, 1.5, 4.0], [0.0, 1.0, -2.0]),
+    "pieces without length": ([-3.0, -3.0, 5.0, 5.0, 6.0, 6.0], [9.0, 1.0, 7.0, 2.0, 99.0]),
+    "all scales at once": ([0.0, 5e-324, 1e-300, 1e300], [2878.0, 2763.0, 4.0]),
+    "wider than a double": ([-1.7e308, 0.0, 1.7e308], [1.0, 0.0]),
+    "far from zero": ([1e11, 1e11 + 1, 1e11 + 3], [0.0, -1.0]),
+}
+every_case = pytest.mark.parametrize(("breakpoints", "scores"), CASES.values(), ids=CASES)
+
+
+def exact_probabilities(breakpoints: list[float], scores: list[float], *, scale: float) -> np.ndarray:
+    """Integrals of the density over the pieces, in logarithms."""
+    lengths = [Fraction(end) - Fraction(start) for start, end in pairwise(breakpoints)]
+    logs = [
+        math.log(length.numerator) - math.log(length.denominator) + score / scale if length else -math.inf
+        for length, score in zip(lengths, scores, strict=True)
+    ]
+    weights = np.exp(np.array(logs) - max(logs))
+    return weights / weights.sum()
+
+
+@every_case
+def test_draws_have_the_density(breakpoints: list[float], scores: list[float]) -> None:
+    mechanism = dps.IntervalMechanism(epsilon=1.0, sensitivity=1.0)
+    exact = exact_probabilities(breakpoints, scores, scale=2.0)
+    np.testing.assert_allclose(mechanism.interval_probabilities(breakpoints, scores), exact, rtol=1e-9)
+    draws = np.array([mechanism.draw(breakpoints, scores) for _ in range(8000)])
+    ends = np.unique(breakpoints)
+    with_length = np.diff(breakpoints) > 0
+    middles = ends[:-1] / 2 + ends[1:] / 2  # each piece in two halves
+    bins = np.sort(np.concatenate([ends, middles])) if np.unique(middles).size == middles.size else ends
+    halves = (bins.size - 1) // (ends.size - 1)
+    chances = np.repeat(exact[with_length] / halves, halves)
+    if (breakpoints[0], breakpoints[1]) == (0.0, 5e-324):
+        # A denormal has no half, and half of the first piece rounds onto its end: the two short pieces are one bin.
+        bins, chances = np.array([0.0, 1e-300, 1e300]), np.array([exact[0] + exact[1], exact[2]])
+    counts = np.histogram(draws, bins=bins)[0]
+    assert counts.sum() == draws.size
+    assert p_value(counts, chances) >= NEVER
+    wrong = chances * np.where(np.arange(chances.size) % 2, 0.7, 1.3)
+    assert p_value(counts, wrong / wrong.sum()) < NEVER
+
+
+def test_draws_from_a_grid_are_weighted_by_counts() -> None:
+    breakpoints, scores = [0.0, 0.25, 1.0, 1.0, 2.0], [1.0, 0.0, 50.0, -1.0]
+    mechanism = dps.IntervalMechanism(epsilon=2.0, sensitivity=1.0)
+    # 0, 0.1, 0.2 | 0.3 .. 0.9 | none | 1.0 .. 2.0: a point on a breakpoint belongs above, the last one to the last.
+    weights = np.exp(np.repeat([1.0, 0.0, -1.0], [3, 7, 11]))
+    draws = [mechanism.draw(breakpoints, scores, step=0.1) for _ in range(10_000)]
+    points = [j / 10 for j in range(21)]
+    assert set(draws) <= set(points)
+    counts = np.array([draws.count(point) for point in points])
+    assert p_value(counts, weights / weights.sum()) >= NEVER
+    shifted = np.exp(np.repeat([1.0, 0.0, -1.0], [4, 6, 11]))
+    assert p_value(counts, shifted / shifted.sum()) < NEVER
+    by_piece = mechanism.interval_probabilities(breakpoints, scores, step=0.1)
+    np.testing.assert_allclose(by_piece, np.exp([1.0, 0, 0, -1]) * [3, 7, 0, 11] / weights.sum())
+
+
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=9).map(sorted).filter(lambda x: x[-1] - x[0] > 1e-3), st.data())
+def test_density_and_distribution_agree_with_the_probabilities(breakpoints: list[float], data: st.DataObject) -> None:
+    pieces = len(breakpoints) - 1
+    scores = data.draw(st.lists(st.floats(-4, 4), min_size=pieces, max_size=pieces))
+    mechanism = dps.IntervalMechanism(epsilon=1.0, sensitivity=1.0)
+    chances = mechanism.interval_probabilities(breakpoints, scores)
+    assert chances.sum() == pytest.approx(1.0, abs=1e-12)
+    at_ends = mechanism.cdf(breakpoints, scores, breakpoints)
+    assert at_ends[0] == 0.0
+    assert at_ends[-1] == pytest.approx(1.0, abs=1e-12)
+    assert mechanism.cdf(breakpoints, scores, [-9.0, 9.0]) == pytest.approx([0.0, 1.0], abs=1e-12)
+    assert np.all(mechanism.pdf(breakpoints, scores, [-9.0, 9.0]) == 0.0)
+    wide = [piece for piece in range(pieces) if breakpoints[piece + 1] - breakpoints[piece] > 1e-3]
+    for piece in wide:
+        start, end = breakpoints[piece], breakpoints[piece + 1]
+        assert mechanism.pdf(breakpoints, scores, (start + end) / 2) * (end - start) == pytest.approx(chances[piece])
+        rise = mechanism.cdf(breakpoints, scores, [start + 1e-9, end - 1e-9])
+        assert rise[1] - rise[0] == pytest.approx(chances[piece], abs=1e-5)
+
+
+@given(
+    st.lists(st.floats(0, 8), min_size=2, max_size=6).map(sorted).filter(lambda x: x[-1] - x[0] > 0.1),
+    st.data(),
+    st.sampled_from([0.1, 1.0, 3.0]),
+)
+def test_the_loss_is_at_most_epsilon(breakpoints: list[float], data: st.DataObject, epsilon: float) -> None:
+    pieces = len(breakpoints) - 1
+    scores = np.array(data.draw(st.lists(st.floats(-4, 4), min_size=pieces, max_size=pieces)))
+    moves = np.array(data.draw(st.lists(st.floats(-1, 1), min_size=pieces, max_size=pieces)))
+    assert worst_loss(breakpoints, scores, scores + moves, epsilon=epsilon, monotonic=False) <= epsilon + 1e-9
+    assert worst_loss(breakpoints, scores, scores + abs(moves), epsilon=epsilon, monotonic=True) <= epsilon + 1e-9
+
+
+def test_the_law_above_can_fail() -> None:
+    before, after = np.zeros(2), np.array([1.0, -1.0])
+    assert worst_loss([0.0, 1e-6, 1.0], before, after, epsilon=1.0, monotonic=True) > 1.9
+
+
+def worst_loss(
+    breakpoints: list[float], before: np.ndarray, after: np.ndarray, *, epsilon: float, monotonic: bool
+) -> float:
+    mechanism = dps.IntervalMechanism(epsilon=epsilon, sensitivity=1.0, monotonic=monotonic)
+    chances = [mechanism.interval_probabilities(breakpoints, scores) for scores in (before, after)]
+    possible = chances[0] > 0
+    return float(np.abs(np.log(chances[0][possible] / chances[1][possible])).max())
+
+
+def test_a_value_with_an_event_and_a_scale() -> None:
+    mechanism = dps.IntervalMechanism(epsilon=0.5, sensitivity=3)
+    assert mechanism.scale == 12.0
+    assert dps.IntervalMechanism(epsilon=0.5, sensitivity=3, monotonic=True).scale == 6.0
+    assert mechanism.event == dps.accounting.BoundedRangeEvent(epsilon=0.5)
+    for again in (copy.deepcopy(mechanism), pickle.loads(pickle.dumps(mechanism))):
+        assert again == mechanism
+        assert 0.0 <= again.draw([0.0, 1.0], [0.0]) <= 1.0
+    assert dps.IntervalMechanism(epsilon=5e-324, sensitivity=1e308).scale == math.inf
+
+
+BAD: dict[str, tuple[Any, Any, str]] = {
+    "too few breakpoints": ([SECRET, 1e9], [1.0, 2.0], "breakpoints"),
+    "too many breakpoints": ([SECRET, 8000.0, 9000.0, 1e4], [1.0, 2.0], "breakpoints"),
+    "one breakpoint": ([SECRET], [1.0], "breakpoints"),
+    "decreasing": ([SECRET, 1.0, 9000.0], [1.0, 2.0], "breakpoints"),
+    "all equal": ([SECRET, SECRET], [1.0], "breakpoints"),
+    "infinite breakpoint": ([SECRET, math.inf], [1.0], "breakpoints"),
+    "NaN breakpoint": ([SECRET, math.nan, 1e9], [1.0, 2.0], "breakpoints"),
+    "NaN score": ([0.0, 1.0, 2.0], [SECRET, math.nan], "scores"),
+    "infinite score": ([0.0, 1.0, 2.0], [SECRET, -math.inf], "scores"),
+    "no scores": ([0.0], [], "scores"),
+    "text": ([0.0, 1.0], ["7919"], "scores"),
+    "large integers": ([0, 2**53 + 7919], [1.0], "breakpoints"),
+}
+
+
+@pytest.mark.parametrize(("breakpoints", "scores", "name"), BAD.values(), ids=BAD)
+def test_bad_pieces(breakpoints: Any, scores: Any, name: str) -> None:
+    mechanism = dps.IntervalMechanism(epsilon=1.0, sensitivity=1.0)
+    for call in (mechanism.draw, mechanism.interval_probabilities):
+        with pytest.raises(InvalidParameterError) as caught:
+            call(breakpoints, scores)
+        assert caught.value.name == name
+        assert_says_nothing(caught.value)
+
+
+@pytest.mark.parametrize("step", [0.3, 0.0, -0.1, math.nan, math.inf, "1", True, 1e-17, 2.0])
+def test_a_step_that_does_not_divide(step: Any) -> None:
+    with pytest.raises(InvalidParameterError) as caught:
+        dps.IntervalMechanism(epsilon=1.0, sensitivity=1.0).draw([0.0, 1.0], [0.0], step=step)
+    assert caught.value.name == "step"
