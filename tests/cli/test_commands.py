@@ -98,7 +98,7 @@ def test_values_that_would_move_the_cursor_are_shown_escaped(capsys: Captured, t
 
 
 BAD: list[tuple[list[str], str]] = [
-    (["quantile"], "quantile"),
+    (["fraction"], "fraction"),
     (["top-k"], "SOURCE"),
     (["most-common", CLICKS, "page", "--unit", "session", "--candidates", "1..9"], "--epsilon"),
     (["most-common", CLICKS, "page", "--unit", "session", "--epsilon", "1"], "--candidates"),

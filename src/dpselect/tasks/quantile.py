@@ -1,0 +1,127 @@
+"""A quantile of a column of numbers: the exponential mechanism on ranks, between public bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
+from dpselect.arguments import positive_count, quantile_level
+from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms import ExponentialMechanism
+from dpselect.mechanisms.quantile_draw import draw_quantile
+from dpselect.release import CONFIDENCE, Release
+from dpselect.scores import rank_sensitivity
+from dpselect.summaries import PublicDomain, UnitValues
+
+MOST_ROWS_PER_UNIT = 1_000_000_000
+"""More rows of one unit are refused: the noise would drown any table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantile:
+    """Below which number does a given share of the values lie? Planned from public arguments; sees values only later.
+
+    Attributes:
+        level: the share, from 0 to 1; 0.5 is the median.
+        domain: the public set the answer is drawn from.
+        max_rows_per_unit: the most values of one unit.
+        mechanism: what is drawn from; its scores are ranks.
+    """
+
+    level: float
+    domain: PublicDomain
+    max_rows_per_unit: int
+    mechanism: ExponentialMechanism
+
+    @classmethod
+    def planned(cls, level: object, domain: PublicDomain, *, epsilon: float, max_rows_per_unit: object = 1) -> Quantile:
+        """The question at a price.
+
+        Raises:
+            InvalidParameterError: `level` is not from 0 to 1, `epsilon` not a finite number > 0, or
+                `max_rows_per_unit` not a whole number from 1 to 10^9.
+
+        >>> task = Quantile.planned(0.5, PublicDomain.given((0, 120)), epsilon=0.5)
+        >>> task.mechanism.scale  # in ranks: 2 * 0.5 / epsilon
+        2.0
+        """
+        level = quantile_level(level)
+        rows = positive_count(max_rows_per_unit, "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
+        sensitivity = rank_sensitivity(level, max_rows_per_unit=rows)
+        mechanism = ExponentialMechanism(
+            epsilon=epsilon,
+            sensitivity=sensitivity.value,
+            monotonic=sensitivity.monotonic,
+            neighbours=sensitivity.neighbours,
+        )
+        return cls(level=level, domain=domain, max_rows_per_unit=rows, mechanism=mechanism)
+
+    @property
+    def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
+        """What one release costs, for accounting; to be charged before `release` is called."""
+        return self.mechanism.event
+
+    @property
+    def error_bound(self) -> float | None:
+        """In ranks, at the confidence of a release, whatever the data; None without a grid, where there is no bound.
+
+        Between two values that are close together lies as little probability as they are close, however good its rank;
+        so what is far off cannot be ruled out without knowing the data.
+        """
+        if self.domain.points is None:
+            return None
+        return self.mechanism.error_bound(self.domain.points, confidence=CONFIDENCE)
+
+    def release(self, values: UnitValues, *, column: str, unit: str, time: datetime) -> Release:
+        """Draw, and certify what was drawn.
+
+        Args:
+            values: gathered with this task's domain and number of rows.
+            column: name of the column they came from.
+            unit: name of the column that names the unit.
+            time: of the release, with a time zone.
+
+        Raises:
+            InvalidParameterError: the values were gathered for another question. Nothing is drawn then.
+
+        Proof: ``proofs/unit_values.md`` (the sensitivity) and ``proofs/exponential_mechanism.md`` (the draw).
+        """
+        if values.max_rows_per_unit > self.max_rows_per_unit or values.domain != self.domain:
+            expected = "values gathered with the bounds, step and rows per unit of the question"
+            raise InvalidParameterError("values", values, expected)
+        sensitivity = rank_sensitivity(self.level, max_rows_per_unit=self.max_rows_per_unit)
+        return Release(
+            value=self._draw(values),
+            task="quantile",
+            column=column,
+            unit=unit,
+            mechanism=type(self.mechanism).__name__,
+            rounds=1,
+            epsilon=self.mechanism.epsilon,
+            delta=0.0,
+            sensitivity=sensitivity.value,
+            monotonic=sensitivity.monotonic,
+            neighbours=sensitivity.neighbours,
+            candidates=self.domain.description(),
+            error_bound=self.error_bound,
+            confidence=CONFIDENCE,
+            proofs=(sensitivity.proof, "proofs/exponential_mechanism.md", "proofs/exact_sampling.md"),
+            time=time,
+            arguments={"level": self.level, "max_rows_per_unit": self.max_rows_per_unit},
+        )
+
+    def _draw(self, values: UnitValues) -> float:
+        domain = self.domain
+        on_grid = domain.points is not None
+        drawn = draw_quantile(
+            # Positions on the grid, so that the draw compares small whole numbers, whatever the step.
+            domain.nearest(values.values) if on_grid else values.values,
+            level=self.level,
+            bounds=(0.0, domain.points - 1.0) if domain.points is not None else (domain.lower, domain.upper),
+            step=1.0 if on_grid else None,
+            epsilon=self.mechanism.epsilon,
+            rows_per_unit=self.max_rows_per_unit,
+            neighbours=self.mechanism.neighbours,
+        )
+        return domain.point(int(drawn)) if on_grid else drawn

@@ -1,0 +1,66 @@
+"""The law of a released quantile, in float64 and for any size: the exponential mechanism on rank scores.
+
+The exact models are in `tests.reference.unit_values`; here is what they give on a real table.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+def grid_scores(values: FloatArray, points: FloatArray, *, level: float) -> FloatArray:
+    """The rank score of each of `points`: minus the distance of ``level * n`` from the ranks it has."""
+    ordered = np.sort(values)
+    below, up_to = (np.searchsorted(ordered, points, side) for side in ("left", "right"))
+    wanted = level * len(values)
+    return -np.maximum(0.0, np.maximum(below - wanted, wanted - up_to))
+
+
+def grid_law(values: FloatArray, points: FloatArray, *, level: float, scale: float) -> FloatArray:
+    """Probability of each of `points`."""
+    scores = grid_scores(values, points, level=level)
+    weights = np.exp((scores - scores.max()) / scale)
+    return weights / weights.sum()
+
+
+def interval_law(
+    values: FloatArray, *, level: float, bounds: tuple[float, float], scale: float
+) -> tuple[FloatArray, FloatArray]:
+    """Edges of the intervals between the values, shape ``(n + 2,)``, and the probability of each interval."""
+    edges = np.concatenate([[bounds[0]], np.sort(values), [bounds[1]]])
+    scores = -np.abs(np.arange(len(values) + 1) - level * len(values))
+    with np.errstate(divide="ignore"):
+        logs = scores / scale + np.log(np.diff(edges))
+    weights = np.exp(logs - logs.max())
+    return edges, weights / weights.sum()
+
+
+def probability_between(edges: FloatArray, probabilities: FloatArray, lower: float, upper: float) -> float:
+    """Probability that a draw from `interval_law` lies between two numbers."""
+    inside = np.clip(edges[1:], lower, upper) - np.clip(edges[:-1], lower, upper)
+    lengths = np.diff(edges)
+    return float((probabilities * np.divide(inside, lengths, out=np.zeros_like(inside), where=lengths > 0)).sum())
+
+
+def draw(
+    values: FloatArray,
+    *,
+    level: float,
+    bounds: tuple[float, float],
+    step: float | None,
+    epsilon: float,
+    rows_per_unit: int,
+    neighbours: object,
+) -> float:
+    """A draw with the signature of `dpselect.mechanisms.quantile_draw.draw_quantile`; for small grids."""
+    generator = np.random.default_rng()
+    scale = 2.0 * rows_per_unit * max(level, 1.0 - level) / epsilon
+    if step is not None:
+        points = np.arange(bounds[0], bounds[1] + step / 2.0, step)
+        return float(generator.choice(points, p=grid_law(values, points, level=level, scale=scale)))
+    edges, probabilities = interval_law(values, level=level, bounds=bounds, scale=scale)
+    position = generator.choice(len(probabilities), p=probabilities)
+    return float(generator.uniform(edges[position], edges[position + 1]))
