@@ -52,12 +52,11 @@ def draw(
     bounds: tuple[float, float],
     step: float | None,
     epsilon: float,
-    rows_per_unit: int,
-    neighbours: object,
+    sensitivity: float,
 ) -> float:
     """A draw with the signature of `dpselect.mechanisms.quantile_draw.draw_quantile`; for small grids."""
     generator = np.random.default_rng()
-    scale = 2.0 * rows_per_unit * max(level, 1.0 - level) / epsilon
+    scale = 2.0 * sensitivity / epsilon
     if step is not None:
         points = np.arange(bounds[0], bounds[1] + step / 2.0, step)
         return float(generator.choice(points, p=grid_law(values, points, level=level, scale=scale)))

@@ -59,7 +59,7 @@ def test_the_scale_is_twice_the_sensitivity(level: float, rows: int, epsilon: fl
 def test_the_draw_is_told_everything_and_nothing_else(drawn: list[tuple[list[float], dict[str, Any]]]) -> None:
     task = Quantile.planned(0.25, ANY_AGE, epsilon=0.5, max_rows_per_unit=3)
     assert released(task, [3.5, 120.0]).value == 120.0
-    options = {"level": 0.25, "epsilon": 0.5, "rows_per_unit": 3, "neighbours": Neighbours.ADD_REMOVE}
+    options = {"level": 0.25, "epsilon": 0.5, "sensitivity": 2.25}
     assert drawn == [([3.5, 120.0], {**options, "bounds": (0.0, 120.0), "step": None})]
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.privacy import Neighbours
-
 
 def draw_quantile(
     values: NDArray[np.float64],
@@ -15,8 +13,7 @@ def draw_quantile(
     bounds: tuple[float, float],
     step: float | None,
     epsilon: float,
-    rows_per_unit: int,
-    neighbours: Neighbours,
+    sensitivity: float,
 ) -> float:
     r"""One exact draw from the exponential mechanism on the rank scores, at the cost of `epsilon`.
 
@@ -26,8 +23,7 @@ def draw_quantile(
         bounds: smallest and largest answer.
         step: of the grid to draw from; None: from all numbers between the bounds.
         epsilon: privacy loss.
-        rows_per_unit: the most values one unit has; the scale is proportional to it.
-        neighbours: which data sets the guarantee compares.
+        sensitivity: the most that a unit moves any rank score; the scale is twice this over `epsilon`.
 
     Returns:
         A number within `bounds`; with a step, one of the grid's points.

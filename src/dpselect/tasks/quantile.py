@@ -121,7 +121,6 @@ class Quantile:
             bounds=(0.0, domain.points - 1.0) if domain.points is not None else (domain.lower, domain.upper),
             step=1.0 if on_grid else None,
             epsilon=self.mechanism.epsilon,
-            rows_per_unit=self.max_rows_per_unit,
-            neighbours=self.mechanism.neighbours,
+            sensitivity=self.mechanism.sensitivity,
         )
         return domain.point(int(drawn)) if on_grid else drawn
