@@ -43,23 +43,3 @@ def probability_between(edges: FloatArray, probabilities: FloatArray, lower: flo
     inside = np.clip(edges[1:], lower, upper) - np.clip(edges[:-1], lower, upper)
     lengths = np.diff(edges)
     return float((probabilities * np.divide(inside, lengths, out=np.zeros_like(inside), where=lengths > 0)).sum())
-
-
-def draw(
-    values: FloatArray,
-    *,
-    level: float,
-    bounds: tuple[float, float],
-    step: float | None,
-    epsilon: float,
-    sensitivity: float,
-) -> float:
-    """A draw with the signature of `dpselect.mechanisms.quantile_draw.draw_quantile`; for small grids."""
-    generator = np.random.default_rng()
-    scale = 2.0 * sensitivity / epsilon
-    if step is not None:
-        points = np.arange(bounds[0], bounds[1] + step / 2.0, step)
-        return float(generator.choice(points, p=grid_law(values, points, level=level, scale=scale)))
-    edges, probabilities = interval_law(values, level=level, bounds=bounds, scale=scale)
-    position = generator.choice(len(probabilities), p=probabilities)
-    return float(generator.uniform(edges[position], edges[position + 1]))

@@ -121,10 +121,10 @@ def test_one_busy_unit_does_not_move_the_median(tmp_path: Path) -> None:
 
 
 QUANTILES: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"bounds": (120, 0)}, dps.InvalidParameterError, "bounds=(120, 0): expected two finite numbers"),
-    ({"bounds": (0, 0)}, dps.InvalidParameterError, "bounds=(0, 0)"),
-    ({"bounds": (0, float("nan"))}, dps.InvalidParameterError, "bounds=(0, nan)"),
-    ({"bounds": (0, float("inf"))}, dps.InvalidParameterError, "bounds=(0, inf)"),
+    ({"bounds": (120, 0)}, dps.InvalidParameterError, "bounds=(120.0, 0.0): expected two finite numbers"),
+    ({"bounds": (0, 0)}, dps.InvalidParameterError, "bounds=(0.0, 0.0)"),
+    ({"bounds": (0, float("nan"))}, dps.InvalidParameterError, "bounds=nan"),
+    ({"bounds": (0, float("inf"))}, dps.InvalidParameterError, "bounds=inf"),
     ({"bounds": None}, dps.InvalidParameterError, "bounds=None"),
     ({"step": 7}, dps.InvalidParameterError, "a number that divides the distance of the bounds"),
     ({"step": 0}, dps.InvalidParameterError, "step=0"),

@@ -13,11 +13,14 @@ import pytest
 
 import dpselect
 from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms import QuantileMechanism
 from dpselect.privacy import Neighbours
 from dpselect.release import Release
+from dpselect.scores import rank_sensitivity
 from dpselect.summaries import PublicDomain, UnitValues
 from dpselect.tasks import Quantile
-from dpselect.tasks import quantile as module
+from tests import rank_laws
+from tests.laws.goodness_of_fit import NEVER, p_value
 
 ROOT = Path(__file__).parents[2]
 WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -31,16 +34,16 @@ def released(task: Quantile, values: list[float], **options: Any) -> Release:
 
 
 @pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[float], dict[str, Any]]]:
-    """What the draw is given; it answers with the upper bound."""
-    calls: list[tuple[list[float], dict[str, Any]]] = []
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[float], QuantileMechanism]]:
+    """What is drawn from; the answer is always the upper bound."""
+    calls: list[tuple[list[float], QuantileMechanism]] = []
 
-    def spy(values: Any, **options: Any) -> float:
+    def spy(mechanism: QuantileMechanism, values: Any) -> float:
         assert values.dtype == np.float64
-        calls.append((values.tolist(), options))
-        return options["bounds"][1]
+        calls.append((values.tolist(), mechanism))
+        return float(mechanism.bounds[1])
 
-    monkeypatch.setattr(module, "draw_quantile", spy)
+    monkeypatch.setattr(QuantileMechanism, "draw", spy)
     return calls
 
 
@@ -52,31 +55,61 @@ def test_the_scale_is_twice_the_sensitivity(level: float, rows: int, epsilon: fl
     task = Quantile.planned(level, AGES, epsilon=epsilon, max_rows_per_unit=rows)
     assert task.mechanism.scale == scale
     assert task.mechanism.sensitivity == rows * max(level, 1 - level)
-    assert not task.mechanism.monotonic
     assert task.event == dpselect.accounting.BoundedRangeEvent(epsilon=epsilon)
 
 
-def test_the_draw_is_told_everything_and_nothing_else(drawn: list[tuple[list[float], dict[str, Any]]]) -> None:
+def test_between_bounds_the_draw_sees_the_values(drawn: list[tuple[list[float], QuantileMechanism]]) -> None:
     task = Quantile.planned(0.25, ANY_AGE, epsilon=0.5, max_rows_per_unit=3)
     assert released(task, [3.5, 120.0]).value == 120.0
-    options = {"level": 0.25, "epsilon": 0.5, "sensitivity": 2.25}
-    assert drawn == [([3.5, 120.0], {**options, "bounds": (0.0, 120.0), "step": None})]
+    mechanism = QuantileMechanism(level=0.25, epsilon=0.5, bounds=(0, 120), values_per_unit=3)
+    assert drawn == [([3.5, 120.0], mechanism)]
+    assert mechanism.sensitivity == 2.25
 
 
-def test_on_a_grid_the_draw_sees_positions(drawn: list[tuple[list[float], dict[str, Any]]]) -> None:
+def test_on_a_grid_the_draw_sees_positions(drawn: list[tuple[list[float], QuantileMechanism]]) -> None:
     tenths = PublicDomain.given((-1, 2), step=0.1)
     release = released(Quantile.planned(0.5, tenths, epsilon=1.0), [-1.0, 0.0, 0.3, 0.3 + 1e-9, 1.96, 2.0])
-    ((values, options),) = drawn
+    ((values, mechanism),) = drawn
     assert values == [0.0, 10.0, 13.0, 13.0, 30.0, 30.0]
-    assert (options["bounds"], options["step"]) == ((0.0, 30.0), 1.0)
+    assert (mechanism.bounds, mechanism.step) == ((0.0, 30.0), 1)
     assert release.value == 2.0
 
 
 @pytest.mark.parametrize("position", [0, 1, 3, 7, 30])
 def test_a_position_comes_back_as_its_point(monkeypatch: pytest.MonkeyPatch, position: int) -> None:
-    monkeypatch.setattr(module, "draw_quantile", lambda *_, **__: float(position))
+    monkeypatch.setattr(QuantileMechanism, "draw", lambda *_: float(position))
     release = released(Quantile.planned(0.5, PublicDomain.given((-1, 2), step=0.1), epsilon=1.0), [])
     assert release.value == float(Fraction(position - 10, 10))
+
+
+@pytest.mark.parametrize("level", [0.0, 0.1, 1 / 3, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("rows", [1, 3, 10**9])
+def test_the_mechanism_draws_with_the_sensitivity_that_is_proved(level: float, rows: int) -> None:
+    for domain in (AGES, ANY_AGE):
+        mechanism = Quantile.planned(level, domain, epsilon=1.0, max_rows_per_unit=rows).mechanism
+        assert mechanism.sensitivity == rank_sensitivity(level, max_rows_per_unit=rows).value
+
+
+@pytest.mark.parametrize(("level", "rows"), [(0.5, 1), (0.2, 2)])
+def test_the_draws_follow_the_law(level: float, rows: int) -> None:
+    """On a grid and off it, against the law in float64; the control is the law at another level."""
+    values = np.array([1.0, 1.0, 2.0, 5.0, 5.0, 5.0, 8.0])
+    grid, line = (PublicDomain.given((0, 9), step=step) for step in (1, None))
+    points = np.arange(10.0)
+    for domain in (grid, line):
+        task = Quantile.planned(level, domain, epsilon=2.0, max_rows_per_unit=rows)
+        drawn = np.array([released(task, values.tolist()).value for _ in range(6000)])
+
+        def fit(at: float, *, drawn: Any = drawn, domain: Any = domain, scale: float = task.mechanism.scale) -> float:
+            if domain is grid:
+                law = rank_laws.grid_law(values, points, level=at, scale=scale)
+                return p_value(np.bincount(drawn.astype(int), minlength=10), law)
+            edges, pieces = rank_laws.interval_law(values, level=at, bounds=(0.0, 9.0), scale=scale)
+            law = np.array([rank_laws.probability_between(edges, pieces, a, a + 0.5) for a in np.arange(18) / 2])
+            return p_value(np.histogram(drawn, 18, (0.0, 9.0))[0], law)
+
+        assert fit(level) > NEVER
+        assert fit(level + 0.2) < NEVER
 
 
 @pytest.mark.parametrize("domain", [AGES, ANY_AGE])
@@ -112,12 +145,12 @@ def test_bad_rows_per_unit(rows: Any) -> None:
 
 
 def test_values_that_were_gathered_for_another_question_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: Any, **__: Any) -> float:
+    def refuse(*_: Any) -> float:
         raise AssertionError("something was drawn")
 
     task = Quantile.planned(0.5, AGES, epsilon=1.0, max_rows_per_unit=2)
     assert released(task, [40.0], max_rows_per_unit=1).value is not None  # fewer rows than allowed do no harm
-    monkeypatch.setattr(module, "draw_quantile", refuse)
+    monkeypatch.setattr(QuantileMechanism, "draw", refuse)
     for other in ({"max_rows_per_unit": 3}, {"domain": ANY_AGE}, {"domain": PublicDomain.given((0, 121), step=1)}):
         with pytest.raises(InvalidParameterError, match=r"^values=<UnitValues>"):
             released(task, [40.0], **other)
@@ -127,7 +160,7 @@ def test_the_certificate_with_a_grid() -> None:
     task = Quantile.planned(0.25, AGES, epsilon=0.5, max_rows_per_unit=2)
     release = released(task, [40.0])
     assert (release.task, release.column, release.unit, release.time) == ("quantile", "age", "person", WHEN)
-    assert (release.mechanism, release.rounds, release.epsilon, release.delta) == ("ExponentialMechanism", 1, 0.5, 0.0)
+    assert (release.mechanism, release.rounds, release.epsilon, release.delta) == ("QuantileMechanism", 1, 0.5, 0.0)
     assert (release.sensitivity, release.monotonic, release.neighbours) == (1.5, False, Neighbours.ADD_REMOVE)
     assert release.candidates == {"source": "grid", "lower": 0.0, "upper": 120.0, "step": 1.0, "count": 121}
     assert release.arguments == {"level": 0.25, "max_rows_per_unit": 2}

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
+from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import positive_count, quantile_level
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms import ExponentialMechanism
-from dpselect.mechanisms.quantile_draw import draw_quantile
+from dpselect.mechanisms import ExponentialMechanism, QuantileMechanism
 from dpselect.release import CONFIDENCE, Release
 from dpselect.scores import rank_sensitivity
 from dpselect.summaries import PublicDomain, UnitValues
@@ -23,16 +22,13 @@ class Quantile:
     """Below which number does a given share of the values lie? Planned from public arguments; sees values only later.
 
     Attributes:
-        level: the share, from 0 to 1; 0.5 is the median.
         domain: the public set the answer is drawn from.
-        max_rows_per_unit: the most values of one unit.
-        mechanism: what is drawn from; its scores are ranks.
+        mechanism: draws once, at the whole cost: a number between the bounds, or the position of a point of the grid,
+            so that small whole numbers are compared, whatever the step.
     """
 
-    level: float
     domain: PublicDomain
-    max_rows_per_unit: int
-    mechanism: ExponentialMechanism
+    mechanism: QuantileMechanism
 
     @classmethod
     def planned(cls, level: object, domain: PublicDomain, *, epsilon: float, max_rows_per_unit: object = 1) -> Quantile:
@@ -48,17 +44,29 @@ class Quantile:
         """
         level = quantile_level(level)
         rows = positive_count(max_rows_per_unit, "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
-        sensitivity = rank_sensitivity(level, max_rows_per_unit=rows)
-        mechanism = ExponentialMechanism(
+        on_grid = domain.points is not None
+        mechanism = QuantileMechanism(
             epsilon=epsilon,
-            sensitivity=sensitivity.value,
-            monotonic=sensitivity.monotonic,
-            neighbours=sensitivity.neighbours,
+            level=level,
+            bounds=(0, domain.points - 1) if domain.points is not None else (domain.lower, domain.upper),
+            step=1 if on_grid else None,
+            neighbours=rank_sensitivity(level, max_rows_per_unit=rows).neighbours,
+            values_per_unit=rows,
         )
-        return cls(level=level, domain=domain, max_rows_per_unit=rows, mechanism=mechanism)
+        return cls(domain=domain, mechanism=mechanism)
 
     @property
-    def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
+    def level(self) -> float:
+        """The share, from 0 to 1; 0.5 is the median."""
+        return self.mechanism.level
+
+    @property
+    def max_rows_per_unit(self) -> int:
+        """The most values of one unit."""
+        return self.mechanism.values_per_unit
+
+    @property
+    def event(self) -> BoundedRangeEvent:
         """What one release costs, for accounting; to be charged before `release` is called."""
         return self.mechanism.event
 
@@ -71,7 +79,9 @@ class Quantile:
         """
         if self.domain.points is None:
             return None
-        return self.mechanism.error_bound(self.domain.points, confidence=CONFIDENCE)
+        # On a grid it is the exponential mechanism among its points, the best of which has a score of 0.
+        selection = ExponentialMechanism(epsilon=self.mechanism.epsilon, sensitivity=self.mechanism.sensitivity)
+        return selection.error_bound(self.domain.points, confidence=CONFIDENCE)
 
     def release(self, values: UnitValues, *, column: str, unit: str, time: datetime) -> Release:
         """Draw, and certify what was drawn.
@@ -112,15 +122,6 @@ class Quantile:
         )
 
     def _draw(self, values: UnitValues) -> float:
-        domain = self.domain
-        on_grid = domain.points is not None
-        drawn = draw_quantile(
-            # Positions on the grid, so that the draw compares small whole numbers, whatever the step.
-            domain.nearest(values.values) if on_grid else values.values,
-            level=self.level,
-            bounds=(0.0, domain.points - 1.0) if domain.points is not None else (domain.lower, domain.upper),
-            step=1.0 if on_grid else None,
-            epsilon=self.mechanism.epsilon,
-            sensitivity=self.mechanism.sensitivity,
-        )
-        return domain.point(int(drawn)) if on_grid else drawn
+        if self.domain.points is None:
+            return self.mechanism.draw(values.values)
+        return self.domain.point(int(self.mechanism.draw(self.domain.nearest(values.values))))
