@@ -70,8 +70,46 @@ def test_every_kind_of_value_can_be_written(value: Any, written: Any) -> None:
     assert "\n" not in text
 
 
+def quantile(**changes: Any) -> Release:
+    fields: dict[str, Any] = {
+        "value": 37.0,
+        "task": "quantile",
+        "column": "age",
+        "unit": "person",
+        "mechanism": "ExponentialMechanism",
+        "sensitivity": 0.5,
+        "monotonic": False,
+        "candidates": {"source": "grid", "lower": 0.0, "upper": 120.0, "step": 1.0, "count": 121},
+        "error_bound": 18.75,
+        "proofs": ("proofs/unit_values.md",),
+        "arguments": {"level": 0.5, "max_rows_per_unit": 1},
+    }
+    return make(**{**fields, **changes})
+
+
+def test_the_certificate_of_a_quantile_is_stable() -> None:
+    assert quantile().to_json() == (
+        '{"arguments": {"level": 0.5, "max_rows_per_unit": 1}, '
+        '"candidates": {"count": 121, "lower": 0.0, "source": "grid", "step": 1.0, "upper": 120.0}, "column": "age", '
+        '"error_bound": {"confidence": 0.99, "unit": "ranks", "within": 18.75}, '
+        '"guarantee": {"delta": 0.0, "epsilon": 0.5, "neighbours": "add_remove", "unit": "person"}, '
+        '"mechanism": {"monotonic": false, "name": "ExponentialMechanism", "rounds": 1, "sensitivity": 0.5}, '
+        '"proofs": ["proofs/unit_values.md"], "receipt": null, "task": "quantile", '
+        '"time": "2026-11-21T12:30:05+00:00", "value": 37.0, "version": "0.1.0"}'
+    )
+
+
+def test_an_error_that_nothing_bounds_is_not_claimed_to_be_bounded() -> None:
+    release = quantile(error_bound=None, candidates={"source": "bounds", "lower": 0.0, "upper": 120.0})
+    assert json.loads(release.to_json())["error_bound"] is None
+    assert release.accuracy == "No bound on the error holds for all data; with a step there is one."
+    assert "99" not in str(release)
+    assert "no useful bound" in quantile(error_bound=math.inf).accuracy
+
+
 def test_nothing_is_missing_from_the_certificate() -> None:
-    release, certificate = make(), make().to_dict()
+    release, certificate = quantile(), quantile().to_dict()
+    assert set(certificate) - set(make().to_dict()) == {"arguments"}  # which other questions have none of
     flat = {**certificate, **certificate["guarantee"], **certificate["mechanism"], **certificate["error_bound"]}
     renamed = {"error_bound": "within"}
     for field in dataclasses.fields(release):
@@ -84,6 +122,10 @@ def test_sentences() -> None:
     assert make(neighbours=Neighbours.REPLACE_ONE).promise.endswith("when one session is replaced.")
     assert make().accuracy == "With 99% confidence the count of the released page is within 12 of the best."
     assert make(error_bound=41234.0).accuracy.endswith("within 41,234 of the best.")
+    # A distance of ranks need not be a whole number: the bound is rounded up.
+    assert quantile().accuracy == (
+        "With 99% confidence the rank of the released age is within 19 of the wanted one, values rounded to steps of 1."
+    )
     assert make(task="top_k", value=[6, 3]).accuracy == (
         "With 99% confidence each count is within 12 of the best one left when it was selected."
     )
@@ -116,6 +158,7 @@ def test_representations() -> None:
     assert "<td>1</td><td>&lt;b&gt;</td>" in page
     assert "<td>2</td><td>a&amp;b</td>" in page
     assert "<b>" not in page
+    assert "<th>level</th><th>age</th></tr><tr><td>0.5</td><td>37.0</td>" in quantile()._repr_html_()
 
 
 def test_the_version_is_a_text_even_in_a_source_tree(monkeypatch: pytest.MonkeyPatch) -> None:

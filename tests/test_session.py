@@ -8,15 +8,19 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import dpselect as dps
 from dpselect import session
-from dpselect.summaries import CandidateKind
-from tests.backends.tables import write_csv, write_parquet
+from dpselect.summaries import CandidateKind, PublicDomain
+from dpselect.tasks import Quantile
+from tests import rank_laws
+from tests.backends.tables import gather, write_csv, write_parquet
 
 CLICKS = Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet"
+ADULT = CLICKS.with_name("adult.csv")
 PAGES = range(1, 41271)
 
 
@@ -61,6 +65,109 @@ def test_dates_come_back_as_dates(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "t.parquet", [(i, date(2026, 1, 2)) for i in range(300)])
     days = [date(2026, 1, 1), date(2026, 1, 2)]
     assert dps.Dataset(path, unit="unit").most_common("value", candidates=days, epsilon=1.0).value == days[1]
+
+
+@pytest.fixture(scope="module")
+def adult() -> dps.Dataset:
+    return dps.Dataset(ADULT, unit="person_id")
+
+
+def test_the_median_age_is_near_the_truth_by_its_law() -> None:
+    """The law of the release at epsilon 1, computed from all ages: nearly all of it is at the true median."""
+    ages = np.array(gather(ADULT, bounds=(0, 120), unit="person_id", column="age"))
+    assert len(ages) == 32_561
+    assert np.median(ages) == 37.0
+    points = np.arange(121.0)
+    scale = Quantile.planned(0.5, PublicDomain.given((0, 120), step=1), epsilon=1.0).mechanism.scale
+    law = rank_laws.grid_law(ages, points, level=0.5, scale=scale)
+    assert law[37] > 1.0 - 1e-12
+    edges, probabilities = rank_laws.interval_law(ages, level=0.5, bounds=(0.0, 120.0), scale=scale)
+    assert rank_laws.probability_between(edges, probabilities, 37.0, 38.0) > 1.0 - 1e-12
+    # Control: at a thousandth of the epsilon the same law is spread out.
+    law = rank_laws.grid_law(ages, points, level=0.5, scale=1000.0 * scale)
+    assert law[37] < 0.5
+
+
+def test_a_released_quantile(adult: dps.Dataset) -> None:
+    before = datetime.now(UTC)
+    release = adult.median("age", bounds=(0, 120), step=1, epsilon=1.0)
+    assert release.value == 37.0  # by the law above
+    assert (release.unit, release.column, release.task) == ("person_id", "age", "quantile")
+    assert release.arguments == {"level": 0.5, "max_rows_per_unit": 1}
+    assert before - timedelta(seconds=1) <= release.time <= datetime.now(UTC)
+    assert 37.0 < adult.median("age", bounds=(0, 120), epsilon=1.0).value < 38.0
+    assert adult.quantile("age", 0.9, bounds=(0, 120), step=1, epsilon=1.0).value == 58.0
+    assert adult.quantile("age", 0.5, bounds=(40, 120), step=1, epsilon=1.0).value == 40.0  # most count as 40
+
+
+def test_quantiles_of_csv_and_parquet_agree(tmp_path: Path) -> None:
+    rows = [(i, float(i % 100)) for i in range(5000)]
+    lines = [f"{unit},{value}".encode() for unit, value in rows]
+    for path in (write_parquet(tmp_path / "t.parquet", rows), write_csv(tmp_path / "t.csv", lines)):
+        data = dps.Dataset(path, unit="unit")
+        release = data.quantile("value", 0.25, bounds=(0, 1000), step=5, epsilon=8.0, max_rows_per_unit=2)
+        # Rounded to steps of 5, a point has 250 ranks or so: 100 of them away at scale 3/8 is e^-266.
+        assert release.value == 25.0
+        assert release.sensitivity == 1.5
+
+
+def test_one_busy_unit_does_not_move_the_median(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "t.csv", [b"busy,100"] * 5000 + [f"{i},10".encode() for i in range(300)])
+    data = dps.Dataset(path, unit="unit")
+    assert data.median("value", bounds=(0, 100), step=10, epsilon=1.0).value == 10.0
+    # Control: with all of its rows the busy one is the majority (at a scale that hears them).
+    release = data.median("value", bounds=(0, 100), step=10, epsilon=1e4, max_rows_per_unit=5000)
+    assert release.value == 100.0
+
+
+QUANTILES: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"bounds": (120, 0)}, dps.InvalidParameterError, "bounds=(120.0, 0.0): expected two finite numbers"),
+    ({"bounds": (0, 0)}, dps.InvalidParameterError, "bounds=(0.0, 0.0)"),
+    ({"bounds": (0, float("nan"))}, dps.InvalidParameterError, "bounds=nan"),
+    ({"bounds": (0, float("inf"))}, dps.InvalidParameterError, "bounds=inf"),
+    ({"bounds": None}, dps.InvalidParameterError, "bounds=None"),
+    ({"step": 7}, dps.InvalidParameterError, "a number that divides the distance of the bounds"),
+    ({"step": 0}, dps.InvalidParameterError, "step=0"),
+    ({"level": 1.5}, dps.InvalidParameterError, "level=1.5"),
+    ({"level": float("nan")}, dps.InvalidParameterError, "level=nan"),
+    ({"epsilon": 0.0}, dps.InvalidParameterError, "epsilon=0.0"),
+    ({"max_rows_per_unit": 0}, dps.InvalidParameterError, "max_rows_per_unit=0"),
+    ({"column": "ages"}, dps.InvalidDataError, "Did you mean 'age'?"),
+    ({"column": "person_id"}, dps.InvalidDataError, "another column than the unit"),
+    ({"column": 3}, dps.InvalidDataError, "the name of a column"),
+]
+
+
+@pytest.mark.parametrize(("changes", "kind", "reason"), QUANTILES)
+def test_bad_quantiles_read_and_draw_nothing(
+    adult: dps.Dataset, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], kind: type[Exception], reason: str
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a row was read")
+
+    monkeypatch.setattr(session, "gather_unit_values", refuse)
+    asked = {"column": "age", "level": 0.5, "bounds": (0, 120), "epsilon": 1.0, **changes}
+    with pytest.raises(kind) as caught:
+        adult.quantile(**asked)
+    assert reason in str(caught.value)
+    if asked.pop("level") == 0.5:
+        with pytest.raises(kind) as caught:
+            adult.median(**asked)
+        assert reason in str(caught.value)
+
+
+def test_a_column_of_text_is_refused_by_its_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "gather_unit_values", None)  # not even called
+    data = dps.Dataset(write_parquet(tmp_path / "t.parquet", [(1, "a")]), unit="unit")
+    with pytest.raises(dps.InvalidDataError, match="This one holds text; convert it to numbers first"):
+        data.median("value", bounds=(0, 1), epsilon=1.0)
+
+
+def test_bounds_have_no_default(adult: dps.Dataset) -> None:
+    with pytest.raises(TypeError, match="bounds"):
+        adult.median("age", epsilon=1.0)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="epsilon"):
+        adult.quantile("age", 0.5, bounds=(0, 120))  # type: ignore[call-arg]
 
 
 QUESTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [

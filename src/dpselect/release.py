@@ -36,26 +36,29 @@ class Release:
 
     Attributes:
         value: the selected candidate; for ``top_k`` a list of them, best first.
-        task: which question was asked: ``"most_common"`` or ``"top_k"``.
+        task: which question was asked: ``"most_common"``, ``"top_k"`` or ``"quantile"``.
         column: the column the answer is about.
         unit: the column that names who is protected.
         mechanism: name of the mechanism that drew, as exported by `dpselect`.
         rounds: how often it drew; 1 unless several candidates were selected.
         epsilon: privacy loss of the whole release.
         delta: probability with which that may fail; 0 is pure differential privacy.
-        sensitivity: the most one unit moves any one count.
-        monotonic: one unit moves all counts in the same direction.
+        sensitivity: the most one unit moves any one count, or for a quantile any one rank.
+        monotonic: one unit moves all of them in the same direction.
         neighbours: which data sets the guarantee compares.
         candidates: where the candidates came from, how many there are and of which kind.
         error_bound: with probability `confidence` the count of each selected candidate is at most this far below
-            what it should have been: the largest count left when it was selected. Known before the data was seen;
-            infinite where no double could hold it.
+            what it should have been: the largest count left when it was selected. For a quantile, the rank of the
+            released number is at most this far from the wanted one, all values being rounded to the grid. Known before
+            the data was seen; infinite where no double could hold it; None where no bound holds for all data, as for a
+            quantile without a grid.
         confidence: of `error_bound`.
         proofs: pages of this project's repository that prove the guarantee.
         time: when it was released; has a time zone.
         receipt: of the charge to a ledger. None: nothing was charged to a durable ledger, and adding up is left to
             the caller.
         version: of dpselect.
+        arguments: what else the question fixed; for a quantile its level and the most rows of one unit.
 
     >>> import dpselect as dps
     >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
@@ -80,12 +83,13 @@ class Release:
     monotonic: bool
     neighbours: Neighbours
     candidates: Mapping[str, Any]
-    error_bound: float
+    error_bound: float | None
     confidence: float
     proofs: tuple[str, ...]
     time: datetime
     receipt: None = None
     version: str = field(default_factory=_installed_version)
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def guarantee(self) -> Guarantee:
@@ -102,11 +106,17 @@ class Release:
     @property
     def accuracy(self) -> str:
         """The error bound in one sentence."""
+        if self.error_bound is None:
+            return "No bound on the error holds for all data; with a step there is one."
         if not self.error_bound < _USELESS:
             return "At this epsilon no useful bound on the error can be given."
+        sure = f"With {self.confidence:.0%} confidence"
+        if self.task == "quantile":
+            near = f"within {math.ceil(self.error_bound):,} of the wanted one"
+            grid = f"steps of {_exact(self.candidates['step'])}"
+            return f"{sure} the rank of the released {self.column} is {near}, values rounded to {grid}."
         # Counts are whole numbers, and so are the distances between them.
         within = f"{math.floor(self.error_bound):,}"
-        sure = f"With {self.confidence:.0%} confidence"
         if self.task == "top_k":
             return f"{sure} each count is within {within} of the best one left when it was selected."
         return f"{sure} the count of the released {self.column} is within {within} of the best."
@@ -114,6 +124,7 @@ class Release:
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain Python values: what `to_json` writes."""
         guarantee = self.guarantee
+        arguments = {"arguments": dict(self.arguments)} if self.arguments else {}
         return {
             "value": _plain(self.value),
             "guarantee": {
@@ -132,14 +143,26 @@ class Release:
                 "monotonic": self.monotonic,
             },
             "candidates": dict(self.candidates),
-            "error_bound": {
-                "within": self.error_bound if math.isfinite(self.error_bound) else None,
-                "confidence": self.confidence,
-            },
+            "error_bound": self._error_bound(),
+            **arguments,
             "proofs": list(self.proofs),
             "version": self.version,
             "time": self.time.astimezone(UTC).isoformat(timespec="seconds"),
         }
+
+    def _error_bound(self) -> dict[str, Any] | None:
+        if self.error_bound is None:
+            return None
+        within = self.error_bound if math.isfinite(self.error_bound) else None
+        unit = {"unit": "ranks"} if self.task == "quantile" else {}
+        return {"within": within, "confidence": self.confidence, **unit}
+
+    def rows(self) -> tuple[str, list[tuple[str, Value]]]:
+        """The answer as a table of two columns: what the first says, and a value for each of its entries."""
+        values = self.value if isinstance(self.value, list) else [self.value]
+        if self.task == "quantile":
+            return "level", [(_exact(self.arguments["level"]), value) for value in values]
+        return "rank", [(str(rank), value) for rank, value in enumerate(values, 1)]
 
     def to_json(self) -> str:
         """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text."""
@@ -152,9 +175,9 @@ class Release:
         return f"Release(value={self.value!r}, epsilon={self.epsilon!r}, delta={self.delta!r}, unit={self.unit!r})"
 
     def _repr_html_(self) -> str:
-        values = self.value if isinstance(self.value, list) else [self.value]
-        rows = "".join(f"<tr><td>{i}</td><td>{html.escape(str(v))}</td></tr>" for i, v in enumerate(values, 1))
-        head = f"<tr><th>rank</th><th>{html.escape(self.column)}</th></tr>"
+        label, lines = self.rows()
+        rows = "".join(f"<tr><td>{key}</td><td>{html.escape(str(value))}</td></tr>" for key, value in lines)
+        head = f"<tr><th>{label}</th><th>{html.escape(self.column)}</th></tr>"
         notes = html.escape(f"{self.promise} {self.accuracy}")
         return f"<table>{head}{rows}</table><p>{notes}</p>"
 

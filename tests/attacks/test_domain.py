@@ -43,3 +43,26 @@ def test_the_certificate_of_an_empty_table_is_that_of_a_full_one(tmp_path: Path)
         del certificate["time"], certificate["value"]
         certificates.append(certificate)
     assert certificates[0] == certificates[1]
+
+
+@pytest.mark.parametrize("step", [None, 1])
+def test_the_quantile_of_nobody_is_certified_like_that_of_many(tmp_path: Path, step: float | None) -> None:
+    empty = write_csv(tmp_path / "empty.csv", [])
+    full = write_csv(tmp_path / "full.csv", [f"{i},5".encode() for i in range(1000)])
+    certificates = []
+    for path in (empty, full):
+        certificate = dps.Dataset(path, unit="unit").median("value", bounds=(0, 9), step=step, epsilon=1.0).to_dict()
+        assert 0 <= certificate.pop("value") <= 9
+        del certificate["time"]
+        certificates.append(certificate)
+    assert certificates[0] == certificates[1]
+
+
+def test_bounds_are_never_taken_from_the_column(tmp_path: Path) -> None:
+    data = dps.Dataset(write_csv(tmp_path / "t.csv", [b"1,5"]), unit="unit")
+    with pytest.raises(TypeError, match="bounds"):
+        data.median("value", epsilon=1.0)  # type: ignore[call-arg]
+    # Everybody is beyond the bounds: the answer is within them all the same.
+    value = data.median("value", bounds=(-2, -1), epsilon=1e6).value
+    assert isinstance(value, float)
+    assert -2 <= value <= -1

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dpselect as dps
-from tests.backends.tables import count, write_csv, write_parquet
+from tests.backends.tables import count, gather, write_csv, write_parquet
 
 NAMES = [
     "value'; DROP TABLE rows; --",
@@ -33,9 +33,11 @@ def test_columns_may_have_any_name(tmp_path: Path, name: str) -> None:
 
     pq.write_table(pa.table({"u'": [1, 2, 2], name: [5, 5, 6], "unit": [0, 0, 0]}), tmp_path / "t.parquet")
     assert count(tmp_path / "t.parquet", [5, 6], unit="u'", column=name) == [2, 1]
+    assert gather(tmp_path / "t.parquet", most=2, unit="u'", column=name) == [5.0, 5.0, 6.0]
     quoted = name.replace('"', '""')
     write_csv(tmp_path / "t.csv", [b"1,5,0", b"2,5,0", b"2,6,0"], header=f'u\',"{quoted}",unit\n'.encode())
     assert count(tmp_path / "t.csv", range(5, 7), unit="u'", column=name) == [2, 1]
+    assert gather(tmp_path / "t.csv", most=2, unit="u'", column=name) == [5.0, 5.0, 6.0]
 
 
 def test_a_struct_does_not_pass_for_a_column_with_a_dot(tmp_path: Path) -> None:

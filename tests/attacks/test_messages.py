@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
-from dpselect.backends.files import count as counting
+from dpselect.backends.files import matching
 from dpselect.cli import main
 from tests.backends.tables import write_csv, write_parquet
 
@@ -46,6 +46,10 @@ def questions(path: Path) -> list[Callable[[], Any]]:
         lambda: dps.Dataset(path, unit="unit").most_common("value", candidates=["a", "b"], epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").top_k("value", 2, candidates=[1.5, 2.5], epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").most_common("value", epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").median("value", bounds=(0, 9), epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").quantile("value", 0.1, bounds=(0, 9), step=1, epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").median("value", bounds=(9, 0), epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").median("values", bounds=(0, 9), epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").most_common("values", candidates=[1], epsilon=1.0),
         lambda: dps.Dataset(path, unit="who").most_common("value", candidates=[1], epsilon=1.0),
         lambda: dps.Dataset(path.parent / "*", unit="unit").most_common("value", candidates=[1], epsilon=1.0),
@@ -62,6 +66,8 @@ def assert_silent(path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.C
         assert SECRET not in said
     arguments = [str(path), "value", "--unit", "unit", "--candidates", "1..9", "--epsilon", "1"]
     assert main(["most-common", *arguments]) in (0, 2)
+    arguments = [str(path), "value", "0.5", "--unit", "unit", "--bounds", "0", "9", "--epsilon", "1"]
+    assert main(["quantile", *arguments]) in (0, 2)
     assert SECRET not in "".join(capsys.readouterr()) + caplog.text
 
 
@@ -132,23 +138,54 @@ def test_a_private_column_given_as_candidates_is_not_repeated(tmp_path: Path) ->
 
 
 def test_engine_errors_leave_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting.matching, "value_expression", lambda *_: "error('SENTINEL ' || value)")
+    monkeypatch.setattr(matching, "value_expression", lambda *_: "error('SENTINEL ' || value)")
     path = write_csv(tmp_path / "t.csv", [b"1,SENTINEL"])
     with pytest.raises(dps.SelectionError) as caught:
         dps.Dataset(path, unit="unit").most_common("value", candidates=[1], epsilon=1.0)
     assert SECRET not in everything_said(caught.value)
+    with pytest.raises(dps.SelectionError) as caught:
+        dps.Dataset(path, unit="unit").median("value", bounds=(0, 1), epsilon=1.0)
+    assert SECRET not in everything_said(caught.value)
+
+
+def test_a_column_given_as_bounds_is_not_repeated(tmp_path: Path) -> None:
+    data = dps.Dataset(write_csv(tmp_path / "t.csv", []), unit="unit")
+    columns: list[Any] = [
+        ["SENTINEL", "SENTINEL"],
+        ("SENTINEL", 3),
+        {"SENTINEL": 3, 4: 5},
+        "SENTINEL",
+        ["SENTINEL"] * 3,
+    ]
+    for column in columns:
+        with pytest.raises(dps.InvalidParameterError) as caught:
+            data.median("value", bounds=column, epsilon=1.0)
+        assert SECRET not in str(caught.value) + repr(caught.value) + repr(caught.value.args)
 
 
 def test_counts_are_reachable_from_no_release(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "t.parquet", [(i, 1) for i in range(4321)])
     release = dps.Dataset(path, unit="unit").most_common("value", candidates=[1, 2], epsilon=1.0)
     assert "4321" not in release.to_json() + repr(release) + str(release) + release._repr_html_()
-    reachable, waiting = set[int](), [release]
+    assert_not_reachable(4321, release)
+
+
+@pytest.mark.parametrize("step", [None, 1])
+def test_values_are_reachable_from_no_release(tmp_path: Path, step: float | None) -> None:
+    path = write_parquet(tmp_path / "t.parquet", [(i, 31415.5) for i in range(4321)])
+    release = dps.Dataset(path, unit="unit").median("value", bounds=(0, 10), step=step, epsilon=1.0)
+    for private in (4321, 4321.0, 31415.5, 31415):
+        assert_not_reachable(private, release)
+
+
+def assert_not_reachable(number: float, release: dps.Release) -> None:
+    """That neither `number`, as an object of its own type, nor any array hangs on the release."""
+    reachable, waiting = set[int](), list[Any]([release])
     while waiting:
         each = waiting.pop()
         if id(each) in reachable or isinstance(each, type) or callable(each):
             continue
         reachable.add(id(each))
         assert not isinstance(each, np.ndarray)
-        assert each != 4321 or isinstance(each, float)
+        assert not (type(each) is type(number) and each == number)
         waiting.extend(gc.get_referents(each))

@@ -1,4 +1,4 @@
-"""Small tables as files, and the counts a few lines of Python get from them: what the backend has to equal."""
+"""Small tables as files, and what a few lines of Python get from them: what the backend has to equal."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpselect.backends.files import FileTable, count_distinct_units
-from dpselect.summaries import PublicCandidates
+from dpselect.backends.files import FileTable, count_distinct_units, gather_unit_values
+from dpselect.summaries import PublicCandidates, PublicDomain
 
 Row = tuple[Any, Any]
 
@@ -21,6 +21,24 @@ def count(path: str | Path, candidates: object, *, unit: str = "unit", column: s
     return count_distinct_units(
         table, unit=table.unit(unit), column=table.column(column), candidates=PublicCandidates.given(candidates)
     ).counts.tolist()
+
+
+def gather(
+    path: str | Path,
+    *,
+    bounds: tuple[float, float] = (-1e18, 1e18),
+    most: int = 1,
+    unit: str = "unit",
+    column: str = "value",
+) -> list[float]:
+    """The values that the backend keeps, in increasing order."""
+    table = FileTable.at(path)
+    domain = PublicDomain.given(bounds)
+    return sorted(
+        gather_unit_values(
+            table, unit=table.unit(unit), column=table.column(column), domain=domain, max_rows_per_unit=most
+        ).values.tolist()
+    )
 
 
 def brute_force(rows: Sequence[Row], candidates: Sequence[Any]) -> list[int]:

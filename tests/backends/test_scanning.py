@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpselect.backends.files import FileTable
-from dpselect.backends.files import count as counting
+from dpselect.backends.files import FileTable, count_distinct_units, engine
 from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.summaries import CandidateCounts, PublicCandidates
 from tests.backends.tables import count, write_csv, write_parquet
@@ -24,7 +23,7 @@ CANDIDATES = PublicCandidates.given(range(100))
 
 
 def run(table: FileTable, **options: Any) -> CandidateCounts:
-    return counting.count_distinct_units(
+    return count_distinct_units(
         table, unit=table.unit("unit"), column=table.column("value"), candidates=CANDIDATES, **options
     )
 
@@ -43,7 +42,7 @@ def large(request: pytest.FixtureRequest, tmp_path: Path) -> FileTable:
 
 
 def test_progress_goes_up_to_the_end_on_the_callers_thread(large: FileTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "_POLL_SECONDS", 0.001)
+    monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
     seen: list[float] = []
     threads: set[int] = set()
 
@@ -62,7 +61,7 @@ def test_progress_goes_up_to_the_end_on_the_callers_thread(large: FileTable, mon
 def test_a_scan_can_be_interrupted(
     large: FileTable, monkeypatch: pytest.MonkeyPatch, stop: type[BaseException]
 ) -> None:
-    monkeypatch.setattr(counting, "_POLL_SECONDS", 0.001)
+    monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
     monkeypatch.setattr(tempfile, "tempdir", str(Path(large.source).parent))
     before = threading.active_count()
     calls: list[float] = []
@@ -80,7 +79,7 @@ def test_a_scan_can_be_interrupted(
 
 
 def test_more_interrupts_leave_no_thread_behind(large: FileTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "_POLL_SECONDS", 0.001)
+    monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
     before, presses = threading.active_count(), iter(range(5))
 
     def interrupt(fraction: float) -> None:
@@ -91,7 +90,7 @@ def test_more_interrupts_leave_no_thread_behind(large: FileTable, monkeypatch: p
             raise KeyboardInterrupt
         concurrent.futures.wait(futures)
 
-    monkeypatch.setattr(counting, "wait", wait)
+    monkeypatch.setattr(engine, "wait", wait)
     with pytest.raises(KeyboardInterrupt):
         run(large, progress=interrupt)
     assert threading.active_count() == before
@@ -146,7 +145,7 @@ def test_engine_errors_are_replaced(
         raise error("SENTINEL")
 
     table = FileTable.at(write_csv(tmp_path / "t.csv", [b"1,2"]))
-    monkeypatch.setattr(counting, "_run", fail)
+    monkeypatch.setattr(engine, "_run", fail)
     with pytest.raises(SelectionError, match=text) as caught:
         run(table)
     assert "SENTINEL" not in str(caught.value)
@@ -155,7 +154,7 @@ def test_engine_errors_are_replaced(
 
 
 def test_the_engine_reaches_nothing_and_spills_where_only_the_user_can_read() -> None:
-    with counting._engine() as connection:
+    with engine._engine() as connection:
         settings = dict(connection.execute("SELECT name, value FROM duckdb_settings()").fetchall())
         folder = Path(settings["temp_directory"])
         assert folder.stat().st_mode & 0o777 == 0o700
@@ -168,12 +167,12 @@ def test_the_engine_reaches_nothing_and_spills_where_only_the_user_can_read() ->
 
 
 def test_counting_more_than_memory_holds_spills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(counting._SETTINGS, "memory_limit", "40MB")
-    monkeypatch.setitem(counting._SETTINGS, "threads", "1")
+    monkeypatch.setitem(engine._SETTINGS, "memory_limit", "40MB")
+    monkeypatch.setitem(engine._SETTINGS, "threads", "1")
     path = tmp_path / "t.parquet"
     units = np.arange(3_000_000) * 2**33
     pq.write_table(pa.table({"unit": units, "value": units % 7}), path)
     assert sum(count(path, range(7))) == 3_000_000
-    monkeypatch.setitem(counting._SETTINGS, "max_temp_directory_size", "0KB")
+    monkeypatch.setitem(engine._SETTINGS, "max_temp_directory_size", "0KB")
     with pytest.raises(SelectionError, match="more memory or temporary disk space"):
         count(path, range(7))

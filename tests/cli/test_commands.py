@@ -16,6 +16,9 @@ from dpselect.cli import progress as progress_module
 from tests.backends.tables import write_csv, write_parquet
 
 CLICKS = str(Path(__file__).parents[2] / "examples" / "data" / "clicks.parquet")
+ADULT = str(Path(CLICKS).with_name("adult.csv"))
+AGE = [ADULT, "age", "0.5", "--unit", "person_id", "--epsilon", "1"]
+BOUNDS = ["--bounds", "0", "120"]
 COMMON = ["--unit", "session", "--candidates", "1..41270", "--epsilon", "4"]
 
 Captured = pytest.CaptureFixture[str]
@@ -45,6 +48,40 @@ def test_top_k_for_people(capsys: Captured) -> None:
     assert (status, err) == (0, "")
     assert out.startswith("rank  page\n   1  6\n   2  3\n   3  11\n   4  1\n\n")
     assert "Drawn by PermuteAndFlip, 4 rounds, out of" in out
+
+
+def test_a_quantile_for_people(capsys: Captured) -> None:
+    status, out, err = run(capsys, "quantile", *AGE, *BOUNDS, "--step", "1", "--max-rows-per-unit", "2")
+    assert (status, err) == (0, "")
+    assert out.splitlines() == [
+        "level  age",
+        "  0.5  37",
+        "",
+        "Differentially private: epsilon = 1, when one person_id is added or removed.",
+        "With 99% confidence the rank of the released age is within 19 of the wanted one, "
+        "values rounded to steps of 1.",
+        "Drawn by QuantileMechanism, out of the 121 numbers from 0 to 120, from at most 2 rows of each person_id. "
+        "Nothing was charged to a ledger: releases on the same data add up.",
+    ]
+
+
+def test_a_quantile_without_a_grid(capsys: Captured) -> None:
+    status, out, err = run(capsys, "quantile", *AGE, "--bounds", "-1e3", "120")
+    assert (status, err) == (0, "")
+    assert re.match(r"level  age\n  0\.5  37\.[0-9]+\n", out)
+    assert "No bound on the error holds for all data; with a step there is one.\n" in out
+    assert "out of all numbers from -1000 to 120, from at most 1 row of each person_id." in out
+
+
+def test_json_of_a_quantile(capsys: Captured) -> None:
+    status, out, err = run(capsys, "quantile", *AGE, *BOUNDS, "--step", "0.5", "--json")
+    assert (status, err) == (0, "")
+    certificate = json.loads(out)
+    assert certificate["value"] == 37.0
+    assert certificate["candidates"]["count"] == 241
+    assert certificate["arguments"] == {"level": 0.5, "max_rows_per_unit": 1}
+    _, out, _ = run(capsys, "quantile", *AGE, *BOUNDS, "--json")
+    assert json.loads(out)["error_bound"] is None
 
 
 def test_json_is_exactly_the_certificate(capsys: Captured) -> None:
@@ -98,7 +135,7 @@ def test_values_that_would_move_the_cursor_are_shown_escaped(capsys: Captured, t
 
 
 BAD: list[tuple[list[str], str]] = [
-    (["quantile"], "quantile"),
+    (["fraction"], "fraction"),
     (["top-k"], "SOURCE"),
     (["most-common", CLICKS, "page", "--unit", "session", "--candidates", "1..9"], "--epsilon"),
     (["most-common", CLICKS, "page", "--unit", "session", "--epsilon", "1"], "--candidates"),
@@ -124,7 +161,34 @@ BAD: list[tuple[list[str], str]] = [
     (["top-k", CLICKS, "page", "0", *COMMON], "k=0"),
     (["top-k", CLICKS, "page", "-3", *COMMON], "k=-3"),
     (["top-k", CLICKS, "page", "41271", *COMMON], "k=41271"),
+    (["top-k", CLICKS, "page", "1.5", *COMMON], "K"),
     (["top-k", CLICKS, "page", "3", *COMMON, "--delta", "1"], "delta=1.0"),
+    (["quantile"], "SOURCE"),
+    (["quantile", *AGE], "--bounds is required. It takes two public numbers"),
+    (["quantile", *AGE, "--bounds"], "--bounds is required"),
+    (["quantile", *AGE, "--bounds", "0"], "--bounds is required"),
+    (["quantile", *AGE[:-2], *BOUNDS], "--epsilon"),
+    (["quantile", *AGE[:3], "--epsilon", "1", *BOUNDS], "--unit"),
+    (["quantile", *AGE, "--bounds", "120", "0"], "bounds=(120.0, 0.0)"),
+    (["quantile", *AGE, "--bounds", "5", "5"], "bounds=(5.0, 5.0)"),
+    (["quantile", *AGE, "--bounds", "nan", "5"], "bounds=nan"),
+    (["quantile", *AGE, "--bounds", "0", "inf"], "bounds=inf"),
+    (["quantile", *AGE, "--bounds", "0", "old"], "--bounds"),
+    (["quantile", *AGE, *BOUNDS, "7"], "7"),
+    (["quantile", *AGE, *BOUNDS, "--step", "7"], "step=7.0"),
+    (["quantile", *AGE, *BOUNDS, "--step", "0"], "step=0.0"),
+    (["quantile", *AGE, *BOUNDS, "--step", "-1"], "step=-1.0"),
+    (["quantile", *AGE, *BOUNDS, "--step", "1e-12"], "2^40 points"),
+    (["quantile", *AGE, *BOUNDS, "--max-rows-per-unit", "0"], "max_rows_per_unit=0"),
+    (["quantile", *AGE, *BOUNDS, "--max-rows-per-unit", "-2"], "max_rows_per_unit=-2"),
+    (["quantile", *AGE, *BOUNDS, "--max-rows-per-unit", "1.5"], "--max-rows-per-unit"),
+    (["quantile", ADULT, "age", "1.5", *AGE[3:], *BOUNDS], "level=1.5"),
+    (["quantile", ADULT, "age", "-0.5", *AGE[3:], *BOUNDS], "level=-0.5"),
+    (["quantile", ADULT, "age", "nan", *AGE[3:], *BOUNDS], "level=nan"),
+    (["quantile", ADULT, "age", "half", *AGE[3:], *BOUNDS], "LEVEL"),
+    (["quantile", ADULT, "ages", *AGE[2:], *BOUNDS], "Did you mean 'age'?"),
+    (["quantile", ADULT, "person_id", *AGE[2:], *BOUNDS], "another column than the unit"),
+    (["quantile", "nowhere.csv", *AGE[1:], *BOUNDS], "an existing file"),
 ]
 
 

@@ -30,6 +30,13 @@ def test_json_of_a_process() -> None:
     assert json.loads(done.stdout)["value"] == [6, 3]
 
 
+def test_a_quantile_of_a_process() -> None:
+    question = ["quantile", "examples/data/adult.csv", "age", "0.5", "--unit", "person_id", "--bounds", "0", "120"]
+    done = run(*question, "--step", "1", "--epsilon", "1", "--json")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["value"] == 37.0
+
+
 def test_bad_input_of_a_process() -> None:
     done = run(*QUESTION, "--epsilon", "0")
     assert (done.returncode, done.stdout) == (2, b"")

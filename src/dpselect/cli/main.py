@@ -11,7 +11,7 @@ from cyclopts import App, CycloptsError, MissingArgumentError
 
 from dpselect import SelectionError, __version__
 from dpselect.cli.plan import plan
-from dpselect.cli.questions import most_common, top_k
+from dpselect.cli.questions import most_common, quantile, top_k
 
 BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
 
@@ -42,6 +42,7 @@ app = App(
 )
 app.command(most_common)
 app.command(top_k)
+app.command(quantile)
 app.command(plan)
 
 
@@ -76,6 +77,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+_HINTS = {
+    "--candidates": " They are public values, never read from the column.",
+    "--bounds": " It takes two public numbers, the smallest and the largest answer.",
+}
+
+
 def _missing(error: MissingArgumentError) -> str:
     """Which argument is missing; the parser's own text reads as if its value were."""
     argument = error.argument
@@ -84,8 +91,7 @@ def _missing(error: MissingArgumentError) -> str:
         return str(error)
     if not argument.required:
         return f"{name} needs a value. See --help."
-    hint = " They are public values, never read from the column." if name == "--candidates" else ""
-    return f"{name} is required.{hint} See --help."
+    return f"{name} is required.{_HINTS.get(name, '')} See --help."
 
 
 def _drop_output() -> None:

@@ -28,5 +28,6 @@ def _whole(kind: object, tokens: Sequence[Token]) -> int:
 Whole = Annotated[int, Parameter(allow_leading_hyphen=True, converter=_whole)]
 Number = Annotated[float, Parameter(allow_leading_hyphen=True)]
 Numbers = Annotated[list[float], Parameter(allow_leading_hyphen=True, negative="")]
+Bounds = Annotated[tuple[float, float], Parameter(allow_leading_hyphen=True, negative="")]
 Flag = Annotated[bool, Parameter(negative="")]
 Json = Annotated[bool, Parameter(name="--json", negative="")]

@@ -12,39 +12,52 @@ def show(release: Release, *, as_json: bool) -> None:
     if as_json:
         print(release.to_json())
         return
-    values = release.value if isinstance(release.value, list) else [release.value]
-    lines = [(str(rank), _printable(str(value))) for rank, value in enumerate(values, 1)]
+    label, rows = release.rows()
+    lines = [(key, _printable(_text(value))) for key, value in rows]
     if sys.stdout.isatty():
-        _show_table(release.column, lines)
+        _show_table(label, release.column, lines)
     else:
-        width = max(len("rank"), len(lines[-1][0]))
-        for rank, value in [("rank", _printable(release.column)), *lines]:
-            print(f"{rank:>{width}}  {value}")
+        width = max(len(label), len(lines[-1][0]))
+        for key, value in [(label, _printable(release.column)), *lines]:
+            print(f"{key:>{width}}  {value}")
     print()
     for sentence in (release.promise, release.accuracy, _provenance(release)):
         print(sentence)
 
 
-def _show_table(column: str, lines: list[tuple[str, str]]) -> None:
+def _show_table(label: str, column: str, lines: list[tuple[str, str]]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("rank", justify="right", style="dim")
+    table.add_column(label, justify="right", style="dim")
     table.add_column(Text(_printable(column)), style="bold", overflow="fold")
-    for rank, value in lines:
-        table.add_row(rank, Text(value))
+    for key, value in lines:
+        table.add_row(key, Text(value))
     Console().print(table)
 
 
 def _provenance(release: Release) -> str:
     drawn = release.mechanism + (f", {release.rounds} rounds" if release.rounds > 1 else "")
-    return (
-        f"Drawn by {drawn}, out of {release.candidates['count']:,} candidates given by the caller. "
-        "Nothing was charged to a ledger: releases on the same data add up."
-    )
+    return f"Drawn by {drawn}, {_origin(release)}. Nothing was charged to a ledger: releases on the same data add up."
+
+
+def _origin(release: Release) -> str:
+    """What the value was drawn from."""
+    public = release.candidates
+    if release.task != "quantile":
+        return f"out of {public['count']:,} candidates given by the caller"
+    numbers = f"the {public['count']:,} numbers" if public["source"] == "grid" else "all numbers"
+    between = f"from {_text(public['lower'])} to {_text(public['upper'])}"
+    rows = release.arguments["max_rows_per_unit"]
+    return f"out of {numbers} {between}, from at most {rows:,} row{'s' if rows > 1 else ''} of each {release.unit}"
+
+
+def _text(value: object) -> str:
+    """Every digit of it, but 37 for 37.0."""
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def _printable(text: str) -> str:

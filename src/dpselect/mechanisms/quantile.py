@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.arguments import finite_bounds, quantile_level
+from dpselect.arguments import finite_bounds, positive_count, quantile_level
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.grids import Grid
 from dpselect.mechanisms.interval import FloatArray, IntervalMechanism
@@ -33,13 +33,14 @@ class QuantileMechanism:
         bounds: ``(lower, upper)``, public; values outside are moved onto the nearer one.
         step: distance of the grid's points, which start at `lower` and have to meet `upper`. Floats mean the decimals
             they are written as.
-        neighbours: which data sets the guarantee compares, one value being one unit's. The sensitivity is
-            ``max(level, 1 - level)`` under ``"add_remove"``, 1 under ``"replace_one"``.
+        neighbours: which data sets the guarantee compares. The sensitivity is ``max(level, 1 - level)`` under
+            ``"add_remove"``, 1 under ``"replace_one"``, times `values_per_unit`.
+        values_per_unit: the most values that are one unit's.
 
     Raises:
         InvalidParameterError: an argument is out of range, or `step` does not divide the bounds.
 
-    Proof: ``proofs/quantiles.md``. Source: Smith (2011).
+    Proof: ``proofs/quantiles.md``; for more than one value of a unit ``proofs/unit_values.md``. Source: Smith (2011).
 
     >>> mechanism = QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 120), step=1)
     >>> mechanism.sensitivity, mechanism.scale
@@ -54,6 +55,7 @@ class QuantileMechanism:
     bounds: tuple[float | Fraction, float | Fraction]
     step: float | Fraction | None = None
     neighbours: Neighbours = Neighbours.ADD_REMOVE
+    values_per_unit: int = 1
     _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
     _mechanism: IntervalMechanism = field(init=False, repr=False, compare=False)
     _sampler: _core.IntervalSampler = field(init=False, repr=False, compare=False)
@@ -64,13 +66,16 @@ class QuantileMechanism:
         neighbours = neighbouring_relation(self.neighbours)
         level = quantile_level(self.level)
         exact = Fraction(level)
+        values_per_unit = positive_count(self.values_per_unit, "values_per_unit")
         sensitivity = max(exact, 1 - exact) if neighbours is Neighbours.ADD_REMOVE else Fraction(1)
+        sensitivity *= values_per_unit
         mechanism = IntervalMechanism(epsilon=self.epsilon, sensitivity=sensitivity, neighbours=neighbours)  # type: ignore[arg-type] # rounded up there
         self._set("epsilon", mechanism.epsilon)
         self._set("level", level)
         self._set("bounds", (shortest(lower), shortest(upper)))
         self._set("_ends", (float(lower), float(upper)))
         self._set("neighbours", neighbours)
+        self._set("values_per_unit", values_per_unit)
         self._set("_mechanism", mechanism)
         self._set("_sampler", _core.IntervalSampler(mechanism.epsilon, mechanism.sensitivity, 2))
         self._set("_grid", None if self.step is None else Grid.dividing(lower, upper, step=self.step))
@@ -103,7 +108,7 @@ class QuantileMechanism:
         """Draw the quantile of `values`, at the cost of `epsilon`.
 
         Args:
-            values: shape ``(n,)``, numbers of any float or integer type, one of each unit; infinities are moved onto
+            values: shape ``(n,)``, numbers of any float or integer type; infinities are moved onto
                 the bounds like everything beyond them. ``n = 0`` is allowed: the answer is uniform then.
 
         Returns:

@@ -1,6 +1,7 @@
 """From a summary to a score per candidate, together with the proof of how far each score can move."""
 
 from dpselect.scores.counts import DISTINCT_UNITS, count_scores
+from dpselect.scores.ranks import rank_sensitivity
 from dpselect.scores.scores import Scores
 
-__all__ = ["DISTINCT_UNITS", "Scores", "count_scores"]
+__all__ = ["DISTINCT_UNITS", "Scores", "count_scores", "rank_sensitivity"]

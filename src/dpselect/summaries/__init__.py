@@ -2,5 +2,7 @@
 
 from dpselect.summaries.candidates import CandidateKind, PublicCandidates
 from dpselect.summaries.counts import CandidateCounts
+from dpselect.summaries.domain import PublicDomain
+from dpselect.summaries.values import UnitValues
 
-__all__ = ["CandidateCounts", "CandidateKind", "PublicCandidates"]
+__all__ = ["CandidateCounts", "CandidateKind", "PublicCandidates", "PublicDomain", "UnitValues"]

@@ -40,6 +40,9 @@ _MATCHING: dict[CandidateKind, frozenset[Holds]] = {
 }
 
 
+_NUMERIC = frozenset({Holds.INTEGERS, Holds.UNSIGNED, Holds.FLOATS, Holds.SHORT_FLOATS, Holds.DECIMALS})
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column: its name as the file spells it, and what it holds."""
@@ -101,3 +104,11 @@ def check_match(column: Column, kind: CandidateKind) -> None:
     fitting = " or ".join(str(kind) for kind, held in _MATCHING.items() if column.holds in held)
     hint = f"Column {column.name!r} holds {column.holds}: give {fitting}."
     raise InvalidDataError("candidates", Shown(f"<{kind}>"), "candidates of the column's type", hint)
+
+
+def check_numeric(column: Column) -> None:
+    """Refuse a column that can hold no number."""
+    if column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _NUMERIC:
+        return
+    hint = f"This one holds {column.holds}; convert it to numbers first, where that makes sense."
+    raise InvalidDataError("column", Shown(repr(column.name)), "a column of numbers", hint)

@@ -1,11 +1,13 @@
-"""What stands in a row, turned into the unit and the candidate it names, or null; this can never fail.
+"""What stands in a row, turned into the unit and the candidate or number it names, or null; this can never fail.
 
 Rules, row by row, the same for every row:
 
 - A unit that is null, NaN or, as text, blank or one of the usual words for "missing" is nobody: the row is left out.
   It is never one more person, or all the unknown would share one contribution.
 - Whole numbers are compared as whole numbers: in text ``7``, ``07``, ``+7``, ``7.0`` and surrounding blanks are 7,
-  but ``1.5`` is not 2, and ``1e3``, ``0x1F`` and ``1_000`` are not numbers.
+  but ``1.5`` is not 2, and ``1e3``, ``0x1F`` and ``1_000`` are not whole numbers.
+- Numbers in text are written in decimal, with an exponent or without: ``7``, ``+7.50``, ``.5``, ``1e3``, blanks around;
+  ``1,5``, ``$7``, ``0x1F``, ``1_000``, ``inf`` and ``nan`` are none. They are the double nearest to what is written.
 """
 
 from __future__ import annotations
@@ -62,6 +64,13 @@ def value_expression(kind: CandidateKind, holds: Holds) -> str:
     if kind is CandidateKind.INTEGER and holds in (Holds.FLOATS, Holds.SHORT_FLOATS):
         return "CASE WHEN value = trunc(value) THEN TRY_CAST(value AS BIGINT) END"
     return f"TRY_CAST(value AS {_TYPES[kind]})"
+
+
+def number_expression(holds: Holds) -> str:
+    """SQL for the number in a row, from column ``value``, as the nearest double; null if it is none."""
+    if holds in (Holds.FLOATS, Holds.SHORT_FLOATS):
+        return "CASE WHEN isnan(value) THEN NULL ELSE value END"
+    return value_expression(CandidateKind.NUMBER, holds)
 
 
 def _from_text(kind: CandidateKind) -> str:

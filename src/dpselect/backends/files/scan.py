@@ -6,11 +6,13 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from dpselect.backends.files import csv_lines, matching, parquet_rows
 from dpselect.backends.files.arrow import ARROW_TYPES, RecordBatch, pa
 from dpselect.backends.files.columns import Column
 from dpselect.backends.files.table import FileTable, Format, read_columns
-from dpselect.errors import InvalidDataError, SelectionError
+from dpselect.errors import InvalidDataError, SelectionError, Shown
 
 
 class Scan:
@@ -19,11 +21,12 @@ class Scan:
     Attributes:
         unit: the column behind ``unit``.
         column: the column behind ``value``.
+        lots: whether each row also gets a ``lot``, 64 bits of the operating system's randomness and of nothing else.
         failure: the error to raise if the stream broke off; None as long as it did not.
     """
 
-    def __init__(self, table: FileTable, *, unit: Column, column: Column) -> None:
-        self.unit, self.column = unit, column
+    def __init__(self, table: FileTable, *, unit: Column, column: Column, lots: bool = False) -> None:
+        self.unit, self.column, self.lots = unit, column, lots
         self.failure: SelectionError | None = None
         self._table = table
         self._done, self._stopped = 0, False
@@ -34,6 +37,11 @@ class Scan:
                 self._total += sizes(path)
             except (OSError, pa.ArrowException):
                 raise self._unreadable(position) from None
+
+    @property
+    def source(self) -> Shown:
+        """What the caller called the table."""
+        return Shown(repr(self._table.source))
 
     @property
     def fraction(self) -> float:
@@ -47,6 +55,8 @@ class Scan:
     def reader(self) -> Any:
         """The stream; it can be read once."""
         fields = [("unit", ARROW_TYPES[self.unit.holds]), ("value", ARROW_TYPES[self.column.holds])]
+        if self.lots:
+            fields.append(("lot", pa.uint64()))
         return pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())
 
     def _batches(self) -> Iterator[RecordBatch]:
@@ -55,8 +65,13 @@ class Scan:
                 for batch in self._batches_of(path, position):
                     if self._stopped:
                         return
-                    unit = matching.known_units(batch.column(0), self.unit.holds)
-                    yield pa.RecordBatch.from_arrays([unit, batch.column(1)], names=["unit", "value"])
+                    columns = {
+                        "unit": matching.known_units(batch.column(0), self.unit.holds),
+                        "value": batch.column(1),
+                    }
+                    if self.lots:
+                        columns["lot"] = np.frombuffer(os.urandom(8 * batch.num_rows), np.uint64)
+                    yield pa.RecordBatch.from_pydict(columns)
             except SelectionError as error:
                 self.failure = error
                 raise

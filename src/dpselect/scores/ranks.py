@@ -1,0 +1,34 @@
+r"""The rank score of a quantile: how far a number's rank among the values is from the wanted one, negative."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpselect.arguments import positive_sensitivity
+from dpselect.privacy import Neighbours, Sensitivity
+
+
+def rank_sensitivity(level: float, *, max_rows_per_unit: int) -> Sensitivity:
+    r"""How far all rows of one more unit can move the rank score of any number.
+
+    With :math:`n` values, of which :math:`L` lie below a number, that number's score is
+    :math:`-|L - \text{level} \cdot n|`, or on a grid the negative distance of :math:`\text{level} \cdot n` from the
+    ranks the number has. A unit adds :math:`j \le m` values, so :math:`L - \text{level} \cdot n` moves by between
+    :math:`-\text{level} \cdot j` and :math:`(1 - \text{level}) j`. Numbers on the two sides of the quantile move in
+    opposite directions: not monotone, and the scale is twice this over epsilon.
+
+    Args:
+        level: of the quantile, from 0 to 1.
+        max_rows_per_unit: :math:`m \ge 1`, the most values one unit has.
+
+    Returns:
+        :math:`m \max(\text{level}, 1 - \text{level})` in ranks, rounded up.
+
+    Proof: ``proofs/unit_values.md``.
+
+    >>> rank_sensitivity(0.5, max_rows_per_unit=1).value, rank_sensitivity(0.25, max_rows_per_unit=4).value
+    (0.5, 3.0)
+    """
+    exact = Fraction(level)
+    value = positive_sensitivity(max_rows_per_unit * max(exact, 1 - exact))
+    return Sensitivity(value, monotonic=False, neighbours=Neighbours.ADD_REMOVE, proof="proofs/unit_values.md")

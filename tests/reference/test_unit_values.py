@@ -1,0 +1,119 @@
+"""Bounded contributions and ranks: every neighbour of small data sets, nothing sampled."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from dpselect.scores import rank_sensitivity
+from tests.reference.counting import is_monotone, score_range, sensitivity
+from tests.reference.unit_values import (
+    Contribution,
+    add_remove_pairs,
+    exp_epsilon,
+    grid_score,
+    kept_values,
+    movements,
+    on_grid,
+    point_scores,
+    released_law,
+    worst_ratio,
+)
+
+UNITS = ("ann", "bob", "cid")
+GRID = (0, 1, 2, 3)
+CONTRIBUTIONS: tuple[Contribution, ...] = ((), (0,), (2, 2), (None, 9, -9, 1), (3, 3, 3))
+LEVELS = [Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(2, 3), Fraction(1)]
+
+every_level = pytest.mark.parametrize("level", LEVELS)
+every_most = pytest.mark.parametrize("most", [1, 2])
+both_domains = pytest.mark.parametrize("cells", [False, True])
+
+
+@both_domains
+@every_most
+@every_level
+def test_the_rank_score_moves_by_what_is_claimed_and_no_less(level: Fraction, most: int, cells: bool) -> None:
+    changes = movements(add_remove_pairs(UNITS, CONTRIBUTIONS), GRID, level=level, most=most, cells=cells)
+    claimed = most * max(level, 1 - level)
+    assert sensitivity(changes) == claimed  # type: ignore[arg-type]
+    assert score_range(changes) <= 2 * claimed  # type: ignore[arg-type]
+    assert 0 <= rank_sensitivity(float(level), max_rows_per_unit=most).value - claimed < 1e-15
+
+
+def test_ranks_are_not_monotone_and_use_the_whole_range() -> None:
+    changes = movements(add_remove_pairs(UNITS, CONTRIBUTIONS), GRID, level=Fraction(1, 2), most=1)
+    assert not is_monotone(changes)  # type: ignore[arg-type]
+    assert score_range(changes) == 1  # type: ignore[arg-type]
+
+
+def test_without_a_bound_on_rows_the_score_moves_further() -> None:
+    pairs = add_remove_pairs(UNITS, CONTRIBUTIONS)
+    changes = movements(pairs, GRID, level=Fraction(1, 2), most=1, bounded=False)
+    assert sensitivity(changes) > Fraction(1, 2)  # type: ignore[arg-type]
+
+
+@both_domains
+@every_most
+@every_level
+def test_the_loss_of_a_release_is_at_most_epsilon(level: Fraction, most: int, cells: bool) -> None:
+    root = Fraction(3, 2)
+    for larger, smaller in add_remove_pairs(UNITS[:2], CONTRIBUTIONS):
+        laws = [released_law(data, GRID, level=level, most=most, root=root, cells=cells) for data in (larger, smaller)]
+        assert worst_ratio(*laws) <= exp_epsilon(root, level=level, most=most)
+
+
+@both_domains
+def test_the_scale_of_monotone_scores_would_lose_more(cells: bool) -> None:
+    """One value low down makes all that is below the other better, and the little above it worse."""
+    root, level, grid = Fraction(3, 2), Fraction(1, 2), range(12)
+    smaller = {"ann": (10,)}
+    larger = {**smaller, "bob": (0,)}
+    laws = [released_law(data, grid, level=level, most=1, root=root, cells=cells) for data in (larger, smaller)]
+    promised = exp_epsilon(root, level=level, most=1)
+    assert promised == root**2
+    # With half of the scale in use, e^epsilon would be promised to be the root alone.
+    assert root < worst_ratio(*laws) <= promised
+
+
+def test_who_is_kept_of_one_unit_says_nothing_of_another() -> None:
+    law = kept_values({"ann": (1, 2, 3), "bob": (10, 20)}, most=2, bounds=(0, 99))
+    assert law == {(a, b, 10, 20): Fraction(1, 3) for a, b in ((1, 2), (1, 3), (2, 3))}
+    alone = kept_values({"ann": (1, 2, 3)}, most=2, bounds=(0, 99))
+    for others in ((), (5,), (5, 5, 5, 5)):
+        joint = kept_values({"ann": (1, 2, 3), "bob": others}, most=2, bounds=(0, 99))
+        marginal: dict[object, Fraction] = {}
+        for values, probability in joint.items():
+            own = tuple(value for value in values if value != 5)
+            marginal[own] = marginal.get(own, Fraction(0)) + probability
+        assert marginal == alone
+
+
+@every_level
+def test_on_a_grid_some_point_always_has_the_wanted_rank(level: Fraction) -> None:
+    for size in range(5):
+        for values in product((0, Fraction(1, 3), 1, 2, Fraction(5, 2), 3), repeat=size):
+            assert max(point_scores(tuple(sorted(values)), GRID, level=level)) == 0
+
+
+def test_without_rounding_to_the_grid_no_point_may_be_near_the_wanted_rank() -> None:
+    """Everybody between two points: each of them is half of all people away from the median, and all points tie."""
+    values = (Fraction(3, 2),) * 10
+    assert {grid_score(point, values, level=Fraction(1, 2)) for point in GRID} == {Fraction(-5)}
+    assert [grid_score(point, on_grid(values, GRID), level=Fraction(1, 2)) for point in GRID] == [-5, 0, -5, -5]
+
+
+@every_level
+def test_the_error_stays_within_the_bound(level: Fraction) -> None:
+    """Pr[score < -b ln((G - 1)(1 - beta) / beta)] <= beta, in powers of the root: e^(error/b) = root^(d error)."""
+    root = Fraction(3, 2)
+    for values in product(GRID, repeat=5):
+        data = {str(i): (value,) for i, value in enumerate(values)}
+        law = released_law(data, GRID, level=level, most=1, root=root)
+        scores = point_scores(tuple(sorted(values)), GRID, level=level)
+        for error in set(scores):
+            odds = root ** int(-error * level.denominator)  # e^theta with theta = error / b
+            bound = (len(GRID) - 1) / (odds + len(GRID) - 1)
+            assert sum(p for p, score in zip(law, scores, strict=True) if score <= error and error < 0) <= bound
