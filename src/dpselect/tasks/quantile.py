@@ -95,7 +95,7 @@ class Quantile:
         Raises:
             InvalidParameterError: the values were gathered for another question. Nothing is drawn then.
 
-        Proof: ``proofs/unit_values.md`` (the sensitivity) and ``proofs/exponential_mechanism.md`` (the draw).
+        Proof: ``proofs/unit_values.md`` (the sensitivity) and ``proofs/quantiles.md`` (the draw).
         """
         if values.max_rows_per_unit > self.max_rows_per_unit or values.domain != self.domain:
             expected = "values gathered with the bounds, step and rows per unit of the question"
@@ -116,7 +116,7 @@ class Quantile:
             candidates=self.domain.description(),
             error_bound=self.error_bound,
             confidence=CONFIDENCE,
-            proofs=(sensitivity.proof, "proofs/exponential_mechanism.md", "proofs/exact_sampling.md"),
+            proofs=(sensitivity.proof, "proofs/quantiles.md", "proofs/exact_sampling.md"),
             time=time,
             arguments={"level": self.level, "max_rows_per_unit": self.max_rows_per_unit},
         )
