@@ -61,7 +61,9 @@ def test_the_bound_on_scores_is_the_smallest_distance_that_holds(
     assert pmf[gaps < bound].sum() <= confidence + 1e-12
 
 
-@pytest.mark.parametrize("epsilons", [[], 1.0, "1", [[1.0]], {1.0}, [1.0, 0.0], [math.nan], [True], ["1"], None])
+@pytest.mark.parametrize(
+    "epsilons", [[], 1.0, "1", [[1.0]], [[1.0], [1.0, 2.0]], {1.0}, [1.0, 0.0], [math.nan], [True], ["1"], None]
+)
 def test_bad_epsilons(epsilons: Any) -> None:
     with pytest.raises(dps.InvalidParameterError, match="epsilons="):
         error_curve(dps.PermuteAndFlip, [1, 2], epsilons=epsilons, sensitivity=1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -125,7 +126,7 @@ def test_no_error_at_all() -> None:
         {"n": 2, "sensitivity": 1e290},
         {"scores": [1e308, -1e308]},
         {"n": 5, "epsilons": [1e296, 1e299]},
-        {"n": 5, "epsilons": [1.0, 1.0]},
+        {"n": 5, "sensitivity": Fraction(1, 3)},
     ],
 )
 def test_extremes_have_a_chart_too(about: dict[str, Any]) -> None:
@@ -133,6 +134,12 @@ def test_extremes_have_a_chart_too(about: dict[str, Any]) -> None:
     low, high = chart.to_dict()["layer"][0]["encoding"]["y"]["scale"]["domain"]
     assert 0 <= low < high < np.inf
     assert saved(chart, ".svg")
+
+
+def test_one_epsilon_makes_no_line() -> None:
+    for epsilons in ([1.0], [1.0, 1.0]):
+        with pytest.raises(dps.InvalidParameterError, match="epsilons=<1 different>"):
+            plot_error(n=5, sensitivity=1, epsilons=epsilons)
 
 
 def test_linear_axes() -> None:

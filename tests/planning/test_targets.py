@@ -97,7 +97,7 @@ def test_integers_beyond_doubles_are_subtracted_exactly() -> None:
     assert flip_for(far, expected_error=2.0) == flip_for(near, expected_error=2.0)
 
 
-@pytest.mark.parametrize("target", [1e-200, 5e-324, 9.999999999])
+@pytest.mark.parametrize("target", [1e-200, 1e-288, 9.999999999])
 def test_extreme_targets_within_reach(target: float) -> None:
     epsilon = flip_for([20.0, 10.0, 0.0], expected_error=target)
     assert dps.PermuteAndFlip(epsilon=epsilon, sensitivity=1.0).expected_error([20.0, 10.0, 0.0]) <= target
@@ -128,9 +128,11 @@ def test_a_confidence_of_a_blind_guess_or_less_names_the_range() -> None:
     [
         ({"scores": [3, 3], "expected_error": 1.0}, "0 at every epsilon, because all scores are equal"),
         ({"scores": [3], "expected_error": 1.0}, "0 at every epsilon"),
+        ({"scores": [3, 3], "within": 1, "confidence": 0.9}, "within=1.*not all equal"),
+        ({"scores": [9, 5], "expected_error": 1e-300}, r"expected_error=1e-300.*> 4e-290 and < 2\."),
         ({"n": 1, "expected_error": 1.0}, "one candidate is always the best"),
         ({"n": 1, "within": 1.0, "confidence": 0.9}, "one candidate is always the best"),
-        ({"scores": [9, 5], "within": 4, "confidence": 0.9}, "within=4.*no score is farther"),
+        ({"scores": [9, 5], "within": 4, "confidence": 0.9}, r"within=4.*>= 0 and < 4\..*how far the worst"),
         ({"n": 5, "within": 0, "confidence": 0.9}, "within=0: expected a finite number > 0"),
         ({"scores": [9, 5], "within": -1, "confidence": 0.9}, "within=-1: expected a finite number >= 0"),
         ({"scores": [9, 5], "within": 1}, "confidence=None"),

@@ -52,11 +52,12 @@ def _converted(renyi: Renyi, orders_minus_one: FloatArray, *, count: int, delta:
     """Epsilon at `delta` by each order, rounded up; every order gives a valid bound."""
     orders = 1.0 + orders_minus_one
     above_one = orders - 1.0  # of the order as rounded
-    composed = count * renyi(orders)
-    gain = np.log1p(-1.0 / orders)
-    price = -(math.log(delta) + np.log(orders)) / above_one
-    error = RELATIVE_ERROR * (composed - gain + (np.log(orders) - math.log(delta)) / above_one)
-    return composed + gain + price + error
+    with np.errstate(over="ignore"):  # an infinite total is the right answer to an epsilon near the largest double
+        composed = count * renyi(orders)
+        gain = np.log1p(-1.0 / orders)
+        price = -(math.log(delta) + np.log(orders)) / above_one
+        error = RELATIVE_ERROR * (composed - gain + (np.log(orders) - math.log(delta)) / above_one)
+        return composed + gain + price + error
 
 
 def largest_epsilon(total: Callable[[float], float], *, epsilon: float, count: int, delta: float) -> float:

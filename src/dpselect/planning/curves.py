@@ -63,6 +63,10 @@ def error_curve(
 def checked_epsilons(epsilons: ArrayLike) -> list[float]:
     """At least one epsilon, each > 0."""
     given = cast(Any, epsilons)
-    if isinstance(given, str | bytes) or np.ndim(given) != 1 or len(given) == 0:
+    try:
+        is_vector = not isinstance(given, str | bytes) and np.ndim(given) == 1 and len(given) > 0
+    except ValueError:  # ragged
+        is_vector = False
+    if not is_vector:
         raise InvalidParameterError("epsilons", given, "a one-dimensional array of at least one epsilon")
     return [positive_epsilon(each, "epsilons") for each in given]

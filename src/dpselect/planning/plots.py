@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, cast
 
@@ -19,7 +19,7 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
 from dpselect.planning.curves import checked_epsilons, error_curve
-from dpselect.planning.setting import MechanismKind
+from dpselect.planning.setting import MechanismKind, Setting
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -74,8 +74,10 @@ def plot_error(
         raise InvalidParameterError("log", log, "True or False")
     chosen = _checked(MECHANISMS if mechanisms is None else mechanisms)
     at = checked_epsilons(np.geomspace(0.01, 10.0, 61) if epsilons is None else epsilons)
-    if len(at) < 2:
-        raise InvalidParameterError("epsilons", Shown(f"<{len(at)} epsilon>"), "at least two, for a line between them")
+    if len(set(at)) < 2:
+        got = Shown(f"<{len(set(at))} different>")
+        raise InvalidParameterError("epsilons", got, "at least two different ones, for a line between them")
+    settings = [Setting.checked(kind, sensitivity=sensitivity, monotonic=monotonic) for kind in chosen.values()]
     errors = {
         name: error_curve(
             kind, scores, n=n, epsilons=at, sensitivity=sensitivity, monotonic=monotonic, confidence=confidence
@@ -84,8 +86,8 @@ def plot_error(
     }
     y, said = _error_axis(np.concatenate([*errors.values()]), log=log, expected=confidence is None)
     conditions = [
-        _scope(chosen, expected=confidence is None) if scores is None else "On the scores given.",
-        f"Sensitivity {sensitivity:g}{', monotonic' if monotonic else ''}.",
+        _scope(settings, expected=confidence is None) if scores is None else "On the scores given.",
+        f"Sensitivity {repr(settings[0].sensitivity).removesuffix('.0')}{', monotonic' if monotonic else ''}.",
     ]
     return lines(
         [Series(name=name, x=at, y=curve) for name, curve in errors.items()],
@@ -108,10 +110,9 @@ def _checked(mechanisms: object) -> Mapping[str, MechanismKind]:
     return cast("Mapping[str, MechanismKind]", mechanisms)
 
 
-def _scope(mechanisms: Mapping[str, MechanismKind], *, expected: bool) -> str:
+def _scope(settings: Sequence[Setting], *, expected: bool) -> str:
     """Over which scores the errors are the worst; with Laplace noise that is proved of probable ones only."""
-    made = [kind(epsilon=1.0, sensitivity=1.0) for kind in mechanisms.values()]
-    has_laplace = any(isinstance(each, ReportNoisyMax) and each.noise == "laplace" for each in made)
+    has_laplace = any(each.at(1.0).law.name == "laplace" for each in settings)
     return f"The worst over all scores{' (with Laplace noise, the worst known)' if expected and has_laplace else ''}."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass
 from decimal import Decimal
@@ -55,8 +56,8 @@ def recommendation(
     """Compare permute-and-flip and the exponential mechanism within one total (`epsilon`, `delta`).
 
     At the same epsilon permute-and-flip never errs more. But the exponential mechanism's privacy loss has a bounded
-    range, so with `delta` > 0 each of many selections may spend more. Both are composed here, each by the best bound
-    known for it, and their errors at a `confidence` compared.
+    range, so with `delta` > 0 each of many selections may spend more. Both are composed here, each by a bound that is
+    proved for it, and their errors at a `confidence` compared.
 
     Args:
         selections: how many selections share the budget, >= 1.
@@ -67,7 +68,7 @@ def recommendation(
         confidence: of the error that is compared, strictly between 0 and 1.
 
     Raises:
-        InvalidParameterError: an argument is out of range, or both mechanisms need no lead at all at `confidence`.
+        InvalidParameterError: an argument is out of range.
 
     Proof: ``proofs/top_k.md``, claims 1 and 2; ``proofs/noisy_max.md``, claim 6; ``proofs/error_bounds.md``.
 
@@ -75,8 +76,8 @@ def recommendation(
     >>> advice.mechanism.__name__, round(advice.advantage, 2), round(advice.break_even, 2)
     ('ExponentialMechanism', 1.5, 1.17)
     >>> print(recommendation(10).reason)
-    Within epsilon = 1 and delta = 0, each of 10 selections may spend epsilon = 0.1 with either mechanism, and at equal
-    epsilon permute-and-flip never errs more, whatever the scores.
+    Within epsilon = 1 and delta = 0, each of 10 selections may spend epsilon = 0.1 with permute-and-flip and with the
+    exponential mechanism, and then permute-and-flip never errs more, whatever the scores.
     """
     selections = positive_count(selections, "selections", at_most=sys.maxsize)
     n = positive_count(n, "n", at_most=sys.maxsize)
@@ -89,7 +90,7 @@ def recommendation(
     break_even = _break_even(n, confidence)
     wins = exponential > flip * break_even
     each = "the only selection" if selections == 1 else f"each of {selections:,} selections"
-    budget = f"Within epsilon = {epsilon:.4g} and delta = {delta:.4g}, {each}"
+    budget = f"Within epsilon = {epsilon:.10g} and delta = {delta:.10g}, {each}"
     compared_at = f"the one that is not exceeded with {_percent(confidence)} % confidence among {n:,} candidates"
     return Recommendation(
         mechanism=ExponentialMechanism if wins else PermuteAndFlip,
@@ -105,11 +106,8 @@ def _break_even(n: int, confidence: float) -> float:
     bounds = [
         kind(epsilon=1.0, sensitivity=1.0).error_bound(n, confidence) for kind in (ExponentialMechanism, PermuteAndFlip)
     ]
-    if 0.0 in bounds:
-        expected = f"a number > {1 / n:.6g} and < 1"
-        hint = f"The lower end is what a blind guess among {n} candidates reaches."
-        raise InvalidParameterError("confidence", confidence, expected, hint)
-    return bounds[0] / bounds[1]
+    # At a confidence that a blind guess reaches neither errs, and no epsilon makes one better than the other.
+    return bounds[0] / bounds[1] if 0.0 not in bounds else math.inf
 
 
 def _percent(share: float) -> str:
@@ -121,9 +119,11 @@ def _reason(flip: float, exponential: float, *, even: float, budget: str, compar
     advantage = exponential / flip
     if advantage < 1.0 + 1e-9:
         return (
-            f"{budget} may spend epsilon = {flip:.4g} with either mechanism, and at equal epsilon permute-and-flip "
-            "never errs more, whatever the scores."
+            f"{budget} may spend epsilon = {flip:.4g} with permute-and-flip and with the exponential mechanism, and "
+            "then permute-and-flip never errs more, whatever the scores."
         )
+    if even == math.inf:
+        return f"{budget} could as well guess blindly: that is as good as wanted, and neither mechanism is better."
     return (
         f"{budget} may spend epsilon = {exponential:.4g} with the exponential mechanism, whose privacy loss has a "
         f"bounded range, and {flip:.4g} with permute-and-flip: {advantage:.2f} times as much. It needs {even:.2f} "

@@ -16,6 +16,9 @@ _SMALLEST, _LARGEST = 1e-290, 1e290
 
 _STEP = 8.0
 
+_LEAST_CHANCE = 1e-290
+"""Of the farthest candidate, in an expected error: smaller probabilities lose digits."""
+
 _LEAST = math.ulp(0.0)
 """In place of an error that underflows, which has no logarithm."""
 
@@ -51,7 +54,8 @@ def epsilon_for(
         monotonic: as for `Mechanism`.
 
     Returns:
-        Epsilon; the error at it is at most the wanted one, and at most one part in 10^11 of it could be saved.
+        Epsilon; the error at it is at most the wanted one, and at most one part in 10^11 of it could be saved (more
+        where the error hardly depends on epsilon, next to that of a blind guess).
 
     Raises:
         InvalidParameterError: an argument is out of range, or no epsilon reaches the target: the error then names the
@@ -101,9 +105,12 @@ def _check_expected(errors: Errors, target: float) -> None:
     blind = errors.blind()
     if blind == 0.0:
         raise _always("expected_error", target, "all scores are equal")
-    if target >= blind:
-        expected = f"a number > 0 and < {blind:.6g}"
+    least = float(errors.distances.max()) * _LEAST_CHANCE
+    if not least <= target < blind:
+        expected = f"a number > {least:.3g} and < {blind:.6g}" if target < least else f"a number > 0 and < {blind:.6g}"
         hint = "The upper end is the expected error of a blind guess, what epsilon near 0 gives."
+        if target < least:
+            hint = "Below the lower end probabilities leave the doubles."
         raise InvalidParameterError("expected_error", target, expected, hint)
 
 
@@ -117,15 +124,18 @@ def _check_worst_bound(errors: WorstErrors, setting: Setting, confidence: float)
 def _check_chance(errors: ErrorsOnScores, distance: float, confidence: float) -> None:
     share = errors.share_beyond(distance)
     if share == 0.0:
-        raise _always("within", distance, "no score is farther below the best", error="exceeded by nothing")
+        farthest = float(errors.distances.max())
+        expected = f"a number >= 0 and < {farthest:.6g}" if farthest > 0.0 else "scores that are not all equal"
+        hint = "The upper end is how far the worst score lies below the best: no error is larger."
+        raise InvalidParameterError("within", distance, expected, hint)
     if 1.0 - confidence >= share:
         expected = f"a number > {1.0 - share:.6g} and < 1"
         hint = "The lower end is what a blind guess reaches."
         raise InvalidParameterError("confidence", confidence, expected, hint)
 
 
-def _always(name: str, target: float, why: str, *, error: str = "0") -> InvalidParameterError:
-    hint = f"The error is {error} at every epsilon, because {why}."
+def _always(name: str, target: float, why: str) -> InvalidParameterError:
+    hint = f"The error is 0 at every epsilon, because {why}."
     return InvalidParameterError(name, target, "an error that depends on epsilon", hint)
 
 

@@ -37,7 +37,7 @@ def plan(
         sensitivity: The most that one unit changes any score. With the default, errors are in multiples of what one
             unit can change.
         monotonic: One unit changes all scores in the same direction, as it does with counts when a unit is added or
-            removed; halves the errors.
+            removed; halves the epsilon that an error takes.
         epsilon: Privacy loss to look at; repeat for several. Default: 0.01 0.03 0.1 0.3 1 3 10.
         confidence: Of the bound on the error.
         selections: How many selections share epsilon; the errors are those of a single one.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from pathlib import PurePath
 
@@ -34,7 +35,8 @@ def public_scores(path: str) -> NumericArray:
     >>> public_scores("examples/data/public_scores.txt")[:3]
     array([640, 625, 553])
     """
-    if PurePath(path).suffix.lower() in _TABLES:
+    names = (path, os.path.realpath(path)) if "\0" not in path else ()
+    if any(suffix.lower() in _TABLES for name in names for suffix in PurePath(name).suffixes):
         raise InvalidScoresError("scores", Shown(repr(path)), "a file of public scores, not a table", _LEAK)
     numbers: list[int | float] = []
     try:

@@ -85,7 +85,10 @@ def conclusions(findings: Findings) -> Iterator[str]:
             wanted = f"Staying within {distance} of the best with {percent(setup.confidence)} confidence"
         else:
             wanted = f"An expected error of at most {exact(target.wanted['expected_error'])}"
-        prices = [f"{figure(price, up=True)} with {CHOICES[key].phrase}" for key, price in target.epsilon.items()]
+        prices = [
+            f"{figure(price, up=True) if price > 0 else '0 (delta alone covers it)'} with {CHOICES[key].phrase}"
+            for key, price in target.epsilon.items()
+        ]
         yield f"{wanted}{each} takes {'the total ' if setup.is_shared else ''}epsilon = {', '.join(prices)}."
     if setup.scores is None and setup.n > 1:
         yield "With Laplace noise the expected errors are the worst known, not proved to be the worst."
