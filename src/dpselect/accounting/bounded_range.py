@@ -9,14 +9,11 @@ Proof: ``proofs/top_k.md``. Source: Dong, Durfee & Rogers (2020) for the bounded
 from __future__ import annotations
 
 import functools
-import sys
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting.renyi import RELATIVE_ERROR, largest_epsilon, total_epsilon
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
 
 FloatArray = NDArray[np.float64]
 
@@ -87,10 +84,7 @@ def bounded_range_epsilon(epsilon: float, *, count: int, delta: float) -> float:
     >>> round(bounded_range_epsilon(0.1, count=100, delta=1e-6), 2)
     2.4
     """
-    epsilon = positive_epsilon(epsilon)
-    count = positive_count(count, "count", at_most=sys.maxsize)
-    delta = delta_below_one(delta)
-    return total_epsilon(partial(bounded_range_renyi, epsilon), epsilon=epsilon, count=count, delta=delta)
+    return total_epsilon(bounded_range_renyi, epsilon=epsilon, count=count, delta=delta)
 
 
 @functools.lru_cache(maxsize=256)
@@ -117,8 +111,4 @@ def calibrate_bounded_range(*, epsilon: float, delta: float, count: int) -> floa
     >>> round(calibrate_bounded_range(epsilon=1.0, delta=1e-6, count=10), 3)
     0.15
     """
-    epsilon = positive_epsilon(epsilon)
-    delta = delta_below_one(delta)
-    count = positive_count(count, "count", at_most=sys.maxsize)
-    total = partial(bounded_range_epsilon, count=count, delta=delta)
-    return largest_epsilon(total, epsilon=epsilon, count=count, delta=delta)
+    return largest_epsilon(bounded_range_renyi, epsilon=epsilon, count=count, delta=delta)

@@ -10,14 +10,11 @@ Proof: ``proofs/noisy_max.md``, claims 4 and 6. Source: Mironov (2017) for the d
 from __future__ import annotations
 
 import functools
-import sys
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting.renyi import RELATIVE_ERROR, largest_epsilon, total_epsilon
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
 
 FloatArray = NDArray[np.float64]
 
@@ -78,10 +75,7 @@ def laplace_profile_epsilon(epsilon: float, *, count: int, delta: float) -> floa
     >>> round(laplace_profile_epsilon(0.1, count=100, delta=1e-6), 2)
     4.98
     """
-    epsilon = positive_epsilon(epsilon)
-    count = positive_count(count, "count", at_most=sys.maxsize)
-    delta = delta_below_one(delta)
-    return total_epsilon(partial(laplace_profile_renyi, epsilon), epsilon=epsilon, count=count, delta=delta)
+    return total_epsilon(laplace_profile_renyi, epsilon=epsilon, count=count, delta=delta)
 
 
 @functools.lru_cache(maxsize=256)
@@ -108,8 +102,4 @@ def calibrate_laplace_profile(*, epsilon: float, delta: float, count: int) -> fl
     >>> round(calibrate_laplace_profile(epsilon=1.0, delta=1e-6, count=100), 4)
     0.0226
     """
-    epsilon = positive_epsilon(epsilon)
-    delta = delta_below_one(delta)
-    count = positive_count(count, "count", at_most=sys.maxsize)
-    total = partial(laplace_profile_epsilon, count=count, delta=delta)
-    return largest_epsilon(total, epsilon=epsilon, count=count, delta=delta)
+    return largest_epsilon(laplace_profile_renyi, epsilon=epsilon, count=count, delta=delta)

@@ -11,17 +11,20 @@ Steinke (2020) for the conversion.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting.rounding import product_up, quotient_down
+from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
 
 FloatArray = NDArray[np.float64]
-Renyi = Callable[[FloatArray], FloatArray]
-"""From orders, shape ``(m,)``, each > 1, to Rényi divergences rounded up, shape ``(m,)``, in nats."""
+Renyi = Callable[[float, FloatArray], FloatArray]
+"""From epsilon and orders, shape ``(m,)``, each > 1, to Rényi divergences rounded up, shape ``(m,)``, in nats."""
 
 RELATIVE_ERROR = 2.0**-48
 """Bound on the relative rounding error of one evaluated term, with room to spare (a few units of 2^-53)."""
@@ -32,15 +35,21 @@ _LOG_ORDERS_MINUS_ONE = np.linspace(math.log(1e-3), math.log(1e9), 161)
 def total_epsilon(renyi: Renyi, *, epsilon: float, count: int, delta: float) -> float:
     """Epsilon, at `delta`, of `count` adaptive runs of something `epsilon`-DP with divergences `renyi`, rounded up.
 
-    The smaller of basic composition and the Rényi bound at its best order. The arguments were checked before.
+    The smaller of basic composition and the Rényi bound at its best order.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
     """
+    epsilon = positive_epsilon(epsilon)
+    count = positive_count(count, "count", at_most=sys.maxsize)
+    delta = delta_below_one(delta)
     basic = product_up(epsilon, count)
     if delta == 0.0:
         return basic
     candidates: FloatArray = _LOG_ORDERS_MINUS_ONE
     smallest = basic
     for _ in range(4):
-        totals = _converted(renyi, np.exp(candidates), count=count, delta=delta)
+        totals = _converted(partial(renyi, epsilon), np.exp(candidates), count=count, delta=delta)
         best = int(np.argmin(totals))
         smallest = min(smallest, float(totals[best]))
         low, high = candidates[max(best - 1, 0)], candidates[min(best + 1, candidates.size - 1)]
@@ -48,7 +57,9 @@ def total_epsilon(renyi: Renyi, *, epsilon: float, count: int, delta: float) -> 
     return max(0.0, smallest)
 
 
-def _converted(renyi: Renyi, orders_minus_one: FloatArray, *, count: int, delta: float) -> FloatArray:
+def _converted(
+    renyi: Callable[[FloatArray], FloatArray], orders_minus_one: FloatArray, *, count: int, delta: float
+) -> FloatArray:
     """Epsilon at `delta` by each order, rounded up; every order gives a valid bound."""
     orders = 1.0 + orders_minus_one
     above_one = orders - 1.0  # of the order as rounded
@@ -60,24 +71,31 @@ def _converted(renyi: Renyi, orders_minus_one: FloatArray, *, count: int, delta:
         return composed + gain + price + error
 
 
-def largest_epsilon(total: Callable[[float], float], *, epsilon: float, count: int, delta: float) -> float:
-    """The largest epsilon a run whose `total` stays within `epsilon`, never below what basic composition allows.
+def largest_epsilon(renyi: Renyi, *, epsilon: float, count: int, delta: float) -> float:
+    """The largest epsilon a run whose `total_epsilon` is at most `epsilon`, never below what basic composition allows.
 
     Args:
-        total: from the epsilon of a run to the total of `count` runs at `delta`; never decreases.
+        renyi: of one run, as for `total_epsilon`.
         epsilon: total, > 0.
         count: number of runs.
         delta: total; 0 leaves basic composition only.
 
     Raises:
-        InvalidParameterError: `epsilon` is too small to be divided by `count`.
+        InvalidParameterError: an argument is out of range, or `epsilon` is too small to be divided by `count`.
     """
+    epsilon = positive_epsilon(epsilon)
+    delta = delta_below_one(delta)
+    count = positive_count(count, "count", at_most=sys.maxsize)
     basic = quotient_down(epsilon, count)
     if basic == 0.0:
         raise InvalidParameterError("epsilon", epsilon, f"a number large enough to be divided by {count}")
     if delta == 0.0:
         return basic
     affordable, too_much = basic, 2.0 * basic
+
+    def total(each: float) -> float:
+        return total_epsilon(renyi, epsilon=each, count=count, delta=delta)
+
     while total(too_much) <= epsilon:
         affordable, too_much = too_much, 2.0 * too_much
     while too_much - affordable > affordable * 2.0**-30:
