@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpselect.backends.files import FileTable, count_distinct_units, engine
+from dpselect.backends.files import FileTable, count_distinct_units, engine, matching
 from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.summaries import CandidateCounts, PublicCandidates
 from tests.backends.tables import count, write_csv, write_parquet
@@ -43,6 +44,13 @@ def large(request: pytest.FixtureRequest, tmp_path: Path) -> FileTable:
 
 def test_progress_goes_up_to_the_end_on_the_callers_thread(large: FileTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
+    known_units = matching.known_units
+
+    def slowly(*arguments: Any) -> Any:
+        time.sleep(0.02)  # once a batch: on a busy machine all could be read before the caller's thread looks
+        return known_units(*arguments)
+
+    monkeypatch.setattr(matching, "known_units", slowly)
     seen: list[float] = []
     threads: set[int] = set()
 
