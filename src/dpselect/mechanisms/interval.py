@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from fractions import Fraction
-from typing import Any, Literal
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.arguments import decimal_fraction, positive_epsilon, positive_sensitivity
+from dpselect.arguments import decimal_fraction
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.gaps import Gaps
 from dpselect.mechanisms.grids import Grid
 from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
-from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
+from dpselect.mechanisms.values import ScaledMechanism
 
 FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntervalMechanism:
+class IntervalMechanism(ScaledMechanism):
     r"""Draws a real number with density proportional to :math:`e^{s(x)/b}`, for a score that is constant on pieces.
 
     The exponential mechanism with the lengths of the pieces as its public base measure: `epsilon`-DP and
@@ -54,44 +51,11 @@ class IntervalMechanism:
     True
     """
 
-    epsilon: float
-    sensitivity: float
-    monotonic: bool = False
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
     _sampler: _core.IntervalSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        neighbours = neighbouring_relation(self.neighbours)
-        self._set("epsilon", positive_epsilon(self.epsilon))
-        self._set("sensitivity", positive_sensitivity(self.sensitivity))
-        self._set("neighbours", neighbours)
-        self._set("monotonic", check_monotonic(self.monotonic, neighbours))
+        ScaledMechanism.__post_init__(self)
         self._set("_sampler", _core.IntervalSampler(self.epsilon, self.sensitivity, self._factor))
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
-
-    def __reduce__(
-        self,
-    ) -> tuple[Callable[..., IntervalMechanism], tuple[type[IntervalMechanism], Mapping[str, object]]]:
-        """Copies and pickles are built anew from the arguments."""
-        return _rebuild, (type(self), {part.name: getattr(self, part.name) for part in fields(self) if part.init})
-
-    @property
-    def _factor(self) -> Literal[1, 2]:
-        return 1 if self.monotonic else 2
-
-    @property
-    def scale(self) -> float:
-        """The scale b, in the unit of the scores: ``2 * sensitivity / epsilon``, half of it if monotonic.
-
-        For reading only, as a double: draws use the exact quotient.
-        """
-        exact = Fraction(self.sensitivity) * self._factor / Fraction(self.epsilon)
-        try:
-            return exact.numerator / exact.denominator
-        except OverflowError:
-            return math.inf
 
     @property
     def event(self) -> BoundedRangeEvent:
@@ -182,10 +146,6 @@ class IntervalMechanism:
         start, end = ends[piece] * factor, ends[piece + 1] * factor
         share = (at * factor - start) / (end - start)
         return np.minimum(sums[piece] + share * (sums[piece + 1] - sums[piece]), 1.0)
-
-
-def _rebuild(kind: type[IntervalMechanism], arguments: Mapping[str, Any]) -> IntervalMechanism:
-    return kind(**arguments)
 
 
 def _last_with_length(ends: FloatArray) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import abc
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 from numpy import ndarray
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-from dpselect.arguments import positive_count, positive_epsilon, positive_sensitivity, probability
+from dpselect.arguments import positive_count, probability
 from dpselect.errors import InvalidScoresError
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.gaps import Gaps
 from dpselect.mechanisms.laws import Law
 from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores, native_scores, score_count
-from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
+from dpselect.mechanisms.values import ScaledMechanism
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -30,7 +30,7 @@ Candidate = TypeVar("Candidate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mechanism(abc.ABC):
+class Mechanism(ScaledMechanism, abc.ABC):
     """A selection mechanism with its arguments: a value, compared by them, that holds no random state.
 
     Use one of its kinds: `ExponentialMechanism`, `PermuteAndFlip`, `ReportNoisyMax`.
@@ -47,48 +47,16 @@ class Mechanism(abc.ABC):
         InvalidParameterError: an argument is out of range, or `monotonic` does not go with `neighbours`.
     """
 
-    epsilon: float
-    sensitivity: float
-    monotonic: bool = False
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
     _sampler: _core.Sampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        neighbours = neighbouring_relation(self.neighbours)
-        self._set("epsilon", positive_epsilon(self.epsilon))
-        self._set("sensitivity", positive_sensitivity(self.sensitivity))
-        self._set("neighbours", neighbours)
-        self._set("monotonic", check_monotonic(self.monotonic, neighbours))
+        ScaledMechanism.__post_init__(self)
         self._set("_sampler", _core.Sampler(self.law.name, self.epsilon, self.sensitivity, self._factor))
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
-
-    def __reduce__(self) -> tuple[Callable[..., Mechanism], tuple[type[Mechanism], Mapping[str, object]]]:
-        """Copies and pickles are built anew from the arguments: no generator state leaves the core."""
-        return _rebuild, (type(self), {part.name: getattr(self, part.name) for part in fields(self) if part.init})
 
     @property
     @abc.abstractmethod
     def law(self) -> Law:
         """How the winner is distributed, in units of the scale."""
-
-    @property
-    def _factor(self) -> Literal[1, 2]:
-        return 1 if self.monotonic else 2
-
-    @property
-    def scale(self) -> float:
-        """The scale b of the noise, in the unit of the scores: ``2 * sensitivity / epsilon``, half of it if monotonic.
-
-        For reading only, as a double (infinite or 0 where a double cannot hold it): draws use the exact quotient.
-        """
-        sensitivity, sensitivity_exponent = math.frexp(self.sensitivity)
-        epsilon, epsilon_exponent = math.frexp(self.epsilon)
-        try:
-            return math.ldexp(sensitivity / epsilon, sensitivity_exponent - epsilon_exponent + self._factor - 1)
-        except OverflowError:
-            return math.inf
 
     @property
     def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
@@ -255,7 +223,3 @@ class Mechanism(abc.ABC):
         return self.law.probabilities(
             gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
         )
-
-
-def _rebuild(kind: type[Mechanism], arguments: Mapping[str, Any]) -> Mechanism:
-    return kind(**arguments)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +15,12 @@ from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScor
 from dpselect.mechanisms.grids import Grid
 from dpselect.mechanisms.interval import FloatArray, IntervalMechanism
 from dpselect.mechanisms.score_vectors import ScoresLike, exact_array, native_scores
+from dpselect.mechanisms.values import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuantileMechanism:
+class QuantileMechanism(MechanismValue):
     r"""Draws the quantile at `level` with density :math:`e^{-|\#\{v < o\} - level \cdot n|/b}` over the bounds.
 
     With a `step` the answer is a point of a public grid, and values tied with one keep their mass: choose one for
@@ -79,15 +78,6 @@ class QuantileMechanism:
         self._set("_mechanism", mechanism)
         self._set("_sampler", _core.IntervalSampler(mechanism.epsilon, mechanism.sensitivity, 2))
         self._set("_grid", None if self.step is None else Grid.dividing(lower, upper, step=self.step))
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
-
-    def __reduce__(
-        self,
-    ) -> tuple[Callable[..., QuantileMechanism], tuple[type[QuantileMechanism], Mapping[str, object]]]:
-        """Copies and pickles are built anew from the arguments."""
-        return _rebuild, (type(self), {part.name: getattr(self, part.name) for part in fields(self) if part.init})
 
     @property
     def sensitivity(self) -> float:
@@ -198,10 +188,6 @@ def refused_values(refused: InvalidScoresError) -> InvalidDataError:
 
 def _with_nan() -> InvalidDataError:
     return InvalidDataError("values", Shown("<NaN among them>"), "numbers", "Leave such rows out by a rule beforehand.")
-
-
-def _rebuild(kind: type[QuantileMechanism], arguments: Mapping[str, Any]) -> QuantileMechanism:
-    return kind(**arguments)
 
 
 def quantile(

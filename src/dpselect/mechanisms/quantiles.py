@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
 
@@ -14,11 +14,12 @@ from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.grids import Grid
 from dpselect.mechanisms.quantile import refused_values, shortest
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
+from dpselect.mechanisms.values import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuantilesMechanism:
+class QuantilesMechanism(MechanismValue):
     """Draws several quantiles: the middle one, then those below it from the values below it, and so on.
 
     A value belongs to one group at each of the ``floor(log2(m)) + 1`` depths, so `epsilon` is divided by that and not
@@ -63,15 +64,6 @@ class QuantilesMechanism:
         self._set("_grid", None if self.step is None else Grid.dividing(lower, upper, step=self.step))
         positive_epsilon(Fraction(self._share) / 2, "epsilon")  # refuses what is too small to be divided
 
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
-
-    def __reduce__(
-        self,
-    ) -> tuple[Callable[..., QuantilesMechanism], tuple[type[QuantilesMechanism], Mapping[str, object]]]:
-        """Copies and pickles are built anew from the arguments."""
-        return _rebuild, (type(self), {part.name: getattr(self, part.name) for part in fields(self) if part.init})
-
     @property
     def _depths(self) -> int:
         return len(self.levels).bit_length()
@@ -113,10 +105,6 @@ class QuantilesMechanism:
 
 
 _NOT_LISTS: Any = (str, bytes, Mapping)
-
-
-def _rebuild(kind: type[QuantilesMechanism], arguments: Mapping[str, Any]) -> QuantilesMechanism:
-    return kind(**arguments)
 
 
 def _different_levels(levels: object) -> tuple[float, ...]:

@@ -1,0 +1,84 @@
+"""What makes a mechanism a value: checked once, frozen, compared and copied by its arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, fields
+from typing import Any, ClassVar, Literal
+
+from dpselect.arguments import positive_epsilon, positive_sensitivity
+from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
+
+
+class MechanismValue:
+    """A frozen dataclass whose arguments are checked and set once, and which never carries a generator's state."""
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Callable[..., MechanismValue], tuple[type[MechanismValue], Mapping[str, object]]]:
+        """Copies and pickles are built anew from the arguments: no generator state leaves the core."""
+        return _rebuild, (type(self), {part.name: getattr(self, part.name) for part in fields(self) if part.init})
+
+
+def _rebuild(kind: type[MechanismValue], arguments: Mapping[str, Any]) -> MechanismValue:
+    return kind(**arguments)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaledMechanism(MechanismValue):
+    """A mechanism that weighs an answer by :math:`e^{score/b}`, with the four arguments that the scale b comes from.
+
+    Args:
+        epsilon: privacy loss of one draw, > 0. Rounded down if it is not a double.
+        sensitivity: the most any one score moves between neighbouring data sets, > 0, in the unit of the scores.
+            Rounded up if it is not a double.
+        monotonic: within each pair of neighbours all scores move in the same direction; halves the noise. True of
+            counts when a unit is added or removed, never when one is replaced (``proofs/counting.md``).
+        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or `monotonic` does not go with `neighbours`.
+    """
+
+    epsilon: float
+    sensitivity: float
+    monotonic: bool = False
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        neighbours = neighbouring_relation(self.neighbours)
+        self._set("epsilon", positive_epsilon(self.epsilon))
+        self._set("sensitivity", positive_sensitivity(self.sensitivity))
+        self._set("neighbours", neighbours)
+        self._set("monotonic", check_monotonic(self.monotonic, neighbours))
+
+    @property
+    def _factor(self) -> Literal[1, 2]:
+        return 1 if self.monotonic else 2
+
+    @property
+    def scale(self) -> float:
+        """The scale b of the noise, in the unit of the scores: ``2 * sensitivity / epsilon``, half of it if monotonic.
+
+        For reading only, as a double (infinite or 0 where a double cannot hold it): draws use the exact quotient.
+        """
+        return scale_of(self.epsilon, self.sensitivity, factor=self._factor)
+
+
+def scale_of(epsilon: float, sensitivity: float, *, factor: Literal[1, 2]) -> float:
+    """``factor * sensitivity / epsilon``; infinite or 0 where a double cannot hold it.
+
+    >>> scale_of(0.5, 1.0, factor=2)
+    4.0
+    """
+    numerator, numerator_exponent = math.frexp(sensitivity)
+    denominator, denominator_exponent = math.frexp(epsilon)
+    try:
+        return math.ldexp(numerator / denominator, numerator_exponent - denominator_exponent + factor - 1)
+    except OverflowError:
+        return math.inf
