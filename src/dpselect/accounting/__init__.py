@@ -1,7 +1,7 @@
 """What was spent: events say what ran, without any data, and this layer turns them into epsilon and delta."""
 
 from dpselect.accounting.bounded_range import bounded_range_epsilon, bounded_range_renyi, calibrate_bounded_range
-from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event, LaplaceProfileEvent
+from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event, LaplaceProfileEvent, PureEvent
 from dpselect.accounting.laplace_profile import (
     calibrate_laplace_profile,
     laplace_profile_epsilon,
@@ -13,6 +13,7 @@ __all__ = [
     "ComposedEvent",
     "Event",
     "LaplaceProfileEvent",
+    "PureEvent",
     "bounded_range_epsilon",
     "bounded_range_renyi",
     "calibrate_bounded_range",

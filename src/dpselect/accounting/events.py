@@ -52,6 +52,23 @@ class LaplaceProfileEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PureEvent:
+    """One run of something `epsilon`-DP, of which nothing better is true or proved.
+
+    Held by randomised response and by the two-sided geometric mechanism at sensitivity 1, whose losses are `epsilon`
+    or its negative: no tighter profile holds for them.
+
+    >>> PureEvent(epsilon=1).epsilon
+    1.0
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive_epsilon(self.epsilon))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComposedEvent:
     """`count` runs of `event`, one after another, each free to depend on what the earlier ones released.
 
@@ -73,4 +90,4 @@ class ComposedEvent:
         return product_up(self.event.epsilon, self.count)
 
 
-Event = BoundedRangeEvent | LaplaceProfileEvent | ComposedEvent
+Event = BoundedRangeEvent | LaplaceProfileEvent | PureEvent | ComposedEvent
