@@ -31,6 +31,7 @@ from dpselect.mechanisms import (
     QuantileMechanism,
     QuantilesMechanism,
     ReportNoisyMax,
+    SmoothedHistogramMechanism,
 )
 from dpselect.mechanisms.permute_and_flip import select
 from dpselect.mechanisms.quantile import median, quantile
@@ -61,6 +62,7 @@ __all__ = [
     "Release",
     "ReportNoisyMax",
     "SelectionError",
+    "SmoothedHistogramMechanism",
     "__version__",
     "accounting",
     "median",
