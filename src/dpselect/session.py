@@ -187,8 +187,8 @@ class Dataset:
             column: name of a column of numbers, the most that each would pay. How they are read, and which rows are
                 left out, is described in ``docs/tables.md``.
             prices: the public list to choose from: positive numbers, all different, such as ``range(1, 101)`` or
-                ``[4.99, 9.99]``. Never the offers themselves. The noise is of the size of the highest: leave out what
-                is not in question.
+                ``[4.99, 9.99]``. Never the offers themselves. The noise grows with the highest: leave out what is
+                not in question.
             epsilon: privacy loss of this release, > 0.
             max_rows_per_unit: of a unit that has more rows, so many are chosen at random. The error grows with it.
 
@@ -207,7 +207,7 @@ class Dataset:
         >>> release.value  # ahead of the second best, 6500, by 446,000
         7000
         >>> print(release.accuracy)
-        With 99% confidence the revenue of the released price is within 68,500 of the best.
+        With 99% confidence the revenue of the released price is within 65,000 of the best.
         """
         task = BestPrice.planned(prices, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit)
         offers = self._gather(column, task.domain, max_rows_per_unit=task.max_rows_per_unit)

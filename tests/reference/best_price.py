@@ -32,25 +32,25 @@ def bounds(prices: Sequence[int]) -> tuple[int, int]:
 
 
 def replace_one_pairs(units: Sequence[str], contributions: Sequence[Contribution]) -> Iterator[tuple[Data, Data]]:
-    """Every pair of data sets in which all units but one have the same contribution."""
+    """Every pair of data sets that differ in the contribution of one unit."""
     for chosen in product(contributions, repeat=len(units)):
         first = dict(zip(units, chosen, strict=True))
         for unit in units:
             for other in contributions:
-                yield first, {**first, unit: other}
+                if other != first[unit]:
+                    yield first, {**first, unit: other}
 
 
 def movements(pairs: Iterable[tuple[Data, Data]], prices: Sequence[int], *, most: int) -> set[Revenues]:
     """Every vector of score changes from the first to the second of a pair, given the choices of all other units."""
     result: set[Revenues] = set()
     for first, second in pairs:
-        others = {unit: numbers for unit, numbers in first.items() if second.get(unit) == numbers}
-        (unit,) = {*first, *second} - {*others} or {next(iter(first))}
-        for kept in kept_values({other: first[other] for other in others if other != unit}, most=most, bounds=(0, 99)):
-            for before in _own(first, unit, prices, most):
-                for after in _own(second, unit, prices, most):
-                    earned = zip(revenues((*kept, *after), prices), revenues((*kept, *before), prices), strict=True)
-                    result.add(tuple(a - b for a, b in earned))
+        (unit,) = {each for each in {*first, *second} if first.get(each) != second.get(each)}
+        others = {other: numbers for other, numbers in first.items() if other != unit}
+        for kept in kept_values(others, most=most, bounds=bounds(prices)):
+            for before, after in product(_own(first, unit, prices, most), _own(second, unit, prices, most)):
+                earned = zip(revenues((*kept, *after), prices), revenues((*kept, *before), prices), strict=True)
+                result.add(tuple(a - b for a, b in earned))
     return result
 
 
@@ -71,15 +71,27 @@ def released_law(data: Data, prices: Sequence[int], *, most: int, root: Fraction
     return tuple(total)
 
 
-def exp_epsilon(root: Fraction, prices: Sequence[int], *, most: int) -> Fraction:
-    """``e ** epsilon`` of a release whose scale is ``1 / ln root``, from ``scale = most * highest / epsilon``."""
-    return root ** (most * max(prices))
+def proved_range(prices: Sequence[int], *, most: int, replaced: bool) -> int:
+    """How far the revenues of two prices can move apart when a unit is added or removed, or `replaced`.
 
-
-def saturated(revenue: int, price: int, *, most_buyers: int) -> int:
-    """The revenue if buyers beyond so many count no more.
-
-    >>> saturated(12, 4, most_buyers=2)
-    8
+    >>> proved_range((4, 1, 2), most=1, replaced=False), proved_range((4, 1, 2), most=1, replaced=True)
+    (3, 4)
     """
-    return price * min(revenue // price, most_buyers)
+    ordered = sorted(prices)
+    if len(ordered) == 1:
+        return 0
+    return most * (ordered[-1] if replaced else max(ordered[-2], ordered[-1] - ordered[0]))
+
+
+def exp_epsilon(root: Fraction, prices: Sequence[int], *, most: int, replaced: bool) -> Fraction:
+    """``e ** epsilon`` of a release whose scale is ``1 / ln root``, from ``scale = range / epsilon``."""
+    return root ** proved_range(prices, most=most, replaced=replaced)
+
+
+def cut_off(scores: Sequence[int], *, farthest: int) -> Revenues:
+    """Distances from the best, negative, none of them more than `farthest`.
+
+    >>> cut_off((12, 2, 9), farthest=5)
+    (0, -5, -3)
+    """
+    return tuple(max(score - max(scores), -farthest) for score in scores)

@@ -14,10 +14,12 @@ from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.arguments import positive_count, positive_sensitivity
 from dpselect.errors import InvalidDataError, InvalidScoresError, Shown
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
-from dpselect.mechanisms.price_units import LARGEST_REVENUE, Price, PriceUnits
+from dpselect.mechanisms.price_units import Price, PriceUnits
 from dpselect.mechanisms.score_vectors import ScoresLike, exact_array
-from dpselect.mechanisms.values import MechanismValue
+from dpselect.mechanisms.values import MechanismValue, scale_of
 from dpselect.privacy import Neighbours, neighbouring_relation
+
+_LARGEST = 2**63 - 1
 
 _CHUNK = 1 << 16
 """Offers looked up at a time, so that memory does not grow with their number."""
@@ -28,14 +30,14 @@ class PriceListMechanism(MechanismValue):
     r"""Draws one of a public list of prices by its revenue :math:`p \cdot \#\{\text{offers} \ge p\}`.
 
     The price of something that costs nothing to copy: everybody whose offer is at least the price buys, at that price.
-    Drawn by permute-and-flip, with noise of the size of the highest price: leave out prices that are not in question.
+    Drawn by permute-and-flip, with noise that grows with the highest price: leave out prices that are not in question.
 
     Args:
         epsilon: privacy loss of one draw, > 0.
         prices: positive numbers, all different, public: never the offers themselves. A float means the decimal it is
-            written as. They have to be whole multiples, at most 2^31 - 1, of a common unit such as a cent.
-        neighbours: which data sets the guarantee compares. The noise is the same for both: although replacing a
-            unit may raise some revenues and lower others, no two move apart by more than the sensitivity.
+            written as. They have to be whole multiples, at most the 2^40-th, of a common unit such as a cent.
+        neighbours: which data sets the guarantee compares. Replacing costs little more noise than adding or removing:
+            some revenues may rise while others fall, but no two move apart by more than the sensitivity.
         values_per_unit: the most offers that are one unit's.
 
     Raises:
@@ -45,8 +47,8 @@ class PriceListMechanism(MechanismValue):
     Proof: ``proofs/best_price.md``. Source: McSherry & Talwar (2007).
 
     >>> mechanism = PriceListMechanism(epsilon=1.0, prices=[1, 2.5, 4])
-    >>> mechanism.sensitivity, mechanism.scale
-    (4.0, 4.0)
+    >>> mechanism.sensitivity, mechanism.score_range, mechanism.scale
+    (4.0, 3.0, 3.0)
     >>> offers = [3.0] * 100 + [1.0] * 20  # revenues: 120, 250 and 0
     >>> mechanism.draw(offers)
     2.5
@@ -57,21 +59,26 @@ class PriceListMechanism(MechanismValue):
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     values_per_unit: int = 1
     _listed: PriceUnits = field(init=False, repr=False, compare=False)
+    _score_range: int = field(init=False, repr=False, compare=False)
     _mechanism: PermuteAndFlip = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         neighbours = neighbouring_relation(self.neighbours)
         values_per_unit = positive_count(self.values_per_unit, "values_per_unit")
         listed = PriceUnits.of(self.prices)
-        # Under both relations the range of the scores is the sensitivity (the proof page, claims 1 and 2), which is
-        # all the scale of monotone scores asks for.
-        sensitivity = values_per_unit * listed.highest
-        mechanism = PermuteAndFlip(epsilon=self.epsilon, sensitivity=sensitivity, monotonic=True)
+        if neighbours is Neighbours.ADD_REMOVE:
+            range_of_one = max(listed.second_highest, listed.highest - listed.lowest)
+        else:
+            range_of_one = listed.highest if len(listed.prices) > 1 else 0
+        score_range = values_per_unit * range_of_one
+        # At the scale score_range / epsilon, which is all that its proof asks for. With one price there is no choice.
+        mechanism = PermuteAndFlip(epsilon=self.epsilon, sensitivity=max(1, score_range), monotonic=True)
         self._set("epsilon", mechanism.epsilon)
         self._set("prices", listed.prices)
         self._set("neighbours", neighbours)
         self._set("values_per_unit", values_per_unit)
         self._set("_listed", listed)
+        self._set("_score_range", score_range)
         self._set("_mechanism", mechanism)
 
     @property
@@ -95,9 +102,18 @@ class PriceListMechanism(MechanismValue):
         return positive_sensitivity(self.values_per_unit * self._listed.highest * self._listed.unit)
 
     @property
+    def score_range(self) -> float:
+        """How far the revenues of two prices move apart between neighbours; what the noise is made for.
+
+        Under add/remove the second highest price, or the distance of the highest from the lowest if that is more; under
+        replace-one the highest price; times `values_per_unit`. 0 if there is one price only.
+        """
+        return positive_sensitivity(self._score_range * self._listed.unit) if self._score_range else 0.0
+
+    @property
     def scale(self) -> float:
-        """The scale b = sensitivity / epsilon, in units of revenue."""
-        return self._mechanism.scale * float(self._listed.unit)
+        """The scale b = score_range / epsilon, in units of revenue."""
+        return scale_of(self.epsilon, self.score_range, factor=1)
 
     @property
     def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
@@ -154,25 +170,30 @@ class PriceListMechanism(MechanismValue):
         Proof: ``proofs/best_price.md`` and ``proofs/error_bounds.md``.
 
         >>> PriceListMechanism(epsilon=0.5, prices=[0.5, 0.75, 1]).error_bound()
-        9.0
+        6.75
         """
         within = self._mechanism.error_bound(self.count, confidence=confidence)
+        if within >= _LARGEST:  # as far as revenues are told apart
+            return math.inf
         try:
             return _as_written(math.floor(within) * self._listed.unit)
-        except OverflowError:  # no whole number, or no double
+        except OverflowError:
             return math.inf
 
     def _revenues(self, offers: ScoresLike) -> NDArray[np.int64]:
         """Of each price, in the order given and in common units: shape ``(m,)``, exact.
 
-        Buyers beyond ``LARGEST_REVENUE // highest``, more than 2^32 of them, count no more: like the number itself
-        this moves by at most one with each offer, where an overflow would wrap around and an error would tell of it.
+        If they might not fit into 64 bits: their distances from the best, those from 2^63 on as 2^63 - 1. So nothing
+        wraps around, no error tells of the number of offers, and no two revenues move further apart.
         """
         listed = self._listed
-        buyers = np.minimum(_buyers(_plain_offers(offers), listed.thresholds), LARGEST_REVENUE // listed.highest)
-        revenues = np.empty_like(listed.multiples)
-        revenues[listed.order] = listed.multiples[listed.order] * buyers
-        return revenues
+        plain = _plain_offers(offers)
+        buyers = np.empty_like(listed.multiples)
+        buyers[listed.order] = _buyers(plain, listed.thresholds)
+        if plain.size <= _LARGEST // listed.highest:
+            return listed.multiples * buyers
+        exact = listed.multiples.astype(object) * buyers.astype(object)
+        return np.maximum(exact - exact.max(), -_LARGEST).astype(np.int64)
 
 
 def _buyers(offers: NDArray[np.float64 | np.int64 | np.uint64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:

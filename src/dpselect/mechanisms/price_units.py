@@ -21,10 +21,8 @@ Price = int | float | Fraction
 MOST_PRICES = 1_000_000
 """A longer list is refused: it describes a range."""
 
-MOST_UNITS = 2**31 - 1
-"""The highest price, in common units. Then the revenue from more than 2^32 offers at it fits into 64 bits."""
-
-LARGEST_REVENUE = 2**63 - 1
+MOST_UNITS = 2**40
+"""The highest price, in common units. Revenues that 64 bits cannot tell apart are then millions of prices apart."""
 
 _LONGEST_DENOMINATOR = 2200
 """In bits: a common unit this small makes more than `MOST_UNITS` of any double."""
@@ -78,6 +76,16 @@ class PriceUnits:
     def highest(self) -> int:
         """The highest price in units."""
         return int(self.multiples[self.order[-1]])
+
+    @property
+    def lowest(self) -> int:
+        """The lowest price in units."""
+        return int(self.multiples[self.order[0]])
+
+    @property
+    def second_highest(self) -> int:
+        """The second highest price in units; 0 if there is only one."""
+        return int(self.multiples[self.order[-2]]) if self.order.size > 1 else 0
 
 
 _NOT_LISTS: tuple[type, ...] = (type(None), str, bytes, bytearray, Mapping)
@@ -134,7 +142,7 @@ def _in_units(exact: list[Fraction], prices: object) -> tuple[NDArray[np.int64],
 
 
 def _too_fine(prices: object) -> InvalidCandidatesError:
-    expected = "prices that are at most 2^31 - 1 multiples of what divides them all"
+    expected = "prices that are at most 2^40 times what divides them all"
     return _refusal(prices, expected, "Round them, to cents say: round(price, 2).")
 
 

@@ -12,7 +12,8 @@ def price_sensitivity(highest: float | Fraction, *, max_rows_per_unit: int) -> S
     r"""How far all rows of one more unit can move the revenue of any price of a list.
 
     A unit adds :math:`j \le m` offers, of which :math:`k \le j` are at least the price :math:`p`: its revenue rises by
-    :math:`k p`, and none falls. Monotone, so the scale is this over epsilon.
+    :math:`k p`, and none falls: monotone. No two revenues move apart by all of this, so the scale is less than this
+    over epsilon (``dpselect.PriceListMechanism.score_range``).
 
     Args:
         highest: the highest price of the public list, as the decimal it is written as.

@@ -36,8 +36,8 @@ class BestPrice:
                 1 to 10^9.
 
         >>> task = BestPrice.planned(range(1, 11), epsilon=0.5)
-        >>> task.mechanism.scale  # in units of revenue: 10 / epsilon
-        20.0
+        >>> task.mechanism.sensitivity, task.mechanism.scale  # in units of revenue: 10, and 9 / epsilon
+        (10.0, 18.0)
         """
         rows = positive_count(max_rows_per_unit, "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
         return cls(mechanism=PriceListMechanism(epsilon=epsilon, prices=prices, values_per_unit=rows))
