@@ -26,6 +26,7 @@ from dpselect.errors import (
 )
 from dpselect.mechanisms import (
     ExponentialMechanism,
+    GeometricMechanism,
     IntervalMechanism,
     PermuteAndFlip,
     QuantileMechanism,
@@ -48,6 +49,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Dataset",
     "ExponentialMechanism",
+    "GeometricMechanism",
     "IntervalMechanism",
     "InvalidCandidatesError",
     "InvalidDataError",

@@ -3,7 +3,18 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Grid", "IntervalSampler", "Sampler", "quantiles"]
+__all__ = ["GeometricSampler", "Grid", "IntervalSampler", "ResponseSampler", "Sampler", "quantiles"]
+
+@final
+class GeometricSampler:
+    """Whole numbers y with probability proportional to ``exp(-|y| epsilon / sensitivity)``; no generator state."""
+
+    def __new__(cls, epsilon: float, sensitivity: float) -> GeometricSampler: ...
+    def noise(self) -> int:
+        """One draw, of any size."""
+
+    def draw_many(self, values: NDArray[np.int64], lower: int, upper: int, /) -> NDArray[np.int64]:
+        """`values`, each with a draw of its own added, moved into [lower, upper] (no sum wraps around)."""
 
 @final
 class Grid:
@@ -45,6 +56,14 @@ class IntervalSampler:
 
     def grid_quantile(self, values: object, level: float, grid: Grid, /) -> float:
         """The same on a grid: weight ``exp(-max(0, #{v < o} - level n, level n - #{v <= o}) / b)`` for its points o."""
+
+@final
+class ResponseSampler:
+    """Turns bits, each with probability ``1 / (1 + exp(epsilon / bits_per_unit))``; no generator state."""
+
+    def __new__(cls, epsilon: float, bits_per_unit: float) -> ResponseSampler: ...
+    def draw(self, bits: NDArray[np.bool_], /) -> NDArray[np.bool_]:
+        """`bits`, each turned or not."""
 
 @final
 class Sampler:

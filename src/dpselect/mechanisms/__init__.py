@@ -1,6 +1,7 @@
 """Mechanisms: from scores to a candidate. Values with their arguments; the drawing is in the compiled core."""
 
 from dpselect.mechanisms.exponential import ExponentialMechanism
+from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.interval import IntervalMechanism
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
@@ -11,6 +12,7 @@ from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
 __all__ = [
     "ExponentialMechanism",
+    "GeometricMechanism",
     "IntervalMechanism",
     "Mechanism",
     "PermuteAndFlip",
