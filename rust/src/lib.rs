@@ -13,6 +13,7 @@ pub mod error;
 pub mod exponential;
 pub mod geometric;
 pub mod grid;
+pub mod integers;
 pub mod interval;
 mod kernels;
 pub mod noisy_max;

@@ -31,6 +31,7 @@ from dpselect.mechanisms import (
     PermuteAndFlip,
     QuantileMechanism,
     QuantilesMechanism,
+    RandomizedResponse,
     ReportNoisyMax,
 )
 from dpselect.mechanisms.permute_and_flip import select
@@ -60,6 +61,7 @@ __all__ = [
     "PermuteAndFlip",
     "QuantileMechanism",
     "QuantilesMechanism",
+    "RandomizedResponse",
     "Release",
     "ReportNoisyMax",
     "SelectionError",

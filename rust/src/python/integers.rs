@@ -1,15 +1,16 @@
-//! `GeometricSampler` and `ResponseSampler`: noise on whole numbers and on bits.
+//! `GeometricSampler`, `Proposals` and `ResponseSampler`: noise on whole numbers, proposals of them, noise on bits.
 
-use dashu_int::IBig;
+use dashu_int::{IBig, UBig};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyInt};
 
-use super::errors::to_python;
+use super::errors::{invalid_parameter, to_python};
 use super::sampler::run;
 use crate::blocks::reserved;
 use crate::entropy::with_thread_entropy;
 use crate::geometric::{Geometric, Noise};
+use crate::integers;
 use crate::interval::Ratio;
 use crate::response::Turn;
 use crate::scale::Scale;
@@ -59,7 +60,7 @@ impl GeometricSampler {
 }
 
 /// A Python integer of any size.
-pub fn to_int(py: Python<'_>, number: &IBig) -> PyResult<Bound<'_, PyAny>> {
+pub fn to_int<'py>(py: Python<'py>, number: &IBig) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(small) = i64::try_from(number.clone()) {
         return Ok(small.into_pyobject(py)?.into_any());
     }
@@ -94,4 +95,62 @@ impl ResponseSampler {
         })?;
         Ok(PyArray1::from_vec(py, turned))
     }
+}
+
+/// Numerator and denominator of a number that is not negative, as little-endian bytes.
+type Fraction = (Vec<u8>, Vec<u8>);
+
+/// A ceiling at one scale, and nothing else.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct Proposals {
+    scale: Scale,
+    proposals: integers::Proposals,
+}
+
+#[pymethods]
+impl Proposals {
+    /// Each side is how much the ceiling falls a step, and the last step, if there is one.
+    #[new]
+    #[pyo3(signature = (epsilon, sensitivity, factor, left, right, left_last=None, right_last=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        epsilon: f64,
+        sensitivity: f64,
+        factor: u8,
+        left: Fraction,
+        right: Fraction,
+        left_last: Option<Vec<u8>>,
+        right_last: Option<Vec<u8>>,
+    ) -> PyResult<Self> {
+        let scale = Scale::new(epsilon, sensitivity, factor).map_err(|error| to_python(py, error))?;
+        let side = |fall: &Fraction, last: Option<Vec<u8>>| {
+            let fall = scale.exact_exponent_of_gap(&to_ratio(py, fall)?);
+            let side = integers::Side::new(fall, last.map(|last| UBig::from_le_bytes(&last)));
+            side.ok_or_else(|| invalid_parameter(py, "fall", "<out of range>", "a number > 0 on an open side"))
+        };
+        let proposals = integers::Proposals::new(side(&left, left_last)?, side(&right, right_last)?);
+        Ok(Self { scale, proposals })
+    }
+
+    /// An offset from the centre, with probability proportional to `exp(-fall * |offset| / b)`.
+    fn draw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let offset = with_thread_entropy(|entropy| Ok(self.proposals.draw(entropy)));
+        to_int(py, &offset.map_err(|error| to_python(py, error))?)
+    }
+
+    /// True with probability `exp(-gap / b)`.
+    #[pyo3(signature = (gap, /))]
+    fn accepts(&self, py: Python<'_>, gap: Fraction) -> PyResult<bool> {
+        let x = self.scale.exact_exponent_of_gap(&to_ratio(py, &gap)?);
+        with_thread_entropy(|entropy| Ok(integers::flip_exactly(&x, entropy))).map_err(|error| to_python(py, error))
+    }
+}
+
+fn to_ratio(py: Python<'_>, fraction: &Fraction) -> PyResult<Ratio> {
+    let (numerator, denominator) = (UBig::from_le_bytes(&fraction.0), UBig::from_le_bytes(&fraction.1));
+    if denominator == UBig::ZERO {
+        return Err(invalid_parameter(py, "denominator", "0", "a number > 0"));
+    }
+    Ok(Ratio { numerator, denominator })
 }

@@ -3,7 +3,7 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["GeometricSampler", "Grid", "IntervalSampler", "ResponseSampler", "Sampler", "quantiles"]
+__all__ = ["GeometricSampler", "Grid", "IntervalSampler", "Proposals", "ResponseSampler", "Sampler", "quantiles"]
 
 @final
 class GeometricSampler:
@@ -28,6 +28,9 @@ class Grid:
     def __len__(self) -> int: ...
     def point(self, index: int, /) -> float:
         """Point `index`, from 0."""
+
+    def points(self) -> NDArray[np.float64]:
+        """All points, in order."""
 
     def below(self, value: float, /) -> int:
         """How many points are below `value`."""
@@ -56,6 +59,31 @@ class IntervalSampler:
 
     def grid_quantile(self, values: object, level: float, grid: Grid, /) -> float:
         """The same on a grid: weight ``exp(-max(0, #{v < o} - level n, level n - #{v <= o}) / b)`` for its points o."""
+
+@final
+class Proposals:
+    """Offsets with probability proportional to ``exp(-fall * |offset| / b)``, ``b = factor * sensitivity / epsilon``.
+
+    Numbers are numerator and denominator as little-endian bytes, not negative; `left` and `right` are the falls of a
+    step on either side, the last offsets little-endian bytes or None. ``InvalidParameterError`` for a fall of 0 on a
+    side without a last offset. Holds no generator state.
+    """
+
+    def __new__(
+        cls,
+        epsilon: float,
+        sensitivity: float,
+        factor: Literal[1, 2],
+        left: tuple[bytes, bytes],
+        right: tuple[bytes, bytes],
+        left_last: bytes | None = None,
+        right_last: bytes | None = None,
+    ) -> Proposals: ...
+    def draw(self) -> int:
+        """One offset, of any size."""
+
+    def accepts(self, gap: tuple[bytes, bytes], /) -> bool:
+        """True with probability ``exp(-gap / b)``."""
 
 @final
 class ResponseSampler:

@@ -8,9 +8,11 @@ from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.quantile import QuantileMechanism
 from dpselect.mechanisms.quantiles import QuantilesMechanism
+from dpselect.mechanisms.randomized_response import CountEstimate, RandomizedResponse
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
 __all__ = [
+    "CountEstimate",
     "ExponentialMechanism",
     "GeometricMechanism",
     "IntervalMechanism",
@@ -18,6 +20,7 @@ __all__ = [
     "PermuteAndFlip",
     "QuantileMechanism",
     "QuantilesMechanism",
+    "RandomizedResponse",
     "ReportNoisyMax",
     "TopKPlan",
     "plan_top_k",

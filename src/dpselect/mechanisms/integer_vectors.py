@@ -39,11 +39,12 @@ def whole_values(values: ScoresLike) -> npt.NDArray[np.int64]:
     array([                  3, 9223372036854775807])
     """
     expected = "a one-dimensional array of integers"
-    given = cast(Any, values)  # whatever its type says
-    if isinstance(given, list | tuple) and given and all(map(_is_whole, cast("list[Any]", given))):
-        return np.array([min(max(int(each), _SMALLEST), _LARGEST) for each in cast("list[Any]", given)], dtype=np.int64)
+    if isinstance(cast(object, values), list | tuple):
+        members = cast("list[Any]", values)
+        if members and all(map(_is_whole, members)):
+            return np.array([min(max(int(each), _SMALLEST), _LARGEST) for each in members], dtype=np.int64)
     try:
-        vector = exact_array(given)
+        vector = exact_array(values)
     except InvalidScoresError as refused:
         problem = InvalidDataError("values", refused.got, expected)
     else:
