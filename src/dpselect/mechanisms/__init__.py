@@ -2,6 +2,9 @@
 
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.geometric import GeometricMechanism
+from dpselect.mechanisms.grid import GridCost, GridMechanism
+from dpselect.mechanisms.integer_ceilings import IntegerCeiling
+from dpselect.mechanisms.integers import IntegerMechanism
 from dpselect.mechanisms.interval import IntervalMechanism
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
@@ -15,6 +18,10 @@ __all__ = [
     "CountEstimate",
     "ExponentialMechanism",
     "GeometricMechanism",
+    "GridCost",
+    "GridMechanism",
+    "IntegerCeiling",
+    "IntegerMechanism",
     "IntervalMechanism",
     "Mechanism",
     "PermuteAndFlip",
