@@ -22,7 +22,7 @@ from tests.laws.test_bad_input import SECRET, assert_says_nothing
 Ceiling = dps.IntegerCeiling
 CASES: dict[str, tuple[Callable[[int], object], dps.IntegerCeiling]] = {
     "the ceiling itself": (lambda y: -abs(y), Ceiling(center=0, fall=1)),
-    "falls of two kinds": (lambda y: -2.5 * abs(y - 3), Ceiling(center=1, fall=(0.5, 2), height=1)),
+    "falls of two kinds": (lambda y: -2.5 * abs(y - 1), Ceiling(center=1, fall=(0.5, 2), height=0.5)),
     "an end": (lambda y: -abs(y - 2) / 2, Ceiling(center=0, fall=(0, 0.5), height=1, lower=0)),
     "two ends and flat": (lambda y: (y * 7) % 5 - 4, Ceiling(center=3, fall=0, lower=-4, upper=6)),
     "above the ceiling": (lambda y: 3 - abs(y) if y % 2 else -5, Ceiling(center=0, fall=Fraction(1, 3), lower=-40)),
@@ -32,7 +32,7 @@ CASES: dict[str, tuple[Callable[[int], object], dps.IntegerCeiling]] = {
 every_case = pytest.mark.parametrize(("score", "ceiling"), CASES.values(), ids=CASES)
 
 
-def exact_law(score: Any, ceiling: dps.IntegerCeiling, *, scale: float, reach: int = 400) -> dict[int, float]:
+def exact_law(score: Any, ceiling: dps.IntegerCeiling, *, scale: float, reach: int = 150) -> dict[int, float]:
     points = [p for p in range(ceiling.center - reach, ceiling.center + reach + 1) if ceiling.contains(p)]
     capped = [min(Fraction(score(p)) if not isinstance(score(p), np.floating) else Fraction(float(score(p))),
                   ceiling.at(p)) for p in points]  # fmt: skip
@@ -48,11 +48,11 @@ def test_draws_and_probabilities(score: Any, ceiling: dps.IntegerCeiling) -> Non
     exact = np.array(list(law.values()))
     np.testing.assert_allclose(mechanism.pmf(score, ceiling, points), exact, rtol=1e-10, atol=1e-300)
     np.testing.assert_allclose(mechanism.cdf(score, ceiling, points), np.cumsum(exact), rtol=1e-9, atol=1e-12)
-    draws = [mechanism.draw(score, ceiling) for _ in range(4000)]
+    draws = [mechanism.draw(score, ceiling) for _ in range(2000)]
     assert set(draws) <= set(points)
     counts = np.array([draws.count(point) for point in points])
     assert p_value(counts, exact) >= NEVER
-    other = np.array(list(exact_law(score, ceiling, scale=1.15).values()))
+    other = np.array(list(exact_law(score, ceiling, scale=1.4).values()))
     assert p_value(counts, other) < NEVER
 
 
@@ -68,10 +68,10 @@ def test_how_often_a_score_is_computed(score: Any, ceiling: dps.IntegerCeiling) 
         calls += 1
         return score(point)
 
-    for _ in range(1000):
+    for _ in range(400):
         mechanism.draw(counting, ceiling)
     # The number of calls of a draw is geometric: its deviation is below its mean.
-    assert abs(calls / 1000 - expected) < 7 * math.sqrt(expected * (expected - 1) / 1000) + 1e-9
+    assert abs(calls / 400 - expected) < 7 * math.sqrt(expected * (expected - 1) / 400) + 1e-9
 
 
 @given(st.lists(st.floats(-3, 3), min_size=11, max_size=11), st.data(), st.booleans())
@@ -106,7 +106,7 @@ def test_geometric_noise_is_a_special_case() -> None:
 @pytest.mark.parametrize(("epsilon", "sensitivity"), [(1e-6, 1), (1e6, 1), (1.0, 10**15), (1e-300, 1e300)])
 def test_extreme_scales(epsilon: float, sensitivity: float) -> None:
     mechanism = dps.IntegerMechanism(epsilon=epsilon, sensitivity=sensitivity)
-    draws = [mechanism.draw(lambda y: -abs(y), Ceiling(center=5, fall=1, height=6)) for _ in range(20)]
+    draws = [mechanism.draw(lambda y: -abs(y), Ceiling(center=0, fall=1)) for _ in range(20)]
     if epsilon == 1e6:
         assert set(draws) == {0}
     else:
