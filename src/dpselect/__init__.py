@@ -27,11 +27,16 @@ from dpselect.errors import (
 )
 from dpselect.mechanisms import (
     ExponentialMechanism,
+    GeometricMechanism,
+    GridMechanism,
+    IntegerCeiling,
+    IntegerMechanism,
     IntervalMechanism,
     PermuteAndFlip,
     PriceListMechanism,
     QuantileMechanism,
     QuantilesMechanism,
+    RandomizedResponse,
     ReportNoisyMax,
     SmoothedHistogramMechanism,
 )
@@ -51,6 +56,10 @@ __version__ = "0.1.0"
 __all__ = [
     "Dataset",
     "ExponentialMechanism",
+    "GeometricMechanism",
+    "GridMechanism",
+    "IntegerCeiling",
+    "IntegerMechanism",
     "IntervalMechanism",
     "InvalidCandidatesError",
     "InvalidDataError",
@@ -62,6 +71,7 @@ __all__ = [
     "PriceListMechanism",
     "QuantileMechanism",
     "QuantilesMechanism",
+    "RandomizedResponse",
     "Release",
     "ReportNoisyMax",
     "SelectionError",

@@ -1,6 +1,10 @@
 """Mechanisms: from scores to a candidate. Values with their arguments; the drawing is in the compiled core."""
 
 from dpselect.mechanisms.exponential import ExponentialMechanism
+from dpselect.mechanisms.geometric import GeometricMechanism
+from dpselect.mechanisms.grid import GridCost, GridMechanism
+from dpselect.mechanisms.integer_ceilings import IntegerCeiling
+from dpselect.mechanisms.integers import IntegerMechanism
 from dpselect.mechanisms.interval import IntervalMechanism
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
@@ -9,16 +13,24 @@ from dpselect.mechanisms.price_list import PriceListMechanism
 from dpselect.mechanisms.quantile import QuantileMechanism
 from dpselect.mechanisms.quantiles import QuantilesMechanism
 from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
+from dpselect.mechanisms.randomized_response import CountEstimate, RandomizedResponse
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
 __all__ = [
+    "CountEstimate",
     "ExponentialMechanism",
+    "GeometricMechanism",
+    "GridCost",
+    "GridMechanism",
+    "IntegerCeiling",
+    "IntegerMechanism",
     "IntervalMechanism",
     "Mechanism",
     "PermuteAndFlip",
     "PriceListMechanism",
     "QuantileMechanism",
     "QuantilesMechanism",
+    "RandomizedResponse",
     "ReportNoisyMax",
     "SmoothedHistogramMechanism",
     "TopKPlan",
