@@ -206,7 +206,6 @@ impl Work {
                 }
             }
             *bound = sum.times(up);
-            }
         }
         out.copy_from_slice(&self.row[..out.len()]);
     }
