@@ -207,48 +207,6 @@ impl Work {
             }
             *bound = sum.times(up);
         }
-        out.copy_from_slice(&self.row[..out.len()]);
-    }
-
-    /// h(C) = sum over c of w(c) h'(C + c), cut where what follows is certainly lost in the rounding up.
-    fn at_once(&mut self, group: Group, here: &Gate, next: &Gate, on: &[Wide], out: &mut [Wide], slack: f64) {
-        let up = Wide::from_f64(1.0 + slack);
-        let negligible = Wide::from_f64(UNIT);
-        let mut weights = Weights::new(group);
-        self.row.clear();
-        while weights.count <= next.high - here.low {
-            self.row.push(weights.weight);
-            weights.advance();
-        }
-        // By how much these bounds grow from one count to the next, from here on at most.
-        self.growth.clear();
-        self.growth.resize(on.len(), 0.0);
-        for place in (0..on.len() - 1).rev() {
-            let own = on[place + 1].over(on[place]).times_power_of_two(0);
-            self.growth[place] = own.max(self.growth[place + 1]);
-        }
-        // And by how much the weights grow; that growth falls with the count.
-        let weight_growth = |step: usize| match group {
-            Group::Length { length } => length.times_power_of_two(0) / (step + 1) as f64,
-            Group::Ways { cells } => (cells as f64 + step as f64) / (step + 1) as f64,
-        };
-        for (offset, bound) in out.iter_mut().enumerate() {
-            let count = here.low + offset as u64;
-            let mut sum = Wide::ZERO;
-            for reached in count.max(next.low)..=next.high {
-                let step = (reached - count) as usize;
-                let place = (reached - next.low) as usize;
-                if step % 8 == 7 && falling.is_some_and(|first| step as u64 >= first) {
-                    let rest = self.row[step].times(self.largest_on[place]);
-                    if rest.is_below(sum.times(negligible)) {
-                        sum = sum.plus(rest.times(Wide::from_f64(2.0)));
-                        break;
-                    }
-                }
-                sum = sum.plus(self.row[step].times(on[place]));
-            }
-            *bound = sum.times(up);
-        }
     }
 }
 
