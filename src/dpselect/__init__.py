@@ -25,6 +25,7 @@ from dpselect.errors import (
     SelectionError,
 )
 from dpselect.mechanisms import (
+    DensityMechanism,
     ExponentialMechanism,
     IntervalMechanism,
     PermuteAndFlip,
@@ -47,6 +48,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Dataset",
+    "DensityMechanism",
     "ExponentialMechanism",
     "IntervalMechanism",
     "InvalidCandidatesError",

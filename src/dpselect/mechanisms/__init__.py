@@ -1,5 +1,6 @@
 """Mechanisms: from scores to a candidate. Values with their arguments; the drawing is in the compiled core."""
 
+from dpselect.mechanisms.density import DensityMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.interval import IntervalMechanism
 from dpselect.mechanisms.mechanism import Mechanism
@@ -10,6 +11,7 @@ from dpselect.mechanisms.quantiles import QuantilesMechanism
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
 __all__ = [
+    "DensityMechanism",
     "ExponentialMechanism",
     "IntervalMechanism",
     "Mechanism",
