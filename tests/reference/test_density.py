@@ -41,26 +41,26 @@ def test_rounds_have_the_mechanisms_law_whatever_the_cuts(cells: int, lengths: l
                 continue
             cuts = [[], [3], [2, 5, 9], range(0, n * k, 2)][index // 4 % 4]
             lengths_here = None if lengths is None else lengths[:cells]
-            arguments = dict(k=k, lengths=lengths_here, decay=DECAY)
+            arguments = {"k": k, "lengths": lengths_here, "decay": DECAY}
             assert Rounds(*binned(counts), **arguments, cuts=cuts).law() == law(*binned(counts), **arguments)
 
 
 @pytest.mark.parametrize("data", [[0, 0, 1], [1, 2, 2, 3], [0, 3], [1, 1, 1]])
 def test_rounds_have_the_law_on_a_line_too(data: list[int]) -> None:
-    arguments = dict(k=3, lengths=LENGTHS[:3], decay=DECAY)
+    arguments = {"k": 3, "lengths": LENGTHS[:3], "decay": DECAY}
     rounds = Rounds(*jumps(data, 3), **arguments, cuts=[2, 4, 6])
     assert rounds.law() == law(*jumps(data, 3), **arguments)
 
 
 def test_the_program_has_the_law_of_its_description() -> None:
     for counts, lengths in product([(2, 0, 1), (0, 3, 1)], [None, LENGTHS[:3]]):
-        arguments = dict(k=2, lengths=lengths, decay=DECAY)
+        arguments = {"k": 2, "lengths": lengths, "decay": DECAY}
         rounds = Rounds(*binned(counts), **arguments, cuts=[2, 4])
         assert rounds.law_of_program() == rounds.law() == law(*binned(counts), **arguments)
 
 
 def test_keeping_the_shell_after_a_rejection_is_another_law() -> None:
-    arguments = dict(k=3, lengths=None, decay=DECAY)
+    arguments = {"k": 3, "lengths": None, "decay": DECAY}
     rounds = Rounds(*binned((2, 0, 3)), **arguments, cuts=[4, 8])
     wrong = rounds.law(keeps_the_shell=True)
     right = law(*binned((2, 0, 3)), **arguments)
