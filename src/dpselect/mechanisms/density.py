@@ -232,7 +232,7 @@ class DensityMechanism(MechanismValue):
 
 
 def default_sample_size(n: int, *, epsilon: float) -> int:
-    r"""The smaller of :math:`(\varepsilon n)^{2/3}/2` and :math:`\varepsilon n/32`, but from 4 to 10,000.
+    r"""The smaller of :math:`(\varepsilon n)^{2/3}/2` and :math:`\varepsilon n/32`, but from 4 to 5,000.
 
     Too few points cannot follow the data: the distance is :math:`1/(2k)` at least. Too many outweigh them: where the
     data differ from the base measure, its pull grows with k, against that of the data, :math:`\varepsilon n/2`.
@@ -243,7 +243,7 @@ def default_sample_size(n: int, *, epsilon: float) -> int:
     (128, 31)
     """
     pull = min(epsilon, 1e300) * n
-    return max(4, round(min(10_000.0, pull ** (2.0 / 3.0) / 2.0, pull / 32.0)))
+    return max(4, round(min(5_000.0, pull ** (2.0 / 3.0) / 2.0, pull / 32.0)))
 
 
 def _checked_counts(counts: ScoresLike, name: str = "counts") -> npt.NDArray[np.uint64]:
