@@ -94,8 +94,8 @@ class MarginalsMechanism(MechanismValue):
 class CurveMechanism(MechanismValue):
     """Draws a joint sample of r coordinates: by `DensityMechanism`, along Hilbert's curve through a public grid.
 
-    The distribution along the curve is followed as closely as in one dimension, and with it how coordinates go together.
-    In space the sample is less close: a box is many intervals of the curve, each with an error of its own, the more of
+    The distribution along the curve is followed as closely as in one dimension, and so is how coordinates go
+    together. In space the sample is less close: a box is many intervals of the curve, each with an error of its own, the more of
     them the more dimensions there are.
 
     Args:
