@@ -94,9 +94,9 @@ class MarginalsMechanism(MechanismValue):
 class CurveMechanism(MechanismValue):
     """Draws a joint sample of r coordinates: by `DensityMechanism`, along Hilbert's curve through a public grid.
 
-    The distribution along the curve is followed as closely as in one dimension, and so is how coordinates go
-    together. In space the sample is less close: a box is many intervals of the curve, each with an error of its own, the more of
-    them the more dimensions there are.
+    The distribution along the curve is followed as closely as in one dimension, and so is how coordinates go together.
+    In space the sample is less close: a box is many intervals of the curve, each with an error of its own, and the more
+    of them the more dimensions there are.
 
     Args:
         epsilon: privacy loss of one sample, > 0.
