@@ -1,5 +1,7 @@
 """Mechanisms: from scores to a candidate. Values with their arguments; the drawing is in the compiled core."""
 
+from dpselect.mechanisms.density import DensityMechanism
+from dpselect.mechanisms.density_dimensions import CurveMechanism, MarginalsMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.grid import GridCost, GridMechanism
@@ -18,6 +20,8 @@ from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
 __all__ = [
     "CountEstimate",
+    "CurveMechanism",
+    "DensityMechanism",
     "ExponentialMechanism",
     "GeometricMechanism",
     "GridCost",
@@ -25,6 +29,7 @@ __all__ = [
     "IntegerCeiling",
     "IntegerMechanism",
     "IntervalMechanism",
+    "MarginalsMechanism",
     "Mechanism",
     "PermuteAndFlip",
     "PriceListMechanism",
