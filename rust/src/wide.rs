@@ -3,7 +3,12 @@
 //! Lengths from 1e-324 to 1e308 are multiplied with exponentials as small as they like; what comes out has a known
 //! relative error and never overflows or vanishes. Account of the errors: `proofs/exact_sampling.md`, "Pieces".
 
+use dashu_int::ops::BitTest;
+use dashu_int::{IBig, UBig};
+
 use crate::coin::exp_negative_f64;
+use crate::dyadic::nearest_quotient;
+use crate::interval::Ratio;
 
 /// `fraction * 2^exponent` with `fraction` in [1/2, 1), or zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,6 +48,16 @@ impl Wide {
         Self { exponent: half.exponent + 1, ..half }
     }
 
+    /// The nearest such number: relative error at most 2^-53.
+    #[must_use]
+    pub fn from_ratio(ratio: &Ratio) -> Self {
+        let shift = ratio.numerator.bit_len() as i64 - ratio.denominator.bit_len() as i64;
+        let shifted = |number: &UBig, by: i64| number << by.max(0) as usize;
+        let numerator = IBig::from(shifted(&ratio.numerator, -shift));
+        let fraction = Self::from_f64(nearest_quotient(&numerator, &shifted(&ratio.denominator, shift)));
+        if fraction.is_zero() { fraction } else { Self { exponent: fraction.exponent + shift, ..fraction } }
+    }
+
     #[must_use]
     pub fn is_zero(self) -> bool {
         self.fraction == 0.0
@@ -74,8 +89,7 @@ impl Wide {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interval::{Ratio, exp_negative};
-    use dashu_int::ops::BitTest;
+    use crate::interval::exp_negative;
 
     #[test]
     fn lengths_keep_their_size_at_both_ends_of_the_doubles() {

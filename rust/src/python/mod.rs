@@ -4,6 +4,7 @@ mod arrays;
 mod arrow;
 mod errors;
 mod intervals;
+mod landscapes;
 mod sampler;
 
 use pyo3::prelude::*;
@@ -16,5 +17,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(intervals::draw_quantiles, module)?)?;
     module.add_class::<intervals::Grid>()?;
     module.add_class::<intervals::IntervalSampler>()?;
+    module.add_class::<landscapes::LandscapeSampler>()?;
     module.add_class::<sampler::Sampler>()
 }

@@ -3,7 +3,7 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Grid", "IntervalSampler", "Sampler", "quantiles"]
+__all__ = ["Grid", "IntervalSampler", "LandscapeSampler", "Sampler", "quantiles"]
 
 @final
 class Grid:
@@ -45,6 +45,56 @@ class IntervalSampler:
 
     def grid_quantile(self, values: object, level: float, grid: Grid, /) -> float:
         """The same on a grid: weight ``exp(-max(0, #{v < o} - level n, level n - #{v <= o}) / b)`` for its points o."""
+
+@final
+class LandscapeSampler:
+    """Draws with density ``exp(score / b)`` where the score has slopes; holds no generator state.
+
+    A point is rounded once to the nearest finite double. Breakpoints never decrease, and all numbers are finite.
+    """
+
+    def __new__(cls, epsilon: float, sensitivity: float, factor: Literal[1, 2]) -> LandscapeSampler: ...
+    def lines(
+        self,
+        breakpoints: NDArray[np.float64],
+        starts: NDArray[np.float64],
+        ends: NDArray[np.float64],
+        below: tuple[float, float] | None,
+        above: tuple[float, float] | None,
+        /,
+    ) -> float:
+        """Piece i goes in a line from ``starts[i]`` at ``breakpoints[i]`` to ``ends[i]`` at the next breakpoint.
+
+        `below` and `above` are tails without end: the score at the outer breakpoint, and how much it falls for each
+        unit outwards (> 0).
+        """
+
+    def slopes(
+        self,
+        breakpoints: NDArray[np.float64],
+        slopes: NDArray[np.float64],
+        anchors: NDArray[np.float64],
+        heights: NDArray[np.float64],
+        /,
+    ) -> float:
+        """The score of piece i is ``heights[i] + slopes[i] * (x - anchors[i])``, as real numbers."""
+
+    def concave(self, breakpoints: NDArray[np.float64], slopes: NDArray[np.float64], has_tails: bool, /) -> float:
+        """A concave score with these slopes at the breakpoints, which never increase, and linear ones in between."""
+
+    def peak(
+        self,
+        center: bytes,
+        lower: bytes | None,
+        upper: bytes | None,
+        denominator: bytes,
+        is_squared: bool,
+        /,
+    ) -> float:
+        """The score ``-|x - center|``, or minus its square, between the ends; without a square they may be None.
+
+        The numbers are little-endian integers in two's complement over `denominator`, which is without a sign.
+        """
 
 @final
 class Sampler:
