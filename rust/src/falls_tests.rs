@@ -4,6 +4,9 @@ use crate::landscapes::{Concave, Inclines, Lines, Peak, Tail};
 use crate::testing::assert_law;
 use dashu_int::IBig;
 
+/// A word with which a choice takes no second one.
+const CHOICE: u64 = 0x5555_5555_5555_5555;
+
 /// Masses of exp(score / b) between neighbouring cuts, by Simpson's rule.
 fn law(score: impl Fn(f64) -> f64, b: f64, cuts: &[f64]) -> Vec<f64> {
     let masses: Vec<f64> = cuts
@@ -213,8 +216,6 @@ fn extreme_scales_are_exact_and_quick() {
 fn a_point_is_rounded_once_however_many_bits_that_takes() {
     // Constant on [0, 1]: one word for the piece, one for its coin, the next ones are the point's.
     let line = Lines::new(vec![0.0, 1.0], vec![0.0], vec![0.0], None, None).unwrap();
-    // A word that is no multiple of anything, so that the choice takes no second one.
-    const CHOICE: u64 = 0x5555_5555_5555_5555;
     let scale = Scale::new(1.0, 1.0, 1).unwrap();
     let drawn = |words: &[u64]| {
         let mut entropy = Scripted::new(words);

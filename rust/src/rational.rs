@@ -1,6 +1,5 @@
 //! Exact numbers of either sign: binary ones, closed under sums and products, and quotients.
 
-use dashu_int::ops::BitTest;
 use dashu_int::{IBig, Sign, UBig};
 
 use crate::dyadic::parts;

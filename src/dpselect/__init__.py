@@ -1,7 +1,8 @@
 """Differentially private selection: exactly sampled, at the speed of ``argmax``.
 
 Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndFlip`, `ExponentialMechanism`,
-`ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`; scores on intervals: `IntervalMechanism`. Tables:
+`ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`; scores on intervals: `IntervalMechanism`, and on the
+line: `PiecewiseLinearMechanism`, `LaplaceMechanism`. Tables:
 `Dataset`, whose answers are each a `Release`. Before spending: `planning`. What was spent: `accounting`.
 
 >>> import dpselect as dps
@@ -27,7 +28,9 @@ from dpselect.errors import (
 from dpselect.mechanisms import (
     ExponentialMechanism,
     IntervalMechanism,
+    LaplaceMechanism,
     PermuteAndFlip,
+    PiecewiseLinearMechanism,
     QuantileMechanism,
     QuantilesMechanism,
     ReportNoisyMax,
@@ -53,9 +56,11 @@ __all__ = [
     "InvalidDataError",
     "InvalidParameterError",
     "InvalidScoresError",
+    "LaplaceMechanism",
     "MissingExtraError",
     "Neighbours",
     "PermuteAndFlip",
+    "PiecewiseLinearMechanism",
     "QuantileMechanism",
     "QuantilesMechanism",
     "Release",

@@ -2,9 +2,11 @@
 
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.interval import IntervalMechanism
+from dpselect.mechanisms.laplace import LaplaceMechanism
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
+from dpselect.mechanisms.piecewise_linear import PiecewiseLinearMechanism
 from dpselect.mechanisms.quantile import QuantileMechanism
 from dpselect.mechanisms.quantiles import QuantilesMechanism
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
@@ -12,8 +14,10 @@ from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 __all__ = [
     "ExponentialMechanism",
     "IntervalMechanism",
+    "LaplaceMechanism",
     "Mechanism",
     "PermuteAndFlip",
+    "PiecewiseLinearMechanism",
     "QuantileMechanism",
     "QuantilesMechanism",
     "ReportNoisyMax",
