@@ -2,7 +2,7 @@
 
 Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndFlip`, `ExponentialMechanism`,
 `ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`; scores on intervals: `IntervalMechanism`, and on the
-line: `PiecewiseLinearMechanism`, `LaplaceMechanism`. Tables:
+line: `PiecewiseLinearMechanism`, `ConcaveMechanism`; `LaplaceMechanism`, `MeanMechanism`, `PriceMechanism`. Tables:
 `Dataset`, whose answers are each a `Release`. Before spending: `planning`. What was spent: `accounting`.
 
 >>> import dpselect as dps
@@ -26,11 +26,14 @@ from dpselect.errors import (
     SelectionError,
 )
 from dpselect.mechanisms import (
+    ConcaveMechanism,
     ExponentialMechanism,
     IntervalMechanism,
     LaplaceMechanism,
+    MeanMechanism,
     PermuteAndFlip,
     PiecewiseLinearMechanism,
+    PriceMechanism,
     QuantileMechanism,
     QuantilesMechanism,
     ReportNoisyMax,
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "ConcaveMechanism",
     "Dataset",
     "ExponentialMechanism",
     "IntervalMechanism",
@@ -57,10 +61,12 @@ __all__ = [
     "InvalidParameterError",
     "InvalidScoresError",
     "LaplaceMechanism",
+    "MeanMechanism",
     "MissingExtraError",
     "Neighbours",
     "PermuteAndFlip",
     "PiecewiseLinearMechanism",
+    "PriceMechanism",
     "QuantileMechanism",
     "QuantilesMechanism",
     "Release",

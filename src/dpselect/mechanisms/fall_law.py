@@ -1,7 +1,7 @@
 r"""Probabilities where the score falls from the top of each piece in a line or a parabola, for planning and tests.
 
-A piece at the depth d, in scales, has the density :math:`e^{-d - D \tau - Q \tau^2}` at the share :math:`\tau` of its length
-from its top; on a tail without end :math:`\tau` counts scales, D is 1 and Q is 0.
+A piece at the depth d, in scales, has the density :math:`e^{-d - D \tau - Q \tau^2}` at the share :math:`\tau` of its
+length from its top; on a tail without end :math:`\tau` counts scales, D is 1 and Q is 0.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy import special
+
+from dpselect.mechanisms.quadrature import gauss_legendre
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -91,7 +93,7 @@ class FallLaw:
         return weights / weights.sum()
 
     def pdf(self, points: npt.ArrayLike) -> FloatArray:
-        """Density at each of `points`; at a breakpoint, that of the piece above; 0 outside. May overflow to infinity."""
+        """Density at each of `points`; at a breakpoint, that of the piece above; 0 outside. May be infinite."""
         at = np.asarray(points, dtype=np.float64)
         piece, is_inside = self._find(at)
         share = self._share(at, piece)
@@ -143,8 +145,7 @@ class FallLaw:
         return np.where(self._is_tail[piece], np.exp(-share), np.where(share == 1.0, 0.0, inside))
 
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
-_NODES, _WEIGHTS = (_NODES + 1.0) / 2.0, _WEIGHTS / 2.0
+_RULE = gauss_legendre(16)
 
 
 def _log_integral(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
@@ -156,7 +157,7 @@ def _log_integral(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
     d, q = np.minimum(linear, 1e300), np.minimum(quadratic, 1e300)
     # Little falls: sixteen nodes have an error below 1e-16. Else nothing cancels in the formulas.
     small_d, small_q = np.minimum(d, 2.0)[..., np.newaxis], np.minimum(q, 2.0)[..., np.newaxis]
-    gentle = np.log((np.exp(-(small_d + small_q * _NODES) * _NODES) * _WEIGHTS).sum(axis=-1))
+    gentle = np.log((np.exp(-(small_d + small_q * _RULE.nodes) * _RULE.nodes) * _RULE.weights).sum(axis=-1))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         straight = np.log(-np.expm1(-d)) - np.log(d)
         root = np.sqrt(q)

@@ -24,15 +24,16 @@ class LaplaceMechanism(MechanismValue):
     r"""Releases a number with noise: density proportional to :math:`e^{-|y - value|/b}` over the line.
 
     The exponential mechanism with the score ``-abs(y - value)``, at half its usual noise: b is sensitivity / epsilon,
-    without the factor two, because the density's normaliser is 2 b whatever the data. That is so on the whole line only:
-    restricted to an interval, or to grid points that the value need not be one of, the same b would lose up to
-    twice `epsilon` (the proof page has the numbers). `bounds` therefore do not restrict the law, they move the released
-    number afterwards.
+    without the factor two, because the density's normaliser is 2 b whatever the data. That is so on the whole line
+    only: restricted to an interval, or to grid points that the value need not be one of, the same b would lose up to
+    twice `epsilon` (the proof page has the numbers). `bounds` therefore do not restrict the law, they move the
+    released number afterwards.
 
     Args:
-        epsilon: privacy loss of one release, > 0. Rounded down if it is not a double.
-        sensitivity: the most the value moves between neighbouring data sets, > 0. Rounded up if it is not a double. It is
-            that of the number *given*: if you rounded it, or added up floats, rounding may have made it move further.
+        epsilon: privacy loss of one draw, > 0. Rounded down if it is not a double.
+        sensitivity: the most the value moves between neighbouring data sets, > 0. Rounded up if it is not a double.
+            It is that of the number *given*: if you rounded it, or added up floats, rounding may have made it move
+            further.
         neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
         bounds: ``(lower, upper)``, public: an answer beyond them becomes the nearer one.
 
@@ -44,7 +45,7 @@ class LaplaceMechanism(MechanismValue):
     >>> mechanism = LaplaceMechanism(epsilon=0.5, sensitivity=1)
     >>> mechanism.scale
     2.0
-    >>> 0 < mechanism.release(1000) < 2000
+    >>> 0 < mechanism.draw(1000) < 2000
     True
     >>> mechanism.cdf(1000, [998.0, 1000.0])
     array([0.18393972, 0.5       ])
@@ -76,15 +77,15 @@ class LaplaceMechanism(MechanismValue):
 
     @property
     def event(self) -> LaplaceProfileEvent:
-        """What one release costs, for accounting; it knows nothing of the data."""
+        """what one draw costs, for accounting; it knows nothing of the data."""
         return LaplaceProfileEvent(epsilon=self.epsilon)
 
-    def release(self, value: float | Fraction) -> float:
+    def draw(self, value: float | Fraction) -> float:
         """`value` plus noise, at the cost of `epsilon`.
 
         Args:
-            value: a finite number: an integer, a `fractions.Fraction`, a decimal, or a float, which counts as the binary
-                number that it is.
+            value: a finite number: an integer, a `fractions.Fraction`, a decimal, or a float, which counts as the
+                binary number that it is.
 
         Returns:
             The nearest finite double to the exact sum, rounded once; one of the `bounds` if it lies beyond them.
@@ -92,15 +93,15 @@ class LaplaceMechanism(MechanismValue):
         Raises:
             InvalidDataError: not a finite number. Nothing is drawn.
         """
-        return self._clamped(draw_peak(self._sampler, _public_number(value)))
+        return self._clamped(draw_peak(self._sampler, _checked(value)))
 
     def cdf(self, value: float | Fraction, points: npt.ArrayLike) -> FloatArray:
         """Probability of an answer not above each of `points`, if the value were this. For planning.
 
         Raises:
-            InvalidDataError: as for `release`.
+            InvalidDataError: as for `draw`.
         """
-        center = _public_number(value)
+        center = _checked(value)
         at = np.asarray(points, dtype=np.float64)
         inside = laplace_cdf(center, at, epsilon=self.epsilon, sensitivity=self.sensitivity)
         return np.where(at < self._ends[0], 0.0, np.where(at >= self._ends[1], 1.0, inside))
@@ -138,7 +139,7 @@ def _integer(number: Fraction) -> bytes:
     return whole.to_bytes(whole.bit_length() // 8 + 1, "little", signed=True)
 
 
-def _public_number(value: object) -> Fraction:
+def _checked(value: object) -> Fraction:
     try:
         return exact_number(value, "value", expected="a finite number")
     except InvalidParameterError:

@@ -23,12 +23,12 @@ from dpselect.mechanisms.values import ScaledMechanism
 class PiecewiseLinearMechanism(ScaledMechanism):
     r"""Draws a real number with density proportional to :math:`e^{s(x)/b}`, for a score that is a line on each piece.
 
-    The exponential mechanism with length as its public base measure: `epsilon`-DP and `epsilon`-bounded-range. The range
-    is public: the outer breakpoints where there is no tail, and whether there is one. So are the slopes of tails, since
-    scores of different slopes are any distance apart far out. The breakpoints may come from the data, as long as the
-    score *at every point* moves by at most `sensitivity` between neighbours. A score between breakpoints is the line's
-    as a real number: no rounding happens there, and what the scores were rounded to before is the caller's to account
-    for.
+    The exponential mechanism with length as its public base measure: `epsilon`-DP and `epsilon`-bounded-range. The
+    range is public: the outer breakpoints where there is no tail, and whether there is one. So are the slopes of
+    tails, since scores of different slopes are any distance apart far out. The breakpoints may come from the data, as
+    long as the score *at every point* moves by at most `sensitivity` between neighbours. A score between breakpoints
+    is the line's as a real number: no rounding happens there, and what the scores were rounded to before is the
+    caller's to account for.
 
     Args and Raises: see `ScaledMechanism`.
 
@@ -167,10 +167,10 @@ def _columns(scores: ScoresLike) -> tuple[ScoresLike, ScoresLike] | None:
     if isinstance(scores, (list, tuple)):
         rows = cast("Sequence[object]", scores)
         if rows and all(isinstance(row, (list, tuple)) and len(cast("Sequence[object]", row)) == 2 for row in rows):
-            pairs = cast("Sequence[Sequence[float]]", rows)
-            return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    if isinstance(scores, np.ndarray) and scores.ndim == 2 and scores.shape[1] == 2:
-        pairs = cast("npt.NDArray[Any]", scores)
+            both = cast("Sequence[Sequence[float]]", rows)
+            return [pair[0] for pair in both], [pair[1] for pair in both]
+    pairs = cast("npt.NDArray[Any]", scores) if isinstance(scores, np.ndarray) else None
+    if pairs is not None and pairs.ndim == 2 and pairs.shape[1] == 2:
         return pairs[:, 0], pairs[:, 1]
     return None
 
