@@ -133,12 +133,13 @@ fn concave_scores() {
 #[test]
 fn peaks_at_a_third() {
     let third = |numerator: i32| IBig::from(numerator);
-    let laplace = Peak::new(third(1), None, None, UBig::from(3_u8), false).unwrap();
+    let laplace = Peak::new(third(1), None, None, UBig::from(3_u8), UBig::from(3_u8), false).unwrap();
     let scale = Scale::new(2.0, 1.0, 1).unwrap();
     let edges = cuts(1.0 / 3.0 - 12.0, 1.0 / 3.0 + 12.0, 120);
     check("laplace", &laplace, &scale, &edges, |x| -(x - 1.0 / 3.0).abs(), |x| -(x - 0.36).abs());
     // The normal law between -1 and 2, as narrow or wide as the scale makes it.
-    let normal = Peak::new(third(1), Some(third(-3)), Some(third(6)), UBig::from(3_u8), true).unwrap();
+    let normal =
+        Peak::new(third(1), Some(third(-3)), Some(third(6)), UBig::from(3_u8), UBig::from(3_u8), true).unwrap();
     for epsilon in [0.2, 3.0, 40.0] {
         let scale = Scale::new(epsilon, 1.0, 2).unwrap();
         let shift = 0.2 / epsilon.sqrt();
@@ -203,7 +204,7 @@ fn extreme_scales_are_exact_and_quick() {
     let low = draws(&step, 2.0, 1.0).iter().filter(|x| **x <= 1.0).count();
     assert!((80..220).contains(&low), "{low}");
     // A tail beyond the doubles ends at the last of them.
-    let laplace = Peak::new(IBig::ONE, None, None, UBig::from(3_u8), false).unwrap();
+    let laplace = Peak::new(IBig::ONE, None, None, UBig::from(3_u8), UBig::from(3_u8), false).unwrap();
     let scale = Scale::new(1e-200, 1e200, 1).unwrap();
     for _ in 0..50 {
         assert_eq!(draw(&laplace, &scale, &mut entropy).unwrap().abs(), f64::MAX);
@@ -250,7 +251,7 @@ fn pieces_that_cannot_be_drawn_from_are_refused() {
     assert_eq!(concave(&[2.0], false), Some(SelectError::InvalidCount));
     assert_eq!(concave(&[2.0, 1.0], false), None);
     let peak = |lower: i32, denominator: u8| {
-        Peak::new(IBig::ZERO, Some(IBig::from(lower)), None, UBig::from(denominator), true).err()
+        Peak::new(IBig::ZERO, Some(IBig::from(lower)), None, UBig::ONE, UBig::from(denominator), true).err()
     };
     assert_eq!(
         (peak(-1, 1), peak(1, 1), peak(-1, 0)),

@@ -242,23 +242,25 @@ impl Landscape for Concave {
     }
 }
 
-/// A score that falls from a rational number to both sides, by the distance or by its square.
+/// A score that falls from a rational number to both sides, by the distance in units or by its square.
 pub struct Peak {
     center: Rational,
     /// How far it goes below and above the center; None without end.
     reach: [Option<Ratio>; 2],
-    is_squared: bool,
+    slope: Ratio,
+    curvature: Ratio,
 }
 
 impl Peak {
-    /// The peak at `center / denominator`, from `below / denominator` to `above / denominator`.
+    /// The peak at `center`, from `below` to `above`, all over `denominator`, as is the unit of distance.
     ///
     /// # Errors
-    /// `NotFinite` if the denominator is zero or the center not between the ends.
+    /// `NotFinite` if the denominator or the unit is zero, or the center not between the ends.
     pub fn new(
         center: IBig,
         below: Option<IBig>,
         above: Option<IBig>,
+        unit: UBig,
         denominator: UBig,
         is_squared: bool,
     ) -> Result<Self, SelectError> {
@@ -269,10 +271,12 @@ impl Peak {
             Ok(Some(Ratio { numerator, denominator: denominator.clone() }))
         };
         let reach = [distance(below, false)?, distance(above, true)?];
-        if denominator == UBig::ZERO {
+        if denominator == UBig::ZERO || unit == UBig::ZERO {
             return Err(SelectError::NotFinite);
         }
-        Ok(Self { center: Rational { numerator: center, denominator }, reach, is_squared })
+        let each = Ratio { numerator: denominator.clone(), denominator: unit };
+        let (slope, curvature) = if is_squared { (none(), each.times(&each)) } else { (each, none()) };
+        Ok(Self { center: Rational { numerator: center, denominator }, reach, slope, curvature })
     }
 }
 
@@ -282,19 +286,17 @@ impl Landscape for Peak {
     }
 
     fn fall(&self, index: usize) -> Fall {
-        let one = Ratio { numerator: UBig::ONE, denominator: UBig::ONE };
-        let (slope, curvature) = if self.is_squared { (none(), one) } else { (one, none()) };
         Fall {
             top: self.center.clone(),
             is_upward: index == 1,
             length: self.reach[index].clone(),
             score: Dyadic::from_f64(0.0).exactly(),
-            slope,
-            curvature,
+            slope: self.slope.clone(),
+            curvature: self.curvature.clone(),
         }
     }
 
     fn is_curved(&self) -> bool {
-        self.is_squared
+        self.curvature.numerator != UBig::ZERO
     }
 }

@@ -67,21 +67,23 @@ impl LandscapeSampler {
         self.draw(breakpoints.py(), move || Concave::new(points, slopes, has_tails))
     }
 
-    /// The score `-|x - center|`, or its square's negative, from `lower` to `upper` (all over `denominator`).
-    #[pyo3(signature = (center, lower, upper, denominator, is_squared, /))]
+    /// The score `-|x - center| / unit`, or minus its square, from `lower` to `upper` (all over `denominator`).
+    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (center, lower, upper, unit, denominator, is_squared, /))]
     fn peak(
         &self,
         py: Python<'_>,
         center: &[u8],
         lower: Option<&[u8]>,
         upper: Option<&[u8]>,
+        unit: &[u8],
         denominator: &[u8],
         is_squared: bool,
     ) -> PyResult<f64> {
         let center = IBig::from_le_bytes(center);
         let (lower, upper) = (lower.map(IBig::from_le_bytes), upper.map(IBig::from_le_bytes));
-        let denominator = UBig::from_le_bytes(denominator);
-        self.draw(py, move || Peak::new(center, lower, upper, denominator, is_squared))
+        let (unit, denominator) = (UBig::from_le_bytes(unit), UBig::from_le_bytes(denominator));
+        self.draw(py, move || Peak::new(center, lower, upper, unit, denominator, is_squared))
     }
 }
 

@@ -87,13 +87,15 @@ class LandscapeSampler:
         center: bytes,
         lower: bytes | None,
         upper: bytes | None,
+        unit: bytes,
         denominator: bytes,
         is_squared: bool,
         /,
     ) -> float:
-        """The score ``-|x - center|``, or minus its square, between the ends; without a square they may be None.
+        """The score ``-|x - center| / unit``, or minus its square, between the ends, each of which may be None.
 
-        The numbers are little-endian integers in two's complement over `denominator`, which is without a sign.
+        The numbers are little-endian integers over `denominator`, which like `unit` is positive and without a sign; the
+        others are in two's complement.
         """
 
 @final

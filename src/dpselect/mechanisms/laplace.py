@@ -125,13 +125,20 @@ def draw_peak(
     center: Fraction,
     *,
     bounds: tuple[Fraction, Fraction] | None = None,
+    unit: Fraction = Fraction(1),
     is_squared: bool = False,
 ) -> float:
-    """One draw with the score ``-|y - center|``, or minus its square, within the bounds."""
-    denominator = math.lcm(center.denominator, *(end.denominator for end in bounds or ()))
+    """One draw with the score ``-|y - center| / unit``, or minus its square, within the bounds."""
+    denominator = math.lcm(center.denominator, unit.denominator, *(end.denominator for end in bounds or ()))
     lower, upper = (_integer(end * denominator) for end in bounds) if bounds else (None, None)
-    size = denominator.bit_length() // 8 + 1
-    return sampler.peak(_integer(center * denominator), lower, upper, denominator.to_bytes(size, "little"), is_squared)
+    whole = (unit * denominator).numerator
+    return sampler.peak(
+        _integer(center * denominator), lower, upper, _unsigned(whole), _unsigned(denominator), is_squared
+    )
+
+
+def _unsigned(whole: int) -> bytes:
+    return whole.to_bytes(whole.bit_length() // 8 + 1, "little")
 
 
 def _integer(number: Fraction) -> bytes:

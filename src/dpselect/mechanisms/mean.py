@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, cast
@@ -18,7 +19,7 @@ from dpselect.mechanisms.grids import Grid
 from dpselect.mechanisms.laplace import draw_peak, laplace_cdf
 from dpselect.mechanisms.quantile import refused_values, with_nan
 from dpselect.mechanisms.score_vectors import ScoresLike, exact_array
-from dpselect.mechanisms.values import MechanismValue, scale_of
+from dpselect.mechanisms.values import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 _LOW_BITS = 31
@@ -93,12 +94,16 @@ class MeanMechanism(MechanismValue):
         """
         count = positive_count(n, "n")
         if self.score == "absolute":
-            return positive_sensitivity(self._width / count)
-        return positive_sensitivity(self._width**2 * Fraction(2 * count - 1, count**2))
+            return _rounded_up(self._width / count)
+        return _rounded_up(self._width**2 * Fraction(2 * count - 1, count**2))
 
     def scale(self, n: int) -> float:
         """The scale b for n values, in the unit of the score."""
-        return scale_of(self.epsilon, self._half_range(positive_count(n, "n")), factor=self._factor)
+        widths = self._width if self.score == "absolute" else 2 * self._width**2
+        try:
+            return float(widths / positive_count(n, "n") / Fraction(self.epsilon))
+        except OverflowError:
+            return math.inf
 
     def draw(self, values: ScoresLike) -> float:
         """Draw the mean of `values`, at the cost of `epsilon`.
@@ -114,11 +119,12 @@ class MeanMechanism(MechanismValue):
             InvalidDataError: not one-dimensional, not numbers, none at all, or NaN among them. Nothing is drawn then.
         """
         mean, count = self._mean(values)
-        sampler = _core.LandscapeSampler(self.epsilon, self._half_range(count), self._factor)
+        # Distances in widths: the score then moves by 1 / n, or ranges over 2 / n, and no square can overflow.
+        sampler = _core.LandscapeSampler(self.epsilon, positive_sensitivity(Fraction(1, count)), self._factor)
         lower, upper = (float(end) for end in self._ends)
         if self.score == "squared":
-            return draw_peak(sampler, mean, bounds=self._ends, is_squared=True)
-        return min(max(draw_peak(sampler, mean), lower), upper)
+            return draw_peak(sampler, mean, bounds=self._ends, unit=self._width, is_squared=True)
+        return min(max(draw_peak(sampler, mean, unit=self._width), lower), upper)
 
     def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
         """Probability of an answer not above each of `points`, if the values were these. For planning.
@@ -130,9 +136,10 @@ class MeanMechanism(MechanismValue):
         at = np.asarray(points, dtype=np.float64)
         lower, upper = (float(end) for end in self._ends)
         if self.score == "absolute":
-            inside = laplace_cdf(mean, at, epsilon=self.epsilon, sensitivity=self._half_range(count))
+            inside = laplace_cdf(mean, at, epsilon=self.epsilon, sensitivity=float(self._width / count))
         else:
-            inside = self._normal_law(float(mean), count).cdf(at)
+            share = (np.clip(at, lower, upper) / 2.0 - lower / 2.0) / float(self._width / 2)
+            inside = self._normal_law(float((mean - self._ends[0]) / self._width), count).cdf(share)
         return np.where(at < lower, 0.0, np.where(at >= upper, 1.0, inside))
 
     @property
@@ -143,14 +150,10 @@ class MeanMechanism(MechanismValue):
     def _factor(self) -> Literal[1, 2]:
         return 1 if self.score == "absolute" else 2
 
-    def _half_range(self, count: int) -> float:
-        """What `_factor` times makes the range of the score's moves: b is that over epsilon."""
-        return positive_sensitivity((self._width if self.score == "absolute" else self._width**2) / count)
-
     def _normal_law(self, mean: float, count: int) -> FallLaw:
-        unit = Unit.of(epsilon=self.epsilon, sensitivity=self._half_range(count), factor=self._factor)
-        low = np.array([float(self._ends[0]), mean])
-        high = np.array([mean, float(self._ends[1])])
+        """With distances in widths, from the lower bound."""
+        unit = Unit.of(epsilon=self.epsilon, sensitivity=1.0 / count, factor=self._factor)
+        low, high = np.array([0.0, mean]), np.array([mean, 1.0])
         nothing = np.zeros(2)
         quadratic = unit.divide(high - low, high - low)
         return FallLaw(low, high, np.array([False, True]), nothing, nothing, quadratic, nothing + 1.0, unit)
@@ -180,6 +183,13 @@ class MeanMechanism(MechanismValue):
         indices = np.minimum(np.maximum(places, 0.0).astype(np.uint64), np.uint64(last))
         high, low = indices >> np.uint64(_LOW_BITS), indices & np.uint64((1 << _LOW_BITS) - 1)
         return (int(high.sum(dtype=np.uint64)) << _LOW_BITS) + int(low.sum(dtype=np.uint64))
+
+
+def _rounded_up(number: Fraction) -> float:
+    try:
+        return positive_sensitivity(number)
+    except InvalidParameterError:  # beyond the doubles, or nearer to 0 than all of them
+        return math.inf if number > 1 else math.ulp(0.0)
 
 
 _SCORES = "'absolute' or 'squared'"
