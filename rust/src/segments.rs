@@ -91,7 +91,7 @@ impl Chooser {
         if log_bound(length, x) + shift <= 0 {
             return 1;
         }
-        // x is moderate here, or the branch above had been taken: lengths lie within 2^2100 of each other.
+        // x is moderate here, or the branch above had been taken: lengths lie within 2^8400 of each other.
         let weight = length.times_exp_negative(x).times_power_of_two(shift);
         // `as` saturates; the weight is below 2^bits, the slack far above all errors.
         ((weight * (1.0 + 1.0 / (1 << 20) as f64)) as u64).saturating_add(1).min((1 << self.bits) + 1)
@@ -134,7 +134,7 @@ impl Chooser {
         const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
         let x = segments.exponent(index);
         if x > LARGEST_TRUSTED {
-            // Lengths differ by less than 2^2100, the threshold is far below 2^-64.
+            // Lengths differ by less than 2^8400, the threshold is far below 2^-64.
             return (head > 0).then_some(false);
         }
         let weight = segments.length(index).times_exp_negative(x);

@@ -3,9 +3,12 @@
 //! Lengths from 1e-324 to 1e308 are multiplied with exponentials as small as they like; what comes out has a known
 //! relative error and never overflows or vanishes. Account of the errors: `proofs/exact_sampling.md`, "Pieces".
 
-use dashu_int::UBig;
+use dashu_int::ops::BitTest;
+use dashu_int::{IBig, UBig};
 
 use crate::coin::{exp_negative_f64, power_of_two};
+use crate::dyadic::nearest_quotient;
+use crate::interval::Ratio;
 
 /// `fraction * 2^exponent` with `fraction` in [1/2, 1), or zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +52,16 @@ impl Wide {
         // The difference is beyond 2^1023 here, so what halving rounds off is far below its last place.
         let half = Self::from_f64(high / 2.0 - low / 2.0);
         Self { exponent: half.exponent + 1, ..half }
+    }
+
+    /// The nearest such number: relative error at most 2^-53.
+    #[must_use]
+    pub fn from_ratio(ratio: &Ratio) -> Self {
+        let shift = ratio.numerator.bit_len() as i64 - ratio.denominator.bit_len() as i64;
+        let shifted = |number: &UBig, by: i64| number << by.max(0) as usize;
+        let numerator = IBig::from(shifted(&ratio.numerator, -shift));
+        let fraction = Self::from_f64(nearest_quotient(&numerator, &shifted(&ratio.denominator, shift)));
+        if fraction.is_zero() { fraction } else { Self { exponent: fraction.exponent + shift, ..fraction } }
     }
 
     #[must_use]
@@ -149,8 +162,7 @@ impl Wide {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interval::{Ratio, exp_negative};
-    use dashu_int::ops::BitTest;
+    use crate::interval::exp_negative;
 
     #[test]
     fn lengths_keep_their_size_at_both_ends_of_the_doubles() {

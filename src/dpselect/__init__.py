@@ -6,6 +6,8 @@ Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndF
 spent: `accounting`.
 `ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`; scores on intervals: `IntervalMechanism`;
 whole distributions: `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`. Tables:
+`ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`; scores on intervals: `IntervalMechanism`, and on the
+line: `PiecewiseLinearMechanism`, `ConcaveMechanism`; `LaplaceMechanism`, `MeanMechanism`, `PriceMechanism`. Tables:
 `Dataset`, whose answers are each a `Release`. Before spending: `planning`. What was spent: `accounting`.
 
 >>> import dpselect as dps
@@ -31,6 +33,7 @@ from dpselect.errors import (
 from dpselect.mechanisms import (
     CurveMechanism,
     DensityMechanism,
+    ConcaveMechanism,
     ExponentialMechanism,
     GeometricMechanism,
     GridMechanism,
@@ -40,6 +43,11 @@ from dpselect.mechanisms import (
     MarginalsMechanism,
     PermuteAndFlip,
     PriceListMechanism,
+    LaplaceMechanism,
+    MeanMechanism,
+    PermuteAndFlip,
+    PiecewiseLinearMechanism,
+    PriceMechanism,
     QuantileMechanism,
     QuantilesMechanism,
     RandomizedResponse,
@@ -61,6 +69,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CurveMechanism",
+    "ConcaveMechanism",
     "Dataset",
     "DensityMechanism",
     "ExponentialMechanism",
@@ -78,6 +87,13 @@ __all__ = [
     "Neighbours",
     "PermuteAndFlip",
     "PriceListMechanism",
+    "LaplaceMechanism",
+    "MeanMechanism",
+    "MissingExtraError",
+    "Neighbours",
+    "PermuteAndFlip",
+    "PiecewiseLinearMechanism",
+    "PriceMechanism",
     "QuantileMechanism",
     "QuantilesMechanism",
     "RandomizedResponse",

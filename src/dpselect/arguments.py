@@ -147,6 +147,44 @@ def quantile_level(value: object, name: str = "level") -> float:
     return number + 0.0  # no negative zero
 
 
+def finite_number(value: object, name: str) -> float:
+    """A finite number that a double holds exactly.
+
+    >>> finite_number(-3, "right_slope")
+    -3.0
+    """
+    expected = "a finite number that a double holds"
+    exact = Fraction(value) if isinstance(value, float) and math.isfinite(value) else None
+    if exact is None and not isinstance(value, bool):
+        exact = _as_fraction(value)
+    try:
+        if exact is not None and Fraction(float(exact)) == exact:
+            return float(exact)
+    except OverflowError:
+        pass
+    raise InvalidParameterError(name, value, expected)
+
+
+def exact_number(value: object, name: str, *, expected: str) -> Fraction:
+    """A finite number as exactly what it is, a float as a binary number, within the range of the doubles.
+
+    >>> exact_number(0.5, "value", expected="a finite number")
+    Fraction(1, 2)
+    """
+    if isinstance(value, float):
+        exact = Fraction(value) if math.isfinite(value) else None
+    elif isinstance(value, Decimal):
+        exact = Fraction(value) if value.is_finite() and -400 < value.adjusted() < 400 else None
+    else:
+        exact = None if isinstance(value, bool) else _as_fraction(value)
+    try:
+        if exact is not None and math.isfinite(float(exact)):
+            return exact
+    except OverflowError:
+        pass
+    raise InvalidParameterError(name, value, expected)
+
+
 def finite_bounds(value: object, name: str = "bounds") -> tuple[Fraction, Fraction]:
     """Two finite numbers, the first below the second, as the decimals they are written as (see `decimal_fraction`).
 

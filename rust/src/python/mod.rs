@@ -6,6 +6,7 @@ mod density;
 mod errors;
 mod integers;
 mod intervals;
+mod landscapes;
 mod sampler;
 mod shares;
 
@@ -24,5 +25,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<density::DensityPlan>()?;
     module.add_class::<intervals::Grid>()?;
     module.add_class::<intervals::IntervalSampler>()?;
+    module.add_class::<landscapes::LandscapeSampler>()?;
     module.add_class::<sampler::Sampler>()
 }

@@ -3,7 +3,7 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DensityPlan", "GeometricSampler", "Grid", "IntervalSampler", "Proposals", "ResponseSampler", "Sampler", "quantiles", "tally"]
+__all__ = ["DensityPlan", "GeometricSampler", "Grid", "IntervalSampler", "LandscapeSampler", "Proposals", "ResponseSampler", "Sampler", "quantiles", "tally"]
 
 @final
 class GeometricSampler:
@@ -122,6 +122,58 @@ class ResponseSampler:
     def __new__(cls, epsilon: float, bits_per_unit: float) -> ResponseSampler: ...
     def draw(self, bits: NDArray[np.bool_], /) -> NDArray[np.bool_]:
         """`bits`, each turned or not."""
+
+class LandscapeSampler:
+    """Draws with density ``exp(score / b)`` where the score has slopes; holds no generator state.
+
+    A point is rounded once to the nearest finite double. Breakpoints never decrease, and all numbers are finite.
+    """
+
+    def __new__(cls, epsilon: float, sensitivity: float, factor: Literal[1, 2]) -> LandscapeSampler: ...
+    def lines(
+        self,
+        breakpoints: NDArray[np.float64],
+        starts: NDArray[np.float64],
+        ends: NDArray[np.float64],
+        below: tuple[float, float] | None,
+        above: tuple[float, float] | None,
+        /,
+    ) -> float:
+        """Piece i goes in a line from ``starts[i]`` at ``breakpoints[i]`` to ``ends[i]`` at the next breakpoint.
+
+        `below` and `above` are tails without end: the score at the outer breakpoint, and how much it falls for each
+        unit outwards (> 0).
+        """
+
+    def slopes(
+        self,
+        breakpoints: NDArray[np.float64],
+        slopes: NDArray[np.float64],
+        anchors: NDArray[np.float64],
+        heights: NDArray[np.float64],
+        /,
+    ) -> float:
+        """The score of piece i is ``heights[i] + slopes[i] * (x - anchors[i])``, as real numbers."""
+
+    def concave(self, breakpoints: NDArray[np.float64], slopes: NDArray[np.float64], has_tails: bool, /) -> float:
+        """A concave score with these slopes at the breakpoints, which never increase, and linear ones in between."""
+
+    def peak(
+        self,
+        center: bytes,
+        lower: bytes | None,
+        upper: bytes | None,
+        unit: bytes,
+        denominator: bytes,
+        is_squared: bool,
+        /,
+    ) -> float:
+        """The score ``-|x - center| / unit``, or minus its square, between the ends, each of which may be None.
+
+        The numbers are little-endian integers over `denominator`, which like `unit` is positive and without a sign; the
+        others are in two's complement.
+        """
+
 
 @final
 class Sampler:

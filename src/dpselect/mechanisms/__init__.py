@@ -2,16 +2,21 @@
 
 from dpselect.mechanisms.density import DensityMechanism
 from dpselect.mechanisms.density_dimensions import CurveMechanism, MarginalsMechanism
+from dpselect.mechanisms.concave import ConcaveMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.grid import GridCost, GridMechanism
 from dpselect.mechanisms.integer_ceilings import IntegerCeiling
 from dpselect.mechanisms.integers import IntegerMechanism
 from dpselect.mechanisms.interval import IntervalMechanism
+from dpselect.mechanisms.laplace import LaplaceMechanism
+from dpselect.mechanisms.mean import MeanMechanism
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.price_list import PriceListMechanism
+from dpselect.mechanisms.piecewise_linear import PiecewiseLinearMechanism
+from dpselect.mechanisms.price import PriceMechanism
 from dpselect.mechanisms.quantile import QuantileMechanism
 from dpselect.mechanisms.quantiles import QuantilesMechanism
 from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
@@ -22,6 +27,7 @@ __all__ = [
     "CountEstimate",
     "CurveMechanism",
     "DensityMechanism",
+    "ConcaveMechanism",
     "ExponentialMechanism",
     "GeometricMechanism",
     "GridCost",
@@ -33,6 +39,12 @@ __all__ = [
     "Mechanism",
     "PermuteAndFlip",
     "PriceListMechanism",
+    "LaplaceMechanism",
+    "MeanMechanism",
+    "Mechanism",
+    "PermuteAndFlip",
+    "PiecewiseLinearMechanism",
+    "PriceMechanism",
     "QuantileMechanism",
     "QuantilesMechanism",
     "RandomizedResponse",

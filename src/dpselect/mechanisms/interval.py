@@ -154,8 +154,8 @@ def _last_with_length(ends: FloatArray) -> int:
 
 def _checked(breakpoints: ScoresLike, scores: ScoresLike) -> tuple[FloatArray, FloatArray]:
     """Both as contiguous doubles."""
-    points = _doubles("breakpoints", breakpoints)
-    heights = _doubles("scores", scores)
+    points = doubles("breakpoints", breakpoints)
+    heights = doubles("scores", scores)
     if points.size != heights.size + 1:
         got = Shown(f"<{points.size} of them for {heights.size} scores>")
         raise InvalidParameterError("breakpoints", got, "one more than there are scores")
@@ -165,7 +165,8 @@ def _checked(breakpoints: ScoresLike, scores: ScoresLike) -> tuple[FloatArray, F
     return points, heights
 
 
-def _doubles(name: str, numbers: ScoresLike) -> FloatArray:
+def doubles(name: str, numbers: ScoresLike) -> FloatArray:
+    """`numbers` as contiguous finite doubles, exactly, or an error about the argument `name` that shows none."""
     try:
         finite = finite_scores(numbers)
     except InvalidScoresError as refused:

@@ -166,7 +166,7 @@ class QuantileMechanism(MechanismValue):
         else:
             if not np.isnan(plain).any():
                 return np.sort(np.clip(plain, *self._ends))
-            problem = _with_nan()
+            problem = with_nan()
         raise problem
 
 
@@ -181,13 +181,14 @@ def shortest(number: Fraction) -> float | Fraction:
 def refused_values(refused: InvalidScoresError) -> InvalidDataError:
     """The same refusal, said of values (infinite ones are not what was refused)."""
     if "NaN" in refused.got:
-        return _with_nan()
+        return with_nan()
     expected = refused.expected.replace("score for every candidate", "number in every place")
     return InvalidDataError("values", refused.got, expected)
 
 
-def _with_nan() -> InvalidDataError:
-    return InvalidDataError("values", Shown("<NaN among them>"), "numbers", "Leave such rows out by a rule beforehand.")
+def with_nan(name: str = "values") -> InvalidDataError:
+    """The refusal of NaN."""
+    return InvalidDataError(name, Shown("<NaN among them>"), "numbers", "Leave such rows out by a rule beforehand.")
 
 
 def quantile(

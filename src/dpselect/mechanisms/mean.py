@@ -1,0 +1,203 @@
+"""The mean of bounded numbers by the exponential mechanism: its absolute score, or its squared one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from dpselect._native import _core
+from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
+from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, positive_sensitivity
+from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
+from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Unit
+from dpselect.mechanisms.grids import Grid
+from dpselect.mechanisms.laplace import draw_peak, laplace_cdf
+from dpselect.mechanisms.quantile import refused_values, with_nan
+from dpselect.mechanisms.score_vectors import ScoresLike, exact_array
+from dpselect.mechanisms.values import MechanismValue
+from dpselect.privacy import Neighbours, neighbouring_relation
+
+_LOW_BITS = 31
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeanMechanism(MechanismValue):
+    r"""Releases the mean of bounded numbers, one of each unit, whose number n is public.
+
+    ``score="absolute"``: density proportional to :math:`e^{-|y - mean|/b}` over the line, the Laplace law with
+    ``b = (upper - lower) / (n * epsilon)``; the answer is moved into the bounds afterwards. ``score="squared"``:
+    density proportional to :math:`e^{-(y - mean)^2/b}` *within the bounds*, a truncated normal law with ``b = 2 *
+    (upper - lower)**2 / (n * epsilon)``. Without bounds the squared score has no sensitivity and its normal law is
+    not `epsilon`-DP for any epsilon. For n beyond about ``2/epsilon`` the absolute score errs less.
+
+    Values are rounded to a public grid and added up as integers, so the mean is exact: a sum of floats may move by more
+    than the values do, which has broken published libraries.
+
+    Args:
+        epsilon: privacy loss of one draw, > 0.
+        bounds: ``(lower, upper)``, finite, public; values outside are moved onto the nearer one.
+        step: distance of the grid's points, which start at `lower` and have to meet `upper`. Floats mean the decimals
+            they are written as.
+        score: ``"absolute"`` or ``"squared"``.
+        neighbours: ``"replace_one"`` only: under ``"add_remove"`` n is private, and the mean's sensitivity unknown.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or `step` does not divide the bounds.
+
+    Proof: ``proofs/means.md``. Sources: Dwork, McSherry, Nissim & Smith (2006); Casacuberta et al. (2022) for the sum.
+
+    >>> mechanism = MeanMechanism(epsilon=1.0, bounds=(0, 100), step=0.01)
+    >>> mechanism.sensitivity(1000)
+    0.1
+    >>> 38 < mechanism.draw([40.0] * 1000) < 42
+    True
+    """
+
+    epsilon: float
+    bounds: tuple[float | Fraction, float | Fraction]
+    step: float | Fraction
+    score: Literal["absolute", "squared"] = "absolute"
+    neighbours: Neighbours = Neighbours.REPLACE_ONE
+    _grid: Grid = field(init=False, repr=False, compare=False)
+    _ends: tuple[Fraction, Fraction] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._set("epsilon", positive_epsilon(self.epsilon))
+        if cast(object, self.score) not in ("absolute", "squared"):
+            given = cast(object, self.score)
+            raise InvalidParameterError("score", Shown(repr(given)) if isinstance(given, str) else given, _SCORES)
+        self._set("_ends", _bounded(self.bounds))
+        self._set("_grid", Grid.dividing(*self._ends, step=self.step))
+        self._set("neighbours", neighbouring_relation(self.neighbours))
+        if self.neighbours is not Neighbours.REPLACE_ONE:
+            hint = "How many values there are has to be public; where it is not, release a sum and a count."
+            raise InvalidParameterError("neighbours", Shown(repr(str(self.neighbours))), "'replace_one'", hint)
+
+    @property
+    def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
+        """What one draw costs, for accounting; it knows nothing of the data."""
+        if self.score == "squared":
+            return BoundedRangeEvent(epsilon=self.epsilon)
+        return LaplaceProfileEvent(epsilon=self.epsilon)
+
+    def sensitivity(self, n: int) -> float:
+        """How far the score of any answer moves between neighbours of n values each, rounded up.
+
+        ``(upper - lower) / n``, or ``(2 n - 1) / n**2 * (upper - lower)**2`` for the squared score. The squared score's
+        scale comes from less than twice that: its moves at any two answers differ by ``2 * (upper - lower)**2 / n`` at
+        most.
+        """
+        count = positive_count(n, "n")
+        if self.score == "absolute":
+            return _rounded_up(self._width / count)
+        return _rounded_up(self._width**2 * Fraction(2 * count - 1, count**2))
+
+    def scale(self, n: int) -> float:
+        """The scale b for n values, in the unit of the score."""
+        widths = self._width if self.score == "absolute" else 2 * self._width**2
+        try:
+            return float(widths / positive_count(n, "n") / Fraction(self.epsilon))
+        except OverflowError:
+            return math.inf
+
+    def draw(self, values: ScoresLike) -> float:
+        """Draw the mean of `values`, at the cost of `epsilon`.
+
+        Args:
+            values: shape ``(n,)``, ``n >= 1``, numbers of any float or integer type; infinities are moved onto the
+                bounds.
+
+        Returns:
+            A number within the bounds: the exact draw rounded once to the nearest double.
+
+        Raises:
+            InvalidDataError: not one-dimensional, not numbers, none at all, or NaN among them. Nothing is drawn then.
+        """
+        mean, count = self._mean(values)
+        # Distances in widths: the score then moves by 1 / n, or ranges over 2 / n, and no square can overflow.
+        sampler = _core.LandscapeSampler(self.epsilon, positive_sensitivity(Fraction(1, count)), self._factor)
+        lower, upper = (float(end) for end in self._ends)
+        if self.score == "squared":
+            return draw_peak(sampler, mean, bounds=self._ends, unit=self._width, is_squared=True)
+        return min(max(draw_peak(sampler, mean, unit=self._width), lower), upper)
+
+    def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
+        """Probability of an answer not above each of `points`, if the values were these. For planning.
+
+        Raises:
+            InvalidDataError: as for `draw`.
+        """
+        mean, count = self._mean(values)
+        at = np.asarray(points, dtype=np.float64)
+        lower, upper = (float(end) for end in self._ends)
+        if self.score == "absolute":
+            inside = laplace_cdf(mean, at, epsilon=self.epsilon, sensitivity=float(self._width / count))
+        else:
+            share = (np.clip(at, lower, upper) / 2.0 - lower / 2.0) / float(self._width / 2)
+            inside = self._normal_law(float((mean - self._ends[0]) / self._width), count).cdf(share)
+        return np.where(at < lower, 0.0, np.where(at >= upper, 1.0, inside))
+
+    @property
+    def _width(self) -> Fraction:
+        return self._ends[1] - self._ends[0]
+
+    @property
+    def _factor(self) -> Literal[1, 2]:
+        return 1 if self.score == "absolute" else 2
+
+    def _normal_law(self, mean: float, count: int) -> FallLaw:
+        """With distances in widths, from the lower bound."""
+        unit = Unit.of(epsilon=self.epsilon, sensitivity=1.0 / count, factor=self._factor)
+        low, high = np.array([0.0, mean]), np.array([mean, 1.0])
+        nothing = np.zeros(2)
+        quadratic = unit.divide(high - low, high - low)
+        return FallLaw(low, high, np.array([False, True]), nothing, nothing, quadratic, nothing + 1.0, unit)
+
+    def _mean(self, values: ScoresLike) -> tuple[Fraction, int]:
+        """The exact mean of the values' grid points, and how many there are."""
+        try:
+            given = exact_array(values)
+        except InvalidScoresError as refused:
+            problem = refused_values(refused)
+        else:
+            if given.size == 0:
+                problem = InvalidDataError("values", Shown("<empty>"), "at least one number")
+            elif np.isnan(given.astype(np.float64)).any():
+                problem = with_nan()
+            else:
+                total = self._grid_sum(given.astype(np.float64))
+                return self._grid.lower + self._grid.step * Fraction(total, given.size), given.size
+        raise problem
+
+    def _grid_sum(self, values: FloatArray) -> int:
+        """The sum of the grid indices, each value's by itself, in integers: the order of the values does not matter."""
+        lower, upper = (float(end) for end in self._ends)
+        last = self._grid.count - 1
+        share = np.clip(values, lower, upper) / 2.0 - lower / 2.0  # halves, so that nothing overflows
+        places = np.rint(share / float(self._grid.step) * 2.0)
+        indices = np.minimum(np.maximum(places, 0.0).astype(np.uint64), np.uint64(last))
+        high, low = indices >> np.uint64(_LOW_BITS), indices & np.uint64((1 << _LOW_BITS) - 1)
+        return (int(high.sum(dtype=np.uint64)) << _LOW_BITS) + int(low.sum(dtype=np.uint64))
+
+
+def _rounded_up(number: Fraction) -> float:
+    try:
+        return positive_sensitivity(number)
+    except InvalidParameterError:  # beyond the doubles, or nearer to 0 than all of them
+        return math.inf if number > 1 else math.ulp(0.0)
+
+
+_SCORES = "'absolute' or 'squared'"
+
+
+def _bounded(bounds: object) -> tuple[Fraction, Fraction]:
+    try:
+        return finite_bounds(bounds)
+    except InvalidParameterError as refused:
+        hint = "On the whole line one value could move the mean, and its score, by any amount."
+        raise InvalidParameterError(refused.name, refused.got, refused.expected, hint) from None

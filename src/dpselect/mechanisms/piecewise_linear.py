@@ -1,0 +1,196 @@
+"""The exponential mechanism where the score goes in lines, over an interval or the whole line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from dpselect._native import _core
+from dpselect.accounting import BoundedRangeEvent
+from dpselect.arguments import finite_number
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Unit
+from dpselect.mechanisms.interval import doubles
+from dpselect.mechanisms.score_vectors import ScoresLike
+from dpselect.mechanisms.values import ScaledMechanism
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PiecewiseLinearMechanism(ScaledMechanism):
+    r"""Draws a real number with density proportional to :math:`e^{s(x)/b}`, for a score that is a line on each piece.
+
+    The exponential mechanism with length as its public base measure: `epsilon`-DP and `epsilon`-bounded-range. The
+    range is public: the outer breakpoints where there is no tail, and whether there is one. So are the slopes of
+    tails, since scores of different slopes are any distance apart far out. The breakpoints may come from the data, as
+    long as the score *at every point* moves by at most `sensitivity` between neighbours. A score between breakpoints
+    is the line's as a real number: no rounding happens there, and what the scores were rounded to before is the
+    caller's to account for.
+
+    Args and Raises: see `ScaledMechanism`.
+
+    Proof: ``proofs/falling_scores.md``. Source: McSherry & Talwar (2007).
+
+    >>> mechanism = PiecewiseLinearMechanism(epsilon=2.0, sensitivity=1.0)
+    >>> tent = dict(breakpoints=[0.0, 1.0, 4.0], scores=[0.0, 1.0, 0.0])
+    >>> mechanism.cdf(**tent, points=[1.0, 4.0])
+    array([0.25, 1.  ])
+    >>> 0.0 <= mechanism.draw(**tent) <= 4.0
+    True
+    >>> mechanism.cdf([7.0], [0.0], [6.0, 7.0], left_slope=1.0, right_slope=-1.0)   # the Laplace law around 7
+    array([0.18393972, 0.5       ])
+    """
+
+    _sampler: _core.LandscapeSampler = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        ScaledMechanism.__post_init__(self)
+        self._set("_sampler", _core.LandscapeSampler(self.epsilon, self.sensitivity, self._factor))
+
+    @property
+    def event(self) -> BoundedRangeEvent:
+        """What one draw costs, for accounting; it knows nothing of the data."""
+        return BoundedRangeEvent(epsilon=self.epsilon)
+
+    def draw(
+        self,
+        breakpoints: ScoresLike,
+        scores: ScoresLike,
+        *,
+        left_slope: float | None = None,
+        right_slope: float | None = None,
+    ) -> float:
+        """Draw one point, at the cost of `epsilon`.
+
+        Args:
+            breakpoints: shape ``(n + 1,)``, finite, never decreasing; without tails, the last above the first.
+            scores: finite; shape ``(n + 1,)``, the score at every breakpoint, joined by lines; or shape ``(n, 2)``, the
+                score of every piece at its lower and its upper end, so that it may jump at breakpoints.
+            left_slope: with it the range goes on below the first breakpoint for ever, the score by this slope, > 0.
+            right_slope: likewise above the last breakpoint, < 0.
+
+        Returns:
+            A real number, rounded once to the nearest finite double.
+
+        Raises:
+            InvalidParameterError: an argument is not what it has to be, or a tail does not fall, so that there would be
+                no density. Nothing is drawn.
+
+        Proof that the draw is exact: ``proofs/falling_scores.md``.
+        """
+        points, starts, ends = _checked(breakpoints, scores)
+        below, above = _tails(left_slope, right_slope)
+        _check_range(points, has_tail=below is not None or above is not None)
+        tails = _tail(scores_at=starts, end=0, slope=below), _tail(scores_at=ends, end=-1, slope=above)
+        return self._sampler.lines(points, starts[: points.size - 1], ends[: points.size - 1], *tails)
+
+    def cdf(
+        self,
+        breakpoints: ScoresLike,
+        scores: ScoresLike,
+        points: npt.ArrayLike,
+        *,
+        left_slope: float | None = None,
+        right_slope: float | None = None,
+    ) -> FloatArray:
+        """Probability of a draw not above each of `points`, with an error about 1e-14. For planning on public scores.
+
+        Raises:
+            InvalidParameterError: as for `draw`.
+        """
+        return self._law(breakpoints, scores, left_slope, right_slope).cdf(points)
+
+    def pdf(
+        self,
+        breakpoints: ScoresLike,
+        scores: ScoresLike,
+        points: npt.ArrayLike,
+        *,
+        left_slope: float | None = None,
+        right_slope: float | None = None,
+    ) -> FloatArray:
+        """Density at each of `points`, at a breakpoint that of the piece above it; 0 outside. For planning.
+
+        Raises:
+            InvalidParameterError: as for `draw`.
+        """
+        return self._law(breakpoints, scores, left_slope, right_slope).pdf(points)
+
+    def _law(
+        self, breakpoints: ScoresLike, scores: ScoresLike, left_slope: float | None, right_slope: float | None
+    ) -> FallLaw:
+        points, starts, ends = _checked(breakpoints, scores)
+        below, above = _tails(left_slope, right_slope)
+        _check_range(points, has_tail=below is not None or above is not None)
+        unit = Unit.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
+        low, high, rate = points[:-1], points[1:], np.ones(points.size - 1)
+        first, last = starts[0], ends[-1]
+        starts, ends = starts[: low.size], ends[: low.size]
+        if below is not None:
+            low, high, rate = np.r_[-np.inf, low], np.r_[points[0], high], np.r_[below, rate]
+            starts, ends = np.r_[first, starts], np.r_[first, ends]
+        if above is not None:
+            low, high, rate = np.r_[low, points[-1]], np.r_[high, np.inf], np.r_[rate, above]
+            starts, ends = np.r_[starts, last], np.r_[ends, last]
+        is_tail = np.isinf(low) | np.isinf(high)
+        is_upward = np.where(is_tail, np.isinf(high), starts >= ends)
+        tops = np.maximum(starts, ends)
+        linear = np.where(is_tail, 1.0, unit.drops(starts, ends))
+        depth = unit.drops(tops, np.full_like(tops, tops[high > low].max()))
+        return FallLaw(low, high, is_upward, depth, linear, np.zeros_like(linear), rate, unit)
+
+
+def _checked(breakpoints: ScoresLike, scores: ScoresLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The breakpoints, and the scores at the lower and the upper ends of the pieces (at least one each)."""
+    points = doubles("breakpoints", breakpoints)
+    if not np.all(points[1:] >= points[:-1]):
+        raise InvalidParameterError("breakpoints", Shown("<out of order>"), "numbers that never decrease")
+    columns = _columns(scores)
+    if columns is None:
+        heights = doubles("scores", scores)
+        if heights.size != points.size:
+            got = Shown(f"<{heights.size} of them for {points.size} breakpoints>")
+            raise InvalidParameterError("scores", got, "one for each breakpoint, or a pair for each piece")
+        return points, heights[: max(points.size - 1, 1)], heights[min(points.size - 1, 1) :]
+    starts, ends = (doubles("scores", column) for column in columns)
+    if starts.size + 1 != points.size:
+        got = Shown(f"<{starts.size} pairs for {points.size} breakpoints>")
+        raise InvalidParameterError("scores", got, "one for each breakpoint, or a pair for each piece")
+    return points, starts, ends
+
+
+def _columns(scores: ScoresLike) -> tuple[ScoresLike, ScoresLike] | None:
+    """The two columns of `scores`, if they are pairs."""
+    if isinstance(scores, (list, tuple)):
+        rows = cast("Sequence[object]", scores)
+        if rows and all(isinstance(row, (list, tuple)) and len(cast("Sequence[object]", row)) == 2 for row in rows):
+            both = cast("Sequence[Sequence[float]]", rows)
+            return [pair[0] for pair in both], [pair[1] for pair in both]
+    pairs = cast("npt.NDArray[Any]", scores) if isinstance(scores, np.ndarray) else None
+    if pairs is not None and pairs.ndim == 2 and pairs.shape[1] == 2:
+        return pairs[:, 0], pairs[:, 1]
+    return None
+
+
+def _check_range(points: FloatArray, *, has_tail: bool) -> None:
+    if not has_tail and not points[0] < points[-1]:
+        raise InvalidParameterError("breakpoints", Shown("<all equal>"), "numbers of which the last is above the first")
+
+
+def _tails(left_slope: object, right_slope: object) -> tuple[float | None, float | None]:
+    """How much the score falls for each unit outwards."""
+    hint = "Where the score does not fall for ever, the range has to end: its mass would be infinite."
+    below = None if left_slope is None else finite_number(left_slope, "left_slope")
+    above = None if right_slope is None else -finite_number(right_slope, "right_slope")
+    if below is not None and not below > 0.0:
+        raise InvalidParameterError("left_slope", left_slope, "a number > 0", hint)
+    if above is not None and not above > 0.0:
+        raise InvalidParameterError("right_slope", right_slope, "a number < 0", hint)
+    return below, above
+
+
+def _tail(*, scores_at: FloatArray, end: int, slope: float | None) -> tuple[float, float] | None:
+    return None if slope is None else (float(scores_at[end]), slope)

@@ -1,0 +1,139 @@
+"""The price of a digital good: the exponential mechanism with the revenue as the score, on a range of prices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from dpselect._native import _core
+from dpselect.accounting import BoundedRangeEvent
+from dpselect.arguments import finite_bounds, positive_epsilon
+from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError
+from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Unit
+from dpselect.mechanisms.quantile import refused_values, with_nan
+from dpselect.mechanisms.score_vectors import ScoresLike, exact_array
+from dpselect.mechanisms.values import MechanismValue, scale_of
+from dpselect.privacy import Neighbours, neighbouring_relation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceMechanism(MechanismValue):
+    r"""Draws a price with density proportional to :math:`e^{p \cdot \#\{\text{offers} \ge p\}/b}` over the bounds.
+
+    The score of a price is the revenue it would make: everybody whose offer is at least the price buys one. One unit
+    changes the revenue at a price by no more than the price, and all prices' revenues in the same direction, also where
+    an offer is replaced by another: b is upper / epsilon under both relations, without the factor two.
+
+    Args:
+        epsilon: privacy loss of one draw, > 0.
+        bounds: ``(lower, upper)``, public, ``0 <= lower < upper``. An offer above `upper` counts as `upper`; one below
+            `lower` never buys.
+        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``; one offer a unit.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/prices.md``. Source: McSherry & Talwar (2007).
+
+    >>> mechanism = PriceMechanism(epsilon=1.0, bounds=(0, 10))
+    >>> mechanism.scale
+    10.0
+    >>> offers = [4.0] * 2000 + [9.5] * 100
+    >>> 3.5 < mechanism.draw(offers) <= 4.0
+    True
+    """
+
+    epsilon: float
+    bounds: tuple[float | Fraction, float | Fraction]
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
+    _sampler: _core.LandscapeSampler = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        lower, upper = finite_bounds(self.bounds)
+        if lower < 0:
+            raise InvalidParameterError("bounds", float(lower), "prices >= 0")
+        ends = (float(lower), float(upper))
+        self._set("epsilon", positive_epsilon(self.epsilon))
+        self._set("bounds", ends)
+        self._set("neighbours", neighbouring_relation(self.neighbours))
+        self._set("_ends", ends)
+        self._set("_sampler", _core.LandscapeSampler(self.epsilon, self.sensitivity, 1))
+
+    @property
+    def sensitivity(self) -> float:
+        """How far the revenue of any price moves between neighbours: the highest price."""
+        return self._ends[1]
+
+    @property
+    def scale(self) -> float:
+        """The scale b = upper / epsilon, in the unit of the revenue."""
+        return scale_of(self.epsilon, self.sensitivity, factor=1)
+
+    @property
+    def event(self) -> BoundedRangeEvent:
+        """What one draw costs, for accounting; it knows nothing of the data."""
+        return BoundedRangeEvent(epsilon=self.epsilon)
+
+    def draw(self, offers: ScoresLike) -> float:
+        """Draw a price, at the cost of `epsilon`.
+
+        Args:
+            offers: shape ``(n,)``, what each unit would pay at most, numbers of any float or integer type; infinities
+                are offers like others. ``n = 0`` is allowed: the price is uniform then.
+
+        Returns:
+            A price within the bounds, rounded once to the nearest double.
+
+        Raises:
+            InvalidDataError: not one-dimensional, not numbers, or NaN among them. Nothing is drawn then.
+        """
+        breakpoints, counts = self._demand(offers)
+        zeros = np.zeros_like(counts)
+        return self._sampler.slopes(breakpoints, counts, zeros, zeros)
+
+    def cdf(self, offers: ScoresLike, points: npt.ArrayLike) -> FloatArray:
+        """Probability of a price not above each of `points`, if the offers were these. For planning on public offers.
+
+        Raises:
+            InvalidDataError: as for `draw`.
+        """
+        return self._law(offers).cdf(points)
+
+    def pdf(self, offers: ScoresLike, points: npt.ArrayLike) -> FloatArray:
+        """Density at each of `points`, at an offer that of the prices above it; 0 outside the bounds. For planning.
+
+        Raises:
+            InvalidDataError: as for `draw`.
+        """
+        return self._law(offers).pdf(points)
+
+    def _law(self, offers: ScoresLike) -> FallLaw:
+        breakpoints, counts = self._demand(offers)
+        low, high = breakpoints[:-1], breakpoints[1:]
+        unit = Unit.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=1)
+        nothing = np.zeros_like(counts)
+        in_scales = unit.divide(counts, high)
+        depth = in_scales.max() - in_scales
+        linear = unit.divide(counts, high / 2.0 - low / 2.0, np.array(2.0))
+        return FallLaw(low, high, counts == 0.0, depth, linear, nothing, nothing + 1.0, unit)
+
+    def _demand(self, offers: ScoresLike) -> tuple[FloatArray, FloatArray]:
+        """Prices at which demand changes, from one bound to the other, and the demand between them."""
+        lower, upper = self._ends
+        try:
+            given = exact_array(offers).astype(np.float64)
+        except InvalidScoresError as refused:
+            problem = refused_values(refused)
+            problem = InvalidDataError("offers", problem.got, problem.expected, problem.hint)
+        else:
+            if not np.isnan(given).any():
+                buying = np.minimum(given[given >= lower], upper)
+                levels, counts = np.unique(buying, return_counts=True)
+                demand = np.cumsum(counts[::-1])[::-1].astype(np.float64)  # at least so high
+                return np.concatenate([[lower], levels, [upper]]), np.append(demand, 0.0)
+            problem = with_nan("offers")
+        raise problem

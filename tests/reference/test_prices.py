@@ -1,0 +1,158 @@
+"""Revenue moves by no more than the highest price and in one direction; the product's law against exact integrals."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpselect as dps
+from dpselect.errors import InvalidDataError, InvalidParameterError
+from tests.laws.goodness_of_fit import NEVER, p_value
+from tests.laws.test_bad_input import SECRET, assert_says_nothing
+from tests.reference.prices import masses, revenue
+
+UPPER = Fraction(8)
+offer = st.fractions(0, 8, max_denominator=4)
+offer_lists = st.lists(offer, max_size=6)
+prices = [Fraction(place, 8) for place in range(65)]
+
+
+def range_of_moves(before: list[Fraction], after: list[Fraction]) -> Fraction:
+    moves = [revenue(after, price) - revenue(before, price) for price in prices]
+    return max(moves) - min(moves)
+
+
+@given(offer_lists, offer, offer)
+def test_one_unit_moves_all_revenues_in_one_direction(offers: list[Fraction], one: Fraction, other: Fraction) -> None:
+    assert range_of_moves(offers, [*offers, one]) <= UPPER
+    assert range_of_moves([*offers, one], [*offers, other]) <= UPPER
+
+
+def test_the_range_is_attained_and_two_offers_of_one_unit_move_further() -> None:
+    assert range_of_moves([], [UPPER - Fraction(1, 8)]) == UPPER - Fraction(1, 8)
+    low, high = Fraction(4), UPPER
+    # One unit's offers go from (4, 4) to (0, 8): revenue falls by 8 at the price 4 and rises by 8 at the price 8.
+    assert range_of_moves([low, low], [Fraction(0), high]) == 12
+
+
+LISTS: dict[str, list[float]] = {
+    "none": [],
+    "one": [3.0],
+    "ties": [2.0, 2.0, 2.0, 6.5],
+    "outside": [-3.0, 0.5, 9.0, 1e300, math.inf, -math.inf],
+    "many": [k / 7 for k in range(1, 60)],
+}
+every_list = pytest.mark.parametrize("offers", LISTS.values(), ids=LISTS)
+CUTS = [Fraction(1), *(Fraction(place, 4) for place in range(5, 33))]
+
+
+def exact_masses(offers: list[float], *, epsilon: float) -> np.ndarray:
+    finite = [Fraction(min(max(each, -9.0), 99.0)) for each in offers]
+    scale = Fraction(8) / Fraction(epsilon)
+    return np.array([float(p) for p in masses(finite, cuts=CUTS, scale=scale, bounds=(Fraction(1), UPPER))])
+
+
+@every_list
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 30.0])
+def test_the_distribution_is_the_integral(offers: list[float], epsilon: float) -> None:
+    mechanism = dps.PriceMechanism(epsilon=epsilon, bounds=(1, 8))
+    at = [float(cut) for cut in CUTS]
+    np.testing.assert_allclose(np.diff(mechanism.cdf(offers, at)), exact_masses(offers, epsilon=epsilon), atol=1e-13)
+    assert mechanism.cdf(offers, [0.5, 1.0, 8.0, 9.0]) == pytest.approx([0.0, 0.0, 1.0, 1.0], abs=1e-13)
+    middle = np.linspace(1.01, 7.99, 50)
+    slope = (mechanism.cdf(offers, middle + 1e-6) - mechanism.cdf(offers, middle - 1e-6)) / 2e-6
+    kinks = np.min(np.abs(np.subtract.outer(middle, np.array([*offers, 0.0]))), axis=1) < 1e-5
+    np.testing.assert_allclose(mechanism.pdf(offers, middle)[~kinks], slope[~kinks], rtol=1e-6, atol=1e-8)
+
+
+@every_list
+def test_draws_follow_the_law(offers: list[float]) -> None:
+    mechanism = dps.PriceMechanism(epsilon=2.0, bounds=(1, 8))
+    draws = [mechanism.draw(offers) for _ in range(5000)]
+    counts = np.histogram(draws, bins=[float(cut) for cut in CUTS])[0]
+    assert counts.sum() == len(draws)
+    assert p_value(counts, exact_masses(offers, epsilon=2.0)) >= NEVER
+    wrong = exact_masses(offers + [5.0] * 2, epsilon=2.0)
+    assert p_value(counts, wrong) < NEVER
+
+
+@settings(max_examples=40, deadline=None)
+@given(offer_lists, offer, offer, st.sampled_from([0.1, 1.0, 4.0]))
+def test_the_loss_is_at_most_epsilon(offers: list[Fraction], one: Fraction, other: Fraction, epsilon: float) -> None:
+    for before, after in ((offers, [*offers, one]), ([*offers, other], [*offers, one])):
+        assert worst_loss(before, after, epsilon=epsilon, upper=UPPER) <= epsilon + 1e-12
+
+
+def test_the_law_above_can_fail() -> None:
+    """With half the scale, or a range that a highest offer leaves."""
+    many = [UPPER] * 20
+    assert worst_loss(many, [*many, UPPER - Fraction(1, 8)], epsilon=1.0, upper=UPPER / 2) > 1.3
+
+
+def worst_loss(before: list[Fraction], after: list[Fraction], *, epsilon: float, upper: Fraction) -> float:
+    scale = upper / Fraction(epsilon)
+    laws = [masses(offers, cuts=prices[::4], scale=scale, bounds=(Fraction(0), UPPER)) for offers in (before, after)]
+    return max(abs(math.log(a) - math.log(b)) for a, b in zip(*laws, strict=True))
+
+
+def test_extreme_scales() -> None:
+    huge = dps.PriceMechanism(epsilon=1e6, bounds=(0, 1e300))
+    assert huge.draw([1e-300, 2e299, 1e299, 1e299]) == pytest.approx(1e299, rel=1e-4)
+    tiny = dps.PriceMechanism(epsilon=1.0, bounds=(0, 1e-300))
+    assert 0.0 <= tiny.draw([1e-301] * 5 + [5e-324]) <= 1e-300
+    flat = dps.PriceMechanism(epsilon=1e-6, bounds=(0, 1e300))
+    assert 0.2 < np.mean([flat.draw([1e-300, 1e300]) > 5e299 for _ in range(400)]) < 0.8
+
+
+@pytest.mark.parametrize(
+    "offers", [[2, 3], np.array([2, 3], dtype=np.uint8), pd.Series([2.0, 3.0]), np.float32([2, 3])]
+)
+def test_offers_of_any_type(offers: Any) -> None:
+    mechanism = dps.PriceMechanism(epsilon=1.0, bounds=(0, 8))
+    assert 0 <= mechanism.draw(offers) <= 8
+    assert mechanism.cdf(offers, 4.0) == mechanism.cdf([2.0, 3.0], 4.0)
+
+
+@pytest.mark.parametrize("offers", [[SECRET, math.nan], ["7919"], None, [[SECRET]], [None, SECRET], SECRET])
+def test_bad_offers(offers: Any) -> None:
+    mechanism = dps.PriceMechanism(epsilon=1.0, bounds=(0, 8))
+    for call in (mechanism.draw, lambda bad: mechanism.cdf(bad, [1.0]), lambda bad: mechanism.pdf(bad, [1.0])):
+        with pytest.raises(InvalidDataError) as caught:
+            call(offers)
+        assert caught.value.name == "offers"
+        assert_says_nothing(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [
+        ("epsilon", {"epsilon": -1}),
+        ("bounds", {"bounds": (2, 1)}),
+        ("bounds", {"bounds": (-1, 1)}),
+        ("bounds", {"bounds": (0, math.inf)}),
+        ("bounds", {"bounds": (math.nan, 1)}),
+        ("neighbours", {"neighbours": "swap"}),
+    ],
+)
+def test_bad_arguments(name: str, bad: dict[str, Any]) -> None:
+    with pytest.raises(InvalidParameterError) as caught:
+        dps.PriceMechanism(**{"epsilon": 1.0, "bounds": (0, 1), **bad})
+    assert caught.value.name == name
+
+
+def test_a_value_with_an_event_and_a_scale() -> None:
+    mechanism = dps.PriceMechanism(epsilon=0.5, bounds=(0, 0.1), neighbours="replace_one")
+    assert (mechanism.sensitivity, mechanism.scale) == (0.1, 0.2)
+    assert mechanism.event == dps.accounting.BoundedRangeEvent(epsilon=0.5)
+    for again in (copy.deepcopy(mechanism), pickle.loads(pickle.dumps(mechanism))):
+        assert again == mechanism
+        assert 0.0 <= again.draw([0.05]) <= 0.1
