@@ -11,7 +11,7 @@ use crate::blocks::reserved;
 use crate::cumulative::{Shares, pick};
 use crate::entropy::Entropy;
 use crate::error::SelectError;
-use crate::landscape::{Gate, Landscape};
+use crate::staircase::{Gate, Staircase};
 use crate::wide::Wide;
 
 /// Upper bounds of the weights of all ways on, for every gate and count.
@@ -30,13 +30,13 @@ fn slack(k: u64) -> f64 {
 }
 
 impl Band {
-    /// All samples not farther away than `radius`, which is not below [`Landscape::least_distance`].
+    /// All samples not farther away than `radius`, which is not below [`Staircase::least_distance`].
     ///
     /// # Errors
     /// `Memory`.
-    pub fn new(landscape: &Landscape, base: &BaseMeasure, radius: u64) -> Result<Self, SelectError> {
-        let gates = landscape.gates(radius)?;
-        let k = landscape.sample_size();
+    pub fn new(staircase: &Staircase, base: &BaseMeasure, radius: u64) -> Result<Self, SelectError> {
+        let gates = staircase.gates(radius)?;
+        let k = staircase.sample_size();
         let mut starts: Vec<usize> = reserved(gates.len())?;
         let mut size = 0;
         for gate in &gates {

@@ -15,8 +15,8 @@ use crate::cumulative::{Shares, pick};
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::interval::{Ratio, exp_negative};
-use crate::landscape::Landscape;
 use crate::scale::Scale;
+use crate::staircase::Staircase;
 use crate::wide::Wide;
 
 /// All larger exponents are bounded like this one, so that exact sums of bounds stay short.
@@ -42,7 +42,7 @@ struct Shell {
 
 /// Shells and bands for one data set: all that draws need.
 pub struct Plan {
-    landscape: Landscape,
+    staircase: Staircase,
     base: BaseMeasure,
     scale: Scale,
     least: u64,
@@ -54,18 +54,18 @@ pub struct Plan {
 impl Plan {
     /// # Errors
     /// `Memory`.
-    pub fn new(landscape: Landscape, base: BaseMeasure, scale: Scale) -> Result<Self, SelectError> {
-        let least = landscape.least_distance();
+    pub fn new(staircase: Staircase, base: BaseMeasure, scale: Scale) -> Result<Self, SelectError> {
+        let least = staircase.least_distance();
         let mut plan =
-            Self { landscape, base, scale, least, shells: Vec::new(), total: (UBig::ZERO, 0), acceptance: 0.0 };
+            Self { staircase, base, scale, least, shells: Vec::new(), total: (UBig::ZERO, 0), acceptance: 0.0 };
         plan.cut()?;
         plan.weigh();
         Ok(plan)
     }
 
     #[must_use]
-    pub fn landscape(&self) -> &Landscape {
-        &self.landscape
+    pub fn staircase(&self) -> &Staircase {
+        &self.staircase
     }
 
     /// At least so many of the rounds are accepted, up to roundings.
@@ -90,10 +90,10 @@ impl Plan {
             // Nothing is left over but what rounding makes of it.
             let Some(chosen) = pick(shares, margin, || self.shares(), entropy) else { continue };
             let band = &self.shells[chosen].band;
-            if !band.draw(&self.base, self.landscape.sample_size(), places, entropy)? {
+            if !band.draw(&self.base, self.staircase.sample_size(), places, entropy)? {
                 continue;
             }
-            let distance = self.landscape.distance(&places.cells);
+            let distance = self.staircase.distance(&places.cells);
             let own = &self.shells[self.shells.partition_point(|shell| shell.radius < distance)];
             if flip(&self.exponential(distance - own.start), entropy) && self.levels(own, entropy) {
                 return Ok(());
@@ -146,7 +146,7 @@ impl Plan {
 
     /// Cut the distances into shells until at least half of what is proposed is accepted.
     fn cut(&mut self) -> Result<(), SelectError> {
-        let largest = self.landscape.largest_distance();
+        let largest = self.staircase.largest_distance();
         self.add(0, self.least, largest)?;
         // One scale of the exponential, in distances.
         let step = (std::f64::consts::LN_2 / self.scale.exponent_of_gap(1.0)).max(1.0) as u64;
@@ -171,7 +171,7 @@ impl Plan {
     }
 
     fn add(&mut self, index: usize, start: u64, radius: u64) -> Result<(), SelectError> {
-        let band = Band::new(&self.landscape, &self.base, radius)?;
+        let band = Band::new(&self.staircase, &self.base, radius)?;
         let shell = Shell {
             start,
             radius,

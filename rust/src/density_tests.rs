@@ -28,9 +28,9 @@ fn weight(cells: &[usize], lengths: Option<&[f64]>) -> f64 {
 }
 
 fn law(plan: &Plan, samples: &[Vec<usize>], lengths: Option<&[f64]>, epsilon: f64) -> Vec<f64> {
-    let k = plan.landscape.sample_size() as f64;
+    let k = plan.staircase.sample_size() as f64;
     let mass = |cells: &Vec<usize>| {
-        let distance = (plan.landscape.distance(cells) - plan.least) as f64;
+        let distance = (plan.staircase.distance(cells) - plan.least) as f64;
         weight(cells, lengths) * (-epsilon / (2.0 * k) * distance).exp()
     };
     let masses: Vec<f64> = samples.iter().map(mass).collect();
@@ -38,10 +38,10 @@ fn law(plan: &Plan, samples: &[Vec<usize>], lengths: Option<&[f64]>, epsilon: f6
     masses.iter().map(|mass| mass / total).collect()
 }
 
-fn assert_plan_draws_its_law(landscape: Landscape, base: BaseMeasure, lengths: Option<&[f64]>, epsilon: f64, seed: u8) {
-    let k = landscape.sample_size();
-    let samples = samples(landscape.cells(), k as usize);
-    let plan = Plan::new(landscape, base, Scale::new(epsilon, k as f64, 2).unwrap()).unwrap();
+fn assert_plan_draws_its_law(staircase: Staircase, base: BaseMeasure, lengths: Option<&[f64]>, epsilon: f64, seed: u8) {
+    let k = staircase.sample_size();
+    let samples = samples(staircase.cells(), k as usize);
+    let plan = Plan::new(staircase, base, Scale::new(epsilon, k as f64, 2).unwrap()).unwrap();
     assert!(plan.acceptance() >= 0.5);
     let right = law(&plan, &samples, lengths, epsilon);
     let wrong = law(&plan, &samples, lengths, 2.0 * epsilon);
@@ -57,11 +57,11 @@ fn samples_of_histograms_have_the_mechanisms_law() {
     for (seed, (counts, epsilon)) in
         [([0, 5, 0, 2], 3.0), ([1, 1, 3, 2], 0.7), ([7, 0, 0, 0], 1.0), ([2, 2, 2, 1], 9.0)].into_iter().enumerate()
     {
-        let landscape = || Landscape::of_counts(&counts, 5).unwrap();
-        assert_plan_draws_its_law(landscape(), BaseMeasure::Histograms, None, epsilon, seed as u8);
+        let staircase = || Staircase::of_counts(&counts, 5).unwrap();
+        assert_plan_draws_its_law(staircase(), BaseMeasure::Histograms, None, epsilon, seed as u8);
         let lengths = [1.0, 0.3, 2.0, 0.7];
         let base = BaseMeasure::cells(lengths.to_vec(), 5).unwrap();
-        assert_plan_draws_its_law(landscape(), base, Some(&lengths), epsilon, 100 + seed as u8);
+        assert_plan_draws_its_law(staircase(), base, Some(&lengths), epsilon, 100 + seed as u8);
     }
 }
 
@@ -69,15 +69,15 @@ fn samples_of_histograms_have_the_mechanisms_law() {
 fn samples_of_a_line_have_the_mechanisms_law() {
     let positions = vec![0.0, 0.3, 0.4, 1.0];
     let lengths = [0.3, 0.4 - 0.3, 1.0 - 0.4];
-    let landscape = Landscape::new(vec![0, 0, 3, 5], vec![0, 3, 5, 6], 4).unwrap();
-    assert_plan_draws_its_law(landscape, BaseMeasure::line(positions, 4).unwrap(), Some(&lengths), 2.0, 3);
+    let staircase = Staircase::new(vec![0, 0, 3, 5], vec![0, 3, 5, 6], 4).unwrap();
+    assert_plan_draws_its_law(staircase, BaseMeasure::line(positions, 4).unwrap(), Some(&lengths), 2.0, 3);
 }
 
 #[test]
 fn heights_never_fall_short_of_what_they_bound() {
     for epsilon in [1e-9, 0.3, 5.0, 400.0, 1e6] {
-        let landscape = Landscape::of_counts(&[3, 90, 4, 0, 60, 1], 40).unwrap();
-        let plan = Plan::new(landscape, BaseMeasure::Histograms, Scale::new(epsilon, 40.0, 2).unwrap()).unwrap();
+        let staircase = Staircase::of_counts(&[3, 90, 4, 0, 60, 1], 40).unwrap();
+        let plan = Plan::new(staircase, BaseMeasure::Histograms, Scale::new(epsilon, 40.0, 2).unwrap()).unwrap();
         assert_eq!(plan.shells[0].start, plan.least);
         for (index, shell) in plan.shells.iter().enumerate() {
             if let Some(next) = plan.shells.get(index + 1) {
@@ -94,14 +94,14 @@ fn heights_never_fall_short_of_what_they_bound() {
             assert!(UBig::from(scaled) * ceiling <= truth.high << 52);
             assert!(shell.surely > 0.999_999 || exponent < -100_000);
         }
-        assert_eq!(plan.shells.last().unwrap().radius, plan.landscape.largest_distance());
+        assert_eq!(plan.shells.last().unwrap().radius, plan.staircase.largest_distance());
     }
 }
 
 #[test]
 fn the_coin_that_levels_has_its_exact_law_when_doubles_decide_nothing() {
-    let landscape = Landscape::of_counts(&[3, 1, 4], 3).unwrap();
-    let mut plan = Plan::new(landscape, BaseMeasure::Histograms, Scale::new(2.0, 3.0, 2).unwrap()).unwrap();
+    let staircase = Staircase::of_counts(&[3, 1, 4], 3).unwrap();
+    let mut plan = Plan::new(staircase, BaseMeasure::Histograms, Scale::new(2.0, 3.0, 2).unwrap()).unwrap();
     let mut entropy = seeded(17);
     let shell = &mut plan.shells[0];
     // A ceiling of 3/2 over exp(0) = 1.
@@ -116,13 +116,13 @@ fn any_epsilon_and_shape_can_be_planned_and_drawn() {
     for epsilon in [5e-324, 1e-9, 1.0, 1e9, 1e300] {
         for counts in [vec![1], vec![0, 1], vec![1000, 0, 0, 0, 1], vec![5; 40]] {
             for base in [BaseMeasure::Histograms, BaseMeasure::cells(vec![0.1; counts.len()], 20).unwrap()] {
-                let landscape = Landscape::of_counts(&counts, 20).unwrap();
-                let plan = Plan::new(landscape, base, Scale::new(epsilon, 20.0, 2).unwrap()).unwrap();
+                let staircase = Staircase::of_counts(&counts, 20).unwrap();
+                let plan = Plan::new(staircase, base, Scale::new(epsilon, 20.0, 2).unwrap()).unwrap();
                 let mut places = Places::default();
                 plan.draw(&mut places, &mut entropy).unwrap();
                 assert_eq!(places.cells.len(), 20);
                 if epsilon >= 1e9 {
-                    assert_eq!(plan.landscape.distance(&places.cells), plan.least);
+                    assert_eq!(plan.staircase.distance(&places.cells), plan.least);
                 }
             }
         }

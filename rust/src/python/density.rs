@@ -11,8 +11,8 @@ use crate::blocks::reserved;
 use crate::density::Plan;
 use crate::entropy::with_thread_entropy;
 use crate::error::SelectError;
-use crate::landscape::Landscape;
 use crate::scale::Scale;
+use crate::staircase::Staircase;
 use crate::window::Window;
 
 /// Bands around a data set; holds no generator state.
@@ -36,12 +36,12 @@ impl DensityPlan {
             if lengths.as_ref().is_some_and(|lengths| lengths.len() != counts.len()) {
                 return Err(SelectError::NotFinite);
             }
-            let landscape = Landscape::of_counts(&counts, k)?;
+            let staircase = Staircase::of_counts(&counts, k)?;
             let base = match lengths {
                 Some(lengths) => BaseMeasure::cells(lengths, k)?,
                 None => BaseMeasure::Histograms,
             };
-            plan(landscape, base, k, epsilon)
+            plan(staircase, base, k, epsilon)
         })
     }
 
@@ -56,8 +56,8 @@ impl DensityPlan {
                     return Err(SelectError::NotFinite);
                 }
                 let (lower, upper) = (lower + 0.0, upper + 0.0);
-                let (landscape, positions) = jumps(&Window::of_all(&view, (lower, upper))?, (lower, upper), k)?;
-                plan(landscape, BaseMeasure::line(positions, k)?, k, epsilon)
+                let (staircase, positions) = jumps(&Window::of_all(&view, (lower, upper))?, (lower, upper), k)?;
+                plan(staircase, BaseMeasure::line(positions, k)?, k, epsilon)
             })
         })
     }
@@ -77,7 +77,7 @@ impl DensityPlan {
     /// `size` independent samples: how many points of each lie in each cell.
     #[pyo3(signature = (size, /))]
     fn draw_counts<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let cells = self.0.landscape().cells();
+        let cells = self.0.staircase().cells();
         let counts = run(py, usize::MAX, || {
             let length = size.checked_mul(cells).ok_or(SelectError::Memory)?;
             let mut counts: Vec<i64> = reserved(length)?;
@@ -95,7 +95,7 @@ impl DensityPlan {
     /// `size` independent samples: the points of each, in increasing order (of a plan for values).
     #[pyo3(signature = (size, /))]
     fn draw_points<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let k = self.0.landscape().sample_size() as usize;
+        let k = self.0.staircase().sample_size() as usize;
         let points = run(py, usize::MAX, || {
             let length = size.checked_mul(k).ok_or(SelectError::Memory)?;
             let mut points: Vec<f64> = reserved(length)?;
@@ -109,7 +109,7 @@ impl DensityPlan {
 
 impl DensityPlan {
     fn draw_all(&self, size: usize, mut take: impl FnMut(usize, &Places)) -> Result<(), SelectError> {
-        let mut places = Places::new(self.0.landscape().sample_size() as usize)?;
+        let mut places = Places::new(self.0.staircase().sample_size() as usize)?;
         with_thread_entropy(|entropy| {
             for index in 0..size {
                 self.0.draw(&mut places, entropy)?;
@@ -120,14 +120,14 @@ impl DensityPlan {
     }
 }
 
-fn plan(landscape: Landscape, base: BaseMeasure, k: u64, epsilon: f64) -> Result<DensityPlan, SelectError> {
+fn plan(staircase: Staircase, base: BaseMeasure, k: u64, epsilon: f64) -> Result<DensityPlan, SelectError> {
     // Replacing one value moves the distance by at most k.
     let scale = Scale::new(epsilon, k as f64, 2)?;
-    Ok(DensityPlan(Plan::new(landscape, base, scale)?))
+    Ok(DensityPlan(Plan::new(staircase, base, scale)?))
 }
 
 /// Where the cumulative counts of the values jump: at the bounds, whatever lies there, and at every value between.
-fn jumps(window: &Window, bounds: (f64, f64), k: u64) -> Result<(Landscape, Vec<f64>), SelectError> {
+fn jumps(window: &Window, bounds: (f64, f64), k: u64) -> Result<(Staircase, Vec<f64>), SelectError> {
     let places = window.values.len() + 2;
     let mut positions: Vec<f64> = reserved(places)?;
     let (mut before, mut through): (Vec<u64>, Vec<u64>) = (reserved(places)?, reserved(places)?);
@@ -147,5 +147,5 @@ fn jumps(window: &Window, bounds: (f64, f64), k: u64) -> Result<(Landscape, Vec<
     if window.values.last() != Some(&bounds.1) {
         jump(bounds.1, window.total);
     }
-    Ok((Landscape::new(before, through, k)?, positions))
+    Ok((Staircase::new(before, through, k)?, positions))
 }

@@ -3,7 +3,18 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DensityPlan", "GeometricSampler", "Grid", "IntervalSampler", "LandscapeSampler", "Proposals", "ResponseSampler", "Sampler", "quantiles", "tally"]
+__all__ = [
+    "DensityPlan",
+    "GeometricSampler",
+    "Grid",
+    "IntervalSampler",
+    "LandscapeSampler",
+    "Proposals",
+    "ResponseSampler",
+    "Sampler",
+    "quantiles",
+    "tally",
+]
 
 @final
 class GeometricSampler:
@@ -44,7 +55,6 @@ class DensityPlan:
 
     def draw_points(self, size: int, /) -> NDArray[np.float64]:
         """The same for values: points in increasing order, shape ``(size, k)``."""
-
 
 @final
 class Grid:
@@ -173,7 +183,6 @@ class LandscapeSampler:
         The numbers are little-endian integers over `denominator`, which like `unit` is positive and without a sign; the
         others are in two's complement.
         """
-
 
 @final
 class Sampler:

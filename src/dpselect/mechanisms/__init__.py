@@ -1,8 +1,8 @@
 """Mechanisms: from scores to a candidate. Values with their arguments; the drawing is in the compiled core."""
 
+from dpselect.mechanisms.concave import ConcaveMechanism
 from dpselect.mechanisms.density import DensityMechanism
 from dpselect.mechanisms.density_dimensions import CurveMechanism, MarginalsMechanism
-from dpselect.mechanisms.concave import ConcaveMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.grid import GridCost, GridMechanism
@@ -14,20 +14,20 @@ from dpselect.mechanisms.mean import MeanMechanism
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
-from dpselect.mechanisms.price_list import PriceListMechanism
 from dpselect.mechanisms.piecewise_linear import PiecewiseLinearMechanism
 from dpselect.mechanisms.price import PriceMechanism
+from dpselect.mechanisms.price_list import PriceListMechanism
 from dpselect.mechanisms.quantile import QuantileMechanism
 from dpselect.mechanisms.quantiles import QuantilesMechanism
-from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
 from dpselect.mechanisms.randomized_response import CountEstimate, RandomizedResponse
+from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
 __all__ = [
+    "ConcaveMechanism",
     "CountEstimate",
     "CurveMechanism",
     "DensityMechanism",
-    "ConcaveMechanism",
     "ExponentialMechanism",
     "GeometricMechanism",
     "GridCost",
@@ -35,15 +35,13 @@ __all__ = [
     "IntegerCeiling",
     "IntegerMechanism",
     "IntervalMechanism",
-    "MarginalsMechanism",
-    "Mechanism",
-    "PermuteAndFlip",
-    "PriceListMechanism",
     "LaplaceMechanism",
+    "MarginalsMechanism",
     "MeanMechanism",
     "Mechanism",
     "PermuteAndFlip",
     "PiecewiseLinearMechanism",
+    "PriceListMechanism",
     "PriceMechanism",
     "QuantileMechanism",
     "QuantilesMechanism",

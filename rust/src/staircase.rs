@@ -9,7 +9,7 @@ use crate::blocks::reserved;
 use crate::error::SelectError;
 
 /// Cumulative counts of the data, and the sizes.
-pub struct Landscape {
+pub struct Staircase {
     before: Vec<u64>,
     through: Vec<u64>,
     n: u64,
@@ -28,7 +28,7 @@ pub struct Gate {
 /// n times k stays below it, so that no sum here overflows.
 const LARGEST_DISTANCE: u128 = 1 << 61;
 
-impl Landscape {
+impl Staircase {
     /// Neither vector decreases, `before[b] <= through[b] <= before[b + 1]`, and the last of `through` is n.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Landscape {
     /// Cells with these counts, compared at the cells' ends.
     ///
     /// # Errors
-    /// As [`Landscape::new`].
+    /// As [`Staircase::new`].
     pub fn of_counts(counts: &[u64], k: u64) -> Result<Self, SelectError> {
         let mut sums: Vec<u64> = reserved(counts.len() + 1)?;
         let mut sum = 0_u64;
@@ -169,5 +169,5 @@ impl Landscape {
 }
 
 #[cfg(test)]
-#[path = "landscape_tests.rs"]
+#[path = "staircase_tests.rs"]
 mod tests;
