@@ -3,7 +3,10 @@
 //! Lengths from 1e-324 to 1e308 are multiplied with exponentials as small as they like; what comes out has a known
 //! relative error and never overflows or vanishes. Account of the errors: `proofs/exact_sampling.md`, "Pieces".
 
-use crate::coin::exp_negative_f64;
+use dashu_int::UBig;
+
+use crate::coin::{exp_negative_f64, power_of_two};
+use crate::interval::Ratio;
 
 /// `fraction * 2^exponent` with `fraction` in [1/2, 1), or zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,6 +67,47 @@ impl Wide {
         Self { fraction, exponent: self.exponent + i64::from(exponent) - octaves as i64 }
     }
 
+    fn normalised(fraction: f64, exponent: i64) -> Self {
+        let (fraction, shift) = libm::frexp(fraction);
+        Self { fraction, exponent: exponent + i64::from(shift) }
+    }
+
+    /// With relative error at most 2^-53.
+    #[must_use]
+    pub fn times(self, other: Self) -> Self {
+        Self::normalised(self.fraction * other.fraction, self.exponent + other.exponent)
+    }
+
+    /// `self / other` as a double, infinite or zero where it cannot hold it; `other` must not be zero.
+    #[must_use]
+    pub fn over(self, other: Self) -> f64 {
+        libm::scalbn(self.fraction / other.fraction, (self.exponent - other.exponent).clamp(-5000, 5000) as i32)
+    }
+
+    /// With relative error at most 2^-52.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        if self.is_zero() || other.is_zero() {
+            return if self.is_zero() { other } else { self };
+        }
+        let (large, small) = if self.exponent >= other.exponent { (self, other) } else { (other, self) };
+        let shift = (small.exponent - large.exponent).max(-1000);
+        Self::normalised(large.fraction + small.fraction * power_of_two(shift as i32), large.exponent)
+    }
+
+    /// The natural logarithm, roughly.
+    #[must_use]
+    pub fn ln(self) -> f64 {
+        libm::log(self.fraction) + self.exponent as f64 * std::f64::consts::LN_2
+    }
+
+    /// Exactly.
+    #[must_use]
+    pub fn exact(self) -> Ratio {
+        let fraction = Ratio::from_f64(self.fraction);
+        fraction.times(&Ratio::scaled(UBig::ONE, self.exponent))
+    }
+
     /// `self * 2^exponent` as a double: infinite if too large, rounded towards zero if too small.
     #[must_use]
     pub fn times_power_of_two(self, exponent: i64) -> f64 {
@@ -74,7 +118,7 @@ impl Wide {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interval::{Ratio, exp_negative};
+    use crate::interval::exp_negative;
     use dashu_int::ops::BitTest;
 
     #[test]
@@ -85,6 +129,23 @@ mod tests {
         assert_eq!((narrowest.fraction, narrowest.exponent), (0.5, -1073));
         assert!(Wide::from_gap(1e300, 1e300).is_zero());
         assert_eq!(Wide::from_gap(1.0, 4.0).times_power_of_two(0), 3.0);
+    }
+
+    #[test]
+    fn sums_and_products_keep_what_doubles_would_lose() {
+        let (tiny, huge) = (Wide::from_f64(1e-300), Wide::from_f64(1e300));
+        let product = tiny.times(tiny).times(huge).times(huge).times_power_of_two(0);
+        assert!((product - 1.0).abs() < 1e-15);
+        let square = tiny.times(tiny);
+        assert!((square.plus(square).ln() - (2.0 * 1e-300_f64.ln() + 2_f64.ln())).abs() < 1e-9);
+        assert_eq!(huge.plus(tiny), huge);
+        assert_eq!((Wide::ZERO.plus(tiny), tiny.plus(Wide::ZERO)), (tiny, tiny));
+        assert_eq!(Wide::from_f64(3.0).plus(Wide::from_f64(0.125)).times_power_of_two(0), 3.125);
+        let exact = tiny.exact();
+        assert_eq!(
+            exact.numerator * Ratio::from_f64(1e-300).denominator,
+            exact.denominator * Ratio::from_f64(1e-300).numerator
+        );
     }
 
     #[test]

@@ -14,6 +14,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     crate::entropy::watch_forks();
     crate::blocks::available_threads();
     module.add_function(wrap_pyfunction!(intervals::draw_quantiles, module)?)?;
+    module.add_function(wrap_pyfunction!(intervals::joint_quantiles, module)?)?;
     module.add_class::<intervals::Grid>()?;
     module.add_class::<intervals::IntervalSampler>()?;
     module.add_class::<sampler::Sampler>()

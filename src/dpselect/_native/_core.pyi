@@ -3,7 +3,7 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Grid", "IntervalSampler", "Sampler", "quantiles"]
+__all__ = ["Grid", "IntervalSampler", "Sampler", "joint_quantiles", "quantiles"]
 
 @final
 class Grid:
@@ -76,3 +76,18 @@ def quantiles(
     values: object, levels: list[float], epsilon: float, lower: float, upper: float, grid: Grid | None = None, /
 ) -> list[float]:
     """Quantiles at strictly increasing `levels` by halving, each of the ``floor(log2(m)) + 1`` depths at `epsilon`."""
+
+def joint_quantiles(
+    values: object,
+    levels: list[float],
+    epsilon: float,
+    sensitivity: float,
+    lower: float,
+    upper: float,
+    grid: Grid | None = None,
+    /,
+) -> list[float]:
+    """All quantiles by one draw: density ``exp(-(values in a wrong group) / b)``, ``b = 2 * sensitivity / epsilon``.
+
+    On a grid each value is moved to the nearest point and spread over its cell at random first.
+    """
