@@ -47,7 +47,7 @@ def _provenance(release: Release) -> str:
 def _origin(release: Release) -> str:
     """What the value was drawn from."""
     public = release.candidates
-    if release.task != "quantile":
+    if release.task not in ("quantile", "quantiles"):
         return f"out of {public['count']:,} candidates given by the caller"
     numbers = f"the {public['count']:,} numbers" if public["source"] == "grid" else "all numbers"
     between = f"from {_text(public['lower'])} to {_text(public['upper'])}"

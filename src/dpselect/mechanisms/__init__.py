@@ -6,7 +6,7 @@ from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.quantile import QuantileMechanism
-from dpselect.mechanisms.quantiles import QuantilesMechanism
+from dpselect.mechanisms.quantiles import QuantilesMechanism, QuantilesMethod
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "PermuteAndFlip",
     "QuantileMechanism",
     "QuantilesMechanism",
+    "QuantilesMethod",
     "ReportNoisyMax",
     "TopKPlan",
     "plan_top_k",

@@ -2,6 +2,7 @@
 
 from dpselect.tasks.most_common import MostCommon
 from dpselect.tasks.quantile import Quantile
+from dpselect.tasks.quantiles import Quantiles
 from dpselect.tasks.top_k import TopK
 
-__all__ = ["MostCommon", "Quantile", "TopK"]
+__all__ = ["MostCommon", "Quantile", "Quantiles", "TopK"]
