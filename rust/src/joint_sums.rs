@@ -82,7 +82,7 @@ impl<'a> Sums<'a> {
     /// The sum of the messages from `start` to `end`, with the costs of the ranks missing at `end`. A window is as wide
     /// as a block, unless it is cut off at an end of the span.
     fn window(&self, start: usize, end: usize) -> Wide {
-        if start % self.width == 0 && end - start < self.width {
+        if start.is_multiple_of(self.width) && end - start < self.width {
             return self.start_to[end];
         }
         if start / self.width == end / self.width {

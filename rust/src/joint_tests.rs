@@ -21,9 +21,11 @@ fn law(ends: &[f64], levels: &[f64], rate: f64) -> Vec<(Vec<usize>, f64)> {
     }
     let weight = |path: &Vec<usize>| {
         let mut ranks: Vec<f64> = path.iter().map(|&gap| gap as f64).collect();
-        (ranks.insert(0, 0.0), ranks.push(count as f64));
+        ranks.insert(0, 0.0);
+        ranks.push(count as f64);
         let mut wanted: Vec<f64> = levels.iter().map(|level| level * count as f64).collect();
-        (wanted.insert(0, 0.0), wanted.push(count as f64));
+        wanted.insert(0, 0.0);
+        wanted.push(count as f64);
         let off: f64 = (1..ranks.len()).map(|j| (ranks[j] - ranks[j - 1] - wanted[j] + wanted[j - 1]).abs()).sum();
         let volume: f64 = path
             .chunk_by(|a, b| a == b)
@@ -68,7 +70,9 @@ fn paths_have_the_law_whatever_is_looked_at() {
             let chances: Vec<f64> = paths.iter().map(|path| path.1).collect();
             let mut wrong: Vec<f64> = paths.iter().map(|path| path.1 * (1.0 + path.0[0] as f64)).collect();
             let uneven: f64 = wrong.iter().sum();
-            wrong.iter_mut().for_each(|chance| *chance /= uneven);
+            for chance in &mut wrong {
+                *chance /= uneven;
+            }
             for reach in REACHES {
                 let steps = Steps::new(&levels, values.len() as u64, &scale);
                 let joint = Joint::new(&cuts, &steps, reach).unwrap();

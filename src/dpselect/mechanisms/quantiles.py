@@ -39,7 +39,8 @@ class QuantilesMechanism(MechanismValue):
         bounds: as for `QuantileMechanism`.
         step: as for `QuantileMechanism`. Joint answers on a grid are those of values spread evenly at random around
             their points: a point that holds many values is as wide as all of them.
-        method: ``"joint"`` or ``"halving"``. *DEFAULT*
+        method: ``"joint"`` or ``"halving"``. The first is closer for up to about twenty levels with many
+            values between them, and the second beyond; joint takes longer with many levels.
         neighbours: which data sets the guarantee compares; ``"replace_one"`` takes up to twice the noise.
         values_per_unit: the most values that are one unit's.
 
