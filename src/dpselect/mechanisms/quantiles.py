@@ -37,8 +37,8 @@ class QuantilesMechanism(MechanismValue):
         epsilon: privacy loss of all answers together, > 0; at most 100 if joint.
         levels: different numbers from 0 to 1, in any order.
         bounds: as for `QuantileMechanism`.
-        step: as for `QuantileMechanism`. Each value counts as the nearest point, and is spread at random around it, so that
-            a point that holds many values is as wide as all of them.
+        step: as for `QuantileMechanism`. Each value counts as the nearest point, and is spread at random around
+            it, so that a point that holds many values is as wide as all of them.
         method: ``"joint"`` or ``"halving"``. The first is closer for up to about twenty levels with many
             values between them, and the second beyond; joint takes longer with many levels.
         neighbours: which data sets the guarantee compares; ``"replace_one"`` takes up to twice the noise.
