@@ -1,21 +1,25 @@
-"""Quantiles of numbers in memory, against NumPy's without privacy."""
+"""Quantiles of numbers in memory, against NumPy's without privacy and the peers' with it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 import dpselect as dps
+from benchmarks import peers
 from benchmarks.line import Line
 from benchmarks.timing import ratio
 
 COUNT = 10**7
+PEERS_COUNT = 10**5
+PEERS_CANDIDATES = 1000
 
 
 def lines() -> Iterator[Line]:
-    """The median of shapes that are easy and hard for either side, then 99 quantiles."""
+    """The median of shapes that are easy and hard for either side, then 99 quantiles, then the peers."""
     random = np.random.default_rng(7)
     shapes = {
         "normal": (random.normal(50.0, 15.0, COUNT), None),
@@ -37,13 +41,34 @@ def lines() -> Iterator[Line]:
         )
     values = shapes["normal"][0]
     levels = np.arange(1, 100) / 100
-    draw_all = dps.QuantilesMechanism(epsilon=1.0, levels=tuple(levels), bounds=(0, 100)).draw
+    draw_all = dps.QuantilesMechanism(epsilon=1.0, levels=tuple(levels), bounds=(0, 100), method="halving").draw
     yield Line.of(
         ratio(partial(draw_all, values), partial(np.quantile, values, levels)),
         what="99 quantiles / `np.quantile`",
-        case="`quantiles`, normal",
+        case="`quantiles` by halving, normal",
         n=COUNT,
         dtype="float64",
         unit="x",
         at_most=1.0,
     )
+    yield from _peers(random.normal(50.0, 15.0, PEERS_COUNT))
+
+
+def _peers(values: np.ndarray[Any, np.dtype[np.float64]]) -> Iterator[Line]:
+    """The other libraries' medians: times as fast."""
+    draw = dps.QuantileMechanism(epsilon=peers.EPSILON, level=0.5, bounds=(0, 100)).draw
+    on_grid = dps.QuantileMechanism(epsilon=peers.EPSILON, level=0.5, bounds=(0, 99.9), step=0.1).draw
+    candidates = np.arange(PEERS_CANDIDATES) / 10
+    for what, theirs, ours, at_least in (
+        ("diffprivlib `quantile` / `median`", peers.diffprivlib_quantile(values), draw, 100.0),
+        ("OpenDP `make_private_quantile` / `median`", peers.opendp_quantile(values, candidates), on_grid, 10.0),
+    ):
+        yield Line.of(
+            ratio(theirs, partial(ours, values)),
+            what=what,
+            case="`median`, normal",
+            n=PEERS_COUNT,
+            dtype="float64",
+            unit="x",
+            at_least=at_least,
+        )

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import opendp.prelude as opendp
+from diffprivlib.accountant import BudgetAccountant
 from diffprivlib.mechanisms import Exponential, PermuteAndFlip
+from diffprivlib.tools import quantile
 
 Call = Callable[[], object]
 
@@ -66,3 +68,22 @@ def diffprivlib_permute_and_flip(scores: np.ndarray[Any, Any]) -> Call:
     """`PermuteAndFlip(...).randomise()`, timed as `diffprivlib_exponential` is."""
     utility = scores.tolist()
     return lambda: PermuteAndFlip(epsilon=EPSILON, sensitivity=SENSITIVITY, utility=utility).randomise()
+
+
+def diffprivlib_quantile(values: np.ndarray[Any, Any]) -> Call:
+    """`quantile` at 0.5, between bounds: it sorts the values, and weighs the gaps between them."""
+    accountant = BudgetAccountant()  # one of its own, without a limit
+    return lambda: quantile(values, 0.5, epsilon=EPSILON, bounds=(0.0, 100.0), accountant=accountant)
+
+
+def opendp_quantile(values: np.ndarray[Any, Any], candidates: np.ndarray[Any, Any]) -> Call:
+    """`make_private_quantile` at 0.5 among public candidates, built outside the timing; it gets the array itself."""
+    measurement = opendp.m.make_private_quantile(
+        opendp.vector_domain(opendp.atom_domain(T="f64", nan=False)),
+        opendp.symmetric_distance(),
+        opendp.max_divergence(),
+        candidates=candidates.tolist(),
+        alpha=0.5,
+        scale=1.0 / EPSILON,
+    )
+    return lambda: measurement(values)

@@ -70,6 +70,17 @@ impl Grid {
         self.partition(value, |point| point <= value)
     }
 
+    /// The index of the point nearest to `value`, decided for each value alone; of an infinite one, that of an end.
+    #[must_use]
+    pub fn nearest(&self, value: f64) -> u64 {
+        let above = self.up_to(value);
+        if above == 0 || above == self.count {
+            return above.saturating_sub(1);
+        }
+        let is_low = value - self.point(above - 1) <= self.point(above) - value;
+        if is_low { above - 1 } else { above }
+    }
+
     /// How many points come before the first that is not `before`; `value` only says where to look first.
     fn partition(&self, value: f64, before: impl Fn(f64) -> bool) -> u64 {
         let (first, last) = (self.point(0), self.point(self.count - 1));
@@ -142,6 +153,14 @@ mod tests {
         }
         let wide = Grid::new(IBig::from(-(1_i64 << 60)), UBig::ONE, UBig::ONE, 1 << 61).unwrap();
         assert_eq!((wide.below(0.0), wide.up_to(0.0)), (1 << 60, (1 << 60) + 1));
+    }
+
+    #[test]
+    fn values_go_to_the_nearest_point() {
+        let tenths = grid(-3, 1, 10, 7);
+        let values = [-9.0, -0.3, -0.26, -0.24, 0.0, 0.049, 0.051, 0.3, f64::INFINITY, f64::NEG_INFINITY];
+        assert_eq!(values.map(|value| tenths.nearest(value)), [0, 0, 0, 1, 3, 3, 4, 6, 6, 0]);
+        assert_eq!(grid(5, 1, 1, 1).nearest(7.0), 0);
     }
 
     #[test]

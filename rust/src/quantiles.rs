@@ -5,6 +5,8 @@
 
 use std::ops::Range as Span;
 
+use dashu_int::{IBig, UBig};
+
 use crate::blocks::reserved;
 use crate::entropy::Entropy;
 use crate::error::SelectError;
@@ -31,19 +33,70 @@ pub fn draw<T: Score, E: Entropy>(
     epsilon: f64,
     entropy: &mut E,
 ) -> Result<Vec<f64>, SelectError> {
+    let spread = match range {
+        Range::Grid(grid) => Spread::over(grid),
+        Range::Interval { .. } => None,
+    };
     let mut copy: Vec<f64> = reserved(values.len())?;
     let mut has_nan = false;
     for_chunks(values, 0..values.len(), |chunk| {
         has_nan |= chunk.iter().any(|value| value.is_nan());
-        copy.extend_from_slice(chunk);
+        match &spread {
+            Some(spread) => copy.extend(chunk.iter().map(|&value| spread.place(value, entropy))),
+            None => copy.extend_from_slice(chunk),
+        }
     });
     if has_nan {
         return Err(SelectError::NotFinite);
     }
+    let Some(spread) = spread else {
+        return halve(&mut copy, levels, range, epsilon, entropy);
+    };
+    let places = halve(&mut copy, levels, Range::Grid(&spread.fine), epsilon, entropy)?;
+    Ok(places.into_iter().map(|place| spread.point(place)).collect())
+}
+
+fn halve<E: Entropy>(
+    values: &mut [f64],
+    levels: &[f64],
+    range: Range<'_>,
+    epsilon: f64,
+    entropy: &mut E,
+) -> Result<Vec<f64>, SelectError> {
     let mut halving = Halving { levels, range, epsilon, answers: vec![0.0; levels.len()], entropy };
-    let ends = range.bounds();
-    halving.node(&mut copy, 0..levels.len(), ends, (0.0, 1.0))?;
+    halving.node(values, 0..levels.len(), range.bounds(), (0.0, 1.0))?;
     Ok(halving.answers)
+}
+
+/// A grid whose points are made wide: each is a cell of parts, and a value goes to any part of its cell, whatever the
+/// other values do. So an answer can lie among equal values, with some of them to each side.
+struct Spread<'a> {
+    grid: &'a Grid,
+    /// The parts of all cells, counted from 0.
+    fine: Grid,
+    bits: u32,
+}
+
+/// A cell has so many parts, as powers of two, unless there are very many cells: parts are doubles.
+const PART_BITS: u32 = 32;
+
+impl<'a> Spread<'a> {
+    /// `None` if there are more points than doubles count.
+    fn over(grid: &'a Grid) -> Option<Self> {
+        let count_bits = u64::BITS - grid.count().leading_zeros();
+        let bits = PART_BITS.min(f64::MANTISSA_DIGITS.checked_sub(count_bits)?);
+        let fine = Grid::new(IBig::ZERO, UBig::ONE, UBig::ONE, grid.count() << bits)?;
+        Some(Self { grid, fine, bits })
+    }
+
+    fn place<E: Entropy>(&self, value: f64, entropy: &mut E) -> f64 {
+        let part = u64::from(entropy.next_u32()) >> (PART_BITS - self.bits);
+        ((self.grid.nearest(value) << self.bits) + part) as f64
+    }
+
+    fn point(&self, place: f64) -> f64 {
+        self.grid.point(place as u64 >> self.bits)
+    }
 }
 
 struct Halving<'a, E> {
@@ -113,7 +166,6 @@ mod tests {
     use super::*;
     use crate::entropy::testing::seeded;
     use crate::testing::assert_law;
-    use dashu_int::{IBig, UBig};
 
     #[test]
     fn depths_are_those_of_halving() {
@@ -140,6 +192,24 @@ mod tests {
                 assert!((answer - 100.0 * level).abs() < 1.0, "{level}: {answer}");
             }
         }
+    }
+
+    #[test]
+    fn equal_values_are_shared_out() {
+        let mut entropy = seeded(143);
+        let grid = Grid::new(IBig::ZERO, UBig::ONE, UBig::ONE, 11).unwrap();
+        let mut values = vec![4.0; 1000];
+        values.extend([9.0; 20]);
+        for _ in 0..50 {
+            let answers = draw(&View::of(&values), &[0.2, 0.4, 0.6], Range::Grid(&grid), 2.0, &mut entropy).unwrap();
+            assert_eq!(answers, [4.0; 3]);
+            // All of them sent upwards leave nothing for the lower level to be drawn from.
+            let unshared = halve(&mut values.clone(), &[0.2, 0.4], Range::Grid(&grid), 2.0, &mut entropy).unwrap();
+            assert!(unshared[1] == 4.0);
+        }
+        let huge = Grid::new(IBig::ZERO, UBig::ONE, UBig::ONE, 1 << 60).unwrap();
+        assert!(draw(&View::of(&values), &[0.2, 0.4], Range::Grid(&huge), 2.0, &mut entropy).is_ok());
+        assert!(draw(&View::of(&[0.0, f64::NAN]), &[0.5], Range::Grid(&grid), 2.0, &mut entropy).is_err());
     }
 
     /// Two levels on a grid of three points, four values: the law is a product of two small ones.
@@ -173,7 +243,7 @@ mod tests {
         (wrong[3], wrong[4]) = (law[4], law[3]);
         (wrong[7], wrong[8]) = (law[8], law[7]);
         assert_law("two levels", 60_000, &law, &wrong, || {
-            let answers = draw(&View::of(&values), &levels, Range::Grid(&grid), epsilon, &mut entropy).unwrap();
+            let answers = halve(&mut values.clone(), &levels, Range::Grid(&grid), epsilon, &mut entropy).unwrap();
             3 * answers[1] as usize + answers[0] as usize
         });
     }

@@ -164,21 +164,27 @@ impl Chooser {
         let scaled = |number: UBig, by: i64| if by > 0 { number << by as usize } else { number };
         let numerator = scaled(length.numerator, shift);
         let denominator = scaled(length.denominator, -shift) * UBig::from(bound);
-        let magnitude = (numerator.bit_len() as i64 - denominator.bit_len() as i64 + 1).max(0) as usize;
-        loop {
-            let (cell, bits) = uniform.cell();
-            let precision = bits + 64 + magnitude;
-            let item = exp_negative(&x, precision);
-            // (cell + [0, 1)) 2^-bits * denominator against numerator * item 2^-precision.
-            let left = |cell: UBig| (cell * &denominator) << (precision - bits);
-            if left(&cell + UBig::ONE) <= &numerator * &item.low {
-                return true;
-            }
-            if left(cell) >= &numerator * &item.high {
-                return false;
-            }
-            uniform.refine(entropy);
+        is_below(uniform, &Ratio { numerator, denominator }, &x, entropy)
+    }
+}
+
+/// Whether V < ratio * exp(-x), in integers: V is refined until the enclosures are apart.
+pub(crate) fn is_below<E: Entropy>(uniform: &mut LazyUniform, ratio: &Ratio, x: &Ratio, entropy: &mut E) -> bool {
+    let Ratio { numerator, denominator } = ratio;
+    let magnitude = (numerator.bit_len() as i64 - denominator.bit_len() as i64 + 1).max(0) as usize;
+    loop {
+        let (cell, bits) = uniform.cell();
+        let precision = bits + 64 + magnitude;
+        let item = exp_negative(x, precision);
+        // (cell + [0, 1)) 2^-bits * denominator against numerator * item 2^-precision.
+        let left = |cell: UBig| (cell * denominator) << (precision - bits);
+        if left(&cell + UBig::ONE) <= numerator * &item.low {
+            return true;
         }
+        if left(cell) >= numerator * &item.high {
+            return false;
+        }
+        uniform.refine(entropy);
     }
 }
 

@@ -147,6 +147,25 @@ impl Wide {
         (UBig::from(integer as u64), self.exponent - 53)
     }
 
+    /// `self / other` as a double, infinite or zero where it cannot hold it; `other` must not be zero.
+    #[must_use]
+    pub fn quotient(self, other: Self) -> f64 {
+        libm::scalbn(self.fraction / other.fraction, (self.exponent - other.exponent).clamp(-5000, 5000) as i32)
+    }
+
+    /// The natural logarithm, roughly.
+    #[must_use]
+    pub fn ln(self) -> f64 {
+        libm::log(self.fraction) + self.exponent as f64 * std::f64::consts::LN_2
+    }
+
+    /// The number itself.
+    #[must_use]
+    pub fn exact_ratio(self) -> Ratio {
+        let (integer, exponent) = self.exact();
+        Ratio::scaled(integer, exponent)
+    }
+
     /// `self * 2^exponent` as a double: infinite if too large, rounded towards zero if too small.
     #[inline]
     #[must_use]
@@ -197,6 +216,23 @@ mod tests {
         assert_eq!(huge.over(Wide::from_f64(1e300)).times_power_of_two(0), 1e300);
         let (integer, exponent) = Wide::from_f64(0.75).exact();
         assert_eq!((integer, exponent), (UBig::from(3_u64 << 51), -53));
+    }
+
+    #[test]
+    fn sums_and_products_keep_what_doubles_would_lose() {
+        let (tiny, huge) = (Wide::from_f64(1e-300), Wide::from_f64(1e300));
+        let product = tiny.times(tiny).times(huge).times(huge).times_power_of_two(0);
+        assert!((product - 1.0).abs() < 1e-15);
+        let square = tiny.times(tiny);
+        assert!((square.plus(square).ln() - (2.0 * 1e-300_f64.ln() + 2_f64.ln())).abs() < 1e-9);
+        assert_eq!(huge.plus(tiny), huge);
+        assert_eq!((Wide::ZERO.plus(tiny), tiny.plus(Wide::ZERO)), (tiny, tiny));
+        assert_eq!(Wide::from_f64(3.0).plus(Wide::from_f64(0.125)).times_power_of_two(0), 3.125);
+        let exact = tiny.exact_ratio();
+        assert_eq!(
+            exact.numerator * Ratio::from_f64(1e-300).denominator,
+            exact.denominator * Ratio::from_f64(1e-300).numerator
+        );
     }
 
     #[test]

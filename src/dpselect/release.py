@@ -38,15 +38,18 @@ class Release:
     """One private answer and everything needed to judge its guarantee.
 
     Attributes:
-        value: the selected candidate; for ``top_k`` a list of them, best first.
-        task: which question was asked: ``"most_common"``, ``"top_k"``, ``"quantile"`` or ``"best_price"``.
+        value: the selected candidate; for ``top_k`` a list of them, best first; for ``quantiles`` a list, one for
+            each level.
+        task: which question was asked: ``"most_common"``, ``"top_k"``, ``"quantile"``, ``"quantiles"`` or
+            ``"best_price"``.
         column: the column the answer is about.
         unit: the column that names who is protected.
         mechanism: name of the mechanism that drew, as exported by `dpselect`.
         rounds: how often it drew; 1 unless several candidates were selected.
         epsilon: privacy loss of the whole release.
         delta: probability with which that may fail; 0 is pure differential privacy.
-        sensitivity: the most one unit moves any one count; for a quantile any one rank, for a price any one revenue.
+        sensitivity: the most one unit moves any one count; for a quantile any one rank, for a price any one revenue;
+            for several quantiles the number of values on the wrong side of an answer (halving: at each of them).
         monotonic: one unit moves all of them in the same direction.
         neighbours: which data sets the guarantee compares.
         candidates: where the candidates came from, how many there are and of which kind.
@@ -54,14 +57,15 @@ class Release:
             what it should have been: the largest count left when it was selected. For a quantile, the rank of the
             released number is at most this far from the wanted one, all values being rounded to the grid. For a price,
             its revenue is at most this far below the best. Known before the data was seen; infinite where no double
-            could hold it; None where no bound holds for all data, as for a quantile without a grid.
+            could hold it; None where no bound holds for all data, as for a quantile without a grid and for several
+            quantiles.
         confidence: of `error_bound`.
         proofs: pages of this project's repository that prove the guarantee.
         time: when it was released; has a time zone.
         receipt: of the charge to a ledger. None: nothing was charged to a durable ledger, and adding up is left to
             the caller.
         version: of dpselect.
-        arguments: what else the question fixed; for a quantile its level, for quantiles and prices the most rows of a
+        arguments: what else the question fixed; for quantiles the levels, for quantiles and prices the most rows of a
             unit.
 
     >>> import dpselect as dps
@@ -111,7 +115,8 @@ class Release:
     def accuracy(self) -> str:
         """The error bound in one sentence."""
         if self.error_bound is None:
-            return "No bound on the error holds for all data; with a step there is one."
+            better = "." if self.task == "quantiles" else "; with a step there is one."
+            return f"No bound on the error holds for all data{better}"
         if not self.error_bound < _USELESS:
             return "At this epsilon no useful bound on the error can be given."
         sure = f"With {self.confidence:.0%} confidence"
@@ -171,6 +176,9 @@ class Release:
             return "level", [(_exact(self.arguments["level"]), value) for value in values]
         if self.task == "best_price":
             return "answer", [("best price", value) for value in values]
+        if self.task == "quantiles":
+            levels = [_exact(level) for level in self.arguments["levels"]]
+            return "level", list(zip(levels, values, strict=True))
         return "rank", [(str(rank), value) for rank, value in enumerate(values, 1)]
 
     def to_json(self) -> str:

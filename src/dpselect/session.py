@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,9 +16,10 @@ from dpselect.backends.files import (
     gather_unit_values,
 )
 from dpselect.errors import InvalidDataError, Shown
+from dpselect.mechanisms import QuantilesMethod
 from dpselect.release import Release
 from dpselect.summaries import CandidateCounts, CandidateKind, PublicCandidates, PublicDomain, UnitValues
-from dpselect.tasks import BestPrice, MostCommon, Quantile, TopK
+from dpselect.tasks import BestPrice, MostCommon, Quantile, Quantiles, TopK
 
 
 class Dataset:
@@ -155,6 +156,46 @@ class Dataset:
         """
         domain = PublicDomain.given(bounds, step=step)
         task = Quantile.planned(level, domain, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit)
+        values = self._gather(column, task.domain, max_rows_per_unit=task.max_rows_per_unit)
+        return task.release(values, column=column, unit=self._unit.name, time=_now())
+
+    def quantiles(
+        self,
+        column: str,
+        levels: Sequence[float],
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        step: float | None = None,
+        max_rows_per_unit: int = 1,
+        method: QuantilesMethod = "joint",
+    ) -> Release:
+        """Numbers below which about the shares `levels` of the values in `column` lie, for one `epsilon` together.
+
+        Args:
+            column: as for `quantile`.
+            levels: different numbers from 0 to 1.
+            bounds: as for `quantile`.
+            epsilon: privacy loss of this release, of all numbers together, > 0; at most 100 if joint.
+            step: as for `quantile`; wanted where many have the same value.
+            max_rows_per_unit: as for `quantile`.
+            method: ``"joint"``, all by one draw, or ``"halving"``, the middle one first: better for very many levels.
+
+        Returns:
+            A release whose value is a list of numbers within the bounds, one for each level, in their order.
+
+        Raises:
+            InvalidDataError: no such column, or one that does not hold numbers.
+            InvalidParameterError: another argument is out of range. Nothing is read or drawn then.
+
+        Proof: ``proofs/unit_values.md`` and ``proofs/joint_quantiles.md``; for halving ``proofs/quantiles.md``.
+
+        >>> people = Dataset("examples/data/adult.csv", unit="person_id")
+        >>> people.quantiles("age", [0.25, 0.5, 0.75], bounds=(0, 120), step=1, epsilon=1.0).value
+        [28.0, 37.0, 48.0]
+        """
+        domain = PublicDomain.given(bounds, step=step)
+        task = Quantiles.planned(levels, domain, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit, method=method)
         values = self._gather(column, task.domain, max_rows_per_unit=task.max_rows_per_unit)
         return task.release(values, column=column, unit=self._unit.name, time=_now())
 

@@ -112,6 +112,17 @@ def test_json_of_a_price(capsys: Captured, tmp_path: Path) -> None:
     assert certificate["arguments"] == {"max_rows_per_unit": 2}
 
 
+def test_several_quantiles_for_people(capsys: Captured) -> None:
+    levels = ("0.5,0.25" if each == "0.5" else each for each in AGE)
+    status, out, err = run(capsys, "quantiles", *levels, *BOUNDS, "--step", "1", "--method", "halving")
+    assert (status, err) == (0, "")
+    assert out.startswith("level  age\n  0.5  37\n 0.25  28\n\n")
+    assert "Drawn by QuantilesMechanism, 2 rounds, out of the 121 numbers from 0 to 120" in out
+    status, out, err = run(capsys, "quantiles", *("0.5;x" if each == "0.5" else each for each in AGE), *BOUNDS)
+    assert (status, out) == (1, "") or (status, out) == (2, "")
+    assert "numbers with commas between them" in err
+
+
 def test_json_is_exactly_the_certificate(capsys: Captured) -> None:
     status, out, err = run(capsys, "top-k", CLICKS, "page", "2", *COMMON, "--delta", "1e-9", "--json")
     assert (status, err) == (0, "")

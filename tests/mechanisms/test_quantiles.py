@@ -1,4 +1,4 @@
-"""Several quantiles by halving: law, cost, order, refusals. The core's own tests hold two levels against their law."""
+"""Several quantiles: law and cost of halving, order, refusals. The joint law: ``tests/reference``."""
 
 from __future__ import annotations
 
@@ -42,16 +42,33 @@ def node(values: list[float], level: float, first: int, last: int, epsilon: floa
 
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
 def test_three_levels_have_the_law_of_three_nodes(neighbours: Any) -> None:
-    values = [0.0, 0.5, 1.0, 1.0, 2.0, 3.0, 3.0, 9.0]
-    levels = [0.5, 0.25, 0.75]
-    mechanism = dps.QuantilesMechanism(epsilon=4.0, levels=levels, bounds=GRID, step=1, neighbours=neighbours)
-    counts = np.zeros((4, 4, 4))
+    values = [0.5, 1.0, 1.0, 2.0, 9.0]
+    levels = (0.5, 0.25, 0.75)
+    mechanism = dps.QuantilesMechanism(epsilon=4.0, levels=levels, bounds=GRID, method="halving", neighbours=neighbours)
+    counts = np.zeros((6, 6, 6))
     for _ in range(20_000):
         middle, low, high = mechanism.draw(values)
         assert low <= middle <= high
-        counts[int(low), int(middle), int(high)] += 1
-    assert p_value(counts.ravel(), law(values, epsilon=4.0, neighbours=neighbours).ravel()) >= NEVER
-    assert p_value(counts.ravel(), law(values, epsilon=5.0, neighbours=neighbours).ravel()) < NEVER
+        counts[tuple(np.searchsorted(values, [low, middle, high]))] += 1
+    assert p_value(counts.ravel(), law_on_the_line(values, epsilon=4.0, neighbours=neighbours).ravel()) >= NEVER
+    assert p_value(counts.ravel(), law_on_the_line(values, epsilon=5.0, neighbours=neighbours).ravel()) < NEVER
+
+
+def law_on_the_line(values: list[float], *, epsilon: float, neighbours: str) -> np.ndarray:
+    """Of the gaps that the quartiles lie in: the middle one's place is integrated over, as its gap's ends matter."""
+    share = epsilon / 2 if neighbours == "add_remove" else epsilon / 4
+    ends = np.clip([GRID[0], *values, GRID[1]], *GRID)
+    chances = np.zeros((len(values) + 1,) * 3)
+    middle = dps.QuantileMechanism(epsilon=share, level=0.5, bounds=GRID)
+    masses = np.diff(middle.cdf(values, ends))
+    for gap in np.flatnonzero(masses > 0):
+        below, above = [v for v in values if v <= ends[gap]], [v for v in values if v > ends[gap]]
+        for part in (np.arange(60) + 0.5) / 60:
+            at = ends[gap] + part * (ends[gap + 1] - ends[gap])
+            low = dps.QuantileMechanism(epsilon=share, level=0.5, bounds=(GRID[0], at)).cdf(below, ends)
+            high = dps.QuantileMechanism(epsilon=share, level=0.5, bounds=(at, GRID[1])).cdf(above, ends)
+            chances[:, gap, :] += masses[gap] / 60 * np.outer(np.diff(low), np.diff(high))
+    return chances
 
 
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
@@ -79,8 +96,8 @@ def worst_loss(neighbours: str, *, epsilon: float) -> float:
 def test_many_levels_of_many_values() -> None:
     values = np.random.default_rng(3).normal(50.0, 10.0, 60_000)
     levels = np.arange(1, 100) / 100
-    for step in (None, 0.01):
-        answers = np.array(dps.quantiles(values, levels, bounds=(0, 100), epsilon=1.0, step=step))
+    for step, method in ((None, "joint"), (None, "halving"), (0.01, "joint"), (0.01, "halving")):
+        answers = np.array(dps.quantiles(values, levels, bounds=(0, 100), epsilon=1.0, step=step, method=method))
         assert np.all(np.diff(answers) >= 0.0)
         ranks = np.searchsorted(np.sort(values), answers) / values.size
         assert np.abs(ranks - levels).max() < 0.01
@@ -89,10 +106,63 @@ def test_many_levels_of_many_values() -> None:
 def test_what_it_costs() -> None:
     for count, depths in ((1, 1), (2, 2), (3, 2), (4, 3), (99, 7)):
         levels = [(j + 1) / (count + 1) for j in range(count)]
-        mechanism = dps.QuantilesMechanism(epsilon=1.0, levels=levels, bounds=(0, 1))
+        mechanism = dps.QuantilesMechanism(epsilon=1.0, levels=levels, bounds=(0, 1), method="halving")
         assert mechanism.event.count == depths
         assert Fraction(mechanism.event.event.epsilon) * depths <= 1
         assert mechanism.event.event.epsilon == pytest.approx(1.0 / depths)
+        joint = dps.QuantilesMechanism(epsilon=1.0, levels=levels, bounds=(0, 1))
+        assert joint.event == dps.accounting.BoundedRangeEvent(epsilon=1.0)
+        assert joint.sensitivity == pytest.approx(1 - 1 / (count + 1))
+
+
+def test_values_of_a_unit_and_the_relation() -> None:
+    for method, neighbours, sensitivity in (
+        ("joint", "add_remove", 3 * 0.75),
+        ("joint", "replace_one", 3.0),
+        ("halving", "add_remove", 3.0),
+    ):
+        mechanism = dps.QuantilesMechanism(
+            epsilon=1.0, levels=(0.25, 0.5), bounds=(0, 1), method=method, neighbours=neighbours, values_per_unit=3
+        )
+        assert mechanism.sensitivity == sensitivity
+    # With more values of a unit the answers are as uncertain as at a smaller epsilon.
+    values = [0.2, 0.4, 0.6, 0.8] * 30
+    for method in ("joint", "halving"):
+        spread = [
+            np.std(
+                [
+                    dps.QuantilesMechanism(
+                        epsilon=2.0, levels=(0.5, 0.9), bounds=(0, 1), method=method, values_per_unit=rows
+                    ).draw(values)[0]
+                    for _ in range(300)
+                ]
+            )
+            for rows in (1, 200)
+        ]
+        assert spread[1] > 2 * spread[0]
+
+
+def test_equal_values_are_shared_by_both_methods() -> None:
+    values = [37.0] * 900 + [20.0] * 100
+    for method in ("joint", "halving"):
+        answers = dps.quantiles(values, [0.2, 0.4, 0.5, 0.9], bounds=(0, 120), step=1, epsilon=4.0, method=method)
+        assert answers == (37.0,) * 4
+
+
+@pytest.mark.parametrize(("name", "value"), [("method", "both"), ("epsilon", 101.0), ("values_per_unit", 0)])
+def test_bad_arguments(name: str, value: Any) -> None:
+    given: dict[str, Any] = {"epsilon": 1.0, "levels": (0.5,), "bounds": (0, 1), name: value}
+    with pytest.raises(InvalidParameterError) as caught:
+        dps.QuantilesMechanism(**given)
+    assert caught.value.name == name
+
+
+@pytest.mark.parametrize("bounds", [(1e-300, 1e300), (-1.7e308, 1.7e308)])
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-6, 100.0])
+def test_extreme_scales(bounds: Any, epsilon: float) -> None:
+    for values in ([], [bounds[0]] * 400, [bounds[1]] * 400):
+        answers = dps.quantiles(values, [0.1, 0.5, 0.99], bounds=bounds, epsilon=epsilon)
+        assert bounds[0] <= answers[0] <= answers[1] <= answers[2] <= bounds[1]
 
 
 def test_one_level_is_the_single_quantile_and_copies_are_equal() -> None:

@@ -10,6 +10,7 @@ use super::sampler::run;
 use crate::cells::{Breakpoints, Counts, Scored};
 use crate::entropy::{Entropy, with_thread_entropy};
 use crate::grid;
+use crate::joint;
 use crate::point::Point;
 use crate::quantile::{self, Range, Route};
 use crate::quantiles;
@@ -120,14 +121,7 @@ impl IntervalSampler {
     /// The quantile at `level` of `values` moved into [lower, upper]: a real number, rounded once.
     #[pyo3(signature = (values, level, lower, upper, /))]
     fn quantile(&self, values: &Bound<'_, PyAny>, level: f64, lower: f64, upper: f64) -> PyResult<f64> {
-        if !(lower < upper && lower.is_finite() && upper.is_finite()) {
-            return Err(invalid_parameter(
-                values.py(),
-                "bounds",
-                "<out of range>",
-                "two finite numbers, lower < upper",
-            ));
-        }
+        check_bounds(values.py(), lower, upper)?;
         self.quantile_in(values, level, Range::Interval { lower, upper })
     }
 
@@ -150,13 +144,8 @@ pub fn draw_quantiles(
     grid: Option<&Grid>,
 ) -> PyResult<Vec<f64>> {
     let py = values.py();
-    let are_levels = levels.iter().all(|level| (0.0..=1.0).contains(level)) && levels.is_sorted_by(|a, b| a < b);
-    if !are_levels {
-        return Err(invalid_parameter(py, "levels", "<out of range>", "increasing numbers from 0 to 1"));
-    }
-    if !(lower < upper && lower.is_finite() && upper.is_finite()) {
-        return Err(invalid_parameter(py, "bounds", "<out of range>", "two finite numbers, lower < upper"));
-    }
+    check_levels(py, &levels)?;
+    check_bounds(py, lower, upper)?;
     let memory = Memory::of(values)?;
     with_view!(memory, view => {
         run(py, memory.bytes(), move || {
@@ -164,6 +153,48 @@ pub fn draw_quantiles(
             with_thread_entropy(|entropy| quantiles::draw(&view, &levels, range, epsilon, entropy))
         })
     })
+}
+
+/// Quantiles at strictly increasing `levels` by one draw, on [lower, upper] or on the grid; `sensitivity` is that of
+/// how many values are in another group than they should be.
+#[pyfunction]
+#[pyo3(signature = (values, levels, epsilon, sensitivity, lower, upper, grid=None, /))]
+pub fn joint_quantiles(
+    values: &Bound<'_, PyAny>,
+    levels: Vec<f64>,
+    epsilon: f64,
+    sensitivity: f64,
+    lower: f64,
+    upper: f64,
+    grid: Option<&Grid>,
+) -> PyResult<Vec<f64>> {
+    let py = values.py();
+    check_levels(py, &levels)?;
+    check_bounds(py, lower, upper)?;
+    // A value in a wrong group is one too many there and one missing in another.
+    let scale = Scale::new(epsilon, sensitivity, 4).map_err(|error| to_python(py, error))?;
+    let memory = Memory::of(values)?;
+    with_view!(memory, view => {
+        run(py, memory.bytes(), move || {
+            let range = grid.map_or(Range::Interval { lower, upper }, |grid| Range::Grid(&grid.0));
+            with_thread_entropy(|entropy| joint::draw(&view, &levels, range, &scale, entropy))
+        })
+    })
+}
+
+fn check_levels(py: Python<'_>, levels: &[f64]) -> PyResult<()> {
+    let are_levels = levels.iter().all(|level| (0.0..=1.0).contains(level)) && levels.is_sorted_by(|a, b| a < b);
+    if are_levels && !levels.is_empty() {
+        return Ok(());
+    }
+    Err(invalid_parameter(py, "levels", "<out of range>", "increasing numbers from 0 to 1, at least one"))
+}
+
+fn check_bounds(py: Python<'_>, lower: f64, upper: f64) -> PyResult<()> {
+    if lower < upper && lower.is_finite() && upper.is_finite() {
+        return Ok(());
+    }
+    Err(invalid_parameter(py, "bounds", "<out of range>", "two finite numbers, lower < upper"))
 }
 
 impl IntervalSampler {

@@ -23,6 +23,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<integers::Proposals>()?;
     module.add_class::<integers::ResponseSampler>()?;
     module.add_class::<density::DensityPlan>()?;
+    module.add_function(wrap_pyfunction!(intervals::joint_quantiles, module)?)?;
     module.add_class::<intervals::Grid>()?;
     module.add_class::<intervals::IntervalSampler>()?;
     module.add_class::<landscapes::LandscapeSampler>()?;

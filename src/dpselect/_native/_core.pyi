@@ -12,6 +12,7 @@ __all__ = [
     "Proposals",
     "ResponseSampler",
     "Sampler",
+    "joint_quantiles",
     "quantiles",
     "tally",
 ]
@@ -219,4 +220,19 @@ def tally(weights: NDArray[np.uint64], size: int, /) -> NDArray[np.int64]:
     """How often each cell comes in `size` independent draws with probabilities proportional to `weights`.
 
     Their sum has to be from 1 to ``2**63 - 1``.
+    """
+
+def joint_quantiles(
+    values: object,
+    levels: list[float],
+    epsilon: float,
+    sensitivity: float,
+    lower: float,
+    upper: float,
+    grid: Grid | None = None,
+    /,
+) -> list[float]:
+    """All quantiles by one draw: density ``exp(-(values in a wrong group) / b)``, ``b = 2 * sensitivity / epsilon``.
+
+    On a grid each value is moved to the nearest point and spread over its cell at random first.
     """

@@ -48,7 +48,7 @@ def _origin(release: Release) -> str:
     """What the value was drawn from."""
     public = release.candidates
     match release.task:
-        case "quantile":
+        case "quantile" | "quantiles":
             numbers = f"the {public['count']:,} numbers" if public["source"] == "grid" else "all numbers"
             between = f"from {_text(public['lower'])} to {_text(public['upper'])}"
         case "best_price":

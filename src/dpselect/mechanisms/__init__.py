@@ -18,7 +18,7 @@ from dpselect.mechanisms.piecewise_linear import PiecewiseLinearMechanism
 from dpselect.mechanisms.price import PriceMechanism
 from dpselect.mechanisms.price_list import PriceListMechanism
 from dpselect.mechanisms.quantile import QuantileMechanism
-from dpselect.mechanisms.quantiles import QuantilesMechanism
+from dpselect.mechanisms.quantiles import QuantilesMechanism, QuantilesMethod
 from dpselect.mechanisms.randomized_response import CountEstimate, RandomizedResponse
 from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
@@ -45,6 +45,7 @@ __all__ = [
     "PriceMechanism",
     "QuantileMechanism",
     "QuantilesMechanism",
+    "QuantilesMethod",
     "RandomizedResponse",
     "ReportNoisyMax",
     "SmoothedHistogramMechanism",

@@ -1,15 +1,16 @@
-"""Several quantiles at once, by halving."""
+"""Several quantiles together: by halving, or by one draw of all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, cast
+from itertools import pairwise
+from typing import Any, Literal, cast, get_args
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
-from dpselect.arguments import finite_bounds, positive_epsilon, quantile_level
+from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, positive_sensitivity, quantile_level
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.grids import Grid
 from dpselect.mechanisms.quantile import refused_values, shortest
@@ -17,40 +18,55 @@ from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 from dpselect.mechanisms.values import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 
+QuantilesMethod = Literal["joint", "halving"]
+METHODS: tuple[str, ...] = get_args(QuantilesMethod)
+LARGEST_JOINT_EPSILON = 100.0
+"""A larger one would make a rank worth more than doubles can weigh against another over millions of values."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuantilesMechanism(MechanismValue):
-    """Draws several quantiles: the middle one, then those below it from the values below it, and so on.
+    r"""Draws several quantiles of the same values, which never decrease with the level.
 
-    A value belongs to one group at each of the ``floor(log2(m)) + 1`` depths, so `epsilon` is divided by that and not
-    by the number of levels. Answers never decrease. Where many values are equal, an answer among them sends them all
-    to the levels above: ask for single quantiles then.
+    ``method="joint"`` draws all of them at once, with density :math:`e^{-w/b}` for increasing answers, where w is how
+    many values are in another of the groups between the answers than they should be. ``method="halving"`` draws the
+    middle one first, then those below it from the values below it, and so on: a value belongs to one group at each of
+    ``floor(log2(m)) + 1`` depths, among which `epsilon` is divided.
 
     Args:
-        epsilon: privacy loss of all answers together, > 0.
+        epsilon: privacy loss of all answers together, > 0; at most 100 if joint.
         levels: different numbers from 0 to 1, in any order.
         bounds: as for `QuantileMechanism`.
-        step: as for `QuantileMechanism`.
-        neighbours: which data sets the guarantee compares; ``"replace_one"`` takes twice the noise.
+        step: as for `QuantileMechanism`. Each value counts as the nearest point, and is spread at random around
+            it, so that a point that holds many values is as wide as all of them.
+        method: ``"joint"`` or ``"halving"``. The first is closer for up to about twenty levels with many
+            values between them, and the second beyond; joint takes longer with many levels.
+        neighbours: which data sets the guarantee compares; ``"replace_one"`` takes up to twice the noise.
+        values_per_unit: the most values that are one unit's.
 
     Raises:
         InvalidParameterError: an argument is out of range, or `step` does not divide the bounds.
 
-    Proof: ``proofs/quantiles.md``. Source: Kaplan, Schnapp & Stemmer (2022).
+    Proof: ``proofs/joint_quantiles.md`` and, for halving, ``proofs/quantiles.md``. Sources: Gillenwater, Joseph &
+    Kulesza (2021); Kaplan, Schnapp & Stemmer (2022).
 
     >>> mechanism = QuantilesMechanism(epsilon=3.0, levels=[0.25, 0.5, 0.75], bounds=(0, 120), step=1)
-    >>> mechanism.event.count, mechanism.event.epsilon
-    (2, 3.0)
+    >>> mechanism.event, mechanism.sensitivity
+    (BoundedRangeEvent(epsilon=3.0), 0.75)
     >>> low, middle, high = mechanism.draw(range(120))
     >>> low <= middle <= high
     True
+    >>> QuantilesMechanism(epsilon=3.0, levels=[0.25, 0.5, 0.75], bounds=(0, 120), method="halving").event.count
+    2
     """
 
     epsilon: float
     levels: tuple[float, ...]
     bounds: tuple[float | Fraction, float | Fraction]
     step: float | Fraction | None = None
+    method: QuantilesMethod = "joint"
     neighbours: Neighbours = Neighbours.ADD_REMOVE
+    values_per_unit: int = 1
     _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
     _grid: Grid | None = field(init=False, repr=False, compare=False)
 
@@ -60,9 +76,27 @@ class QuantilesMechanism(MechanismValue):
         self._set("levels", _different_levels(self.levels))
         self._set("bounds", (shortest(lower), shortest(upper)))
         self._set("neighbours", neighbouring_relation(self.neighbours))
+        self._set("values_per_unit", positive_count(self.values_per_unit, "values_per_unit"))
         self._set("_ends", (float(lower), float(upper)))
         self._set("_grid", None if self.step is None else Grid.dividing(lower, upper, step=self.step))
-        positive_epsilon(Fraction(self._share) / 2, "epsilon")  # refuses what is too small to be divided
+        if self.method not in METHODS:
+            raise InvalidParameterError("method", self.method, '"joint" or "halving"')
+        if self.method == "joint" and self.epsilon > LARGEST_JOINT_EPSILON:
+            expected = f"at most {LARGEST_JOINT_EPSILON:g} for joint quantiles"
+            raise InvalidParameterError("epsilon", self.epsilon, expected, 'There is method="halving".')
+        positive_epsilon(self._node_epsilon, "epsilon")  # refuses what is too small to be divided
+
+    @property
+    def sensitivity(self) -> float:
+        """By how many values more or less in a wrong group a unit can matter, joint; at a node of a depth if halving.
+
+        Joint it is ``1 - gap`` for the smallest gap among 0, the levels and 1, or 1 under ``"replace_one"``; halving
+        at most 1; times `values_per_unit`.
+        """
+        if self.method == "halving" or self.neighbours is Neighbours.REPLACE_ONE:
+            return positive_sensitivity(self.values_per_unit)
+        ends = [Fraction(0), *(Fraction(level) for level in sorted(self.levels)), Fraction(1)]
+        return positive_sensitivity(self.values_per_unit * (1 - min(high - low for low, high in pairwise(ends))))
 
     @property
     def _depths(self) -> int:
@@ -74,8 +108,19 @@ class QuantilesMechanism(MechanismValue):
         return positive_epsilon(Fraction(self.epsilon) / self._depths)
 
     @property
-    def event(self) -> ComposedEvent:
-        """What all answers together cost, for accounting: one bounded-range event for each depth."""
+    def _node_epsilon(self) -> float:
+        """What one value more or less at a node costs.
+
+        A replaced value is one removed and one added: two groups of a depth may change, or one group twice.
+        """
+        values = self.values_per_unit * (1 if self.neighbours is Neighbours.ADD_REMOVE else 2)
+        return positive_epsilon(Fraction(self._share) / values)
+
+    @property
+    def event(self) -> BoundedRangeEvent | ComposedEvent:
+        """What all answers together cost, for accounting: one bounded-range event, or one for each depth of halving."""
+        if self.method == "joint":
+            return BoundedRangeEvent(epsilon=self.epsilon)
         return ComposedEvent(event=BoundedRangeEvent(epsilon=self._share), count=self._depths)
 
     def draw(self, values: ScoresLike) -> tuple[float, ...]:
@@ -90,12 +135,15 @@ class QuantilesMechanism(MechanismValue):
         Raises:
             InvalidDataError: not one-dimensional, not numbers, or NaN among them. Nothing is drawn then.
         """
-        # A replaced value is one removed and one added: two groups of a depth may change, or one group twice.
-        share = self._share if self.neighbours is Neighbours.ADD_REMOVE else self._share / 2.0
         increasing = sorted(self.levels)
         grid = None if self._grid is None else self._grid.native()
         try:
-            answers = _core.quantiles(native_scores(values), increasing, share, *self._ends, grid)
+            native = native_scores(values)
+            if self.method == "joint":
+                arguments = (increasing, self.epsilon, self.sensitivity, *self._ends, grid)
+                answers = _core.joint_quantiles(native, *arguments)
+            else:
+                answers = _core.quantiles(native, increasing, self._node_epsilon, *self._ends, grid)
         except InvalidScoresError as refused:
             problem = refused_values(refused)
         else:
@@ -127,6 +175,7 @@ def quantiles(
     bounds: tuple[float | Fraction, float | Fraction],
     epsilon: float,
     step: float | Fraction | None = None,
+    method: QuantilesMethod = "joint",
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
 ) -> tuple[float, ...]:
     """Draw the quantiles at `levels` of `values`, one value a unit, at the cost of `epsilon` for all of them together.
@@ -145,6 +194,7 @@ def quantiles(
         levels=cast("tuple[float, ...]", levels),
         bounds=bounds,
         step=step,
+        method=method,
         neighbours=neighbouring_relation(neighbours),
     )
     return mechanism.draw(values)

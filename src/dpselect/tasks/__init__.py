@@ -3,6 +3,7 @@
 from dpselect.tasks.best_price import BestPrice
 from dpselect.tasks.most_common import MostCommon
 from dpselect.tasks.quantile import Quantile
+from dpselect.tasks.quantiles import Quantiles
 from dpselect.tasks.top_k import TopK
 
-__all__ = ["BestPrice", "MostCommon", "Quantile", "TopK"]
+__all__ = ["BestPrice", "MostCommon", "Quantile", "Quantiles", "TopK"]

@@ -10,7 +10,10 @@ from dpselect.cli import candidates as public
 from dpselect.cli.options import Bounds, Json, Number, Whole
 from dpselect.cli.output import show
 from dpselect.cli.progress import scan_progress
+from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms import QuantilesMethod
 
+Levels = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Prices = Annotated[str, Parameter(allow_leading_hyphen=True)]
 
 
@@ -52,6 +55,61 @@ def quantile(
             column, level, bounds=bounds, epsilon=epsilon, step=step, max_rows_per_unit=max_rows_per_unit
         )
     show(release, as_json=as_json)
+
+
+def quantiles(
+    source: str,
+    column: str,
+    levels: Levels,
+    /,
+    *,
+    unit: str,
+    bounds: Bounds,
+    epsilon: Number,
+    step: Number | None = None,
+    method: QuantilesMethod = "joint",
+    max_rows_per_unit: Whole = 1,
+    as_json: Json = False,
+) -> None:
+    """Numbers that about these shares of the values are below, for one price.
+
+    dpselect quantiles adult.csv age 0.25,0.5,0.75 \\
+        --unit person_id --bounds 0 120 --step 1 --epsilon 0.5
+
+    Args:
+        source: CSV or Parquet file, or a quoted glob such as 'people/*.csv'.
+        column: Column of numbers.
+        levels: Different shares of the values, from 0 to 1, with commas between them.
+        unit: Column that says whose row it is: who is protected.
+        bounds: Bounds of the answers, public and not taken from the column; values beyond count as the bound.
+        epsilon: Privacy loss of all answers together; smaller is more private and less accurate.
+        step: Answer in steps of this from the smallest on, such as 1 for ages in years; it divides the distance of the
+            bounds. Wanted where many have the same value. Default: any number between them.
+        method: All by one draw, or the middle one first and so on: better for very many levels.
+        max_rows_per_unit: Most rows of one unit; of more, so many are chosen at random. The error grows with it.
+        as_json: Print the certificate as JSON instead of a table.
+    """
+    from dpselect.session import Dataset
+
+    with scan_progress() as progress:
+        data = Dataset(source, unit=unit, progress=progress)
+        release = data.quantiles(
+            column,
+            _numbers(levels),
+            bounds=bounds,
+            epsilon=epsilon,
+            step=step,
+            max_rows_per_unit=max_rows_per_unit,
+            method=method,
+        )
+    show(release, as_json=as_json)
+
+
+def _numbers(levels: str) -> list[float]:
+    try:
+        return [float(level) for level in levels.split(",")]
+    except ValueError:
+        raise InvalidParameterError("levels", levels, "numbers with commas between them, such as 0.25,0.5") from None
 
 
 def price(
