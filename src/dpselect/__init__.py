@@ -27,11 +27,13 @@ from dpselect.errors import (
 )
 from dpselect.mechanisms import (
     ExponentialMechanism,
+    GeometricMechanism,
     IntervalMechanism,
     PermuteAndFlip,
     PriceListMechanism,
     QuantileMechanism,
     QuantilesMechanism,
+    RandomizedResponse,
     ReportNoisyMax,
     SmoothedHistogramMechanism,
 )
@@ -51,6 +53,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Dataset",
     "ExponentialMechanism",
+    "GeometricMechanism",
     "IntervalMechanism",
     "InvalidCandidatesError",
     "InvalidDataError",
@@ -62,6 +65,7 @@ __all__ = [
     "PriceListMechanism",
     "QuantileMechanism",
     "QuantilesMechanism",
+    "RandomizedResponse",
     "Release",
     "ReportNoisyMax",
     "SelectionError",

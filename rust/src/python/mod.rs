@@ -3,6 +3,7 @@
 mod arrays;
 mod arrow;
 mod errors;
+mod integers;
 mod intervals;
 mod sampler;
 mod shares;
@@ -16,6 +17,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     crate::blocks::available_threads();
     module.add_function(wrap_pyfunction!(intervals::draw_quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(shares::tally, module)?)?;
+    module.add_class::<integers::GeometricSampler>()?;
+    module.add_class::<integers::Proposals>()?;
+    module.add_class::<integers::ResponseSampler>()?;
     module.add_class::<intervals::Grid>()?;
     module.add_class::<intervals::IntervalSampler>()?;
     module.add_class::<sampler::Sampler>()

@@ -1,6 +1,7 @@
 """Mechanisms: from scores to a candidate. Values with their arguments; the drawing is in the compiled core."""
 
 from dpselect.mechanisms.exponential import ExponentialMechanism
+from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.interval import IntervalMechanism
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
@@ -9,16 +10,20 @@ from dpselect.mechanisms.price_list import PriceListMechanism
 from dpselect.mechanisms.quantile import QuantileMechanism
 from dpselect.mechanisms.quantiles import QuantilesMechanism
 from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
+from dpselect.mechanisms.randomized_response import CountEstimate, RandomizedResponse
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
 __all__ = [
+    "CountEstimate",
     "ExponentialMechanism",
+    "GeometricMechanism",
     "IntervalMechanism",
     "Mechanism",
     "PermuteAndFlip",
     "PriceListMechanism",
     "QuantileMechanism",
     "QuantilesMechanism",
+    "RandomizedResponse",
     "ReportNoisyMax",
     "SmoothedHistogramMechanism",
     "TopKPlan",
