@@ -26,6 +26,7 @@ from dpselect.errors import (
     SelectionError,
 )
 from dpselect.mechanisms import (
+    DensityMechanism,
     ExponentialMechanism,
     GeometricMechanism,
     IntervalMechanism,
@@ -52,6 +53,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Dataset",
+    "DensityMechanism",
     "ExponentialMechanism",
     "GeometricMechanism",
     "IntervalMechanism",

@@ -2,6 +2,7 @@
 
 mod arrays;
 mod arrow;
+mod density;
 mod errors;
 mod integers;
 mod intervals;
@@ -20,6 +21,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<integers::GeometricSampler>()?;
     module.add_class::<integers::Proposals>()?;
     module.add_class::<integers::ResponseSampler>()?;
+    module.add_class::<density::DensityPlan>()?;
     module.add_class::<intervals::Grid>()?;
     module.add_class::<intervals::IntervalSampler>()?;
     module.add_class::<sampler::Sampler>()

@@ -1,5 +1,6 @@
 """Mechanisms: from scores to a candidate. Values with their arguments; the drawing is in the compiled core."""
 
+from dpselect.mechanisms.density import DensityMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.interval import IntervalMechanism
@@ -15,6 +16,7 @@ from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
 __all__ = [
     "CountEstimate",
+    "DensityMechanism",
     "ExponentialMechanism",
     "GeometricMechanism",
     "IntervalMechanism",
