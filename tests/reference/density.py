@@ -116,7 +116,9 @@ class Band:
 
     def parts(self, boundary: int, count: int) -> list[Fraction]:
         """The weights of the steps from here, each with the bound of what follows it."""
-        return [self.part(boundary, more) * self.bound(boundary + 1, count + more) for more in range(self.k - count + 1)]
+        return [
+            self.part(boundary, more) * self.bound(boundary + 1, count + more) for more in range(self.k - count + 1)
+        ]
 
     def _bound(self, boundary: int, count: int) -> Fraction:
         if not self.is_open(boundary, count):
@@ -185,9 +187,7 @@ def law_by_bands(
     bands = [Band(before, through, k=k, lengths=lengths, radius=radius, grain=grain) for radius in radii]
 
     def rounds(chosen: int | None) -> dict[Sample, Fraction]:
-        one = exact_law(
-            lambda randomness: propose(bands, starts, decay=decay, chosen=chosen, randomness=randomness)
-        )
+        one = exact_law(lambda randomness: propose(bands, starts, decay=decay, chosen=chosen, randomness=randomness))
         accepted = 1 - one.get(None, Fraction(0))
         return {sample: mass / accepted for sample, mass in one.items() if sample is not None}
 

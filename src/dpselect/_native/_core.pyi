@@ -3,7 +3,17 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DensityPlan", "GeometricSampler", "Grid", "IntervalSampler", "Proposals", "ResponseSampler", "Sampler", "quantiles", "tally"]
+__all__ = [
+    "DensityPlan",
+    "GeometricSampler",
+    "Grid",
+    "IntervalSampler",
+    "Proposals",
+    "ResponseSampler",
+    "Sampler",
+    "quantiles",
+    "tally",
+]
 
 @final
 class GeometricSampler:
@@ -44,7 +54,6 @@ class DensityPlan:
 
     def draw_points(self, size: int, /) -> NDArray[np.float64]:
         """The same for values: points in increasing order, shape ``(size, k)``."""
-
 
 @final
 class Grid:

@@ -5,13 +5,14 @@ from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.interval import IntervalMechanism
 from dpselect.mechanisms.mechanism import Mechanism
+from dpselect.mechanisms.noisy_histogram import NoisyHistogramMechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.price_list import PriceListMechanism
 from dpselect.mechanisms.quantile import QuantileMechanism
 from dpselect.mechanisms.quantiles import QuantilesMechanism
-from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
 from dpselect.mechanisms.randomized_response import CountEstimate, RandomizedResponse
+from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "GeometricMechanism",
     "IntervalMechanism",
     "Mechanism",
+    "NoisyHistogramMechanism",
     "PermuteAndFlip",
     "PriceListMechanism",
     "QuantileMechanism",
