@@ -93,7 +93,9 @@ fn every_sample_of_a_band_comes_as_its_weight_says() {
             }
         }
         let total: f64 = law.iter().sum();
-        law.iter_mut().for_each(|mass| *mass /= total);
+        for mass in &mut law {
+            *mass /= total;
+        }
         let reached = law.iter().filter(|&&mass| mass > 0.0).count();
         let wrong: Vec<f64> =
             law.iter().enumerate().map(|(index, _)| f64::from(u8::from(law[index] > 0.0)) / reached as f64).collect();

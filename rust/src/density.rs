@@ -122,10 +122,10 @@ impl Plan {
             let truth = exp_negative(&x, precision);
             // V 2^bits * ceiling * 2^exponent against exp(-x).
             let left = (precision as i64 - bits as i64 + exponent) as usize;
-            if (&cell + UBig::ONE) * ceiling << left <= truth.low {
+            if ((&cell + UBig::ONE) * ceiling) << left <= truth.low {
                 return true;
             }
-            if cell * ceiling << left >= truth.high {
+            if (cell * ceiling) << left >= truth.high {
                 return false;
             }
             uniform.refine(entropy);

@@ -4,6 +4,9 @@ Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndF
 `ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`; scores on intervals: `IntervalMechanism`; prices:
 `PriceListMechanism`. Tables: `Dataset`, whose answers are each a `Release`. Before spending: `planning`. What was
 spent: `accounting`.
+`ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`; scores on intervals: `IntervalMechanism`;
+whole distributions: `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`. Tables:
+`Dataset`, whose answers are each a `Release`. Before spending: `planning`. What was spent: `accounting`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -26,11 +29,13 @@ from dpselect.errors import (
     SelectionError,
 )
 from dpselect.mechanisms import (
+    CurveMechanism,
     DensityMechanism,
     ExponentialMechanism,
     GeometricMechanism,
     IntervalMechanism,
     NoisyHistogramMechanism,
+    MarginalsMechanism,
     PermuteAndFlip,
     PriceListMechanism,
     QuantileMechanism,
@@ -53,6 +58,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CurveMechanism",
     "Dataset",
     "DensityMechanism",
     "ExponentialMechanism",
@@ -62,6 +68,7 @@ __all__ = [
     "InvalidDataError",
     "InvalidParameterError",
     "InvalidScoresError",
+    "MarginalsMechanism",
     "MissingExtraError",
     "Neighbours",
     "NoisyHistogramMechanism",

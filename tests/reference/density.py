@@ -128,6 +128,18 @@ class Band:
         total = sum(self.parts(boundary, count), Fraction(0))
         return rounded_up(total, self.grain) if total else total
 
+    def law(self) -> dict[Sample, Fraction]:
+        """What `walk` returns, with its probability: the steps' probabilities multiplied."""
+        reached: dict[Sample, Fraction] = {(): Fraction(1)}
+        for boundary in range(len(self.through) - 1):
+            reached = {
+                (*sample, more): mass * part / self.bound(boundary, sum(sample))
+                for sample, mass in reached.items()
+                for more, part in enumerate(self.parts(boundary, sum(sample)))
+                if part
+            }
+        return reached
+
     def walk(self, randomness: Randomness) -> Sample | None:
         """A sample with probability `weight` over the first bound, or nothing."""
         sample: Sample = ()
@@ -141,63 +153,81 @@ class Band:
         return sample
 
 
-def propose(
-    bands: Sequence[Band], starts: Sequence[int], *, decay: Fraction, chosen: int | None = None, randomness: Randomness
-) -> Sample | None:
-    """One round: a shell, a sample from its band, and the sample's own distance. `chosen` fixes the shell (wrong).
+def shells(bands: Sequence[Band], starts: Sequence[int], *, decay: Fraction) -> tuple[list[Fraction], list[Fraction]]:
+    """Heights of the shells, and with what weights they are chosen.
 
-    Shell i has the distances from ``starts[i]`` to ``bands[i].radius``; its height bounds what decay takes until the
-    next one's start.
+    Shell i has the distances from ``starts[i]`` to ``bands[i].radius``; the heights from it on sum to a bound of what
+    decay makes of its start.
     """
     tops = [rounded_up(decay ** (start - starts[0]), bands[0].grain) for start in starts]
     heights = [top - below for top, below in pairwise([*tops, Fraction(0)])]
-    if chosen is None:
-        chosen = randomness.choose([height * band.bound(0, 0) for height, band in zip(heights, bands, strict=True)])
-    sample = bands[chosen].walk(randomness)
+    return heights, [height * band.bound(0, 0) for height, band in zip(heights, bands, strict=True)]
+
+
+def propose(bands: Sequence[Band], starts: Sequence[int], *, decay: Fraction, randomness: Randomness) -> Sample | None:
+    """One round: a shell, a sample from its band, and a coin for the sample's own distance."""
+    heights, shares = shells(bands, starts, decay=decay)
+    sample = bands[randomness.choose(shares)].walk(randomness)
     if sample is None:
         return None
     away = distance(bands[0].before, bands[0].through, sample)
     own = next(index for index, band in enumerate(bands) if away <= band.radius)
+    if not randomness.coin(decay ** (away - starts[own])):
+        return None
     ceiling = sum(heights[own:], Fraction(0))
-    is_kept = randomness.coin(decay ** (away - starts[own])) and randomness.coin(
-        decay ** (starts[own] - starts[0]) / ceiling
-    )
-    return sample if is_kept else None
+    return sample if randomness.coin(decay ** (starts[own] - starts[0]) / ceiling) else None
 
 
-def law_by_bands(
-    before: Sequence[int],
-    through: Sequence[int],
-    *,
-    k: int,
-    lengths: Sequence[Fraction] | None,
-    decay: Fraction,
-    cuts: Sequence[int],
-    grain: int = 16,
-    keeps_the_shell: bool = False,
-) -> dict[Sample, Fraction]:
-    """The law of rounds until one accepts, for shells cut after these distances.
+class Rounds:
+    """Shells cut after some distances, and the law of rounds until one accepts.
 
-    With `keeps_the_shell` a rejection draws from the same band again: not the mechanism's law.
+    `law` multiplies probabilities along the way; `law_of_program` follows every path of `propose`. They are equal.
     """
-    everything = through[-1] * k
-    nearest = min(distance(before, through, sample) for sample in samples(k, len(through) - 1))
-    radii = [*(cut for cut in cuts if nearest <= cut < everything), everything]
-    starts = [nearest, *(radius + 1 for radius in radii[:-1])]
-    bands = [Band(before, through, k=k, lengths=lengths, radius=radius, grain=grain) for radius in radii]
 
-    def rounds(chosen: int | None) -> dict[Sample, Fraction]:
-        one = exact_law(lambda randomness: propose(bands, starts, decay=decay, chosen=chosen, randomness=randomness))
+    def __init__(
+        self,
+        before: Sequence[int],
+        through: Sequence[int],
+        *,
+        k: int,
+        lengths: Sequence[Fraction] | None,
+        decay: Fraction,
+        cuts: Sequence[int],
+        grain: int = 16,
+    ) -> None:
+        everything = through[-1] * k
+        nearest = min(distance(before, through, sample) for sample in samples(k, len(through) - 1))
+        radii = [*(cut for cut in cuts if nearest <= cut < everything), everything]
+        self.starts = [nearest, *(radius + 1 for radius in radii[:-1])]
+        self.bands = [Band(before, through, k=k, lengths=lengths, radius=radius, grain=grain) for radius in radii]
+        self.decay = decay
+        self.heights, self.shares = shells(self.bands, self.starts, decay=decay)
+
+    def kept(self, chosen: int) -> dict[Sample, Fraction]:
+        """What a round in this shell returns, with its probability."""
+        band = self.bands[chosen]
+        masses: dict[Sample, Fraction] = {}
+        for sample, mass in band.law().items():
+            away = distance(band.before, band.through, sample)
+            own = next(index for index, other in enumerate(self.bands) if away <= other.radius)
+            ceiling = sum(self.heights[own:], Fraction(0))
+            first, second = self.decay ** (away - self.starts[own]), self.decay ** (self.starts[own] - self.starts[0])
+            masses[sample] = mass * first * (second / ceiling)
+        return masses
+
+    def law(self, *, keeps_the_shell: bool = False) -> dict[Sample, Fraction]:
+        """The law; with `keeps_the_shell` a rejection draws from the same band again, which is not the mechanism's."""
+        mixed: dict[Sample, Fraction] = {}
+        for chosen, share in enumerate(self.shares):
+            masses = self.kept(chosen)
+            factor = share / sum(masses.values()) if keeps_the_shell else share
+            for sample, mass in masses.items():
+                mixed[sample] = mixed.get(sample, Fraction(0)) + mass * factor
+        total = sum(mixed.values())
+        return {sample: mass / total for sample, mass in mixed.items()}
+
+    def law_of_program(self) -> dict[Sample, Fraction]:
+        """The law of `propose`, repeated."""
+        one = exact_law(lambda randomness: propose(self.bands, self.starts, decay=self.decay, randomness=randomness))
         accepted = 1 - one.get(None, Fraction(0))
         return {sample: mass / accepted for sample, mass in one.items() if sample is not None}
-
-    if not keeps_the_shell:
-        return rounds(None)
-    tops = [rounded_up(decay ** (start - nearest), grain) for start in starts]
-    heights = [top - below for top, below in pairwise([*tops, Fraction(0)])]
-    shares = [height * band.bound(0, 0) for height, band in zip(heights, bands, strict=True)]
-    mixed: dict[Sample, Fraction] = {}
-    for chosen, share in enumerate(shares):
-        for sample, mass in rounds(chosen).items() if share else ():
-            mixed[sample] = mixed.get(sample, Fraction(0)) + mass * share / sum(shares)
-    return mixed

@@ -1,6 +1,7 @@
 """Mechanisms: from scores to a candidate. Values with their arguments; the drawing is in the compiled core."""
 
 from dpselect.mechanisms.density import DensityMechanism
+from dpselect.mechanisms.density_dimensions import CurveMechanism, MarginalsMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.interval import IntervalMechanism
@@ -17,10 +18,12 @@ from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
 __all__ = [
     "CountEstimate",
+    "CurveMechanism",
     "DensityMechanism",
     "ExponentialMechanism",
     "GeometricMechanism",
     "IntervalMechanism",
+    "MarginalsMechanism",
     "Mechanism",
     "NoisyHistogramMechanism",
     "PermuteAndFlip",
