@@ -14,7 +14,7 @@ import pytest
 import dpselect as dps
 from dpselect import session
 from dpselect.mechanisms import PriceListMechanism
-from tests.backends.tables import write_csv, write_parquet
+from tests.backends.tables import gather, write_csv, write_parquet
 
 ADULT = Path(__file__).parents[1] / "examples" / "data" / "adult.csv"
 
@@ -42,6 +42,13 @@ def drawn_from(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
 
 def ask(path: Path, prices: Any, **options: Any) -> dps.Release:
     return dps.Dataset(path, unit="unit").best_price("value", prices=prices, epsilon=1.0, **options)
+
+
+def test_what_the_prices_of_the_example_earn() -> None:
+    gains = np.array(gather(ADULT, unit="person_id", column="capital_gain"))
+    earned = sorted(((int(price * (gains >= price).sum()), price) for price in range(500, 10_001, 500)), reverse=True)
+    assert len(gains) == 32_561
+    assert earned[:2] == [(9_793_000, 7000), (9_347_000, 6500)]
 
 
 def test_a_released_price(adult: dps.Dataset) -> None:

@@ -285,6 +285,7 @@ def test_bad_prices(prices: Any, reason: str) -> None:
         ({"values_per_unit": 0}, "values_per_unit"),
         ({"values_per_unit": 1.5}, "values_per_unit"),
         ({"values_per_unit": 10**400}, "sensitivity"),
+        ({"values_per_unit": 3, "prices": [1e308]}, "sensitivity"),
     ],
 )
 def test_bad_arguments(changes: dict[str, Any], name: str) -> None:

@@ -80,6 +80,7 @@ class PriceListMechanism(MechanismValue):
         self._set("_listed", listed)
         self._set("_score_range", score_range)
         self._set("_mechanism", mechanism)
+        positive_sensitivity(self._sensitivity)  # refused here and not once there are offers
 
     @property
     def count(self) -> int:
@@ -99,7 +100,11 @@ class PriceListMechanism(MechanismValue):
     @property
     def sensitivity(self) -> float:
         """How far the revenue of any price moves between neighbours: the highest price times `values_per_unit`."""
-        return positive_sensitivity(self.values_per_unit * self._listed.highest * self._listed.unit)
+        return positive_sensitivity(self._sensitivity)
+
+    @property
+    def _sensitivity(self) -> Fraction:
+        return self.values_per_unit * self._listed.highest * self._listed.unit
 
     @property
     def score_range(self) -> float:
@@ -200,7 +205,7 @@ def _buyers(offers: NDArray[np.float64 | np.int64 | np.uint64], thresholds: NDAr
     """How many offers are at least each of the increasing `thresholds`."""
     reached = np.zeros(thresholds.size + 1, np.int64)  # at [j]: offers that reach exactly the j lowest
     for start in range(0, offers.size, _CHUNK):
-        part = offers[start : start + _CHUNK].astype(np.float64)
+        part = offers[start : start + _CHUNK].astype(np.float64, copy=False)
         if np.isnan(part).any():
             raise InvalidDataError(
                 "offers", Shown("<NaN among them>"), "numbers", "Leave such rows out by a rule beforehand."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -110,7 +110,9 @@ def _members(prices: Any) -> list[object]:
     return found
 
 
-def _positive(member: object, prices: object) -> Fraction:
+def _positive(member: object, prices: object) -> int | Fraction:
+    if type(member) is int and 0 < member <= MOST_UNITS:
+        return member  # a long range in good time
     try:
         exact = decimal_fraction(member, "prices", expected=_ACCEPTED)
     except InvalidParameterError:
@@ -120,14 +122,14 @@ def _positive(member: object, prices: object) -> Fraction:
     return exact
 
 
-def _plain(member: object, exact: Fraction) -> Price:
+def _plain(member: object, exact: int | Fraction) -> Price:
     if isinstance(member, Integral):
         return int(member)
     nearest = float(exact)
     return nearest if Fraction(repr(nearest)) == exact else exact
 
 
-def _in_units(exact: list[Fraction], prices: object) -> tuple[NDArray[np.int64], Fraction]:
+def _in_units(exact: Sequence[int | Fraction], prices: object) -> tuple[NDArray[np.int64], Fraction]:
     denominator = 1
     for part in {number.denominator for number in exact}:
         denominator = math.lcm(denominator, part)
