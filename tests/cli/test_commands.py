@@ -120,9 +120,9 @@ def test_a_density_for_people(capsys: Captured) -> None:
     # The noise of 3 counts at epsilon 1000 is 0.
     assert out.splitlines() == [
         "from  age",
-        "   0  0.431897",
-        "  40  0.556801",
-        "  80  0.011302",
+        "   0  0.562759",
+        "  40  0.433525",
+        "  80  0.003716",
         "",
         "Differentially private: epsilon = 1000, when one person_id is added or removed.",
         "With 99% confidence the noisy count of each bin is within 0 of the truth.",
