@@ -39,9 +39,9 @@ class Release:
 
     Attributes:
         value: the selected candidate; for ``top_k`` a list of them, best first; for ``quantiles`` a list, one for
-            each level.
-        task: which question was asked: ``"most_common"``, ``"top_k"``, ``"quantile"``, ``"quantiles"`` or
-            ``"best_price"``.
+            each level, for ``density`` one for each bin.
+        task: which question was asked: ``"most_common"``, ``"top_k"``, ``"quantile"``, ``"quantiles"``,
+            ``"best_price"`` or ``"density"``.
         column: the column the answer is about.
         unit: the column that names who is protected.
         mechanism: name of the mechanism that drew, as exported by `dpselect`.
@@ -56,8 +56,8 @@ class Release:
         error_bound: with probability `confidence` the count of each selected candidate is at most this far below
             what it should have been: the largest count left when it was selected. For a quantile, the rank of the
             released number is at most this far from the wanted one, all values being rounded to the grid. For a price,
-            its revenue is at most this far below the best. Known before the data was seen; infinite where no double
-            could hold it; None where no bound holds for all data, as for a quantile without a grid and for several
+            its revenue is at most this far below the best. For a density see `dpselect.Dataset.density`. Known
+            before the data was seen; infinite where no double could hold it; None where no bound holds for all data, as for a quantile without a grid and for several
             quantiles.
         confidence: of `error_bound`.
         proofs: pages of this project's repository that prove the guarantee.
@@ -124,6 +124,8 @@ class Release:
             near = f"within {math.ceil(self.error_bound):,} of the wanted one"
             grid = f"steps of {_exact(self.candidates['step'])}"
             return f"{sure} the rank of the released {self.column} is {near}, values rounded to {grid}."
+        if self.task == "density":
+            return f"{sure} {self._accuracy_of_density(self.error_bound)}."
         if self.task == "best_price":
             within = f"{self.error_bound:,}".removesuffix(".0")
             return f"{sure} the revenue of the released price is within {within} of the best."
@@ -132,6 +134,12 @@ class Release:
         if self.task == "top_k":
             return f"{sure} each count is within {within} of the best one left when it was selected."
         return f"{sure} the count of the released {self.column} is within {within} of the best."
+
+    def _accuracy_of_density(self, bound: float) -> str:
+        if self.arguments["method"] == "sample":
+            within = math.ceil(bound * 1e4) / 1e4
+            return f"the share of the units below any edge of a bin is within {within:g} of the truth"
+        return f"the noisy count of each bin is within {math.floor(bound):,} of the truth"
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain Python values: what `to_json` writes."""
@@ -166,7 +174,8 @@ class Release:
         if self.error_bound is None:
             return None
         within = self.error_bound if math.isfinite(self.error_bound) else None
-        of = _UNITS_OF_ERROR.get(self.task)
+        is_sample = self.arguments.get("method") == "sample"
+        of = "share" if is_sample else _UNITS_OF_ERROR.get(self.task)
         return {"within": within, "confidence": self.confidence} | ({"unit": of} if of else {})
 
     def rows(self) -> tuple[str, list[tuple[str, Value]]]:
@@ -179,7 +188,18 @@ class Release:
         if self.task == "quantiles":
             levels = [_exact(level) for level in self.arguments["levels"]]
             return "level", list(zip(levels, values, strict=True))
+        if self.task == "density":
+            shares = (round(share, 6) for share in values if isinstance(share, float))
+            return "from", list(zip(self._edges(), shares, strict=True))
         return "rank", [(str(rank), value) for rank, value in enumerate(values, 1)]
+
+    def _edges(self) -> list[str]:
+        """Where each bin begins, with the digits that tell them apart."""
+        lower, upper, count = (self.candidates[name] for name in ("lower", "upper", "count"))
+        width = upper / count - lower / count
+        digits = min(max(0, 2 - math.floor(math.log10(width))), 300)
+        shown = [f"{lower + place * width:.{digits}f}" for place in range(count)]
+        return [each.rstrip("0").rstrip(".") if "." in each else each for each in shown]
 
     def to_json(self) -> str:
         """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text."""

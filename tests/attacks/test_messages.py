@@ -53,6 +53,11 @@ def questions(path: Path) -> list[Callable[[], Any]]:
         lambda: dps.Dataset(path, unit="unit").best_price("value", prices=[1, 2.5], epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").best_price("value", prices=[0], epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").best_price("values", prices=[1], epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").density("value", bounds=(0, 9), bins=3, epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").density(
+            "value", bounds=(0, 9), bins=3, epsilon=1.0, method="sample", units=9
+        ),
+        lambda: dps.Dataset(path, unit="unit").density("value", bounds=(0, 9), bins=0, epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").most_common("values", candidates=[1], epsilon=1.0),
         lambda: dps.Dataset(path, unit="who").most_common("value", candidates=[1], epsilon=1.0),
         lambda: dps.Dataset(path.parent / "*", unit="unit").most_common("value", candidates=[1], epsilon=1.0),
@@ -73,6 +78,8 @@ def assert_silent(path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.C
     assert main(["quantile", *arguments]) in (0, 2)
     arguments = [str(path), "value", "--unit", "unit", "--prices", "1..9", "--epsilon", "1"]
     assert main(["price", *arguments]) in (0, 2)
+    arguments = [str(path), "value", "--unit", "unit", "--bounds", "0", "9", "--bins", "3", "--epsilon", "1"]
+    assert main(["density", *arguments]) in (0, 2)
     assert SECRET not in "".join(capsys.readouterr()) + caplog.text
 
 

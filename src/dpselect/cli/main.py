@@ -11,7 +11,7 @@ from cyclopts import App, CycloptsError, MissingArgumentError
 
 from dpselect import SelectionError, __version__
 from dpselect.cli.plan import plan
-from dpselect.cli.questions import most_common, price, quantile, quantiles, top_k
+from dpselect.cli.questions import density, most_common, price, quantile, quantiles, top_k
 
 BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
 
@@ -45,6 +45,7 @@ app.command(top_k)
 app.command(quantile)
 app.command(quantiles)
 app.command(price)
+app.command(density)
 app.command(plan)
 
 

@@ -54,6 +54,9 @@ def _origin(release: Release) -> str:
         case "best_price":
             numbers = f"{public['count']:,} price{'s' if public['count'] > 1 else ''}"
             between = f"from {_text(public['lowest'])} to {_text(public['highest'])}"
+        case "density":
+            numbers = f"{public['count']:,} bin{'s' if public['count'] > 1 else ''}"
+            between = f"from {_text(public['lower'])} to {_text(public['upper'])}"
         case _:
             return f"out of {public['count']:,} candidates given by the caller"
     rows = release.arguments["max_rows_per_unit"]

@@ -12,6 +12,7 @@ from dpselect.mechanisms.interval import IntervalMechanism
 from dpselect.mechanisms.laplace import LaplaceMechanism
 from dpselect.mechanisms.mean import MeanMechanism
 from dpselect.mechanisms.mechanism import Mechanism
+from dpselect.mechanisms.noisy_histogram import NoisyHistogramMechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.piecewise_linear import PiecewiseLinearMechanism
@@ -39,6 +40,7 @@ __all__ = [
     "MarginalsMechanism",
     "MeanMechanism",
     "Mechanism",
+    "NoisyHistogramMechanism",
     "PermuteAndFlip",
     "PiecewiseLinearMechanism",
     "PriceListMechanism",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -144,4 +144,53 @@ def price(
         data = Dataset(source, unit=unit, progress=progress)
         listed = public.parsed_prices(prices)
         release = data.best_price(column, prices=listed, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit)
+    show(release, as_json=as_json)
+
+
+def density(
+    source: str,
+    column: str,
+    /,
+    *,
+    unit: str,
+    bounds: Bounds,
+    bins: Whole,
+    epsilon: Number,
+    method: Literal["counts", "sample"] = "counts",
+    units: Whole | None = None,
+    sample_size: Whole | None = None,
+    as_json: Json = False,
+) -> None:
+    """How the values are distributed: the share of the units in each bin.
+
+    dpselect density adult.csv age \\
+        --unit person_id --bounds 0 120 --bins 12 --epsilon 0.5
+
+    Args:
+        source: CSV or Parquet file, or a quoted glob such as 'people/*.csv'.
+        column: Column of numbers.
+        unit: Column that says whose row it is: who is protected.
+        bounds: Where the first bin begins and the last one ends, public and not taken from the column; values beyond
+            belong to the outer bins.
+        bins: Number of bins, all of one width.
+        epsilon: Privacy loss of this answer; smaller is more private and less accurate.
+        method: Noise on the count of each bin, nearly always the more accurate one, or a sample that is close to the
+            units in Kolmogorov and Smirnov's distance.
+        units: For a sample, how many units there are, as far as is publicly known.
+        sample_size: For a sample, of how many points. Default: by epsilon and the number of units.
+        as_json: Print the certificate as JSON instead of a table.
+    """
+    from dpselect.session import Dataset
+
+    with scan_progress() as progress:
+        data = Dataset(source, unit=unit, progress=progress)
+        release = data.density(
+            column,
+            bounds=bounds,
+            bins=bins,
+            epsilon=epsilon,
+            method=method,
+            units=units,
+            sample_size=sample_size,
+        )
     show(release, as_json=as_json)

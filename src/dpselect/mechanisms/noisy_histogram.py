@@ -1,0 +1,102 @@
+"""A histogram with noise on every count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from dpselect.accounting import PureEvent
+from dpselect.mechanisms.bin_counts import bin_counts
+from dpselect.mechanisms.geometric import GeometricMechanism
+from dpselect.mechanisms.values import MechanismValue
+from dpselect.privacy import Neighbours, neighbouring_relation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisyHistogramMechanism(MechanismValue):
+    r"""Releases the count of every bin with two-sided geometric noise, the Laplace mechanism of whole numbers.
+
+    Each unit is in one bin, so that one more moves one count by 1, and a replaced one two: the scale of the noise is
+    :math:`1/\varepsilon` or :math:`2/\varepsilon`, however many bins there are.
+
+    Args:
+        epsilon: privacy loss of the whole histogram, > 0.
+        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/noisy_histograms.md``. Source: Dwork, McSherry, Nissim & Smith (2006).
+
+    >>> mechanism = NoisyHistogramMechanism(epsilon=1.0)
+    >>> noisy = mechanism.draw([500, 0, 1000])
+    >>> bool((abs(noisy - [500, 0, 1000]) < 50).all())
+    True
+    """
+
+    epsilon: float
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    _noise: GeometricMechanism = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        neighbours = neighbouring_relation(self.neighbours)
+        moved = 1 if neighbours is Neighbours.ADD_REMOVE else 2
+        noise = GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=neighbours)
+        self._set("epsilon", noise.epsilon)
+        self._set("neighbours", neighbours)
+        self._set("_noise", noise)
+
+    @property
+    def sensitivity(self) -> int:
+        """How far all counts together move between neighbours."""
+        return self._noise.sensitivity
+
+    @property
+    def scale(self) -> float:
+        """The scale of the noise of each count."""
+        return self._noise.scale
+
+    @property
+    def event(self) -> PureEvent:
+        """What the histogram costs, for accounting; it knows nothing of the data."""
+        return self._noise.event
+
+    def error_bound(self, bins: int, confidence: float = 0.99) -> int:
+        """With probability `confidence` each of the counts is at most this far from the truth, whatever they are.
+
+        Raises:
+            InvalidParameterError: `bins` is not a whole number >= 1, or `confidence` not strictly between 0 and 1.
+
+        >>> NoisyHistogramMechanism(epsilon=1.0).error_bound(12)
+        7
+        """
+        return self._noise.error_bound(confidence, size=bins)
+
+    def draw(self, counts: object) -> npt.NDArray[np.int64]:
+        """Release the histogram, at the cost of `epsilon`.
+
+        Args:
+            counts: shape ``(m,)``, units in each of the public bins: whole numbers >= 0 with a sum below 2^40.
+
+        Returns:
+            Shape ``(m,)``. Noisy counts are whole numbers, and may be negative; `shares` makes a distribution of them.
+
+        Raises:
+            InvalidDataError: not such counts. Nothing is drawn then.
+        """
+        return self._noise.draw_many(bin_counts(counts))
+
+
+def shares(noisy: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Noisy counts as a distribution: negative ones count as 0, and the sum is made 1. Costs nothing more.
+
+    If nothing is left, all bins are given the same share.
+
+    >>> shares(np.array([3, -2, 1])), shares(np.array([-1, 0]))
+    (array([0.75, 0.  , 0.25]), array([0.5, 0.5]))
+    """
+    positive = np.maximum(noisy, 0).astype(np.float64)
+    total = positive.sum()
+    return positive / total if total > 0.0 else np.full(noisy.size, 1.0 / noisy.size)

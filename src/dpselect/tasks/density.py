@@ -1,0 +1,165 @@
+"""How a column of numbers is distributed over public bins."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.accounting import BoundedRangeEvent, PureEvent
+from dpselect.arguments import positive_count
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.mechanisms import DensityMechanism, NoisyHistogramMechanism
+from dpselect.mechanisms.noisy_histogram import shares
+from dpselect.privacy import Neighbours
+from dpselect.release import CONFIDENCE, Release
+from dpselect.summaries import PublicBins, PublicDomain, UnitValues
+
+MOST_UNITS = 10**9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Density:
+    """Which share of the units lies in each bin? Planned from public arguments; sees values only later.
+
+    Attributes:
+        bins: the public bins.
+        mechanism: draws once, at the whole cost: a noisy histogram, or a sample of the units.
+        units: for a sample, how many units there are, as far as is publicly known; None for a noisy histogram.
+    """
+
+    bins: PublicBins
+    mechanism: NoisyHistogramMechanism | DensityMechanism
+    units: int | None
+
+    @classmethod
+    def planned(
+        cls,
+        bins: PublicBins,
+        *,
+        epsilon: float,
+        method: object = "counts",
+        units: object = None,
+        sample_size: object = None,
+    ) -> Density:
+        """The question at a price.
+
+        Raises:
+            InvalidParameterError: `epsilon` is not a finite number > 0, `method` not ``"counts"`` or ``"sample"``; or
+                `units` and `sample_size` are no whole numbers from 1 to 10^9, or do not go with the method.
+
+        >>> task = Density.planned(PublicBins.given((0, 120), 12), epsilon=0.5)
+        >>> task.error_bound  # in units, of each bin
+        14.0
+        """
+        if method == "counts":
+            for name, given in (("units", units), ("sample_size", sample_size)):
+                if given is not None:
+                    raise InvalidParameterError(name, given, "None with method='counts'", "It is for method='sample'.")
+            return cls(bins=bins, mechanism=NoisyHistogramMechanism(epsilon=epsilon), units=None)
+        if method != "sample":
+            got = Shown(repr(method)) if isinstance(method, str) else method
+            raise InvalidParameterError("method", got, "'counts' or 'sample'")
+        if units is None:
+            hint = "How many there are, as far as is publicly known; method='counts' needs no such number."
+            raise InvalidParameterError("units", units, "a whole number >= 1 with method='sample'", hint)
+        n = positive_count(units, "units", at_most=MOST_UNITS)
+        k = None if sample_size is None else positive_count(sample_size, "sample_size", at_most=MOST_UNITS)
+        k = DensityMechanism(epsilon=epsilon, k=k).sample_size(n)
+        return cls(bins=bins, mechanism=DensityMechanism(epsilon=epsilon, k=k, base="histograms"), units=n)
+
+    @property
+    def domain(self) -> PublicDomain:
+        """What values are clipped into."""
+        return self.bins.domain
+
+    @property
+    def event(self) -> BoundedRangeEvent | PureEvent:
+        """What one release costs, for accounting; to be charged before `release` is called."""
+        return self.mechanism.event
+
+    @property
+    def sample_size(self) -> int | None:
+        """How many points are drawn; None for a noisy histogram."""
+        return self.mechanism.k if isinstance(self.mechanism, DensityMechanism) else None
+
+    @property
+    def error_bound(self) -> float:
+        r"""At the confidence of a release, whatever the data.
+
+        Of noisy counts: how far each of them is from the truth at most, in units. Of a sample: Kolmogorov and Smirnov's
+        distance, at most :math:`1/(2k) + \frac{2}{\varepsilon n} (\ln \binom{k + m}{m} + \ln 100)`, and at most 1.
+
+        Proof: ``proofs/density.md``, "At a table".
+        """
+        if isinstance(self.mechanism, NoisyHistogramMechanism):
+            return float(self.mechanism.error_bound(self.bins.count, confidence=CONFIDENCE))
+        assert self.units is not None
+        assert self.mechanism.k is not None
+        k, m = self.mechanism.k, self.bins.count
+        samples = math.lgamma(k + m + 1.0) - math.lgamma(k + 1.0) - math.lgamma(m + 1.0)
+        worst = 0.5 / k + 2.0 / self.mechanism.epsilon / self.units * (samples - math.log1p(-CONFIDENCE))
+        return min(1.0, worst * (1.0 + 1e-9))
+
+    def release(self, values: UnitValues, *, column: str, unit: str, time: datetime) -> Release:
+        """Draw, and certify what was drawn.
+
+        Args:
+            values: gathered with this task's domain, one of each unit.
+            column: name of the column they came from.
+            unit: name of the column that names the unit.
+            time: of the release, with a time zone.
+
+        Raises:
+            InvalidParameterError: the values were gathered for another question. Nothing is drawn then.
+
+        Proof: ``proofs/density.md``, "At a table", or ``proofs/noisy_histograms.md``.
+        """
+        if values.max_rows_per_unit > 1 or values.domain != self.domain:
+            raise InvalidParameterError("values", values, "values gathered with the bounds of the question, one a unit")
+        is_sample = isinstance(self.mechanism, DensityMechanism)
+        proof = "proofs/density.md" if is_sample else "proofs/noisy_histograms.md"
+        extent = {"units": self.units, "sample_size": self.sample_size} if is_sample else {}
+        return Release(
+            value=self._draw(self.bins.tally(values.values)).tolist(),
+            task="density",
+            column=column,
+            unit=unit,
+            mechanism=type(self.mechanism).__name__,
+            rounds=1,
+            epsilon=self.mechanism.epsilon,
+            delta=0.0,
+            sensitivity=1.0,
+            monotonic=not is_sample,
+            neighbours=Neighbours.ADD_REMOVE,
+            candidates=self.bins.description(),
+            error_bound=self.error_bound,
+            confidence=CONFIDENCE,
+            proofs=(proof, "proofs/exact_sampling.md"),
+            time=time,
+            arguments={"method": "sample" if is_sample else "counts", "max_rows_per_unit": 1, **extent},
+        )
+
+    def _draw(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The share of each bin."""
+        if isinstance(self.mechanism, NoisyHistogramMechanism):
+            return shares(self.mechanism.draw(counts))
+        assert self.units is not None
+        sample = self.mechanism.draw(with_absent(counts, units=self.units))
+        return sample[:-1] / sample.sum()
+
+
+def with_absent(counts: NDArray[np.int64], *, units: int) -> NDArray[np.int64]:
+    """The histogram of a public number of units: those without a value are in one more bin, at the end.
+
+    If more are counted than there should be, those in the highest bins are left out. Whatever happens, one unit more,
+    less or elsewhere moves each of the cumulative counts by 1 at most.
+
+    >>> with_absent(np.array([2, 3]), units=6), with_absent(np.array([2, 3]), units=4)
+    (array([2, 3, 1]), array([2, 2, 0]))
+    """
+    reached = np.minimum(np.cumsum(counts), units)
+    return np.diff(np.concatenate([[0], reached, [units]])).astype(np.int64)
