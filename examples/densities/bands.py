@@ -11,6 +11,9 @@ IntArray = NDArray[np.int64]
 
 CUTS_AT_ONCE = 512
 
+SMALLEST = 1e-200
+"""Weights that are smaller than this share of the largest count as none: products of them would slow down everything."""
+
 
 def log_weights(counts: IntArray, k: int, within: IntArray, *, chances: FloatArray | None = None) -> FloatArray:
     """Logarithm of the weight of all samples z of size `k` with distance at most each of `within`.
@@ -42,6 +45,8 @@ def _log_weights(counts: IntArray, k: int, within: IntArray, chances: FloatArray
     lowest = np.clip(-((within[:, None] - middle) // n), 0, k)  # of C_j in the band: exact whole numbers
     highest = np.clip((middle + within[:, None]) // n, 0, k)
     first, last = lowest.min(axis=0), highest.max(axis=0)
+    # Weights times tilt^C, which is the same for all samples in the end, are largest where the counts are likely.
+    tilt = 1.0 if chances is None else k / float(chances.sum())
     weights, log_scale, start = np.ones((len(within), 1)), np.zeros(len(within)), 0
     for j in range(len(counts)):
         here = np.arange(first[j], last[j] + 1)
@@ -49,20 +54,25 @@ def _log_weights(counts: IntArray, k: int, within: IntArray, chances: FloatArray
             sums = np.cumsum(weights, axis=1)
             weights = sums[:, np.minimum(here - start, sums.shape[1] - 1)]
         else:
-            steps, common = _steps(here - start, weights.shape[1], float(chances[j]))
+            steps, common = _steps(here - start, weights.shape[1], tilt * float(chances[j]))
             weights, log_scale = weights @ steps, log_scale + common
         weights = np.where((here >= lowest[:, j, None]) & (here <= highest[:, j, None]), weights, 0.0)
         largest = weights.max(axis=1)
         scale = np.where(largest > 0, largest, 1.0)
         weights, log_scale, start = weights / scale[:, None], log_scale + np.log(scale), int(first[j])
+        weights[weights < SMALLEST] = 0.0
     with np.errstate(divide="ignore"):
-        return np.log(weights[:, -1]) + log_scale
+        return np.log(weights[:, -1]) + log_scale - k * np.log(tilt)
 
 
 def _steps(to: IntArray, rows: int, chance: float) -> tuple[FloatArray, float]:
     """Weights chance^c / c! of c points more, from each of `rows` places to each of `to`, and the logarithm of their
     common factor."""
-    points = to[None, :] - np.arange(rows)[:, None]
-    logs = np.where(points >= 0, points * np.log(chance) - gammaln(np.maximum(points, 0) + 1.0), -np.inf)
+    least = max(0, int(to[0]) - rows + 1)
+    points = np.arange(least, int(to[-1]) + 1)
+    logs = points * np.log(chance) - gammaln(points + 1.0)
     common = float(logs.max())
-    return np.exp(logs - common), common
+    weights = np.exp(logs - common)
+    weights[weights < SMALLEST] = 0.0
+    more = to[None, :] - np.arange(rows)[:, None]
+    return np.where(more >= 0, weights[np.maximum(more - least, 0)], 0.0), common
