@@ -3,10 +3,14 @@
 //! The law of every function here is that of its mechanism over the reals, whatever the floats in between do;
 //! `proofs/exact_sampling.md` says why. Nothing in this crate keeps a score, a seed or a generator after a call.
 
+pub mod bands;
+pub mod base_measure;
 pub mod blocks;
 pub mod cells;
 pub mod coin;
 mod crew;
+pub mod cumulative;
+pub mod density;
 pub mod dyadic;
 pub mod entropy;
 pub mod error;
@@ -14,6 +18,7 @@ pub mod exponential;
 pub mod grid;
 pub mod interval;
 mod kernels;
+pub mod landscape;
 pub mod noisy_max;
 pub mod permute_and_flip;
 pub mod point;

@@ -3,7 +3,9 @@
 //! Lengths from 1e-324 to 1e308 are multiplied with exponentials as small as they like; what comes out has a known
 //! relative error and never overflows or vanishes. Account of the errors: `proofs/exact_sampling.md`, "Pieces".
 
-use crate::coin::exp_negative_f64;
+use dashu_int::UBig;
+
+use crate::coin::{exp_negative_f64, power_of_two};
 
 /// `fraction * 2^exponent` with `fraction` in [1/2, 1), or zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,6 +66,68 @@ impl Wide {
         Self { fraction, exponent: self.exponent + i64::from(exponent) - octaves as i64 }
     }
 
+    /// The sum, with relative error at most 2^-53 (the smaller one is left out if it is below 2^-63 of the larger).
+    #[inline]
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let (large, small) = if self.exponent >= other.exponent { (self, other) } else { (other, self) };
+        if small.is_zero() || large.is_zero() {
+            return if large.is_zero() { small } else { large };
+        }
+        let apart = large.exponent - small.exponent;
+        if apart > 64 {
+            return large;
+        }
+        let sum = large.fraction + small.fraction * power_of_two(-(apart as i32));
+        if sum >= 1.0 {
+            Self { fraction: sum / 2.0, exponent: large.exponent + 1 }
+        } else {
+            Self { fraction: sum, exponent: large.exponent }
+        }
+    }
+
+    /// The product, with relative error at most 2^-53.
+    #[inline]
+    #[must_use]
+    pub fn times(self, other: Self) -> Self {
+        let fraction = self.fraction * other.fraction;
+        let exponent = self.exponent + other.exponent;
+        if fraction >= 0.5 || fraction == 0.0 {
+            Self { fraction, exponent: if fraction == 0.0 { 0 } else { exponent } }
+        } else {
+            Self { fraction: fraction * 2.0, exponent: exponent - 1 }
+        }
+    }
+
+    /// The quotient by what is not zero, with relative error at most 2^-53.
+    #[inline]
+    #[must_use]
+    pub fn over(self, other: Self) -> Self {
+        let fraction = self.fraction / other.fraction;
+        let exponent = self.exponent - other.exponent;
+        if fraction >= 1.0 {
+            Self { fraction: fraction / 2.0, exponent: exponent + 1 }
+        } else {
+            Self { fraction, exponent: if fraction == 0.0 { 0 } else { exponent } }
+        }
+    }
+
+    #[inline]
+    #[must_use]
+    pub fn is_below(self, other: Self) -> bool {
+        if self.is_zero() || other.is_zero() {
+            return !other.is_zero();
+        }
+        (self.exponent, self.fraction) < (other.exponent, other.fraction)
+    }
+
+    /// The number itself: an integer and the power of two it is multiplied with.
+    #[must_use]
+    pub fn exact(self) -> (UBig, i64) {
+        let integer = self.fraction * power_of_two(53);
+        (UBig::from(integer as u64), self.exponent - 53)
+    }
+
     /// `self * 2^exponent` as a double: infinite if too large, rounded towards zero if too small.
     #[must_use]
     pub fn times_power_of_two(self, exponent: i64) -> f64 {
@@ -85,6 +149,31 @@ mod tests {
         assert_eq!((narrowest.fraction, narrowest.exponent), (0.5, -1073));
         assert!(Wide::from_gap(1e300, 1e300).is_zero());
         assert_eq!(Wide::from_gap(1.0, 4.0).times_power_of_two(0), 3.0);
+    }
+
+    #[test]
+    fn sums_products_and_quotients_are_those_of_doubles() {
+        let numbers = [0.0, 1.0, 3.0, 0.1, 1e-300, 1e300, 2.0 / 3.0, 5e-324];
+        for (&a, &b) in numbers.iter().flat_map(|a| numbers.iter().map(move |b| (a, b))) {
+            let (left, right) = (Wide::from_f64(a), Wide::from_f64(b));
+            assert!((left.plus(right).times_power_of_two(0) - (a + b)).abs() <= (a + b) * f64::EPSILON);
+            assert_eq!(left.is_below(right), a < b);
+            let product = left.times(right);
+            if (a * b).is_normal() || a == 0.0 || b == 0.0 {
+                assert_eq!(product.times_power_of_two(0), a * b);
+            }
+            if b > 0.0 && (a / b).is_normal() {
+                assert_eq!(left.over(right).times_power_of_two(0), a / b);
+            }
+            for result in [left.plus(right), product] {
+                assert!(result.is_zero() || (0.5..1.0).contains(&result.fraction));
+            }
+        }
+        // Beyond the doubles in both directions.
+        let huge = Wide::from_f64(1e300).times(Wide::from_f64(1e300));
+        assert_eq!(huge.over(Wide::from_f64(1e300)).times_power_of_two(0), 1e300);
+        let (integer, exponent) = Wide::from_f64(0.75).exact();
+        assert_eq!((integer, exponent), (UBig::from(3_u64 << 51), -53));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 """Differentially private selection: exactly sampled, at the speed of ``argmax``.
 
 Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndFlip`, `ExponentialMechanism`,
-`ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`; scores on intervals: `IntervalMechanism`. Tables:
+`ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`; scores on intervals: `IntervalMechanism`;
+whole distributions: `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`. Tables:
 `Dataset`, whose answers are each a `Release`. Before spending: `planning`. What was spent: `accounting`.
 
 >>> import dpselect as dps
@@ -25,8 +26,11 @@ from dpselect.errors import (
     SelectionError,
 )
 from dpselect.mechanisms import (
+    CurveMechanism,
+    DensityMechanism,
     ExponentialMechanism,
     IntervalMechanism,
+    MarginalsMechanism,
     PermuteAndFlip,
     QuantileMechanism,
     QuantilesMechanism,
@@ -47,13 +51,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CurveMechanism",
     "Dataset",
+    "DensityMechanism",
     "ExponentialMechanism",
     "IntervalMechanism",
     "InvalidCandidatesError",
     "InvalidDataError",
     "InvalidParameterError",
     "InvalidScoresError",
+    "MarginalsMechanism",
     "MissingExtraError",
     "Neighbours",
     "PermuteAndFlip",

@@ -176,6 +176,6 @@ impl IntervalSampler {
     }
 }
 
-fn to_vec<T: Element + Clone>(array: &Bound<'_, PyArray1<T>>) -> Vec<T> {
+pub(super) fn to_vec<T: Element + Clone>(array: &Bound<'_, PyArray1<T>>) -> Vec<T> {
     array.readonly().as_array().to_vec()
 }

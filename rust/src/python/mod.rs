@@ -2,6 +2,7 @@
 
 mod arrays;
 mod arrow;
+mod density;
 mod errors;
 mod intervals;
 mod sampler;
@@ -16,6 +17,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     crate::blocks::available_threads();
     module.add_function(wrap_pyfunction!(intervals::draw_quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(shares::tally, module)?)?;
+    module.add_class::<density::DensityPlan>()?;
     module.add_class::<intervals::Grid>()?;
     module.add_class::<intervals::IntervalSampler>()?;
     module.add_class::<sampler::Sampler>()

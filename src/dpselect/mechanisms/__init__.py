@@ -1,5 +1,7 @@
 """Mechanisms: from scores to a candidate. Values with their arguments; the drawing is in the compiled core."""
 
+from dpselect.mechanisms.density import DensityMechanism
+from dpselect.mechanisms.density_dimensions import CurveMechanism, MarginalsMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.interval import IntervalMechanism
 from dpselect.mechanisms.mechanism import Mechanism
@@ -11,8 +13,11 @@ from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
 __all__ = [
+    "CurveMechanism",
+    "DensityMechanism",
     "ExponentialMechanism",
     "IntervalMechanism",
+    "MarginalsMechanism",
     "Mechanism",
     "PermuteAndFlip",
     "QuantileMechanism",

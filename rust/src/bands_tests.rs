@@ -1,0 +1,108 @@
+use dashu_int::UBig;
+
+use super::*;
+use crate::entropy::testing::seeded;
+use crate::testing::assert_law;
+
+fn subjects() -> Vec<(Landscape, BaseMeasure)> {
+    let mut all = Vec::new();
+    for (counts, k) in [(vec![0, 5, 0, 2], 5), (vec![3, 1], 4), (vec![1; 9], 6), (vec![7], 3), (vec![0, 0, 1, 9, 0], 7)]
+    {
+        let lengths: Vec<f64> = (1..=counts.len()).map(|cell| 0.3 * cell as f64).collect();
+        all.push((Landscape::of_counts(&counts, k).unwrap(), BaseMeasure::Histograms));
+        all.push((Landscape::of_counts(&counts, k).unwrap(), BaseMeasure::cells(lengths, k).unwrap()));
+    }
+    let line = BaseMeasure::line(vec![0.0, 1e-9, 0.5, 0.7, 1.0], 4).unwrap();
+    all.push((Landscape::new(vec![0, 1, 3, 4, 6], vec![1, 3, 4, 6, 6], 4).unwrap(), line));
+    all
+}
+
+#[test]
+fn the_steps_from_every_state_never_sum_to_more_than_it_and_hardly_to_less() {
+    for (landscape, base) in subjects() {
+        let least = landscape.least_distance();
+        for radius in [least, least + 3, 2 * least + 9, landscape.largest_distance()] {
+            let band = Band::new(&landscape, &base, radius).unwrap();
+            for index in 0..band.gates.len() - 1 {
+                for count in band.gates[index].low..=band.gates[index].high {
+                    let shares = band.shares(&base, index, count);
+                    let sum = shares.parts.iter().fold(UBig::ZERO, |sum, part| sum + part);
+                    assert!(sum <= shares.whole);
+                    assert!(((&shares.whole - sum) << 40) <= shares.whole);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn cell_by_cell_and_at_once_are_the_same_sum() {
+    let (here, next) = (Gate { boundary: 0, low: 2, high: 9 }, Gate { boundary: 7, low: 5, high: 14 });
+    let on: Vec<Wide> = (0..10).map(|index| Wide::from_f64(1.7_f64.powi(index) + 0.1)).collect();
+    let (mut left, mut right) = (vec![Wide::ZERO; 8], vec![Wide::ZERO; 8]);
+    let mut work = Work::default();
+    work.cell_by_cell(7, &here, &next, &on, &mut left);
+    work.at_once(Group::Ways { cells: 7 }, &here, &next, &on, &mut right, slack(14));
+    for (a, b) in left.iter().zip(&right) {
+        assert!((a.over(*b).times_power_of_two(0) - 1.0).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn what_is_cut_off_a_sum_is_paid_for() {
+    // A short group before a wide gate: nearly all of the sum lies in its first terms.
+    let (here, next) = (Gate { boundary: 0, low: 0, high: 3 }, Gate { boundary: 1, low: 0, high: 400 });
+    let on: Vec<Wide> = (0..401).map(|index| Wide::from_f64(1.0 + (index as f64).sin().abs())).collect();
+    let mut bounds = vec![Wide::ZERO; 4];
+    let group = Group::Length { length: Wide::from_f64(0.75) };
+    Work::default().at_once(group, &here, &next, &on, &mut bounds, slack(400));
+    for (count, bound) in bounds.iter().enumerate() {
+        let mut weight = 1.0;
+        let mut sum = 0.0;
+        for step in 0..=400 - count {
+            sum += weight * (1.0 + ((count + step) as f64).sin().abs());
+            weight *= 0.75 / (step + 1) as f64;
+        }
+        let ratio = bound.times_power_of_two(0) / sum;
+        assert!((1.0..1.0 + 1e-11).contains(&ratio), "{ratio}");
+    }
+}
+
+#[test]
+fn every_sample_of_a_band_comes_as_its_weight_says() {
+    // Four cells, three points, data in the middle: samples as base-4 numbers.
+    let landscape = Landscape::of_counts(&[0, 3, 3, 0], 3).unwrap();
+    for base in [BaseMeasure::Histograms, BaseMeasure::cells(vec![1.0, 2.0, 0.5, 0.25], 3).unwrap()] {
+        let mut law = vec![0.0; 64];
+        let radius = 6;
+        for sample in 0..64_usize {
+            let cells = [sample / 16, sample / 4 % 4, sample % 4];
+            if cells.is_sorted() && landscape.distance(&cells) <= radius {
+                law[sample] = (0..4)
+                    .map(|cell| {
+                        let count = cells.iter().filter(|&&other| other == cell).count() as i32;
+                        let length = if let BaseMeasure::Cells { lengths, .. } = &base { lengths[cell] } else { 1.0 };
+                        let orders = if let BaseMeasure::Cells { .. } = &base {
+                            libm::tgamma(f64::from(count) + 1.0)
+                        } else {
+                            1.0
+                        };
+                        length.powi(count) / orders
+                    })
+                    .product();
+            }
+        }
+        let total: f64 = law.iter().sum();
+        law.iter_mut().for_each(|mass| *mass /= total);
+        let reached = law.iter().filter(|&&mass| mass > 0.0).count();
+        let wrong: Vec<f64> =
+            law.iter().enumerate().map(|(index, _)| f64::from(u8::from(law[index] > 0.0)) / reached as f64).collect();
+        let wrong = if matches!(base, BaseMeasure::Histograms) { vec![1.0 / 64.0; 64] } else { wrong };
+        let band = Band::new(&landscape, &base, radius).unwrap();
+        let (mut entropy, mut places) = (seeded(91), Places::default());
+        assert_law("band", 20_000, &law, &wrong, || {
+            while !band.draw(&base, 3, &mut places, &mut entropy).unwrap() {}
+            places.cells.iter().fold(0, |number, cell| 4 * number + cell)
+        });
+    }
+}

@@ -1,0 +1,151 @@
+//! `DensityPlan`: bands around one data set, and samples from them.
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+
+use super::arrays::{Memory, with_view};
+use super::intervals::to_vec;
+use super::sampler::run;
+use crate::base_measure::{BaseMeasure, Places};
+use crate::blocks::reserved;
+use crate::density::Plan;
+use crate::entropy::with_thread_entropy;
+use crate::error::SelectError;
+use crate::landscape::Landscape;
+use crate::scale::Scale;
+use crate::window::Window;
+
+/// Bands around a data set; holds no generator state.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct DensityPlan(Plan);
+
+#[pymethods]
+impl DensityPlan {
+    /// Samples of size `k` from cells with these counts of the data, of these lengths or all histograms alike.
+    #[staticmethod]
+    #[pyo3(signature = (counts, lengths, k, epsilon, /))]
+    fn of_counts(
+        py: Python<'_>,
+        counts: &Bound<'_, PyArray1<u64>>,
+        lengths: Option<&Bound<'_, PyArray1<f64>>>,
+        k: u64,
+        epsilon: f64,
+    ) -> PyResult<Self> {
+        let (counts, lengths) = (to_vec(counts), lengths.map(to_vec));
+        run(py, usize::MAX, || {
+            if lengths.as_ref().is_some_and(|lengths| lengths.len() != counts.len()) {
+                return Err(SelectError::NotFinite);
+            }
+            let landscape = Landscape::of_counts(&counts, k)?;
+            let base = match lengths {
+                Some(lengths) => BaseMeasure::cells(lengths, k)?,
+                None => BaseMeasure::Histograms,
+            };
+            plan(landscape, base, k, epsilon)
+        })
+    }
+
+    /// Samples of `k` points of [lower, upper], from the values moved into it.
+    #[staticmethod]
+    #[pyo3(signature = (values, lower, upper, k, epsilon, /))]
+    fn of_values(values: &Bound<'_, PyAny>, lower: f64, upper: f64, k: u64, epsilon: f64) -> PyResult<Self> {
+        let memory = Memory::of(values)?;
+        with_view!(memory, view => {
+            run(values.py(), usize::MAX, || {
+                if !(lower < upper && lower.is_finite() && upper.is_finite()) {
+                    return Err(SelectError::NotFinite);
+                }
+                let (lower, upper) = (lower + 0.0, upper + 0.0);
+                let (landscape, positions) = jumps(Window::of_all(&view, (lower, upper))?, (lower, upper), k)?;
+                plan(landscape, BaseMeasure::line(positions, k)?, k, epsilon)
+            })
+        })
+    }
+
+    /// At least so many of the rounds are accepted.
+    #[getter]
+    fn acceptance(&self) -> f64 {
+        self.0.acceptance()
+    }
+
+    /// How many bands there are.
+    #[getter]
+    fn bands(&self) -> usize {
+        self.0.shell_count()
+    }
+
+    /// `size` independent samples: how many points of each lie in each cell.
+    #[pyo3(signature = (size, /))]
+    fn draw_counts<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let cells = self.0.landscape().cells();
+        let counts = run(py, usize::MAX, || {
+            let length = size.checked_mul(cells).ok_or(SelectError::Memory)?;
+            let mut counts: Vec<i64> = reserved(length)?;
+            counts.resize(length, 0);
+            self.draw_all(size, |index, places| {
+                for &cell in &places.cells {
+                    counts[index * cells + cell] += 1;
+                }
+            })?;
+            Ok(counts)
+        })?;
+        PyArray1::from_vec(py, counts).reshape([size, cells])
+    }
+
+    /// `size` independent samples: the points of each, in increasing order (of a plan for values).
+    #[pyo3(signature = (size, /))]
+    fn draw_points<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let k = self.0.landscape().sample_size() as usize;
+        let points = run(py, usize::MAX, || {
+            let length = size.checked_mul(k).ok_or(SelectError::Memory)?;
+            let mut points: Vec<f64> = reserved(length)?;
+            self.draw_all(size, |_, places| points.extend_from_slice(&places.points))?;
+            Ok(points)
+        })?;
+        let columns = if size == 0 { k } else { points.len() / size };
+        PyArray1::from_vec(py, points).reshape([size, columns])
+    }
+}
+
+impl DensityPlan {
+    fn draw_all(&self, size: usize, mut take: impl FnMut(usize, &Places)) -> Result<(), SelectError> {
+        let mut places = Places::new(self.0.landscape().sample_size() as usize)?;
+        with_thread_entropy(|entropy| {
+            for index in 0..size {
+                self.0.draw(&mut places, entropy)?;
+                take(index, &places);
+            }
+            Ok(())
+        })
+    }
+}
+
+fn plan(landscape: Landscape, base: BaseMeasure, k: u64, epsilon: f64) -> Result<DensityPlan, SelectError> {
+    // Replacing one value moves the distance by at most k.
+    let scale = Scale::new(epsilon, k as f64, 2)?;
+    Ok(DensityPlan(Plan::new(landscape, base, scale)?))
+}
+
+/// Where the cumulative counts of the values jump: at the bounds, whatever lies there, and at every value between.
+fn jumps(window: Window, bounds: (f64, f64), k: u64) -> Result<(Landscape, Vec<f64>), SelectError> {
+    let places = window.values.len() + 2;
+    let mut positions: Vec<f64> = reserved(places)?;
+    let (mut before, mut through): (Vec<u64>, Vec<u64>) = (reserved(places)?, reserved(places)?);
+    let mut sum = 0;
+    let mut jump = |position: f64, up_to: u64| {
+        positions.push(position);
+        before.push(sum);
+        through.push(up_to);
+        sum = up_to;
+    };
+    if window.values.first() != Some(&bounds.0) {
+        jump(bounds.0, 0);
+    }
+    for (&value, &up_to) in window.values.iter().zip(&window.up_to) {
+        jump(value, up_to);
+    }
+    if window.values.last() != Some(&bounds.1) {
+        jump(bounds.1, window.total);
+    }
+    Ok((Landscape::new(before, through, k)?, positions))
+}

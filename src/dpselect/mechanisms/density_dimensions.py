@@ -1,0 +1,189 @@
+"""Distributions in several dimensions: each coordinate for itself, or all of them along a space-filling curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from dpselect.accounting import BoundedRangeEvent, ComposedEvent
+from dpselect.arguments import finite_bounds, positive_count, positive_epsilon
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
+from dpselect.mechanisms.density import DensityMechanism
+from dpselect.mechanisms.hilbert import cells_on_curve, places_on_curve
+from dpselect.mechanisms.values import MechanismValue
+from dpselect.privacy import Neighbours
+
+FloatArray = npt.NDArray[np.float64]
+Bounds = Sequence[tuple[float | Fraction, float | Fraction]]
+
+# Cells of the curve are told apart by doubles.
+_MOST_BITS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarginalsMechanism(MechanismValue):
+    """Draws a sample of each coordinate for itself, by `DensityMechanism` at an r-th of `epsilon`.
+
+    The samples say nothing about how coordinates go together: a row of the answer is no point of the joint
+    distribution. For that see `CurveMechanism`.
+
+    Args:
+        epsilon: privacy loss of all r samples together, > 0.
+        bounds: for each of r coordinates ``(lower, upper)``, public.
+        k: as for `DensityMechanism`.
+        neighbours: ``"replace_one"``, and nothing else.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/density.md``. Source: Wasserman & Zhou (2010).
+
+    >>> mechanism = MarginalsMechanism(epsilon=2.0, bounds=[(0, 100), (0, 10)], k=20)
+    >>> mechanism.event
+    ComposedEvent(event=BoundedRangeEvent(epsilon=1.0), count=2)
+    >>> ages_and_grades = np.stack([np.linspace(20, 70, 1000), np.linspace(9, 1, 1000)], axis=1)
+    >>> mechanism.draw(ages_and_grades).shape
+    (20, 2)
+    """
+
+    epsilon: float
+    bounds: Bounds
+    k: int | None = None
+    neighbours: Neighbours = Neighbours.REPLACE_ONE
+    _one: DensityMechanism = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._set("epsilon", positive_epsilon(self.epsilon))
+        self._set("bounds", _all_bounds(self.bounds, at_least=1))
+        share = positive_epsilon(Fraction(self.epsilon) / len(self.bounds))  # rounded down
+        one = DensityMechanism(epsilon=share, k=self.k, neighbours=self.neighbours)
+        self._set("k", one.k)
+        self._set("neighbours", one.neighbours)
+        self._set("_one", one)
+
+    @property
+    def event(self) -> ComposedEvent:
+        """What all samples together cost, for accounting: one bounded-range event for each coordinate."""
+        return ComposedEvent(event=self._one.event, count=len(self.bounds))
+
+    def draw(self, values: npt.ArrayLike) -> FloatArray:
+        """Draw a sample of every coordinate, at the cost of `epsilon` together.
+
+        Args:
+            values: shape ``(n, r)``, one row a unit, n >= 1. Numbers outside the bounds are moved onto the nearer one.
+
+        Returns:
+            Shape ``(k, r)``, each column in increasing order and drawn without regard to the others.
+
+        Raises:
+            InvalidDataError: `values` are not what they have to be. Nothing is drawn.
+        """
+        rows = _checked_rows(values, columns=len(self.bounds))
+        plans = [
+            self._one.plan_points(column, bounds=bounds) for column, bounds in zip(rows.T, self.bounds, strict=True)
+        ]
+        return np.stack([plan.draw() for plan in plans], axis=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveMechanism(MechanismValue):
+    """Draws a joint sample of r coordinates: by `DensityMechanism`, along Hilbert's curve through a public grid.
+
+    The distribution along the curve is followed as closely as in one dimension, coordinates with how they go together. In
+    space the sample is less close: a box is many intervals of the curve, each with an error of its own, the more of them
+    the more dimensions there are.
+
+    Args:
+        epsilon: privacy loss of one sample, > 0.
+        bounds: for each of r >= 2 coordinates ``(lower, upper)``, public.
+        bits: the grid has ``2**bits`` cells a side; ``r * bits`` is at most 50.
+        k: as for `DensityMechanism`.
+        neighbours: ``"replace_one"``, and nothing else.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/density.md``. Sources: Wasserman & Zhou (2010), Skilling (2004).
+
+    >>> mechanism = CurveMechanism(epsilon=4.0, bounds=[(0, 1), (0, 1)], bits=6, k=40)
+    >>> diagonal = np.stack([np.linspace(0, 1, 5000)] * 2, axis=1)
+    >>> sample = mechanism.draw(diagonal)
+    >>> sample.shape, bool(np.median(np.abs(sample[:, 0] - sample[:, 1])) < 0.3)
+    ((40, 2), True)
+    """
+
+    epsilon: float
+    bounds: Bounds
+    bits: int = 10
+    k: int | None = None
+    neighbours: Neighbours = Neighbours.REPLACE_ONE
+    _one: DensityMechanism = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._set("bounds", _all_bounds(self.bounds, at_least=2))
+        most = _MOST_BITS // len(self.bounds)
+        self._set("bits", positive_count(self.bits, "bits", at_most=most, at_most_what="50 bits for all coordinates"))
+        one = DensityMechanism(epsilon=self.epsilon, k=self.k, neighbours=self.neighbours)
+        self._set("epsilon", one.epsilon)
+        self._set("k", one.k)
+        self._set("neighbours", one.neighbours)
+        self._set("_one", one)
+
+    @property
+    def event(self) -> BoundedRangeEvent:
+        """What one sample costs, for accounting; it knows nothing of the data."""
+        return self._one.event
+
+    def draw(self, values: npt.ArrayLike) -> FloatArray:
+        """Draw a joint sample, at the cost of `epsilon`.
+
+        Args:
+            values: shape ``(n, r)``, one row a unit, n >= 1. Numbers outside the bounds are moved onto the nearer one.
+
+        Returns:
+            Shape ``(k, r)``: centres of cells, in the order of the curve.
+
+        Raises:
+            InvalidDataError: `values` are not what they have to be. Nothing is drawn.
+        """
+        rows = _checked_rows(values, columns=len(self.bounds))
+        lower, upper = np.array([[float(end) for end in pair] for pair in self.bounds]).T
+        side = 1 << self.bits
+        # Whatever is rounded here, a row's cell depends on the row alone. Halves: the width may be beyond the doubles.
+        shares = (np.clip(rows, lower, upper) / 2.0 - lower / 2.0) / (upper / 2.0 - lower / 2.0)
+        cells = np.minimum((shares * side).astype(np.int64), side - 1)
+        count = 1 << (self.bits * len(self.bounds))
+        middles = places_on_curve(cells, bits=self.bits) + 0.5
+        points = self._one.draw_points(middles, bounds=(0, count))
+        places = np.minimum(points.astype(np.int64), count - 1)
+        drawn = cells_on_curve(places, bits=self.bits, dimensions=len(self.bounds))
+        shares = (drawn + 0.5) / side
+        return lower * (1.0 - shares) + upper * shares
+
+
+def _all_bounds(bounds: object, *, at_least: int) -> tuple[tuple[float, float], ...]:
+    if not isinstance(bounds, (list, tuple)) or len(cast("Sequence[object]", bounds)) < at_least:
+        raise InvalidParameterError("bounds", bounds, f"pairs (lower, upper), at least {at_least}")
+    checked = [finite_bounds(pair) for pair in cast("Sequence[object]", bounds)]
+    return tuple((float(lower), float(upper)) for lower, upper in checked)
+
+
+def _checked_rows(values: npt.ArrayLike, *, columns: int) -> FloatArray:
+    expected = f"numbers of shape (n, {columns}), n >= 1"
+    try:
+        rows: npt.NDArray[Any] | None = np.asarray(values)
+    except Exception:  # noqa: BLE001 - whatever a foreign object raises, its text may be data
+        rows = None
+    if rows is None or rows.dtype.kind not in "fiu" or rows.ndim != 2 or rows.shape[1] != columns or len(rows) == 0:
+        raise InvalidDataError("values", Shown("<something else>"), expected)
+    doubles = rows.astype(np.float64)
+    if bool(np.isnan(doubles).any()):
+        raise InvalidDataError(
+            "values", Shown("<NaN among them>"), "numbers", "Leave such rows out by a rule beforehand."
+        )
+    return doubles

@@ -1,0 +1,211 @@
+"""Samples of whole distributions: arguments, plans, several dimensions, and Hilbert's curve."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpselect as dps
+from dpselect.accounting import BoundedRangeEvent
+from dpselect.mechanisms.density import default_sample_size
+from dpselect.mechanisms.hilbert import cells_on_curve, places_on_curve
+
+COUNTS = [3, 0, 5]
+
+
+def mechanism(**arguments: Any) -> dps.DensityMechanism:
+    return dps.DensityMechanism(**{"epsilon": 1.0, "k": 4, **arguments})
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, math.inf, "1", True])
+def test_epsilon_is_positive(epsilon: Any) -> None:
+    with pytest.raises(dps.InvalidParameterError, match="epsilon"):
+        mechanism(epsilon=epsilon)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, True, 2**31 + 1])
+def test_k_is_a_size(k: Any) -> None:
+    with pytest.raises(dps.InvalidParameterError, match="k="):
+        mechanism(k=k)
+
+
+def test_only_replacements_are_promised() -> None:
+    with pytest.raises(dps.InvalidParameterError, match="number of data is public"):
+        mechanism(neighbours="add_remove")
+    assert mechanism(neighbours="replace_one").neighbours is dps.Neighbours.REPLACE_ONE
+    with pytest.raises(dps.InvalidParameterError, match="base"):
+        mechanism(base="uniform")
+
+
+@pytest.mark.parametrize(
+    "counts", [[], [0, 0], [1, -1], [1.5, 2.0], [1.0, math.nan], [[1, 2]], "12", None, [True, False], [2**64]]
+)
+def test_counts_are_counts(counts: Any) -> None:
+    for call in (mechanism().draw, mechanism().plan, mechanism().pmf):
+        with pytest.raises(dps.InvalidDataError, match="whole numbers") as refused:
+            call(counts)
+        assert refused.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    "widths",
+    [[1.0, 2.0], [1.0, 0.0, 1.0], [1.0, -1.0, 1.0], [1.0, math.nan, 1.0], [1.0, math.inf, 1.0], [1e308] * 3, "abc"],
+)
+def test_widths_are_lengths(widths: Any) -> None:
+    with pytest.raises(dps.InvalidParameterError, match="widths"):
+        mechanism().draw(COUNTS, widths)
+
+
+def test_histograms_have_no_widths_and_no_points() -> None:
+    with pytest.raises(dps.InvalidParameterError, match="widths"):
+        mechanism(base="histograms").draw(COUNTS, [1.0, 1.0, 1.0])
+    with pytest.raises(dps.InvalidParameterError, match="base"):
+        mechanism(base="histograms").draw_points([1.0], bounds=(0, 1))
+
+
+@pytest.mark.parametrize("bounds", [(1, 0), (1, 1), (0, math.inf), (math.nan, 1), (0,), None, "01"])
+def test_bounds_are_bounds(bounds: Any) -> None:
+    with pytest.raises(dps.InvalidParameterError, match="bounds"):
+        mechanism().draw_points([0.5], bounds=bounds)
+
+
+@pytest.mark.parametrize("values", [[], [math.nan], [[1.0]], ["a"], None])
+def test_values_are_numbers(values: Any) -> None:
+    with pytest.raises(dps.InvalidDataError, match="values"):
+        mechanism().draw_points(values, bounds=(0, 1))
+
+
+def test_sizes_beyond_the_integers_are_refused() -> None:
+    with pytest.raises(dps.InvalidParameterError, match="k="):
+        mechanism(k=2**20).draw([2**50, 1])
+    with pytest.raises(dps.InvalidParameterError, match="at most 500000 samples"):
+        mechanism(k=100).pmf([1] * 10)
+    with pytest.raises(dps.InvalidDataError, match="sample"):
+        dps.DensityMechanism.distance([1, 1], [1, 1, 1])
+
+
+def test_values_at_and_beyond_the_bounds_are_moved() -> None:
+    drawn = mechanism(epsilon=1e6, k=4).draw_points([-math.inf, -3.0, 0.0, 0.0, 1.0, 7, 8, math.inf], bounds=(0, 1))
+    assert drawn.shape == (4,)
+    assert ((drawn >= 0) & (drawn <= 1)).all()
+
+
+def test_plans_draw_what_the_mechanism_draws_and_show_nothing() -> None:
+    plan = mechanism(k=7).plan(np.array([10**6, 1, 12345], dtype=np.int32))
+    many = plan.draw_many(50)
+    assert many.shape == (50, 3)
+    assert (many.sum(axis=1) == 7).all()
+    assert plan.draw().sum() == 7
+    assert plan.event == mechanism().event == BoundedRangeEvent(epsilon=1.0)
+    assert "12345" not in repr(plan)
+    with pytest.raises(TypeError):
+        pickle.dumps(plan)
+    with pytest.raises(dps.InvalidParameterError, match="size"):
+        plan.draw_many(0)
+
+
+def test_mechanisms_are_values() -> None:
+    each = mechanism(base="histograms")
+    assert pickle.loads(pickle.dumps(each)) == each
+    assert each.sample_size(10) == 4
+    assert mechanism(k=None).sample_size(10**6) == default_sample_size(10**6, epsilon=1.0) == 5000
+
+
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-3, 1.0, 1e3, 1e300])
+def test_default_sizes_are_sizes_and_grow(epsilon: float) -> None:
+    sizes = [default_sample_size(n, epsilon=epsilon) for n in (1, 100, 10**6, 10**12)]
+    assert sizes == sorted(sizes)
+    assert sizes[0] >= 4
+    assert sizes[-1] <= 10_000
+
+
+def test_samples_follow_the_data_and_more_epsilon_more_closely() -> None:
+    counts = np.array([0, 400, 3000, 100, 0, 0, 500, 0])
+    mean = [
+        np.mean(
+            [
+                dps.DensityMechanism.distance(counts, each)
+                for each in mechanism(epsilon=e, k=64).plan(counts).draw_many(40)
+            ]
+        )
+        for e in (0.01, 0.1, 10.0)
+    ]
+    assert mean[0] > 2 * mean[1] > 4 * mean[2]
+
+
+def test_marginals_cost_what_they_cost_together() -> None:
+    marginals = dps.MarginalsMechanism(epsilon=3.0, bounds=[(0, 1), (0, 10), (-1, 1)], k=30)
+    assert (marginals.event.count, marginals.event.epsilon) == (3, 3.0)
+    random = np.random.default_rng(3)
+    values = np.stack([random.random(4000) * 0.1, 9.0 + random.random(4000), np.zeros(4000)], axis=1)
+    drawn = marginals.draw(values)
+    assert drawn.shape == (30, 3)
+    assert np.median(drawn[:, 0]) < 0.2
+    assert np.median(drawn[:, 1]) > 8.0
+
+
+def test_the_curve_keeps_coordinates_together_and_marginals_do_not() -> None:
+    random = np.random.default_rng(4)
+    corner = random.integers(0, 2, 4000)[:, None]
+    values = corner * 0.8 + random.random((4000, 2)) * 0.2
+    bounds = [(0, 1), (0, 1)]
+
+    def together(sample: np.ndarray) -> float:
+        return float(np.mean((sample[:, 0] > 0.5) == (sample[:, 1] > 0.5)))
+
+    sample = dps.CurveMechanism(epsilon=2.0, bounds=bounds, bits=8, k=60).draw(values)
+    assert sample.shape == (60, 2)
+    assert together(sample) > 0.8
+    assert 0.3 < float(np.mean(sample[:, 0] > 0.5)) < 0.7
+    # The columns of marginals come sorted; put in any other order they would go together by chance only.
+    columns = dps.MarginalsMechanism(epsilon=2.0, bounds=bounds, k=60).draw(values)
+    assert together(np.stack([columns[:, 0], columns[::-1, 1]], axis=1)) < 0.5
+
+
+@pytest.mark.parametrize("kind", [dps.MarginalsMechanism, dps.CurveMechanism])
+def test_rows_and_bounds_are_checked_in_several_dimensions(kind: Any) -> None:
+    each = kind(epsilon=1.0, bounds=[(0, 1), (0, 1)], k=3)
+    for bad in ([], [[0.5]], [[0.5, math.nan]], [["a", "b"]], [0.5, 0.5], None, [[0.5, 0.5], [0.5]]):
+        with pytest.raises(dps.InvalidDataError, match="values"):
+            each.draw(bad)
+    for bad in ([], (0, 1), [(1, 0), (0, 1)], None):
+        with pytest.raises(dps.InvalidParameterError, match="bounds"):
+            kind(epsilon=1.0, bounds=bad)
+    with pytest.raises(dps.InvalidParameterError, match="replace_one"):
+        kind(epsilon=1.0, bounds=[(0, 1), (0, 1)], neighbours="add_remove")
+    assert each.draw([[-math.inf, 2.0]]).shape == (3, 2)
+
+
+def test_the_grid_of_a_curve_has_its_limits() -> None:
+    for bits in (0, 26, 1.5):
+        with pytest.raises(dps.InvalidParameterError, match="bits"):
+            dps.CurveMechanism(epsilon=1.0, bounds=[(0, 1), (0, 1)], bits=bits)  # type: ignore[arg-type]
+    finest = dps.CurveMechanism(epsilon=1.0, bounds=[(-1.7e308, 1.7e308)] * 2, bits=25, k=2)
+    assert np.isfinite(finest.draw([[0.0, 1.7e308]])).all()
+
+
+@pytest.mark.parametrize(("dimensions", "bits"), [(2, 1), (2, 4), (3, 3), (4, 2), (5, 1)])
+def test_the_curve_visits_every_cell_once_and_goes_from_neighbour_to_neighbour(dimensions: int, bits: int) -> None:
+    cells = np.array(list(product(range(1 << bits), repeat=dimensions)))
+    places = places_on_curve(cells, bits=bits)
+    assert sorted(places.tolist()) == list(range(len(cells)))
+    assert np.array_equal(cells_on_curve(places, bits=bits, dimensions=dimensions), cells)
+    in_order = cells_on_curve(np.arange(len(cells)), bits=bits, dimensions=dimensions)
+    assert (np.abs(np.diff(in_order, axis=0)).sum(axis=1) == 1).all()
+
+
+def test_row_by_row_the_steps_are_longer() -> None:
+    """The property above tells orders apart."""
+    cells = np.array(list(product(range(4), repeat=2)))
+    assert (np.abs(np.diff(cells, axis=0)).sum(axis=1) > 1).any()
+
+
+def test_fine_curves_come_back() -> None:
+    random = np.random.default_rng(5)
+    cells = random.integers(0, 1 << 25, (500, 2))
+    assert np.array_equal(cells_on_curve(places_on_curve(cells, bits=25), bits=25, dimensions=2), cells)
