@@ -1,5 +1,8 @@
 //! The scale b = factor * sensitivity / epsilon and the exponent x = (top - score) / b of a candidate.
 
+use dashu_int::UBig;
+use dashu_int::ops::BitTest;
+
 use crate::error::SelectError;
 use crate::interval::Ratio;
 use crate::score::Score;
@@ -49,7 +52,7 @@ impl Scale {
         let denominator = Ratio::from_f64(sensitivity);
         let exact = Ratio {
             numerator: numerator.numerator * denominator.denominator,
-            denominator: numerator.denominator * denominator.numerator * dashu_int::UBig::from(factor),
+            denominator: numerator.denominator * denominator.numerator * UBig::from(factor),
         };
         Ok(Self { reciprocal, is_plain: PLAIN.contains(&reciprocal), octaves_per_unit, fraction, exponent, exact })
     }
@@ -104,6 +107,29 @@ impl Scale {
         times_power_of_two(fraction * self.fraction, exponent + i64::from(shift)).clamp(2_f64.powi(-70), 2_f64.powi(70))
     }
 
+    /// The least `bits` with `2^bits / b >= 1/2`, up to a relative 2^-51.
+    #[must_use]
+    pub fn block_bits(&self) -> usize {
+        // 1/b lies in [1/2, 1) * 2^exponent.
+        usize::try_from(-self.exponent).unwrap_or(0)
+    }
+
+    /// `2^bits / b`, with the contract of [`Scale::exponent`].
+    #[inline]
+    #[must_use]
+    pub fn exponent_of_block(&self, bits: usize) -> f64 {
+        self.extreme_exponent_of_gap(1.0, self.exponent + bits as i64)
+    }
+
+    /// `integer / b`, with the contract of [`Scale::exponent`].
+    #[must_use]
+    pub fn exponent_of_integer(&self, integer: &UBig) -> f64 {
+        // The first 64 bits carry a relative error of 2^-63, their conversion 2^-53.
+        let shift = integer.bit_len().saturating_sub(64);
+        let head = u64::try_from(integer >> shift).unwrap_or(u64::MAX);
+        self.extreme_exponent_of_gap(head as f64, self.exponent + shift as i64)
+    }
+
     /// x exactly.
     #[must_use]
     pub fn exact_exponent<T: Score>(&self, top: T, score: T) -> Ratio {
@@ -126,7 +152,6 @@ fn times_power_of_two(value: f64, exponent: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dashu_int::UBig;
 
     #[test]
     fn refuses_what_is_not_finite_and_positive() {

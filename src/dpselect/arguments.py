@@ -9,7 +9,7 @@ from fractions import Fraction
 from numbers import Integral, Rational
 from typing import cast
 
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.errors import InvalidParameterError, Shown, describe
 
 _POSITIVE = "a finite number > 0"
 
@@ -186,3 +186,47 @@ def decimal_fraction(value: object, name: str, *, expected: str) -> Fraction:
     except OverflowError:
         pass
     raise InvalidParameterError(name, value, expected)
+
+
+def whole_sensitivity(value: object, name: str = "sensitivity") -> int:
+    """A whole number >= 1, given as any integer type or as a float; beyond 2^53 rounded *up* to a double.
+
+    >>> whole_sensitivity(2), whole_sensitivity(2.0), whole_sensitivity(2**53 + 1) == 2**53 + 2
+    (2, 2, True)
+    """
+    number = positive_sensitivity(value, name)
+    if not number.is_integer():
+        hint = "Noise on whole numbers takes the sensitivity of a whole number: round first."
+        raise InvalidParameterError(name, value, "a whole number >= 1", hint)
+    return int(number)
+
+
+def whole_bounds(value: object, name: str = "bounds", *, within: tuple[int, int] | None = None) -> tuple[int, int]:
+    """Two whole numbers, the first below the second.
+
+    >>> whole_bounds([0, 10])
+    (0, 10)
+    """
+    expected = "two whole numbers, lower < upper"
+    if not isinstance(value, (tuple, list)):
+        raise InvalidParameterError(name, value, expected)
+    pair = cast("Sequence[object]", value)
+    if len(pair) != 2:
+        raise InvalidParameterError(name, Shown(f"<{len(pair)} of them>"), expected)
+    lower, upper = (whole_number(end, name, expected=expected) for end in pair)
+    if lower >= upper:
+        raise InvalidParameterError(name, Shown(f"({describe(lower)}, {describe(upper)})"), expected)
+    if within is not None and not (lower <= within[1] and within[0] <= upper):
+        raise InvalidParameterError(name, Shown(f"({describe(lower)}, {describe(upper)})"), "bounds that 64 bits hold")
+    return (lower, upper) if within is None else (max(lower, within[0]), min(upper, within[1]))
+
+
+def whole_number(value: object, name: str, *, expected: str = "a whole number") -> int:
+    """A whole number of any integer type (never a bool or a float).
+
+    >>> whole_number(-3, "center")
+    -3
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise InvalidParameterError(name, value, expected)
+    return int(value)

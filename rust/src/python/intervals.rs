@@ -44,6 +44,11 @@ impl Grid {
         Ok(self.0.point(index))
     }
 
+    /// All points.
+    fn points<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_iter(py, (0..self.0.count()).map(|index| self.0.point(index)))
+    }
+
     /// How many points are below `value`.
     #[pyo3(signature = (value, /))]
     fn below(&self, value: f64) -> u64 {

@@ -4,6 +4,7 @@ mod arrays;
 mod arrow;
 mod density;
 mod errors;
+mod integers;
 mod intervals;
 mod sampler;
 mod shares;
@@ -18,6 +19,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(intervals::draw_quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(shares::tally, module)?)?;
     module.add_class::<density::DensityPlan>()?;
+    module.add_class::<integers::GeometricSampler>()?;
+    module.add_class::<integers::Proposals>()?;
+    module.add_class::<integers::ResponseSampler>()?;
     module.add_class::<intervals::Grid>()?;
     module.add_class::<intervals::IntervalSampler>()?;
     module.add_class::<sampler::Sampler>()

@@ -3,7 +3,17 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DensityPlan", "Grid", "IntervalSampler", "Sampler", "quantiles", "tally"]
+__all__ = [
+    "DensityPlan",
+    "GeometricSampler",
+    "Grid",
+    "IntervalSampler",
+    "Proposals",
+    "ResponseSampler",
+    "Sampler",
+    "quantiles",
+    "tally",
+]
 
 @final
 class DensityPlan:
@@ -35,6 +45,17 @@ class DensityPlan:
         """The same for values: points in increasing order, shape ``(size, k)``."""
 
 @final
+class GeometricSampler:
+    """Whole numbers y with probability proportional to ``exp(-|y| epsilon / sensitivity)``; no generator state."""
+
+    def __new__(cls, epsilon: float, sensitivity: float) -> GeometricSampler: ...
+    def noise(self) -> int:
+        """One draw, of any size."""
+
+    def draw_many(self, values: NDArray[np.int64], lower: int, upper: int, /) -> NDArray[np.int64]:
+        """`values`, each with a draw of its own added, moved into [lower, upper] (no sum wraps around)."""
+
+@final
 class Grid:
     """The doubles nearest to ``(start + j * step) / denominator`` for ``j = 0 .. count - 1``.
 
@@ -46,6 +67,9 @@ class Grid:
     def __len__(self) -> int: ...
     def point(self, index: int, /) -> float:
         """Point `index`, from 0."""
+
+    def points(self) -> NDArray[np.float64]:
+        """All points, in order."""
 
     def below(self, value: float, /) -> int:
         """How many points are below `value`."""
@@ -74,6 +98,39 @@ class IntervalSampler:
 
     def grid_quantile(self, values: object, level: float, grid: Grid, /) -> float:
         """The same on a grid: weight ``exp(-max(0, #{v < o} - level n, level n - #{v <= o}) / b)`` for its points o."""
+
+@final
+class Proposals:
+    """Offsets with probability proportional to ``exp(-fall * |offset| / b)``, ``b = factor * sensitivity / epsilon``.
+
+    Numbers are numerator and denominator as little-endian bytes, not negative; `left` and `right` are the falls of a
+    step on either side, the last offsets little-endian bytes or None. ``InvalidParameterError`` for a fall of 0 on a
+    side without a last offset. Holds no generator state.
+    """
+
+    def __new__(
+        cls,
+        epsilon: float,
+        sensitivity: float,
+        factor: Literal[1, 2],
+        left: tuple[bytes, bytes],
+        right: tuple[bytes, bytes],
+        left_last: bytes | None = None,
+        right_last: bytes | None = None,
+    ) -> Proposals: ...
+    def draw(self) -> int:
+        """One offset, of any size."""
+
+    def accepts(self, gap: tuple[bytes, bytes], /) -> bool:
+        """True with probability ``exp(-gap / b)``."""
+
+@final
+class ResponseSampler:
+    """Turns bits, each with probability ``1 / (1 + exp(epsilon / bits_per_unit))``; no generator state."""
+
+    def __new__(cls, epsilon: float, bits_per_unit: float) -> ResponseSampler: ...
+    def draw(self, bits: NDArray[np.bool_], /) -> NDArray[np.bool_]:
+        """`bits`, each turned or not."""
 
 @final
 class Sampler:

@@ -3,6 +3,7 @@
 from dpselect.mechanisms.density import DensityMechanism
 from dpselect.mechanisms.density_dimensions import CurveMechanism, MarginalsMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
+from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.interval import IntervalMechanism
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
@@ -15,13 +16,20 @@ from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 __all__ = [
     "CurveMechanism",
     "DensityMechanism",
+from dpselect.mechanisms.randomized_response import CountEstimate, RandomizedResponse
+from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
+
+__all__ = [
+    "CountEstimate",
     "ExponentialMechanism",
+    "GeometricMechanism",
     "IntervalMechanism",
     "MarginalsMechanism",
     "Mechanism",
     "PermuteAndFlip",
     "QuantileMechanism",
     "QuantilesMechanism",
+    "RandomizedResponse",
     "ReportNoisyMax",
     "SmoothedHistogramMechanism",
     "TopKPlan",

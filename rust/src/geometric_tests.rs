@@ -1,0 +1,117 @@
+use super::*;
+use crate::entropy::testing::{Scripted, seeded};
+use crate::testing::assert_law;
+
+fn geometric(epsilon: f64, sensitivity: f64) -> Geometric {
+    Geometric::new(Scale::new(epsilon, sensitivity, 1).unwrap())
+}
+
+/// Cells -reach..=reach, the ends with all beyond.
+fn law(x: f64, reach: i32) -> Vec<f64> {
+    let ratio = (-x).exp();
+    let point = |y: i32| (1.0 - ratio) / (1.0 + ratio) * (-x * f64::from(y.abs())).exp();
+    let end = (-x * f64::from(reach)).exp() / (1.0 + ratio);
+    (-reach..=reach).map(|y| if y.abs() == reach { end } else { point(y) }).collect()
+}
+
+fn cell(noise: &Noise, reach: i128) -> usize {
+    let Noise::Small(noise) = noise else { panic!("large") };
+    ((*noise).clamp(-reach, reach) + reach) as usize
+}
+
+#[test]
+fn draws_have_the_law_for_blocks_of_every_length() {
+    for (seed, (epsilon, sensitivity, wrong)) in
+        [(0.07, 1.0, 0.08), (1.0, 4.0, 0.29), (0.5, 1.0, 0.55), (1.0, 1.0, 1.1), (3.0, 1.0, 2.8)]
+            .into_iter()
+            .enumerate()
+    {
+        let geometric = geometric(epsilon, sensitivity);
+        let mut entropy = seeded(90 + seed as u8);
+        let x = epsilon / sensitivity;
+        assert_law("geometric", 60_000, &law(x, 20), &law(wrong, 20), || cell(&geometric.draw(&mut entropy), 20));
+    }
+}
+
+#[test]
+fn zero_with_a_minus_is_drawn_again() {
+    // bits = 0: the word gives the sign alone, the coin of the block is tails for the largest word.
+    let geometric = geometric(2.0, 1.0);
+    assert_eq!(geometric.bits, 0);
+    let mut entropy = Scripted::new(&[1 << 63, u64::MAX, 0, u64::MAX]);
+    assert_eq!(geometric.draw(&mut entropy), Noise::Small(0));
+    assert_eq!(entropy.taken, 4);
+}
+
+#[test]
+fn blocks_are_counted_and_places_rejected() {
+    // b = 8: 2^3 / 8 is 1, so blocks of 2^2 numbers have exponent 1/2.
+    let geometric = geometric(1.0, 8.1);
+    assert_eq!(geometric.bits, 3);
+    let word = |negative: u64, place: u64| negative << 63 | place << 60;
+    // Place 5 refused, place 6 kept, two blocks passed over, minus.
+    let mut entropy = Scripted::new(&[word(0, 5), u64::MAX, word(1, 6), 0, 0, 0, u64::MAX]);
+    assert_eq!(geometric.draw(&mut entropy), Noise::Small(-22));
+    assert_eq!(entropy.taken, 7);
+}
+
+#[test]
+fn any_scale_that_doubles_have() {
+    let mut entropy = seeded(99);
+    for (epsilon, sensitivity) in [(5e-324, 1.7e308), (1e-200, 1.0), (1e-6, 1e15), (1.0, 2_f64.powi(61))] {
+        let geometric = geometric(epsilon, sensitivity);
+        // |y| / b has mean 1 for large b.
+        let mut total = 0.0;
+        for _ in 0..2000 {
+            let magnitude = match geometric.draw(&mut entropy) {
+                Noise::Small(noise) => UBig::from(noise.unsigned_abs()),
+                Noise::Large(noise) => noise.into_parts().1,
+            };
+            total += geometric.scale.exponent_of_integer(&magnitude);
+        }
+        assert!((total / 2000.0 - 1.0).abs() < 0.16, "{epsilon} {sensitivity}: {total}");
+    }
+    for (epsilon, sensitivity) in [(1e6, 1.0), (1.7e308, 5e-324)] {
+        assert!((0..500).all(|_| geometric(epsilon, sensitivity).draw(&mut entropy) == Noise::Small(0)));
+    }
+}
+
+#[test]
+fn machine_integers_and_large_ones_draw_the_same() {
+    let x = 1.0 / 6.0;
+    let geometric = geometric(1.0, 6.0);
+    let mut entropy = seeded(98);
+    assert_law("large", 40_000, &law(x, 20), &law(0.15, 20), || {
+        let noise = i128::try_from(geometric.draw_large(&mut entropy)).unwrap();
+        cell(&Noise::Small(noise), 20)
+    });
+}
+
+#[test]
+fn sums_are_moved_into_the_bounds_and_never_wrap() {
+    let mut entropy = seeded(97);
+    for geometric in [geometric(1.0, 1.0), geometric(1.0, 1e17)] {
+        for value in [i64::MAX, i64::MIN, 0] {
+            for _ in 0..200 {
+                let draw = geometric.around(value, i64::MIN, i64::MAX, &mut entropy);
+                assert!(draw.abs_diff(value) < 1 << 63, "a sum that wraps lands at the other end");
+                assert!((-3..=5).contains(&geometric.around(value, -3, 5, &mut entropy)));
+            }
+        }
+    }
+    let wide = geometric(1e-100, 1.0);
+    let ends: Vec<i64> = (0..100).map(|_| wide.around(7, -3, 5, &mut entropy)).collect();
+    assert!(ends.contains(&-3) && ends.contains(&5) && ends.iter().all(|end| [-3, 5].contains(end)));
+}
+
+#[test]
+fn uniform_integers_of_any_size() {
+    let mut entropy = seeded(96);
+    assert_law("below 5", 20_000, &[0.2; 5], &[0.21, 0.21, 0.21, 0.21, 0.16], || {
+        u64::try_from(uniform_below(&UBig::from(5_u8), &mut entropy)).unwrap() as usize
+    });
+    let bound = (UBig::ONE << 130) + UBig::ONE;
+    assert!((0..200).all(|_| uniform_below(&bound, &mut entropy) < bound));
+    let mut scripted = Scripted::new(&[1, 2, 3 << 62]);
+    assert_eq!(uniform_bits(130, &mut scripted), (UBig::ONE << 66) + (UBig::from(2_u8) << 2) + UBig::from(3_u8));
+}

@@ -1,0 +1,156 @@
+//! `GeometricSampler`, `Proposals` and `ResponseSampler`: noise on whole numbers, proposals of them, noise on bits.
+
+use dashu_int::{IBig, UBig};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyBytes, PyInt};
+
+use super::errors::{invalid_parameter, to_python};
+use super::sampler::run;
+use crate::blocks::reserved;
+use crate::entropy::with_thread_entropy;
+use crate::geometric::{Geometric, Noise};
+use crate::integers;
+use crate::interval::Ratio;
+use crate::response::Turn;
+use crate::scale::Scale;
+
+/// The two-sided geometric law at one scale, and nothing else.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct GeometricSampler(Geometric);
+
+#[pymethods]
+impl GeometricSampler {
+    #[new]
+    fn new(py: Python<'_>, epsilon: f64, sensitivity: f64) -> PyResult<Self> {
+        let scale = Scale::new(epsilon, sensitivity, 1).map_err(|error| to_python(py, error))?;
+        Ok(Self(Geometric::new(scale)))
+    }
+
+    /// One draw of noise.
+    fn noise<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let noise = with_thread_entropy(|entropy| Ok(self.0.draw(entropy))).map_err(|error| to_python(py, error))?;
+        let noise = match noise {
+            Noise::Small(noise) => IBig::from(noise),
+            Noise::Large(noise) => noise,
+        };
+        to_int(py, &noise)
+    }
+
+    /// `values`, each with noise of its own, moved into [lower, upper].
+    #[pyo3(signature = (values, lower, upper, /))]
+    fn draw_many<'py>(
+        &self,
+        py: Python<'py>,
+        values: &Bound<'py, PyArray1<i64>>,
+        lower: i64,
+        upper: i64,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let values = values.readonly();
+        let values = values.as_array();
+        let noisy = run(py, values.len() * 8, || {
+            let mut noisy = reserved(values.len())?;
+            with_thread_entropy(|entropy| {
+                noisy.extend(values.iter().map(|&value| self.0.around(value, lower, upper, entropy)));
+                Ok(noisy)
+            })
+        })?;
+        Ok(PyArray1::from_vec(py, noisy))
+    }
+}
+
+/// A Python integer of any size.
+pub fn to_int<'py>(py: Python<'py>, number: &IBig) -> PyResult<Bound<'py, PyAny>> {
+    if let Ok(small) = i64::try_from(number.clone()) {
+        return Ok(small.into_pyobject(py)?.into_any());
+    }
+    let bytes = PyBytes::new(py, &number.to_le_bytes());
+    let signed = [("signed", true)].into_py_dict(py)?;
+    py.get_type::<PyInt>().call_method("from_bytes", (bytes, "little"), Some(&signed))
+}
+
+/// A coin for each bit, and nothing else.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct ResponseSampler(Turn);
+
+#[pymethods]
+impl ResponseSampler {
+    #[new]
+    fn new(py: Python<'_>, epsilon: f64, bits_per_unit: f64) -> PyResult<Self> {
+        let scale = Scale::new(epsilon, bits_per_unit, 1).map_err(|error| to_python(py, error))?;
+        Ok(Self(Turn::new(scale.exact_exponent_of_gap(&Ratio::from_f64(1.0)))))
+    }
+
+    /// `bits`, each turned by a coin of its own.
+    #[pyo3(signature = (bits, /))]
+    fn draw<'py>(&self, py: Python<'py>, bits: &Bound<'py, PyArray1<bool>>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        let bits = bits.readonly();
+        let bits = bits.as_array();
+        let turned = run(py, bits.len(), || {
+            let mut turned = reserved(bits.len())?;
+            with_thread_entropy(|entropy| {
+                turned.extend(bits.iter().map(|&bit| bit ^ self.0.flip(entropy)));
+                Ok(turned)
+            })
+        })?;
+        Ok(PyArray1::from_vec(py, turned))
+    }
+}
+
+/// Numerator and denominator of a number that is not negative, as little-endian bytes.
+type Fraction = (Vec<u8>, Vec<u8>);
+
+/// A ceiling at one scale, and nothing else.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct Proposals {
+    scale: Scale,
+    proposals: integers::Proposals,
+}
+
+#[pymethods]
+impl Proposals {
+    /// Each side is how much the ceiling falls a step, and the last step, if there is one.
+    #[new]
+    #[pyo3(signature = (epsilon, sensitivity, factor, left, right, left_last=None, right_last=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        epsilon: f64,
+        sensitivity: f64,
+        factor: u8,
+        left: Fraction,
+        right: Fraction,
+        left_last: Option<Vec<u8>>,
+        right_last: Option<Vec<u8>>,
+    ) -> PyResult<Self> {
+        let scale = Scale::new(epsilon, sensitivity, factor).map_err(|error| to_python(py, error))?;
+        let side = |fall: &Fraction, last: Option<Vec<u8>>| {
+            let fall = scale.exact_exponent_of_gap(&to_ratio(py, fall)?);
+            let side = integers::Side::new(fall, last.map(|last| UBig::from_le_bytes(&last)));
+            side.ok_or_else(|| invalid_parameter(py, "fall", "<out of range>", "a number > 0 on an open side"))
+        };
+        let proposals = integers::Proposals::new(side(&left, left_last)?, side(&right, right_last)?);
+        Ok(Self { scale, proposals })
+    }
+
+    /// An offset from the centre, with probability proportional to `exp(-fall * |offset| / b)`.
+    fn draw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let offset = with_thread_entropy(|entropy| Ok(self.proposals.draw(entropy)));
+        to_int(py, &offset.map_err(|error| to_python(py, error))?)
+    }
+
+    /// True with probability `exp(-gap / b)`.
+    #[pyo3(signature = (gap, /))]
+    fn accepts(&self, py: Python<'_>, gap: Fraction) -> PyResult<bool> {
+        let x = self.scale.exact_exponent_of_gap(&to_ratio(py, &gap)?);
+        with_thread_entropy(|entropy| Ok(integers::flip_exactly(&x, entropy))).map_err(|error| to_python(py, error))
+    }
+}
+
+fn to_ratio(py: Python<'_>, fraction: &Fraction) -> PyResult<Ratio> {
+    let (numerator, denominator) = (UBig::from_le_bytes(&fraction.0), UBig::from_le_bytes(&fraction.1));
+    if denominator == UBig::ZERO {
+        return Err(invalid_parameter(py, "denominator", "0", "a number > 0"));
+    }
+    Ok(Ratio { numerator, denominator })
+}

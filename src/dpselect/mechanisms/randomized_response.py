@@ -1,0 +1,183 @@
+"""Randomised response: bits, each answered truly or turned."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from dpselect._native import _core
+from dpselect.accounting import PureEvent
+from dpselect.arguments import positive_count, positive_epsilon
+from dpselect.errors import InvalidDataError, InvalidScoresError, Shown
+from dpselect.mechanisms.score_vectors import ScoresLike, exact_array
+from dpselect.mechanisms.values import MechanismValue
+
+_MOST_ENUMERATED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class CountEstimate:
+    """How many bits are one, estimated from responses without bias.
+
+    Attributes:
+        count: the estimate; it may lie below 0 or above the number of bits.
+        standard_error: its standard deviation, the same whatever the bits are: the randomness of the turning alone.
+    """
+
+    count: float
+    standard_error: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomizedResponse(MechanismValue):
+    r"""Answers each bit truly with probability :math:`e^{x}/(1 + e^{x})`, :math:`x = epsilon / bits\_per\_unit`.
+
+    The exponential mechanism over all :math:`2^n` vectors of bits with the number of agreements as score, at
+    :math:`b = bits\_per\_unit / epsilon` *without* its factor 2 (the weights sum to the same for all data), drawn bit
+    by bit. A unit is whoever holds up to `bits_per_unit` of the bits; neighbouring data differ in the *values* of one
+    unit's bits. How many bits there are, and which belong to whom, is public: nobody is added or removed.
+
+    Args:
+        epsilon: privacy loss of one unit, > 0. Rounded down if it is not a double.
+        bits_per_unit: the most bits that are one unit's, >= 1. If units hold more, they lose more than `epsilon`.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/randomized_response.md``. Source: Warner (1965).
+
+    >>> import math
+    >>> mechanism = RandomizedResponse(epsilon=math.log(3))
+    >>> round(mechanism.truth_probability, 12)
+    0.75
+    >>> mechanism.pmf([True, False]).round(4)
+    array([0.1875, 0.0625, 0.5625, 0.1875])
+    >>> smokers = [True] * 300_000 + [False] * 700_000
+    >>> estimate = mechanism.estimate(mechanism.draw(smokers))
+    >>> abs(estimate.count - 300_000) < 7 * estimate.standard_error, round(estimate.standard_error)
+    (True, 866)
+    """
+
+    epsilon: float
+    bits_per_unit: int = 1
+    _sampler: _core.ResponseSampler = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._set("epsilon", positive_epsilon(self.epsilon))
+        self._set("bits_per_unit", positive_count(self.bits_per_unit, "bits_per_unit", at_most=2**53))
+        self._set("_sampler", _core.ResponseSampler(self.epsilon, float(self.bits_per_unit)))
+
+    @property
+    def event(self) -> PureEvent:
+        """What one call of `draw` costs a unit, for accounting; it knows nothing of the data.
+
+        With one bit a unit every loss is `epsilon` or its negative, so nothing better than `epsilon`-DP is true.
+        """
+        return PureEvent(epsilon=self.epsilon)
+
+    @property
+    def truth_probability(self) -> float:
+        """With which probability a bit is answered truly. For reading only: draws use the exact number."""
+        return 1.0 - self._turn_probability
+
+    @property
+    def _turn_probability(self) -> float:
+        rate = self.epsilon / self.bits_per_unit
+        return math.exp(-rate) / (1.0 + math.exp(-rate))
+
+    def draw(self, bits: ScoresLike) -> npt.NDArray[np.bool_]:
+        """Answer for every bit, at the cost of `epsilon` for each unit.
+
+        Args:
+            bits: shape ``(n,)``, booleans, or integers that are 0 or 1; ``n = 0`` is allowed.
+
+        Returns:
+            Shape ``(n,)``, each bit true or turned, independently.
+
+        Raises:
+            InvalidDataError: not one-dimensional, or something else than bits. Nothing is drawn then.
+
+        Proof that the draw is exact: ``proofs/randomized_response.md``.
+        """
+        return self._sampler.draw(_checked_bits(bits, "bits"))
+
+    def pmf(self, bits: ScoresLike) -> npt.NDArray[np.float64]:
+        """Probability of each of the ``2**n`` possible answers, up to 20 bits. For planning: it depends on the bits.
+
+        Returns:
+            Shape ``(2**n,)``; entry j belongs to the bits of j, the first bit the most significant.
+
+        Raises:
+            InvalidDataError: not bits, or more than 20 of them.
+        """
+        checked = _checked_bits(bits, "bits")
+        if checked.size > _MOST_ENUMERATED:
+            raise InvalidDataError("bits", Shown(f"<{checked.size} of them>"), f"at most {_MOST_ENUMERATED} here")
+        turned = self._turn_probability
+        probabilities = np.ones(1)
+        for bit in checked:
+            each = [turned, 1.0 - turned] if bit else [1.0 - turned, turned]
+            probabilities = np.outer(probabilities, each).ravel()
+        return probabilities
+
+    def estimate(self, responses: ScoresLike) -> CountEstimate:
+        """How many of the true bits are one. It sees the responses only, so it costs nothing (post-processing).
+
+        Args:
+            responses: shape ``(n,)``, what `draw` returned, or a part of it chosen without looking at the data.
+
+        Returns:
+            The unbiased estimate ``(ones - n q) / (1 - 2 q)``, q the probability of turning a bit, and its standard
+            error ``sqrt(n) / (2 sinh(x / 2))``; both infinite or huge where hardly anything is told.
+
+        Raises:
+            InvalidDataError: not bits.
+        """
+        checked = _checked_bits(responses, "responses")
+        ones, count = int(np.count_nonzero(checked)), checked.size
+        rate = self.epsilon / self.bits_per_unit
+        # (ones - n q) / (1 - 2q) = n/2 + (ones - n/2) / tanh(x/2).
+        slope = math.tanh(rate / 2.0)
+        surplus = ones - count / 2.0
+        centred = 0.0 if surplus == 0.0 else surplus / slope if slope > 0.0 else math.copysign(math.inf, surplus)
+        spread = math.sinh(min(rate / 2.0, 700.0))
+        error = 0.0 if count == 0 else math.sqrt(count) / 2.0 / spread if spread > 0.0 else math.inf
+        return CountEstimate(count=count / 2.0 + centred, standard_error=error)
+
+
+def _checked_bits(bits: ScoresLike, name: str) -> npt.NDArray[np.bool_]:
+    """`bits` as contiguous booleans."""
+    expected = "a one-dimensional array of booleans, or of integers that are 0 or 1"
+    booleans = _as_booleans(bits)
+    if booleans is not None:
+        return booleans
+    try:
+        vector = exact_array(bits)
+    except InvalidScoresError as refused:
+        problem = InvalidDataError(name, refused.got, expected)
+    else:
+        if vector.dtype.kind not in "iu" and vector.size > 0:
+            problem = InvalidDataError(name, Shown(f"<numbers of type {vector.dtype}>"), expected)
+        elif vector.size > 0 and (vector.min() < 0 or vector.max() > 1):
+            problem = InvalidDataError(name, Shown("<other integers among them>"), expected)
+        else:
+            return np.ascontiguousarray(vector, dtype=np.bool_)
+    raise problem
+
+
+def _as_booleans(bits: Any) -> npt.NDArray[np.bool_] | None:
+    """`bits` if they are booleans by their type: NumPy's, Arrow's and Polars' arrays, pandas' columns, plain lists."""
+    if isinstance(bits, list | tuple):
+        members = cast("list[object]", bits)
+        is_boolean = bool(members) and all(isinstance(bit, bool | np.bool_) for bit in members)
+    else:
+        is_boolean = str(getattr(bits, "type", getattr(bits, "dtype", ""))) in ("bool", "Boolean")
+    vector = np.asarray(bits) if is_boolean else np.empty(0)
+    if vector.ndim != 1 or vector.dtype != np.bool_:
+        return None
+    # Bytes other than 0 and 1, which a view of other memory may have, are no booleans to the core.
+    return np.not_equal(np.ascontiguousarray(vector).view(np.uint8), 0)
