@@ -9,7 +9,8 @@ from scipy.special import gammaln
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-CUTS_AT_ONCE = 512
+CUTS_AT_ONCE = 64
+"""Few, so that narrow bands stay narrow: all of them get arrays as wide as the widest."""
 
 SMALLEST = 1e-200
 """Weights that are smaller than this share of the largest count as none: products of them would slow down everything."""

@@ -12,10 +12,10 @@ from examples.densities.distance_law import Between, expected_distance
 
 import dpselect as dps
 
-LARGEST_SIZE = 2048
+LARGEST_SIZE = 1024
 LARGEST_SMOOTHED = 256
 
-SMOOTHED_CUTS = 512
+MATRIX_CUTS = 256
 """Cuts of the distance where a step of the recursion is a product of matrices."""
 
 
@@ -57,7 +57,16 @@ def kolmogorov_smirnov_of_points(name: str, n: int, bins: int, epsilon: float, k
     """The same with the base measure of independent points that are uniform over bins of equal length."""
     counts = histogram(name, n, bins)
     alike = np.full(len(counts), 1 / len(counts))
-    return expected_distance(counts, k, rate=epsilon / (2 * k), chances=alike, most_cuts=SMOOTHED_CUTS)
+    return expected_distance(counts, k, rate=epsilon / (2 * k), chances=alike)
+
+
+def default_size(n: int, epsilon: float) -> int:
+    """What `dpselect.DensityMechanism` chooses if no size is given, to the next power of two.
+
+    >>> default_size(4096, 1.0)
+    128
+    """
+    return power_of_two(dps.DensityMechanism(epsilon=epsilon).sample_size(n))
 
 
 @cache
@@ -65,7 +74,7 @@ def smoothed_histogram(name: str, n: int, bins: int, epsilon: float, k: int) -> 
     """Expected error of the share of `k` independent draws in each bin: a law of the same distance, without tilt."""
     counts = histogram(name, n, bins)
     mechanism = dps.SmoothedHistogramMechanism(epsilon=epsilon, k=k, neighbours=dps.Neighbours.REPLACE_ONE)
-    return expected_distance(counts, k, rate=0.0, chances=mechanism.probabilities(counts), most_cuts=SMOOTHED_CUTS)
+    return expected_distance(counts, k, rate=0.0, chances=mechanism.probabilities(counts), most_cuts=MATRIX_CUTS)
 
 
 def best_size(name: str, n: int, bins: int, epsilon: float) -> int:

@@ -10,17 +10,14 @@ from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.quantile import QuantileMechanism
 from dpselect.mechanisms.quantiles import QuantilesMechanism
+from dpselect.mechanisms.randomized_response import CountEstimate, RandomizedResponse
 from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
 __all__ = [
+    "CountEstimate",
     "CurveMechanism",
     "DensityMechanism",
-from dpselect.mechanisms.randomized_response import CountEstimate, RandomizedResponse
-from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
-
-__all__ = [
-    "CountEstimate",
     "ExponentialMechanism",
     "GeometricMechanism",
     "IntervalMechanism",
