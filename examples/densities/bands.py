@@ -13,7 +13,7 @@ CUTS_AT_ONCE = 64
 """Few, so that narrow bands stay narrow: all of them get arrays as wide as the widest."""
 
 SMALLEST = 1e-200
-"""Weights that are smaller than this share of the largest count as none: products of them would slow down everything."""
+"""Weights below this share of the largest count as none: products of them would slow everything down."""
 
 
 def log_weights(counts: IntArray, k: int, within: IntArray, *, chances: FloatArray | None = None) -> FloatArray:

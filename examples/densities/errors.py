@@ -92,7 +92,7 @@ def _figure(name: str, epsilon: float) -> Figure:
             y=Axis(title="expected Kolmogorov-Smirnov error", log=True),
             title=title,
             subtitle="Against the data's own distribution; one record replaced changes the law by epsilon at most.",
-            width=300,
+            width=320,
             height=300,
         )
 

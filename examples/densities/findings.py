@@ -89,15 +89,12 @@ def sampling_note(table: Table) -> str:
             crossing(*(p[c] for c in ("records", "sampling_error", _column(method))))
             for p in (table.where("data_set", name) for name in NAMES)
         ]
-    where = {
-        method: " and ".join("no n here" if math.isnan(each) else f"n = {_rounded(each)}" for each in found)
-        for method, found in beyond.items()
-    }
+    where = {method: _both(found) for method, found in beyond.items()}
     return (
-        "Whoever wants the distribution behind the data has their sampling error as well, in the mean 0.87/√n at most "
-        f"for many records ({sampling[n.argmin()]:.3f} at n = {n.min():.0f}, {sampling[n.argmax()]:.4f} at "
-        f"n = {n.max():,.0f}). On {' and '.join(NAMES)} the error that privacy adds is below it from {where[MONOTONE]} on "
-        f"with the noisy histogram (made monotone), from {where[KS_BEST]} on with the Kolmogorov-Smirnov mechanism."
+        "Whoever wants the distribution behind the data has their sampling error as well, in the mean about 0.87/√n at "
+        f"most ({sampling[n.argmin()]:.3f} at n = {n.min():.0f}, {sampling[n.argmax()]:.4f} at "
+        f"n = {n.max():,.0f}). On {' and '.join(NAMES)} the error that privacy adds is below it "
+        f"{where[MONOTONE]} with noise on the histogram (made monotone), {where[KS_BEST]} with the Kolmogorov-Smirnov mechanism."
     )
 
 
@@ -108,7 +105,7 @@ def _who_is_best(parts: Mapping[str, Table]) -> Finding:
         for method in (MONOTONE, CUT_OFF):
             at = crossing(n, ours, part[_column(method)])
             where = "nowhere" if math.isnan(at) else f"from n = {_rounded(at)} on"
-            said.append(f"{name}: a {method.replace(',', '')} has a smaller error {where}")
+            said.append(f"{name}: {method} has a smaller error {where}")
     last = [float(p[_column(KS_BEST)][-1] / p[_column(MONOTONE)][-1]) for p in parts.values()]
     records = next(iter(parts.values()))["records"][-1]
     everywhere = all(
@@ -118,8 +115,8 @@ def _who_is_best(parts: Mapping[str, Table]) -> Finding:
     )
     return Finding(
         claim="the Kolmogorov-Smirnov mechanism is the best of the three (class notes on Wasserman and Zhou)",
-        found=f"even with its best k: {'; '.join(said)}; at n = {records:,.0f} the Kolmogorov-Smirnov mechanism's is "
-        f"{min(last):.1f} to {max(last):.1f} times that of the noisy histogram made monotone",
+        found=f"against its best k, {'; '.join(said)}; at n = {records:,.0f} the Kolmogorov-Smirnov mechanism's is "
+        f"{min(last):.1f} to {max(last):.1f} times that of the histogram with noise, made monotone",
         holds=everywhere,
     )
 
@@ -152,8 +149,8 @@ def _size(table: Table, epsilon: float, which: str, claim: str, error: str) -> F
     enough = epsilon * table["records"] >= ENOUGH
     return Finding(
         claim=claim,
-        found=f"error above that of the best k by {_percent(excess[enough])} where epsilon n is at least {ENOUGH}, by at "
-        f"most {excess.max():.0%} anywhere",
+        found=f"error above that of the best k by {_percent(excess[enough])} where epsilon n is at least {ENOUGH}, "
+        f"by at most {excess.max():.0%} anywhere",
         holds=bool((excess[enough] <= NEAR_BEST).all()),
     )
 
@@ -164,8 +161,8 @@ def _points(table: Table, epsilon: float) -> Finding:
     default = table[DEFAULT_ERROR] / table[_column(KS_POINTS)]
     return Finding(
         claim="with the public k the base of points gives a smaller error than that of histograms",
-        found=f"{ratio[enough].min():.2f} to {ratio[enough].max():.2f} times that of the base of histograms where epsilon n "
-        f"is at least {ENOUGH}; with the size `DensityMechanism` chooses by itself, it is {default[enough].min():.2f} to "
+        found=f"{ratio[enough].min():.2f} to {ratio[enough].max():.2f} times that of the base of histograms where epsilon "
+        f"n is at least {ENOUGH}; with the size `DensityMechanism` chooses by itself, it is {default[enough].min():.2f} to "
         f"{default[enough].max():.2f} times that with the public k above",
         holds=bool((ratio[enough] < 1).all()),
     )
@@ -181,6 +178,17 @@ def _smoothed(table: Table) -> Finding:
         "larger of the other two",
         holds=bool((ratio > 1).all()),
     )
+
+
+def _both(crossings: list[float]) -> str:
+    """From where on, on the two data sets.
+
+    >>> _both([389.0, math.nan]), _both([math.nan, math.nan])
+    ('from n = 390 and nowhere', 'nowhere')
+    """
+    if all(math.isnan(each) for each in crossings):
+        return "nowhere"
+    return " and ".join("nowhere" if math.isnan(each) else f"from n = {_rounded(each)}" for each in crossings)
 
 
 def _percent(values: FloatArray) -> str:

@@ -15,7 +15,7 @@ import dpselect as dps
 LARGEST_SIZE = 1024
 LARGEST_SMOOTHED = 256
 
-MATRIX_CUTS = 256
+SMOOTHED_CUTS, POINTS_CUTS = 256, 1024
 """Cuts of the distance where a step of the recursion is a product of matrices."""
 
 
@@ -57,7 +57,7 @@ def kolmogorov_smirnov_of_points(name: str, n: int, bins: int, epsilon: float, k
     """The same with the base measure of independent points that are uniform over bins of equal length."""
     counts = histogram(name, n, bins)
     alike = np.full(len(counts), 1 / len(counts))
-    return expected_distance(counts, k, rate=epsilon / (2 * k), chances=alike)
+    return expected_distance(counts, k, rate=epsilon / (2 * k), chances=alike, most_cuts=POINTS_CUTS)
 
 
 def default_size(n: int, epsilon: float) -> int:
@@ -74,7 +74,7 @@ def smoothed_histogram(name: str, n: int, bins: int, epsilon: float, k: int) -> 
     """Expected error of the share of `k` independent draws in each bin: a law of the same distance, without tilt."""
     counts = histogram(name, n, bins)
     mechanism = dps.SmoothedHistogramMechanism(epsilon=epsilon, k=k, neighbours=dps.Neighbours.REPLACE_ONE)
-    return expected_distance(counts, k, rate=0.0, chances=mechanism.probabilities(counts), most_cuts=MATRIX_CUTS)
+    return expected_distance(counts, k, rate=0.0, chances=mechanism.probabilities(counts), most_cuts=SMOOTHED_CUTS)
 
 
 def best_size(name: str, n: int, bins: int, epsilon: float) -> int:

@@ -6,10 +6,10 @@ import numpy.typing as npt
 
 from dpselect.charts import Series
 
-KS_SOURCE, KS_BEST = "KS mechanism, k = n^(2/3)", "KS mechanism, best k"
-KS_POINTS = "KS mechanism, points, public k"
-SMOOTHED = "smoothed histogram, best k"
-CUT_OFF, MONOTONE = "noisy histogram, cut off at 0", "noisy histogram, made monotone"
+KS_SOURCE, KS_BEST = "KS, k = n^(2/3)", "KS, best k"
+KS_POINTS = "KS of points, public k"
+SMOOTHED = "smoothed, best k"
+CUT_OFF, MONOTONE = "noisy, cut off at 0", "noisy, made monotone"
 
 _COLUMNS = {
     KS_SOURCE: "ks_source_error",
