@@ -45,7 +45,8 @@ def _log_weights(counts: IntArray, k: int, within: IntArray, chances: FloatArray
     middle = k * np.cumsum(counts)
     lowest = np.clip(-((within[:, None] - middle) // n), 0, k)  # of C_j in the band: exact whole numbers
     highest = np.clip((middle + within[:, None]) // n, 0, k)
-    first, last = lowest.min(axis=0), highest.max(axis=0)
+    first = lowest.min(axis=0)
+    last = np.maximum(highest.max(axis=0), first)  # where no band has a whole number in it, one place of weight 0
     # Weights times tilt^C, which is the same for all samples in the end, are largest where the counts are likely.
     tilt = 1.0 if chances is None else k / float(chances.sum())
     weights, log_scale, start = np.ones((len(within), 1)), np.zeros(len(within)), 0

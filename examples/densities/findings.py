@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from examples.densities.data import NAMES
+from examples.densities.data import AGES, HEPTH_BINS, NAMES
 from examples.densities.names import (
     CUT_OFF,
     DEFAULT_ERROR,
@@ -16,10 +16,12 @@ from examples.densities.names import (
     MONOTONE,
     RULE_ERROR,
     SMOOTHED,
+    column,
 )
-from examples.densities.names import column as _column
 from examples.figures.figure import Finding, FloatArray
 from examples.figures.table import Table
+
+BINS = {"HEPTH": HEPTH_BINS, "ADULT": len(AGES)}
 
 FITTED_FROM = 1024
 """Slopes are fitted from so many records on: with fewer, an error is near what no data at all would give."""
@@ -66,8 +68,9 @@ def findings(table: Table, epsilon: float) -> tuple[Finding, ...]:
     parts = {name: table.where("data_set", name) for name in NAMES}
     return (
         _who_is_best(parts),
+        _where_noise_wins(parts, epsilon),
         *_rates(parts),
-        _size(table, epsilon, "source", "k = n^(2/3) is the size to choose", _column(KS_SOURCE)),
+        _size(table, epsilon, "source", "k = n^(2/3) is the size to choose", column(KS_SOURCE)),
         _size(
             table,
             epsilon,
@@ -86,7 +89,7 @@ def sampling_note(table: Table) -> str:
     beyond = {}
     for method in (KS_BEST, MONOTONE):
         beyond[method] = [
-            crossing(*(p[c] for c in ("records", "sampling_error", _column(method))))
+            crossing(*(p[c] for c in ("records", "sampling_error", column(method))))
             for p in (table.where("data_set", name) for name in NAMES)
         ]
     where = {method: _both(found) for method, found in beyond.items()}
@@ -94,22 +97,23 @@ def sampling_note(table: Table) -> str:
         "Whoever wants the distribution behind the data has their sampling error as well, in the mean about 0.87/√n at "
         f"most ({sampling[n.argmin()]:.3f} at n = {n.min():.0f}, {sampling[n.argmax()]:.4f} at "
         f"n = {n.max():,.0f}). On {' and '.join(NAMES)} the error that privacy adds is below it "
-        f"{where[MONOTONE]} with noise on the histogram (made monotone), {where[KS_BEST]} with the Kolmogorov-Smirnov mechanism."
+        f"{where[MONOTONE]} with noise on the histogram (made monotone), {where[KS_BEST]} with the "
+        "Kolmogorov-Smirnov mechanism."
     )
 
 
 def _who_is_best(parts: Mapping[str, Table]) -> Finding:
     said = []
     for name, part in parts.items():
-        n, ours = part["records"], part[_column(KS_BEST)]
+        n, ours = part["records"], part[column(KS_BEST)]
         for method in (MONOTONE, CUT_OFF):
-            at = crossing(n, ours, part[_column(method)])
+            at = crossing(n, ours, part[column(method)])
             where = "nowhere" if math.isnan(at) else f"from n = {_rounded(at)} on"
             said.append(f"{name}: {method} has a smaller error {where}")
-    last = [float(p[_column(KS_BEST)][-1] / p[_column(MONOTONE)][-1]) for p in parts.values()]
+    last = [float(p[column(KS_BEST)][-1] / p[column(MONOTONE)][-1]) for p in parts.values()]
     records = next(iter(parts.values()))["records"][-1]
     everywhere = all(
-        (p[_column(KS_BEST)] <= p[_column(method)]).all()
+        (p[column(KS_BEST)] <= p[column(method)]).all()
         for p in parts.values()
         for method in (MONOTONE, CUT_OFF, SMOOTHED)
     )
@@ -121,9 +125,21 @@ def _who_is_best(parts: Mapping[str, Table]) -> Finding:
     )
 
 
+def _where_noise_wins(parts: Mapping[str, Table], epsilon: float) -> Finding:
+    turns = {
+        name: epsilon * crossing(*(part[each] for each in ("records", column(KS_BEST), column(MONOTONE)))) / BINS[name]
+        for name, part in parts.items()
+    }
+    return Finding(
+        claim="noise on the histogram, made monotone, is the better one from epsilon n = 2 m on, about, for m bins",
+        found="; ".join(f"from {turn:.1f} m on ({name}, m = {BINS[name]})" for name, turn in turns.items()),
+        holds=all(1 < turn < 3 for turn in turns.values()),
+    )
+
+
 def _rates(parts: Mapping[str, Table]) -> tuple[Finding, Finding]:
     def slopes(method: str) -> list[float]:
-        return [slope(part["records"], part[_column(method)]) for part in parts.values()]
+        return [slope(part["records"], part[column(method)]) for part in parts.values()]
 
     def both(values: list[float]) -> str:
         return ", ".join(f"{value:.2f} ({name})" for name, value in zip(parts, values, strict=True))
@@ -145,7 +161,7 @@ def _rates(parts: Mapping[str, Table]) -> tuple[Finding, Finding]:
 
 
 def _size(table: Table, epsilon: float, which: str, claim: str, error: str) -> Finding:
-    excess = table[error] / table[_column(KS_BEST)] - 1
+    excess = table[error] / table[column(KS_BEST)] - 1
     enough = epsilon * table["records"] >= ENOUGH
     return Finding(
         claim=claim,
@@ -157,25 +173,25 @@ def _size(table: Table, epsilon: float, which: str, claim: str, error: str) -> F
 
 def _points(table: Table, epsilon: float) -> Finding:
     enough = epsilon * table["records"] >= ENOUGH
-    ratio = table[_column(KS_POINTS)] / table[RULE_ERROR]
-    default = table[DEFAULT_ERROR] / table[_column(KS_POINTS)]
+    ratio = table[column(KS_POINTS)] / table[RULE_ERROR]
+    default = table[DEFAULT_ERROR] / table[column(KS_POINTS)]
     return Finding(
         claim="with the public k the base of points gives a smaller error than that of histograms",
-        found=f"{ratio[enough].min():.2f} to {ratio[enough].max():.2f} times that of the base of histograms where epsilon "
-        f"n is at least {ENOUGH}; with the size `DensityMechanism` chooses by itself, it is {default[enough].min():.2f} to "
-        f"{default[enough].max():.2f} times that with the public k above",
+        found=f"{ratio[enough].min():.2f} to {ratio[enough].max():.2f} times that of histograms where epsilon "
+        f"n is at least {ENOUGH}; with the size `DensityMechanism` chooses by itself, it is "
+        f"{default[enough].min():.2f} to {default[enough].max():.2f} times that with the public k above",
         holds=bool((ratio[enough] < 1).all()),
     )
 
 
 def _smoothed(table: Table) -> Finding:
     big = table["records"] >= FITTED_FROM
-    others = np.maximum(table[_column(KS_SOURCE)], table[_column(MONOTONE)])
-    ratio = table[_column(SMOOTHED)][big] / others[big]
+    others = np.maximum(table[column(KS_SOURCE)], table[column(MONOTONE)])
+    ratio = table[column(SMOOTHED)][big] / others[big]
     return Finding(
         claim="draws from the smoothed histogram are worse than both",
-        found=f"from n = {FITTED_FROM:,} on the error, with the best k, is {ratio.min():.1f} to {ratio.max():.0f} times the "
-        "larger of the other two",
+        found=f"from n = {FITTED_FROM:,} on the error, with the best k, is {ratio.min():.1f} to {ratio.max():.0f} "
+        "times the larger of the other two",
         holds=bool((ratio > 1).all()),
     )
 

@@ -13,7 +13,7 @@ from examples.densities.distance_law import Between, expected_distance
 import dpselect as dps
 
 LARGEST_SIZE = 1024
-LARGEST_SMOOTHED = 256
+LARGEST_SMOOTHED = 128
 
 SMOOTHED_CUTS, POINTS_CUTS = 256, 1024
 """Cuts of the distance where a step of the recursion is a product of matrices."""

@@ -14,7 +14,7 @@ def power_bound(significance: Fraction, exp_epsilon: Fraction) -> Fraction:
 
 
 def most_power(null: Law, alternative: Law, *, significance: Fraction) -> Fraction:
-    """The power of the best test: it rejects where the alternative is likeliest against the null, by a coin on the edge.
+    """The power of the best test: it rejects where the alternative is likeliest against the null; a coin on the edge.
 
     >>> half = Fraction(1, 2)
     >>> most_power([half, half], [half, half], significance=Fraction(1, 20))
