@@ -1,4 +1,4 @@
-"""The study of released distributions: its laws against enumeration, its numbers against a run, its claims refutable."""
+"""The study of released distributions: laws against enumeration, numbers against a run, claims that can be refuted."""
 
 from __future__ import annotations
 
@@ -196,6 +196,7 @@ SPOILS = (
     _changed(lambda column: column * 3, "^ks_(rule|source)|^points"),
     _changed(lambda column: column * 0.3, "^ks_(rule|source)|^points"),
     _changed(_flatter, "^ks"),
+    _changed(lambda column: column * np.geomspace(1, 30, len(column)), "^ks"),
     _changed(_flatter, "^noisy"),
     _changed(lambda column: column**2, "noisy|histograms"),
     _changed(lambda column: column * 0.01, "smoothed"),
