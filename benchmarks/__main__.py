@@ -10,6 +10,7 @@ from rich.console import Console
 
 from benchmarks import (
     lines_calls,
+    lines_density,
     lines_leak,
     lines_memory,
     lines_optimal,
@@ -51,6 +52,7 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_planning.lines(),
         lines_optimal.lines(),
         lines_quantile.lines(),
+        lines_density.lines(),
         lines_leak.lines(),
     )
 

@@ -146,6 +146,8 @@ fn is_cheaper_cell_by_cell(cells: u64, here: &Gate, next: &Gate) -> bool {
 struct Work {
     row: Vec<Wide>,
     growth: Vec<f64>,
+    plain_row: Vec<f64>,
+    plain_on: Vec<f64>,
 }
 
 impl Work {
@@ -169,7 +171,6 @@ impl Work {
     /// h(C) = sum over c of w(c) h'(C + c), cut where what follows is certainly lost in the rounding up.
     fn at_once(&mut self, group: Group, here: &Gate, next: &Gate, on: &[Wide], out: &mut [Wide], slack: f64) {
         let up = Wide::from_f64(1.0 + slack);
-        let negligible = Wide::from_f64(UNIT);
         let mut weights = Weights::new(group);
         self.row.clear();
         while weights.count <= next.high - here.low {
@@ -188,26 +189,61 @@ impl Work {
             Group::Length { length } => length.times_power_of_two(0) / (step + 1) as f64,
             Group::Ways { cells } => (cells as f64 + step as f64) / (step + 1) as f64,
         };
+        let (weights_top, on_top) = (scale_down(&self.row, &mut self.plain_row), scale_down(on, &mut self.plain_on));
         for (offset, bound) in out.iter_mut().enumerate() {
             let count = here.low + offset as u64;
-            let mut sum = Wide::ZERO;
-            for reached in count.max(next.low)..=next.high {
-                let step = (reached - count) as usize;
-                let place = (reached - next.low) as usize;
-                let term = self.row[step].times(on[place]);
-                sum = sum.plus(term);
-                // Then each further term is at most half the one before, and all of them no more than this one.
-                if step % 4 == 3
-                    && term.is_below(sum.times(negligible))
-                    && weight_growth(step) * self.growth[place] <= 0.5
-                {
-                    sum = sum.plus(term);
-                    break;
-                }
-            }
+            let first = count.max(next.low);
+            let range = ((first - count) as usize, (first - next.low) as usize, (next.high - first) as usize + 1);
+            let sum = self.plain_sum(range, &weight_growth);
+            // Terms below the doubles' range are off by less than 2^-1000 each: nothing, beside such a sum.
+            let sum = if sum > TINY {
+                let sum = Wide::from_f64(sum);
+                Wide { exponent: sum.exponent + weights_top + on_top, ..sum }
+            } else {
+                self.wide_sum(range, on)
+            };
             *bound = sum.times(up);
         }
     }
+
+    /// The sum of `weight[step] * on[place]` for so many steps and places, in units of the largest of both.
+    fn plain_sum(&self, range: (usize, usize, usize), weight_growth: &impl Fn(usize) -> f64) -> f64 {
+        let (step, place, length) = range;
+        let weights = &self.plain_row[step..step + length];
+        let on = &self.plain_on[place..place + length];
+        let mut sum = 0.0;
+        for (index, (weight, bound)) in weights.iter().zip(on).enumerate() {
+            let term = weight * bound;
+            sum += term;
+            // Then each further term is at most half the one before, and all of them no more than this one.
+            if index % 4 == 3
+                && term < sum * UNIT
+                && weight_growth(step + index) * self.growth[place + index] <= 0.5
+                && sum > TINY
+            {
+                return sum + term;
+            }
+        }
+        sum
+    }
+
+    /// The same sum, whatever its terms' sizes.
+    fn wide_sum(&self, range: (usize, usize, usize), on: &[Wide]) -> Wide {
+        let (step, place, length) = range;
+        let terms = (0..length).map(|index| self.row[step + index].times(on[place + index]));
+        terms.fold(Wide::ZERO, Wide::plus)
+    }
+}
+
+/// Sums of numbers at most 1 of which what is lost to underflow does not matter.
+const TINY: f64 = f64::from_bits((1023 - 700) << 52);
+
+/// `numbers` in units of a power of two that makes the largest one at most 1, as doubles; which power.
+fn scale_down(numbers: &[Wide], plain: &mut Vec<f64>) -> i64 {
+    let top = numbers.iter().map(|number| number.exponent).max().unwrap_or(0);
+    plain.clear();
+    plain.extend(numbers.iter().map(|number| number.times_power_of_two(-top)));
+    top
 }
 
 #[cfg(test)]

@@ -93,7 +93,9 @@ fn every_sample_of_a_band_comes_as_its_weight_says() {
             }
         }
         let total: f64 = law.iter().sum();
-        law.iter_mut().for_each(|mass| *mass /= total);
+        for mass in &mut law {
+            *mass /= total;
+        }
         let reached = law.iter().filter(|&&mass| mass > 0.0).count();
         let wrong: Vec<f64> =
             law.iter().enumerate().map(|(index, _)| f64::from(u8::from(law[index] > 0.0)) / reached as f64).collect();
@@ -104,5 +106,21 @@ fn every_sample_of_a_band_comes_as_its_weight_says() {
             while !band.draw(&base, 3, &mut places, &mut entropy).unwrap() {}
             places.cells.iter().fold(0, |number, cell| 4 * number + cell)
         });
+    }
+}
+
+#[test]
+fn sums_beyond_the_doubles_are_as_good() {
+    // From 2^-1700 to 2^1400, so that no common unit serves all of them.
+    let (here, next) = (Gate { boundary: 0, low: 0, high: 30 }, Gate { boundary: 3, low: 0, high: 31 });
+    let on: Vec<Wide> = (0..32).map(|index| Wide { fraction: 0.7, exponent: 100 * index - 1700 }).collect();
+    let mut bounds = vec![Wide::ZERO; 31];
+    let group = Group::Length { length: Wide { fraction: 0.6, exponent: -60 } };
+    let mut work = Work::default();
+    work.at_once(group, &here, &next, &on, &mut bounds, slack(31));
+    for count in 0..31 {
+        let truth = work.wide_sum((0, count, 32 - count), &on);
+        let ratio = bounds[count].over(truth).times_power_of_two(0);
+        assert!((1.0..1.0 + 1e-11).contains(&ratio), "{ratio} at {count}");
     }
 }

@@ -86,9 +86,9 @@ impl BaseMeasure {
     pub fn exact_weights(&self, cells: Range<usize>, counts: Range<u64>) -> (Vec<UBig>, UBig) {
         let length = match self {
             Self::Histograms => return (exact_ways(cells.len() as u64, counts), UBig::ONE),
-            Self::Cells { lengths, tilt } => shifted(exact_sum(&lengths[cells]), *tilt),
+            Self::Cells { lengths, tilt } => shifted(&exact_sum(&lengths[cells]), *tilt),
             Self::Line { positions, tilt } => {
-                shifted(positions[cells.start].exact_gap_below(positions[cells.end]), *tilt)
+                shifted(&positions[cells.start].exact_gap_below(positions[cells.end]), *tilt)
             }
         };
         // length^c / c! = above^c below^(last - c) (last! / c!) / (below^last last!).
@@ -215,7 +215,7 @@ fn tilt(total: Wide, k: u64) -> i64 {
     Wide::from_count(k).exponent - total.exponent
 }
 
-fn shifted(length: Ratio, tilt: i64) -> Ratio {
+fn shifted(length: &Ratio, tilt: i64) -> Ratio {
     length.times(&Ratio::scaled(UBig::ONE, tilt))
 }
 

@@ -17,7 +17,10 @@ use crate::error::SelectError;
 use crate::interval::{Ratio, exp_negative};
 use crate::landscape::Landscape;
 use crate::scale::Scale;
-use crate::wide::{LARGEST_EXPONENT, Wide};
+use crate::wide::Wide;
+
+/// All larger exponents are bounded like this one, so that exact sums of bounds stay short.
+const FARTHEST: f64 = 700_000.0;
 
 /// Distances `start..=radius` (up to the next shell's start), and all samples not farther than `radius`.
 struct Shell {
@@ -122,10 +125,10 @@ impl Plan {
             let truth = exp_negative(&x, precision);
             // V 2^bits * ceiling * 2^exponent against exp(-x).
             let left = (precision as i64 - bits as i64 + exponent) as usize;
-            if (&cell + UBig::ONE) * ceiling << left <= truth.low {
+            if ((&cell + UBig::ONE) * ceiling) << left <= truth.low {
                 return true;
             }
-            if cell * ceiling << left >= truth.high {
+            if (cell * ceiling) << left >= truth.high {
                 return false;
             }
             uniform.refine(entropy);
@@ -191,7 +194,7 @@ impl Plan {
 
     /// An upper bound of exp(-(distance - least) / b).
     fn bound(&self, distance: u64) -> Wide {
-        let x = self.exponent(distance);
+        let x = self.exponent(distance).min(FARTHEST);
         Wide::from_f64(1.0).times_exp_negative(x).times(Wide::from_f64(1.0 + bound_error(x)))
     }
 
@@ -248,9 +251,9 @@ impl Plan {
 }
 
 /// By how much, relative, a bound is above the truth at most, halved: four times what `Wide::times_exp_negative` and
-/// the doubles of x are off. Beyond the largest exponent a bound says nothing more.
+/// the doubles of x are off. Beyond the farthest exponent a bound says nothing more.
 fn bound_error(x: f64) -> f64 {
-    if x > LARGEST_EXPONENT { 1.0 } else { (1.0 + x) / (1_u64 << 47) as f64 }
+    if x > FARTHEST { 1.0 } else { (1.0 + x) / (1_u64 << 47) as f64 }
 }
 
 fn rough_weight(shell: &Shell) -> Wide {

@@ -21,8 +21,14 @@ impl Wide {
     pub const ZERO: Self = Self { fraction: 0.0, exponent: 0 };
 
     /// Exactly a finite, non-negative double.
+    #[inline]
     #[must_use]
     pub fn from_f64(value: f64) -> Self {
+        if value.is_normal() && value > 0.0 {
+            let bits = value.to_bits();
+            let fraction = f64::from_bits(bits & ((1 << 52) - 1) | 1022 << 52);
+            return Self { fraction, exponent: (bits >> 52) as i64 - 1022 };
+        }
         let (fraction, exponent) = libm::frexp(value);
         Self { fraction, exponent: i64::from(exponent) }
     }
@@ -129,9 +135,14 @@ impl Wide {
     }
 
     /// `self * 2^exponent` as a double: infinite if too large, rounded towards zero if too small.
+    #[inline]
     #[must_use]
     pub fn times_power_of_two(self, exponent: i64) -> f64 {
-        libm::scalbn(self.fraction, (self.exponent + exponent).clamp(-5000, 5000) as i32)
+        let exponent = self.exponent + exponent;
+        if (-1000..1000).contains(&exponent) {
+            return self.fraction * power_of_two(exponent as i32);
+        }
+        libm::scalbn(self.fraction, exponent.clamp(-5000, 5000) as i32)
     }
 }
 

@@ -56,7 +56,7 @@ impl DensityPlan {
                     return Err(SelectError::NotFinite);
                 }
                 let (lower, upper) = (lower + 0.0, upper + 0.0);
-                let (landscape, positions) = jumps(Window::of_all(&view, (lower, upper))?, (lower, upper), k)?;
+                let (landscape, positions) = jumps(&Window::of_all(&view, (lower, upper))?, (lower, upper), k)?;
                 plan(landscape, BaseMeasure::line(positions, k)?, k, epsilon)
             })
         })
@@ -102,7 +102,7 @@ impl DensityPlan {
             self.draw_all(size, |_, places| points.extend_from_slice(&places.points))?;
             Ok(points)
         })?;
-        let columns = if size == 0 { k } else { points.len() / size };
+        let columns = points.len().checked_div(size).unwrap_or(k);
         PyArray1::from_vec(py, points).reshape([size, columns])
     }
 }
@@ -127,7 +127,7 @@ fn plan(landscape: Landscape, base: BaseMeasure, k: u64, epsilon: f64) -> Result
 }
 
 /// Where the cumulative counts of the values jump: at the bounds, whatever lies there, and at every value between.
-fn jumps(window: Window, bounds: (f64, f64), k: u64) -> Result<(Landscape, Vec<f64>), SelectError> {
+fn jumps(window: &Window, bounds: (f64, f64), k: u64) -> Result<(Landscape, Vec<f64>), SelectError> {
     let places = window.values.len() + 2;
     let mut positions: Vec<f64> = reserved(places)?;
     let (mut before, mut through): (Vec<u64>, Vec<u64>) = (reserved(places)?, reserved(places)?);

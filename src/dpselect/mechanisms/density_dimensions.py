@@ -94,9 +94,9 @@ class MarginalsMechanism(MechanismValue):
 class CurveMechanism(MechanismValue):
     """Draws a joint sample of r coordinates: by `DensityMechanism`, along Hilbert's curve through a public grid.
 
-    The distribution along the curve is followed as closely as in one dimension, coordinates with how they go together. In
-    space the sample is less close: a box is many intervals of the curve, each with an error of its own, the more of them
-    the more dimensions there are.
+    The distribution along the curve is followed as closely as in one dimension, and so is how coordinates go together.
+    In space the sample is less close: a box is many intervals of the curve, each with an error of its own, and the more
+    of them the more dimensions there are.
 
     Args:
         epsilon: privacy loss of one sample, > 0.
@@ -168,7 +168,7 @@ class CurveMechanism(MechanismValue):
 
 def _all_bounds(bounds: object, *, at_least: int) -> tuple[tuple[float, float], ...]:
     if not isinstance(bounds, (list, tuple)) or len(cast("Sequence[object]", bounds)) < at_least:
-        raise InvalidParameterError("bounds", bounds, f"pairs (lower, upper), at least {at_least}")
+        raise InvalidParameterError("bounds", Shown("<something else>"), f"pairs (lower, upper), at least {at_least}")
     checked = [finite_bounds(pair) for pair in cast("Sequence[object]", bounds)]
     return tuple((float(lower), float(upper)) for lower, upper in checked)
 
