@@ -230,3 +230,18 @@ def whole_number(value: object, name: str, *, expected: str = "a whole number") 
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise InvalidParameterError(name, value, expected)
     return int(value)
+
+
+def exact_number(value: object, name: str, *, expected: str = "a finite number") -> Fraction:
+    """A finite number exactly as it is; a float is the binary fraction it holds.
+
+    >>> exact_number(0.5, "height"), exact_number(0.1, "height") == Fraction(1, 10)
+    (Fraction(1, 2), False)
+    """
+    if isinstance(value, float):
+        exact = Fraction(value) if math.isfinite(value) else None
+    else:
+        exact = None if isinstance(value, bool) else _as_fraction(value)
+    if exact is None:
+        raise InvalidParameterError(name, value, expected)
+    return exact

@@ -124,12 +124,12 @@ impl Proposals {
         right_last: Option<Vec<u8>>,
     ) -> PyResult<Self> {
         let scale = Scale::new(epsilon, sensitivity, factor).map_err(|error| to_python(py, error))?;
-        let side = |fall: &Fraction, last: Option<Vec<u8>>| {
+        let side = |fall: Fraction, last: Option<Vec<u8>>| {
             let fall = scale.exact_exponent_of_gap(&to_ratio(py, fall)?);
             let side = integers::Side::new(fall, last.map(|last| UBig::from_le_bytes(&last)));
             side.ok_or_else(|| invalid_parameter(py, "fall", "<out of range>", "a number > 0 on an open side"))
         };
-        let proposals = integers::Proposals::new(side(&left, left_last)?, side(&right, right_last)?);
+        let proposals = integers::Proposals::new(side(left, left_last)?, side(right, right_last)?);
         Ok(Self { scale, proposals })
     }
 
@@ -142,13 +142,13 @@ impl Proposals {
     /// True with probability `exp(-gap / b)`.
     #[pyo3(signature = (gap, /))]
     fn accepts(&self, py: Python<'_>, gap: Fraction) -> PyResult<bool> {
-        let x = self.scale.exact_exponent_of_gap(&to_ratio(py, &gap)?);
+        let x = self.scale.exact_exponent_of_gap(&to_ratio(py, gap)?);
         with_thread_entropy(|entropy| Ok(integers::flip_exactly(&x, entropy))).map_err(|error| to_python(py, error))
     }
 }
 
-fn to_ratio(py: Python<'_>, fraction: &Fraction) -> PyResult<Ratio> {
-    let (numerator, denominator) = (UBig::from_le_bytes(&fraction.0), UBig::from_le_bytes(&fraction.1));
+fn to_ratio(py: Python<'_>, (numerator, denominator): Fraction) -> PyResult<Ratio> {
+    let (numerator, denominator) = (UBig::from_le_bytes(&numerator), UBig::from_le_bytes(&denominator));
     if denominator == UBig::ZERO {
         return Err(invalid_parameter(py, "denominator", "0", "a number > 0"));
     }

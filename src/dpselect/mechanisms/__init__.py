@@ -4,6 +4,9 @@ from dpselect.mechanisms.density import DensityMechanism
 from dpselect.mechanisms.density_dimensions import CurveMechanism, MarginalsMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.geometric import GeometricMechanism
+from dpselect.mechanisms.grid import GridCost, GridMechanism
+from dpselect.mechanisms.integer_ceilings import IntegerCeiling
+from dpselect.mechanisms.integers import IntegerMechanism
 from dpselect.mechanisms.interval import IntervalMechanism
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
@@ -20,6 +23,10 @@ __all__ = [
     "DensityMechanism",
     "ExponentialMechanism",
     "GeometricMechanism",
+    "GridCost",
+    "GridMechanism",
+    "IntegerCeiling",
+    "IntegerMechanism",
     "IntervalMechanism",
     "MarginalsMechanism",
     "Mechanism",

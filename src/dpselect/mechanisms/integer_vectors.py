@@ -61,7 +61,17 @@ def offsets_from(value: int, points: npt.ArrayLike) -> npt.NDArray[np.float64]:
     is_small = at.dtype.kind in "iu" and (at.size == 0 or max(-int(at.min()), int(at.max())) < 2**62)
     if is_small and abs(value) < 2**62:
         return (at.astype(np.int64) - value).astype(np.float64)
+    return np.array([float(each - value) for each in whole_points(at).ravel()]).reshape(at.shape)
+
+
+def whole_points(points: npt.ArrayLike) -> npt.NDArray[Any]:
+    """`points` as an array of Python integers.
+
+    >>> whole_points([2**70, 3]).tolist() == [2**70, 3]
+    True
+    """
+    at = np.asarray(points)
     members: list[Any] = at.astype(object).ravel().tolist()
     if not all(map(_is_whole, members)):
         raise InvalidParameterError("points", Shown(describe(points)), "whole numbers")
-    return np.array([float(int(each) - value) for each in members]).reshape(at.shape)
+    return np.array([int(each) for each in members], dtype=object).reshape(at.shape)

@@ -176,7 +176,7 @@ def _as_booleans(bits: Any) -> npt.NDArray[np.bool_] | None:
         is_boolean = bool(members) and all(isinstance(bit, bool | np.bool_) for bit in members)
     else:
         is_boolean = str(getattr(bits, "type", getattr(bits, "dtype", ""))) in ("bool", "Boolean")
-    vector = np.asarray(bits) if is_boolean else np.empty(0)
+    vector: npt.NDArray[Any] = np.asarray(cast(Any, bits)) if is_boolean else np.empty(0)
     if vector.ndim != 1 or vector.dtype != np.bool_:
         return None
     # Bytes other than 0 and 1, which a view of other memory may have, are no booleans to the core.

@@ -1,0 +1,194 @@
+"""The exponential mechanism on the whole numbers, for any score below a public ceiling."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count as count_up
+
+import numpy as np
+import numpy.typing as npt
+
+from dpselect._native import _core
+from dpselect.accounting import BoundedRangeEvent
+from dpselect.arguments import exact_number
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown, describe
+from dpselect.mechanisms.integer_ceilings import IntegerCeiling, side_total
+from dpselect.mechanisms.integer_vectors import whole_points
+from dpselect.mechanisms.values import ScaledMechanism
+
+FloatArray = npt.NDArray[np.float64]
+IntegerScore = Callable[[int], object]
+"""A score of a whole number: an int, a float or a `fractions.Fraction`, finite."""
+
+_MOST_POINTS = 1_000_000
+_TRUNCATION = 1e-13
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntegerMechanism(ScaledMechanism):
+    r"""Draws a whole number y with probability proportional to :math:`e^{s(y)/b}`, for a score below a public ceiling.
+
+    The exponential mechanism on a set that has no end: `epsilon`-DP and `epsilon`-bounded-range. Numbers are proposed
+    by the weights of the ceiling and accepted by how close the score comes to it, exactly.
+
+    **A score above its ceiling counts as the ceiling.** No error says so, because an error would speak of the data; and
+    the smaller of a score and a public number moves no further than the score, so the guarantee stays whole.
+
+    Args and Raises: see `ScaledMechanism`.
+
+    **What it costs.** A score is computed for each proposal, :math:`\sum e^{ceiling/b} / \sum e^{s/b}` times on average
+    (`expected_calls`): once if the score is its ceiling, at most :math:`e^{g/b}` times if it is nowhere further below
+    than g. A score far below its ceiling everywhere takes for ever, so keep `height` close to what is reached. How long
+    a draw takes depends on the data (``docs/sharp-edges.md``).
+
+    Proof: ``proofs/integer_mechanism.md``. Source: McSherry & Talwar (2007).
+
+    >>> mechanism = IntegerMechanism(epsilon=2.0, sensitivity=1)
+    >>> ages = [31, 35, 36, 36, 40] * 20
+    >>> def score(y):                    # how many are exactly y, and a public preference for numbers near 35
+    ...     return ages.count(y) - abs(y - 35)
+    >>> ceiling = IntegerCeiling(center=35, fall=1, height=40, lower=0)    # public: at most 40 of one age
+    >>> mechanism.draw(score, ceiling)
+    36
+    >>> mechanism.pmf(score, ceiling, [36, 35]).round(6)
+    array([1., 0.])
+    """
+
+    @property
+    def event(self) -> BoundedRangeEvent:
+        """What one draw costs, for accounting; it knows nothing of the data."""
+        return BoundedRangeEvent(epsilon=self.epsilon)
+
+    def draw(self, score: IntegerScore, ceiling: IntegerCeiling) -> int:
+        """Draw one whole number, at the cost of `epsilon`.
+
+        Args:
+            score: called with a whole number within the ceiling's ends, again and again; it has to give the same answer
+                for the same number, and to move by at most `sensitivity` between neighbours at each.
+            ceiling: public. Nothing of it may come from the data.
+
+        Returns:
+            A whole number of any size, within the ceiling's ends.
+
+        Raises:
+            InvalidParameterError: `ceiling` is none.
+            InvalidScoresError: a score is not a finite number. Nothing is drawn then, nor if `score` itself fails.
+        """
+        proposals = self._proposals(ceiling)
+        while True:
+            point = ceiling.center + proposals.draw()
+            gap = ceiling.at(point) - _exact(score(point))
+            if gap <= 0 or proposals.accepts(_fraction(gap)):
+                return point
+
+    def pmf(self, score: IntegerScore, ceiling: IntegerCeiling, points: npt.ArrayLike) -> FloatArray:
+        """Probability of each of `points`. For planning on public scores and for tests: it depends on every score.
+
+        The sum over all whole numbers is cut off where the ceiling proves that less than 1e-13 of it is left.
+
+        Returns:
+            The shape of `points`, which are whole numbers; 0 outside the ceiling's ends.
+
+        Raises:
+            InvalidParameterError: `points` are not whole numbers, or the sum takes more than 10^6 of them.
+            InvalidScoresError: as for `draw`.
+        """
+        wanted = whole_points(points)
+        total = sum(weight for _, weight in self._weights(score, ceiling))
+        chances = [
+            self._weight(score, ceiling, point) / total if ceiling.contains(point) else 0.0
+            for point in wanted.ravel().tolist()
+        ]
+        return np.array(chances, dtype=np.float64).reshape(wanted.shape)
+
+    def cdf(self, score: IntegerScore, ceiling: IntegerCeiling, points: npt.ArrayLike) -> FloatArray:
+        """Probability of a draw not above each of `points`. For planning; cut off as `pmf` is.
+
+        Raises:
+            InvalidParameterError, InvalidScoresError: as for `pmf`.
+        """
+        wanted = whole_points(points)
+        table = sorted(self._weights(score, ceiling))
+        sums = np.concatenate([[0.0], np.cumsum([weight for _, weight in table])])
+        first, last = table[0][0], table[-1][0]
+        places = [min(max(point, first - 1), last) - first + 1 for point in wanted.ravel().tolist()]
+        return np.minimum(sums[places] / sums[-1], 1.0).reshape(wanted.shape)
+
+    def expected_calls(self, score: IntegerScore, ceiling: IntegerCeiling) -> float:
+        """How often `draw` computes a score, on average. For planning on public scores: it depends on every score.
+
+        Raises:
+            InvalidParameterError, InvalidScoresError: as for `pmf`.
+        """
+        total = math.fsum(weight for _, weight in self._weights(score, ceiling))
+        return self._ceiling_total(ceiling) / total
+
+    def _rates(self, ceiling: IntegerCeiling) -> tuple[float, float]:
+        left, right = (float(fall * self._rate) for fall in ceiling.falls)
+        return left, right
+
+    @property
+    def _rate(self) -> Fraction:
+        """1/b."""
+        return Fraction(self.epsilon) / (Fraction(self.sensitivity) * self._factor)
+
+    def _ceiling_total(self, ceiling: IntegerCeiling) -> float:
+        left, right = (side_total(*side) for side in zip(self._rates(ceiling), ceiling.reaches, strict=True))
+        return left + right - 1.0
+
+    def _weight(self, score: IntegerScore, ceiling: IntegerCeiling, point: int) -> float:
+        """Relative to the ceiling's height."""
+        gap = exact_number(ceiling.height, "height") - min(_exact(score(point)), ceiling.at(point))
+        exponent = gap * self._rate
+        return math.exp(-float(exponent)) if exponent < 800 else 0.0
+
+    def _weights(self, score: IntegerScore, ceiling: IntegerCeiling) -> list[tuple[int, float]]:
+        """Points outwards from the centre, until what the ceiling leaves is less than `_TRUNCATION` of the sum."""
+        self._proposals(ceiling)  # refuses what is no ceiling
+        weights = [(ceiling.center, self._weight(score, ceiling, ceiling.center))]
+        total = weights[0][1]
+        ends = [math.inf if reach is None else reach for reach in ceiling.reaches]
+        rates = self._rates(ceiling)
+        for distance in count_up(1):
+            left = sum(
+                math.exp(-rate * distance) * side_total(rate, None if end == math.inf else int(end) - distance)
+                for rate, end in zip(rates, ends, strict=True)
+                if distance <= end
+            )
+            if left <= _TRUNCATION * total:
+                return weights
+            if len(weights) >= _MOST_POINTS:
+                hint = "Use a smaller range, a steeper ceiling, or one closer to the score."
+                raise InvalidParameterError("ceiling", Shown("<too wide>"), f"a sum of {_MOST_POINTS} terms", hint)
+            for sign, end in ((-1, ends[0]), (1, ends[1])):
+                if distance <= end:
+                    point = ceiling.center + sign * distance
+                    weights.append((point, self._weight(score, ceiling, point)))
+                    total += weights[-1][1]
+        raise AssertionError  # counting up has no end
+
+    def _proposals(self, ceiling: IntegerCeiling) -> _core.Proposals:
+        if not isinstance(ceiling, IntegerCeiling):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidParameterError("ceiling", Shown(describe(ceiling)), "an IntegerCeiling")
+        left, right = (_fraction(fall) for fall in ceiling.falls)
+        ends = (None if reach is None else _bytes(reach) for reach in ceiling.reaches)
+        return _core.Proposals(self.epsilon, self.sensitivity, self._factor, left, right, *ends)
+
+
+def _exact(score: object) -> Fraction:
+    try:
+        return exact_number(score, "score")
+    except InvalidParameterError:
+        got = "NaN or infinite" if isinstance(score, float) else type(score).__name__
+    raise InvalidScoresError("score", Shown(f"<{got}>"), "a finite number (int, float or Fraction) for every number")
+
+
+def _fraction(number: Fraction) -> tuple[bytes, bytes]:
+    return _bytes(number.numerator), _bytes(number.denominator)
+
+
+def _bytes(number: int) -> bytes:
+    return number.to_bytes(number.bit_length() // 8 + 1, "little")
