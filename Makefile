@@ -33,7 +33,7 @@ help:
 	@echo 'make lint      ruff, pyright, import-linter, stubtest, rustfmt, clippy'
 	@echo 'make bench     ratios against peers, into README.md and docs/benchmarks.md (BIG=1: also 10^8 scores)'
 	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
-	@echo 'make paper     every figure of the permute-and-flip paper, recomputed, into examples/paper'
+	@echo 'make paper     the studies in examples: the permute-and-flip paper, releasing a whole distribution'
 	@echo 'make docs      the documents as a site, in docs/_build'
 	@echo 'make readme    run the demo and a plan, and put their output into README.md'
 	@echo 'make clean     remove environments and build products'
@@ -65,6 +65,7 @@ mutants: $(VENV)/.dev
 
 paper: $(VENV)/.paper
 	$(BIN)/python -m examples.paper
+	$(BIN)/python -m examples.densities
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --conf-dir docs . docs/_build

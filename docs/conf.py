@@ -16,7 +16,8 @@ extensions = [
     "sphinxcontrib.bibtex",
 ]
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/*.md", "docs/decisions/*.md", "examples/paper/README.md", "proofs/*.md"]
+include_patterns = ["*.md", "docs/*.md", "docs/decisions/*.md", "proofs/*.md"]
+include_patterns += ["examples/paper/README.md", "examples/densities/README.md"]
 exclude_patterns = ["docs/_build"]
 
 suppress_warnings = ["misc.highlighting_failure"]  # the README's picture, in a language that GitHub draws

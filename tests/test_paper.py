@@ -10,12 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import vl_convert
+from examples.figures.compact import compact
+from examples.figures.figure import Figure, Finding
+from examples.figures.page import PAGE, write
+from examples.figures.table import Table, read
 from examples.paper import __main__ as run
 from examples.paper import figure_1, figure_1c, figure_2, figure_3, figure_4, figures_3c_and_7, figures_5_and_6
-from examples.paper.compact import compact
-from examples.paper.figure import EXPONENTIAL, MECHANISMS, PERMUTE_AND_FLIP, Figure, Finding
-from examples.paper.page import PAGE, section, write
-from examples.paper.table import Table, read
+from examples.paper.mechanisms import EXPONENTIAL, MECHANISMS, PERMUTE_AND_FLIP
+from examples.paper.page import PAPER
 
 from dpselect.charts import save
 from dpselect.planning.optimal import optimal_ratio
@@ -159,7 +161,7 @@ def test_each_claim_could_be_refuted(name: str) -> None:
 @pytest.mark.parametrize("name", FAST)
 def test_the_page_says_what_a_run_found(name: str) -> None:
     figure = replace(_figure(name), beyond="")  # in 3(a) it quotes rounding errors, which differ between machines
-    assert section(figure) in README
+    assert PAPER.section(figure) in README
 
 
 def test_the_page_shows_every_figure_and_its_numbers() -> None:
@@ -213,7 +215,7 @@ def test_a_run_writes_files_and_page(tmp_path: Path, monkeypatch: pytest.MonkeyP
     }
     page = (tmp_path / PAGE).read_text(encoding="utf-8")
     assert "Of 4 claims 4 hold" in page
-    assert section(_figure("3c")) in page
+    assert PAPER.section(_figure("3c")) in page
 
 
 def test_a_compact_picture_has_the_same_pixels(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from examples.paper.figure import FloatArray
+from examples.figures.figure import FloatArray
 
 
 def alternating_sum(heads: FloatArray) -> FloatArray:

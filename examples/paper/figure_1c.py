@@ -5,18 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from examples.paper.figure import (
-    EXPONENTIAL,
-    MECHANISMS,
-    PERMUTE_AND_FLIP,
-    SCORE_UNIT,
-    Figure,
-    Finding,
-    curve,
-    error_column,
-    falls,
-)
-from examples.paper.table import Table
+from examples.figures.figure import Figure, Finding, falls
+from examples.figures.table import Table
+from examples.paper.mechanisms import EXPONENTIAL, MECHANISMS, PERMUTE_AND_FLIP, SCORE_UNIT, curve, error_column
 
 from dpselect import planning
 from dpselect.charts import Axis, Series, lines

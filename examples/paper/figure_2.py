@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from examples.paper.figure import EXPONENTIAL, MECHANISMS, PERMUTE_AND_FLIP, Figure, Finding
+from examples.figures.figure import Figure, Finding
+from examples.figures.table import Table
 from examples.paper.findings_2 import SOLVED, THRESHOLD, far_from_one, limit, near_one, optimal_from
-from examples.paper.table import Table
+from examples.paper.mechanisms import EXPONENTIAL, MECHANISMS, PERMUTE_AND_FLIP
 
 from dpselect.charts import Axis, Series, lines
 from dpselect.planning.optimal import optimal_error, optimal_ratio

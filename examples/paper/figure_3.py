@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from examples.figures.figure import Figure, Finding
+from examples.figures.table import Table
 from examples.paper.alternating_sum import alternating_sum
 from examples.paper.dpbench import BINS, load
-from examples.paper.figure import MECHANISMS, Figure, Finding, curve, error_column
+from examples.paper.mechanisms import MECHANISMS, curve, error_column
 from examples.paper.problems import LEAST_ERROR, MEDIAN, MODE, SENSITIVITY, STEPS, Problem, curves, ratios
-from examples.paper.table import Table
 
 import dpselect as dps
 from dpselect.charts import Axis, lines

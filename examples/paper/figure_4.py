@@ -6,18 +6,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from examples.paper.figure import (
+from examples.figures.figure import Figure, Finding
+from examples.figures.table import Table
+from examples.paper.mechanisms import (
     EXPONENTIAL,
     LAPLACE,
     MECHANISMS,
     PERMUTE_AND_FLIP,
     SCORE_UNIT,
-    Figure,
-    Finding,
     curve,
     error_column,
 )
-from examples.paper.table import Table
 from scipy.optimize import brentq
 
 import dpselect as dps

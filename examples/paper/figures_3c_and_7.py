@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from examples.figures.figure import Figure, Finding
+from examples.figures.table import Table
 from examples.paper.dpbench import BINS, NAMES
-from examples.paper.figure import EXPONENTIAL, PERMUTE_AND_FLIP, Figure, Finding, error_column
+from examples.paper.mechanisms import EXPONENTIAL, PERMUTE_AND_FLIP, error_column
 from examples.paper.problems import FIXED_ERROR, MEDIAN, MODE, RIVALS, Problem, fixed_error
-from examples.paper.table import Table
 
 from dpselect.charts import bars
 

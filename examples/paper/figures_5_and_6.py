@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from examples.figures.figure import Figure, Finding
+from examples.figures.table import Table
 from examples.paper.dpbench import BINS, NAMES
-from examples.paper.figure import MECHANISMS, Figure, Finding, curve, error_column
+from examples.paper.mechanisms import MECHANISMS, curve, error_column
 from examples.paper.problems import LEAST_ERROR, MEDIAN, MODE, STEPS, Problem, curves, ratios
-from examples.paper.table import Table
 
 from dpselect.charts import Axis, line_panels
 

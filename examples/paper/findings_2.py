@@ -7,8 +7,8 @@ from collections.abc import Callable
 from math import comb
 
 import numpy as np
-from examples.paper.figure import Finding, FloatArray
-from examples.paper.table import Table
+from examples.figures.figure import Finding, FloatArray
+from examples.figures.table import Table
 
 THRESHOLD = math.log((3 + math.sqrt(5)) / 2)
 """The epsilon from which permute-and-flip is optimal, by the paper's theorem 3 (at sensitivity 1)."""

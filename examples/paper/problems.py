@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from examples.figures.figure import FloatArray
+from examples.figures.table import Table
 from examples.paper.dpbench import NAMES, Counts, load, median_scores, mode_scores
-from examples.paper.figure import EXPONENTIAL, MECHANISMS, PERMUTE_AND_FLIP, FloatArray, error_column
-from examples.paper.table import Table
+from examples.paper.mechanisms import EXPONENTIAL, MECHANISMS, PERMUTE_AND_FLIP, error_column
 
 import dpselect as dps
 from dpselect import planning

@@ -56,9 +56,9 @@ class Release:
         error_bound: with probability `confidence` the count of each selected candidate is at most this far below
             what it should have been: the largest count left when it was selected. For a quantile, the rank of the
             released number is at most this far from the wanted one, all values being rounded to the grid. For a price,
-            its revenue is at most this far below the best. For a density see `dpselect.Dataset.density`. Known
-            before the data was seen; infinite where no double could hold it; None where no bound holds for all data, as for a quantile without a grid and for several
-            quantiles.
+            its revenue is at most this far below the best. For a density see `dpselect.Dataset.density`. Known before
+            the data was seen; infinite where no double could hold it; None where no bound holds for all data, as for a
+            quantile without a grid and for several quantiles.
         confidence: of `error_bound`.
         proofs: pages of this project's repository that prove the guarantee.
         time: when it was released; has a time zone.

@@ -19,6 +19,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     crate::blocks::available_threads();
     module.add_function(wrap_pyfunction!(intervals::draw_quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(shares::tally, module)?)?;
+    module.add_class::<density::DensityPlan>()?;
     module.add_class::<integers::GeometricSampler>()?;
     module.add_class::<integers::Proposals>()?;
     module.add_class::<integers::ResponseSampler>()?;

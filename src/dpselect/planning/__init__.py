@@ -9,6 +9,7 @@ from dpselect.planning.optimal import Optimum, optimal_error, optimal_ratio
 from dpselect.planning.plots import plot_error
 from dpselect.planning.recommendation import Recommendation, recommend, recommendation
 from dpselect.planning.targets import epsilon_for
+from dpselect.planning.testing import power_bound
 from dpselect.planning.worst_case import (
     Bounds,
     WorstCaseScores,
@@ -29,6 +30,7 @@ __all__ = [
     "optimal_error",
     "optimal_ratio",
     "plot_error",
+    "power_bound",
     "recommend",
     "recommendation",
     "worst_case_bounds",

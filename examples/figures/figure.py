@@ -1,33 +1,21 @@
-"""A figure of the paper: its numbers, its picture, what the paper says of it, and what was found."""
+"""A figure: its numbers, its picture, what is claimed of it, and what was found."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from examples.paper.table import Table
+from examples.figures.table import Table
 from numpy.typing import NDArray
 
-import dpselect as dps
-from dpselect.charts import Series
-
 FloatArray = NDArray[np.float64]
-
-EXPONENTIAL, PERMUTE_AND_FLIP, LAPLACE = "exponential mechanism", "permute-and-flip", "noisy max, Laplace noise"
-_STYLES = {EXPONENTIAL: 0, PERMUTE_AND_FLIP: 2, LAPLACE: 5}
-"""The same line for a mechanism in every picture."""
-
-MECHANISMS = {EXPONENTIAL: dps.ExponentialMechanism, PERMUTE_AND_FLIP: dps.PermuteAndFlip}
-
-SCORE_UNIT = "unit of the scores"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One thing the paper says of a figure, and what came out; `found` and `holds` are computed, never typed."""
+    """One thing that is said of a figure, and what came out; `found` and `holds` are computed, never typed."""
 
     claim: str
     found: str
@@ -45,7 +33,7 @@ class Figure:
         table: the numbers.
         findings: the most important first; the overview shows that one.
         draw: makes the picture.
-        beyond: what is added to the paper; empty for nothing.
+        beyond: what else there is to say; empty for nothing.
     """
 
     name: str
@@ -70,20 +58,6 @@ class Figure:
     def table_name(self) -> str:
         """Of the numbers' file."""
         return f"figure_{self.name}.csv"
-
-
-def curve(mechanism: str, x: FloatArray, y: FloatArray) -> Series:
-    """The line of one mechanism, alike in every picture."""
-    return Series(name=mechanism, x=x, y=y, style=_STYLES[mechanism])
-
-
-def error_column(mechanism: str, unit: str = "score_units") -> str:
-    """What the column of a mechanism's expected errors is called.
-
-    >>> error_column(PERMUTE_AND_FLIP, "records")
-    'permute_and_flip_expected_error_records'
-    """
-    return f"{re.sub('[^a-z]+', '_', mechanism)}_expected_error_{unit}"
 
 
 def falls(values: FloatArray) -> bool:

@@ -1,0 +1,32 @@
+"""The mechanisms of the figures, alike in every picture and file."""
+
+from __future__ import annotations
+
+import re
+
+from examples.figures.figure import FloatArray
+
+import dpselect as dps
+from dpselect.charts import Series
+
+EXPONENTIAL, PERMUTE_AND_FLIP, LAPLACE = "exponential mechanism", "permute-and-flip", "noisy max, Laplace noise"
+_STYLES = {EXPONENTIAL: 0, PERMUTE_AND_FLIP: 2, LAPLACE: 5}
+"""The same line for a mechanism in every picture."""
+
+MECHANISMS = {EXPONENTIAL: dps.ExponentialMechanism, PERMUTE_AND_FLIP: dps.PermuteAndFlip}
+
+SCORE_UNIT = "unit of the scores"
+
+
+def curve(mechanism: str, x: FloatArray, y: FloatArray) -> Series:
+    """The line of one mechanism, alike in every picture."""
+    return Series(name=mechanism, x=x, y=y, style=_STYLES[mechanism])
+
+
+def error_column(mechanism: str, unit: str = "score_units") -> str:
+    """What the column of a mechanism's expected errors is called.
+
+    >>> error_column(PERMUTE_AND_FLIP, "records")
+    'permute_and_flip_expected_error_records'
+    """
+    return f"{re.sub('[^a-z]+', '_', mechanism)}_expected_error_{unit}"

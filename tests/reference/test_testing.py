@@ -1,0 +1,59 @@
+"""No test of a private release has more power than the bound, and randomised response reaches it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+import dpselect as dps
+from tests.reference.smoothed_histogram import law_of_draws
+from tests.reference.testing import most_power, power_bound, randomized_response
+
+LEVELS = [Fraction(i, 40) for i in range(1, 40)]
+EXP_EPSILONS = [Fraction(9, 8), Fraction(3), Fraction(50)]
+
+
+@pytest.mark.parametrize("exp_epsilon", EXP_EPSILONS)
+def test_randomized_response_attains_the_bound(exp_epsilon: Fraction) -> None:
+    null, alternative = randomized_response(exp_epsilon)
+    for level in LEVELS:
+        assert most_power(null, alternative, significance=level) == power_bound(level, exp_epsilon)
+
+
+def _laws(rate: Fraction, k: int) -> tuple[list[Fraction], list[Fraction]]:
+    first, second = (law_of_draws(counts, rate=rate, k=k) for counts in ((2, 0, 1), (1, 1, 1)))
+    return list(first.values()), [second[each] for each in first]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_a_private_sample_is_within_the_bound(k: int) -> None:
+    rate = Fraction(1, 3)
+    null, alternative = _laws(rate, k)
+    for level in LEVELS:
+        assert most_power(null, alternative, significance=level) <= power_bound(level, (1 + rate) ** k)
+
+
+def test_a_sample_that_costs_more_is_beyond_it() -> None:
+    null, alternative = _laws(Fraction(1, 3), 3)
+    assert any(most_power(null, alternative, significance=a) > power_bound(a, Fraction(4, 3)) for a in LEVELS)
+
+
+@pytest.mark.parametrize("exp_epsilon", EXP_EPSILONS)
+def test_the_product_computes_the_bound(exp_epsilon: Fraction) -> None:
+    for level in LEVELS:
+        computed = dps.planning.power_bound(significance=float(level), epsilon=math.log(exp_epsilon))
+        assert computed == pytest.approx(float(power_bound(level, exp_epsilon)), rel=1e-12)
+
+
+def test_both_sides_of_the_bound_count() -> None:
+    assert dps.planning.power_bound(significance=0.01, epsilon=1.0) == pytest.approx(0.01 * math.e, rel=1e-12)
+    assert dps.planning.power_bound(significance=0.9, epsilon=1.0) == pytest.approx(1 - 0.1 / math.e, rel=1e-12)
+    assert dps.planning.power_bound(significance=0.01, epsilon=1e6) == 1.0
+
+
+@pytest.mark.parametrize("wrong", [{"significance": 0.0}, {"significance": 1.0}, {"epsilon": 0.0}])
+def test_arguments_are_checked(wrong: dict[str, float]) -> None:
+    with pytest.raises(dps.InvalidParameterError):
+        dps.planning.power_bound(**{"significance": 0.05, "epsilon": 1.0, **wrong})
