@@ -134,6 +134,7 @@ class ResponseSampler:
     def draw(self, bits: NDArray[np.bool_], /) -> NDArray[np.bool_]:
         """`bits`, each turned or not."""
 
+@final
 class LandscapeSampler:
     """Draws with density ``exp(score / b)`` where the score has slopes; holds no generator state.
 
