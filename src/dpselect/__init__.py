@@ -22,6 +22,7 @@ from dpselect.errors import (
     InvalidEventError,
     InvalidParameterError,
     InvalidScoresError,
+    LimitExceededError,
     MissingExtraError,
     SelectionError,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "InvalidEventError",
     "InvalidParameterError",
     "InvalidScoresError",
+    "LimitExceededError",
     "MissingExtraError",
     "Neighbours",
     "PermuteAndFlip",

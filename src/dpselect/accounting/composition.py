@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import cast
 
 from dpselect.accounting.divergence import Divergences
 from dpselect.accounting.events import Event, NonAdaptiveEvent, Run
@@ -49,7 +50,7 @@ def compose(events: Iterable[Event | Run], *, tight: bool = False, work: float =
     >>> total.explain(delta=1e-6).bound
     'renyi'
     """
-    if not isinstance(tight, bool):
+    if not isinstance(cast(object, tight), bool):
         raise InvalidParameterError("tight", tight, "True or False")
     return Composition(leaves=leaves_of(events), tight=tight, work=work)
 
@@ -106,7 +107,7 @@ class Composition:
 
         >>> from dpselect.accounting import BoundedRangeEvent
         >>> print(compose([BoundedRangeEvent(epsilon=0.5)] * 10, tight=True, work=2e8).explain(delta=1e-6))
-        epsilon = 3.581 at delta = 1e-06 by the exact adaptive recursion, rounded up on a grid. Others: Rényi divergence
+        epsilon = 3.58 at delta = 1e-06 by the exact adaptive recursion, rounded up on a grid. Others: Rényi divergence
         3.633, the sum of all epsilons 5.
         """
         delta = delta_below_one(delta)
