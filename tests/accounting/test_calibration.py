@@ -41,14 +41,12 @@ def test_the_same_as_the_function_for_one_kind(kind: Any, function: Any) -> None
     assert mechanism.monotonic
 
 
-@pytest.mark.parametrize("count", [3, 20])
-def test_the_exact_recursion_affords_more(count: int) -> None:
-    closed = calibrate(dps.ExponentialMechanism, count=count, epsilon=1.0, delta=1e-6, sensitivity=1.0)
-    tight = calibrate(dps.ExponentialMechanism, count=count, epsilon=1.0, delta=1e-6, sensitivity=1.0, tight=True)
-    assert closed.epsilon < tight.epsilon < 1.1 * closed.epsilon
-    assert (
-        compose([tight.event] * count, tight=True).epsilon(1e-6) <= 1.0 < compose([tight.event] * count).epsilon(1e-6)
-    )
+def test_the_exact_recursion_affords_more() -> None:
+    closed = calibrate(dps.ExponentialMechanism, count=12, epsilon=1.0, delta=1e-6, sensitivity=1.0)
+    tight = calibrate(dps.ExponentialMechanism, count=12, epsilon=1.0, delta=1e-6, sensitivity=1.0, tight=True)
+    assert 1.02 * closed.epsilon < tight.epsilon < 1.1 * closed.epsilon
+    assert compose([tight.event] * 12, tight=True).epsilon(1e-6) <= 1.0
+    assert compose([tight.event] * 12).epsilon(1e-6) > 1.0
 
 
 def test_mechanisms_of_several_runs() -> None:

@@ -69,14 +69,11 @@ def test_no_adversary_gets_past_the_limit(strategy: Strategy, share: float) -> N
     ends = play(strategy, Filter(epsilon=epsilon, delta=delta), share=share, depth=8)
     assert sum(chance for _, chance in ends) == pytest.approx(1.0)
     assert delta_at(ends, epsilon) <= delta
-    assert max(loss for loss, _ in ends) > epsilon or share != 0.8, "somebody does get past the sum of epsilons"
+    if strategy is greedy and share == 0.8:
+        assert delta_at(ends, epsilon) > delta * 1e-3, "a limit, but no idle one"
 
 
 def test_the_game_above_can_be_lost() -> None:
-    class NoFilter(Filter):
-        def admits(self, event: Any) -> bool:
-            return True
-
     ends = [(0.0, 1.0)]
     for _ in range(8):
         ends = [

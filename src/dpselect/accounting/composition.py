@@ -21,7 +21,7 @@ from dpselect.accounting.zcdp import rho_of
 from dpselect.arguments import delta_below_one
 from dpselect.errors import InvalidParameterError
 
-TIGHT_WORK = 1.5e9
+TIGHT_WORK = 5e8
 """About how many nanoseconds the exact recursion may take."""
 
 

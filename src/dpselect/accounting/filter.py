@@ -110,9 +110,9 @@ def _allowance(order: float, *, epsilon: float, delta: float) -> float:
     """The largest divergence at `order` that gives at most `epsilon` at `delta`, rounded down; -1 if none does."""
     if delta == 0.0:
         return -1.0
-    low, high = -1.0, epsilon
     orders = np.array([order])
-    low = high - float(epsilons(np.array([high]), orders, delta=delta)[0] - epsilon) * (1.0 + 2.0**-40)
-    while low > 0.0 and epsilons(np.array([low]), orders, delta=delta)[0] > epsilon:
-        low *= 1.0 - 2.0**-40
-    return low if low > 0.0 else -1.0
+    at_limit = float(epsilons(np.array([epsilon]), orders, delta=delta)[0])
+    room = 2.0**-40 * (epsilon + abs(at_limit - epsilon))
+    allowed = epsilon - (at_limit - epsilon) - room  # what the conversion adds does not depend on the divergence
+    fits = allowed > 0.0 and epsilons(np.array([allowed]), orders, delta=delta)[0] <= epsilon
+    return allowed if fits else -1.0

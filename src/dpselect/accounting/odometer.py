@@ -11,6 +11,9 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.accounting.running import nothing
 from dpselect.arguments import delta_below_one
 
+_LARGEST = 1e290
+"""A sum beyond is returned as it is: its divergences would overflow, and would not be smaller."""
+
 _ORDERS = 1.0 + np.exp(np.linspace(math.log(0.125), math.log(2048.0), 29))
 
 
@@ -63,12 +66,12 @@ class Odometer:
     @property
     def epsilon(self) -> float:
         """The total so far, rounded up: no privacy loss exceeds it, except with probability `delta` (and `failing`)."""
-        if self.delta == 0.0:
-            return self.basic
         low, high = 0.0, self.basic
-        if not math.isfinite(high) or self._is_safe(low):
-            return high if not math.isfinite(high) else low
-        while high - low > high * 2.0**-40:
+        if self.delta == 0.0 or high > _LARGEST:
+            return high
+        if self._is_safe(low):
+            return low
+        for _ in range(60):
             middle = low + (high - low) / 2.0
             if self._is_safe(middle):
                 high = middle

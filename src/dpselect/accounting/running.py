@@ -24,7 +24,7 @@ class Running:
         divergences: at each of them, rounded up.
         basic: sum of all epsilons.
         delta: sum of the events' own deltas.
-        runs: of those that protect somebody named, one of each unit and relation; at most one in valid use.
+        run: one that says whom it protects; the others have to protect the same.
     """
 
     orders: FloatArray
@@ -39,10 +39,11 @@ class Running:
         Raises:
             InvalidParameterError: no event, or a run for another unit or relation than the earlier ones.
         """
-        leaves = leaves_of([event] if self.run is None else [event, self.run])
-        if self.run is not None:  # it was there to be compared only
-            leaves = leaves_of([event])
-        divergences = (self.divergences + Divergences(leaves.counts)(self.orders)) * (1.0 + 2.0**-52)
+        if self.run is not None:
+            leaves_of([event, self.run])  # refuses what does not add up
+        leaves = leaves_of([event])
+        with np.errstate(over="ignore"):
+            divergences = (self.divergences + Divergences(leaves.counts)(self.orders)) * (1.0 + 2.0**-52)
         run = event if isinstance(event, Run) else self.run
         return Running(self.orders, divergences, self.basic + leaves.basic, self.delta + leaves.delta, run)
 
