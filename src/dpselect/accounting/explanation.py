@@ -26,6 +26,9 @@ class Bound:
         value: what it gives, rounded up; infinite if nothing.
         order: of the divergence, where that is the bound.
         note: why it gives nothing.
+
+    >>> Bound(name="renyi", value=2.4, order=8.5).value
+    2.4
     """
 
     name: BoundName
@@ -42,6 +45,9 @@ class Explanation:
         delta: asked for.
         best: the bound with the smallest epsilon.
         others: the other bounds, the smaller first.
+
+    >>> print(Explanation(delta=1e-6, best=Bound(name="renyi", value=2.4), others=(Bound(name="basic", value=10.0),)))
+    epsilon = 2.4 at delta = 1e-06 by Rényi divergence. Others: the sum of all epsilons 10.
     """
 
     delta: float
