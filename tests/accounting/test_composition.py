@@ -102,6 +102,8 @@ def test_order_and_grouping_do_not_matter(events: list[SingleEvent], delta: floa
     assert compose(tuple(events)).epsilon(delta) == total == compose(iter(events)).epsilon(delta)
     assert compose([SequenceEvent(events=tuple(events))]).epsilon(delta) == pytest.approx(total, rel=1e-12)
     assert compose([ComposedEvent(event=events[0], count=3)]).epsilon(delta) == compose([events[0]] * 3).epsilon(delta)
+    group = ComposedEvent(event=events[0], count=3)
+    assert compose([group, group]).leaves.counts == {events[0]: 6}
     alike = [type(event)(epsilon=event.epsilon) for event in events]
     assert compose([*events, *alike]).leaves == compose(events * 2).leaves
 

@@ -68,6 +68,17 @@ def test_one_grid_of_the_product_against_fractions(epsilon: float, steps: int, r
             assert value <= float(model.upper(grid, run, place)) + slack + 1e-12 * epsilon
 
 
+@pytest.mark.parametrize("steps", [1, 2, 3, 8])
+@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+def test_losses_between_grid_points_are_looked_at(epsilon: float, steps: int) -> None:
+    """One run, of which the profile is known, on grids that do not hold its worst loss."""
+    step = epsilon / steps
+    values = one_more(trivial(0, 0, step=step), first=0, width=0, steps=steps, step=step, new_first=-steps)
+    for place, value in zip(range(-steps, steps + 1), values, strict=True):
+        exact = np.expm1((place * step - epsilon) / 2.0) ** 2 / -np.expm1(-epsilon)
+        assert value >= exact * (1 - 1e-12)
+
+
 PAIRS = pytest.mark.parametrize(
     ("event", "masses", "profile"),
     [
