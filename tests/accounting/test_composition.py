@@ -149,6 +149,7 @@ def test_draws_that_are_fixed_beforehand_cost_less_and_only_they() -> None:
     assert compose([group]).delta(1.25) < 5.324e-3 <= free.delta(1.25)
     assert compose([group]).explain(1e-3).bound == "non-adaptive"
     both = compose([group, PureEvent(epsilon=0.25)])
+    assert both.delta(1.25) > compose([group]).delta(1.25)
     assert both.delta(1.5) <= compose([group]).delta(1.25)
     twice = compose([group, group])  # two groups may depend on each other: counted as any ten
     assert twice.explain(1e-3).bound == "renyi"
