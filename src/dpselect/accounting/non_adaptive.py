@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
+from numpy.typing import NDArray
 
 from dpselect.accounting.events import NonAdaptiveEvent
 
@@ -41,7 +41,8 @@ def non_adaptive_delta(event: NonAdaptiveEvent, epsilon: float) -> float:
     if k > MOST:
         return 1.0
     i = np.arange(k + 1, dtype=np.float64)
-    log_binomial = special.gammaln(k + 1.0) - special.gammaln(i + 1.0) - special.gammaln(k - i + 1.0)
+    log_factorial = np.array([math.lgamma(j + 1.0) for j in range(k + 1)])
+    log_binomial = log_factorial[-1] - log_factorial - log_factorial[::-1]
     largest = 0.0
     for last in range(k + 1):
         t = min(max((epsilon + (last + 1) * each) / (k + 1), 0.0), each)
@@ -49,10 +50,15 @@ def non_adaptive_delta(event: NonAdaptiveEvent, epsilon: float) -> float:
         gains = -np.expm1(np.minimum(epsilon - losses, 0.0))
         p = math.expm1(t - each) / math.expm1(-each)
         rest = math.exp(t - each) * -math.expm1(-t) / -math.expm1(-each)
-        log_chances = special.xlogy(k - i[: last + 1], p) + special.xlogy(i[: last + 1], rest)
+        log_chances = _times_log(k - i[: last + 1], p) + _times_log(i[: last + 1], rest)
         chances = np.exp(log_binomial[: last + 1] + log_chances)
         largest = max(largest, float(np.sum(chances * gains)))
     return min(1.0, largest * _UP + 1e-300)
+
+
+def _times_log(counts: NDArray[np.float64], chance: float) -> NDArray[np.float64]:
+    """``counts * log(chance)``; 0 of none, whatever the chance."""
+    return counts * math.log(chance) if chance > 0.0 else np.where(counts > 0.0, -np.inf, 0.0)
 
 
 def non_adaptive_epsilon(event: NonAdaptiveEvent, delta: float) -> float:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import accumulate, product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import signal
 
 from dpselect.accounting.events import BoundedRangeEvent, SingleEvent
 from dpselect.accounting.tight.bounded_range import one_more, trivial
@@ -146,10 +145,10 @@ def _forget(done: dict[tuple[int, ...], tuple[int, int, FloatArray]], state: tup
 
 def _profile(losses: FloatArray, *, grid: _Grid) -> Curve:
     """Delta of the pairs alone: the sum over larger losses of ``1 - exp(epsilon - loss)``, from the top down."""
-    falling = losses[::-1]
-    shrink = np.exp(-grid.step)
+    shrink = math.exp(-grid.step)
     # Mass discounted to the next lower place: g <- exp(-step) * (g + mass). All terms are positive.
-    discounted = signal.lfilter([shrink], [1.0, -shrink], falling)
+    falling = accumulate(losses[::-1].tolist(), lambda above, mass: shrink * (above + mass), initial=0.0)
+    discounted = np.array(list(falling)[1:])
     each = -np.expm1(-grid.step) / shrink * discounted
     values = np.concatenate([[0.0], np.cumsum(each)])[: grid.pair_width + 1][::-1]
     values = values * (1.0 + len(losses) * 2.0**-50)
