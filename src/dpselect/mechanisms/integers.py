@@ -180,7 +180,7 @@ class IntegerMechanism(ScaledMechanism):
 
 
 def _exact(score: object) -> Fraction:
-    if isinstance(score, Rational) and not isinstance(score, bool):  # also beyond the doubles
+    if isinstance(score, Rational) and type(score) is not bool:  # also beyond the doubles
         return Fraction(int(score.numerator), int(score.denominator))
     try:
         return exact_number(score, "score")
