@@ -19,6 +19,7 @@ from dpselect import accounting
 from dpselect.errors import (
     InvalidCandidatesError,
     InvalidDataError,
+    InvalidEventError,
     InvalidParameterError,
     InvalidScoresError,
     MissingExtraError,
@@ -51,6 +52,7 @@ __all__ = [
     "IntervalMechanism",
     "InvalidCandidatesError",
     "InvalidDataError",
+    "InvalidEventError",
     "InvalidParameterError",
     "InvalidScoresError",
     "MissingExtraError",

@@ -49,6 +49,10 @@ class InvalidDataError(InvalidParameterError):
     """The data source does not fit the question: no such file or column, or not the format its name says."""
 
 
+class InvalidEventError(InvalidParameterError):
+    """A stored event cannot be read: an unknown kind or version, a field missing or too many, or a number changed."""
+
+
 class InsufficientMemoryError(SelectionError, MemoryError):
     """There is not enough memory for the index of that many scores, or for that many answers; nothing was drawn."""
 

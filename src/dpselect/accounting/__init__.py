@@ -1,7 +1,18 @@
 """What was spent: events say what ran, without any data, and this layer turns them into epsilon and delta."""
 
 from dpselect.accounting.bounded_range import bounded_range_epsilon, bounded_range_renyi, calibrate_bounded_range
-from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event, LaplaceProfileEvent, PureEvent
+from dpselect.accounting.events import (
+    ApproximateEvent,
+    BoundedRangeEvent,
+    ComposedEvent,
+    Event,
+    LaplaceProfileEvent,
+    LogisticProfileEvent,
+    NonAdaptiveEvent,
+    PureEvent,
+    Run,
+    SequenceEvent,
+)
 from dpselect.accounting.laplace_profile import (
     calibrate_laplace_profile,
     laplace_profile_epsilon,
@@ -9,11 +20,16 @@ from dpselect.accounting.laplace_profile import (
 )
 
 __all__ = [
+    "ApproximateEvent",
     "BoundedRangeEvent",
     "ComposedEvent",
     "Event",
     "LaplaceProfileEvent",
+    "LogisticProfileEvent",
+    "NonAdaptiveEvent",
     "PureEvent",
+    "Run",
+    "SequenceEvent",
     "bounded_range_epsilon",
     "bounded_range_renyi",
     "calibrate_bounded_range",

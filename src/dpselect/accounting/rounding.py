@@ -12,7 +12,15 @@ def product_up(value: float, count: int) -> float:
     >>> product_up(0.1, 3) >= Fraction(0.1) * 3
     True
     """
-    exact = Fraction(value) * count
+    return fraction_up(Fraction(value) * count)
+
+
+def fraction_up(exact: Fraction) -> float:
+    """The smallest double that is at least `exact`; infinite where no finite one is.
+
+    >>> fraction_up(Fraction(1, 3)) > Fraction(1, 3)
+    True
+    """
     try:
         nearest = exact.numerator / exact.denominator
     except OverflowError:
