@@ -17,13 +17,26 @@ from typing import TYPE_CHECKING
 
 from dpselect import accounting
 from dpselect.errors import (
+    ChargeRefusedError,
+    InvalidAccountError,
     InvalidCandidatesError,
+    InvalidCertificateError,
     InvalidDataError,
     InvalidEventError,
+    InvalidLimitError,
     InvalidParameterError,
     InvalidScoresError,
+    LedgerBusyError,
+    LedgerDamagedError,
+    LedgerError,
+    LedgerFullError,
+    LedgerReadOnlyError,
+    LedgerUnavailableError,
+    LedgerVersionError,
     MissingExtraError,
+    RequestReusedError,
     SelectionError,
+    WrongAccountError,
 )
 from dpselect.mechanisms import (
     ExponentialMechanism,
@@ -41,20 +54,33 @@ from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
     from dpselect import planning
+    from dpselect.ledger import Ledger
     from dpselect.release import Release
     from dpselect.session import Dataset
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ChargeRefusedError",
     "Dataset",
     "ExponentialMechanism",
     "IntervalMechanism",
+    "InvalidAccountError",
     "InvalidCandidatesError",
+    "InvalidCertificateError",
     "InvalidDataError",
     "InvalidEventError",
+    "InvalidLimitError",
     "InvalidParameterError",
     "InvalidScoresError",
+    "Ledger",
+    "LedgerBusyError",
+    "LedgerDamagedError",
+    "LedgerError",
+    "LedgerFullError",
+    "LedgerReadOnlyError",
+    "LedgerUnavailableError",
+    "LedgerVersionError",
     "MissingExtraError",
     "Neighbours",
     "PermuteAndFlip",
@@ -62,7 +88,9 @@ __all__ = [
     "QuantilesMechanism",
     "Release",
     "ReportNoisyMax",
+    "RequestReusedError",
     "SelectionError",
+    "WrongAccountError",
     "__version__",
     "accounting",
     "median",
@@ -74,7 +102,12 @@ __all__ = [
 ]
 
 # Loaded on first use: tables bring a database engine with them, and selecting from scores needs none of this.
-_LOADED_ON_USE = {"Dataset": "dpselect.session", "Release": "dpselect.release", "planning": "dpselect.planning"}
+_LOADED_ON_USE = {
+    "Dataset": "dpselect.session",
+    "Ledger": "dpselect.ledger",
+    "Release": "dpselect.release",
+    "planning": "dpselect.planning",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import functools
-import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpselect.accounting.events import Event
+from dpselect.accounting import bounded_range_renyi, laplace_profile_renyi
+from dpselect.accounting.events import (
+    BoundedRangeEvent,
+    ComposedEvent,
+    Event,
+    LaplaceProfileEvent,
+    NonAdaptiveEvent,
+    SequenceEvent,
+    SingleEvent,
+)
+
+FloatArray = NDArray[np.float64]
 
 UNIT = 2**128
 """Units in one nat: even a divergence of 1e-30 keeps eight digits."""
@@ -48,15 +60,6 @@ class Cost:
         pure, delta, renyi = held
         return cls(Fraction(pure), Fraction(delta), tuple(map(int, renyi.split())))
 
-    def to_text(self) -> str:
-        """As one text."""
-        return json.dumps(self.to_list(), separators=(",", ":"))
-
-    @classmethod
-    def from_text(cls, text: str) -> Cost:
-        """What `to_text` wrote."""
-        return cls.from_list(json.loads(text))
-
 
 def nothing(orders: tuple[float, ...]) -> Cost:
     """The total of no charges."""
@@ -67,10 +70,37 @@ def nothing(orders: tuple[float, ...]) -> Cost:
 def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
     """What `event` costs, at an account with these orders.
 
-    A group costs the sum of its parts, so that its delta is not spent: where `top_k` is planned with a delta of its
-    own, the account's delta covers it.
+    A group costs the sum of its parts: its delta, if only composition needed one, is not spent; the account's covers it.
+
+    Proof: ``proofs/ledger.md``.
+
+    >>> cost_of(ComposedEvent(event=BoundedRangeEvent(epsilon=0.5), count=10), ()).pure
+    Fraction(5, 1)
     """
     match event:
-        case _ if parts_of(event):
-            return _sum(event, orders)
-    return Cost(Fraction(event.epsilon), Fraction(0), ())
+        case ComposedEvent() | NonAdaptiveEvent():
+            return cost_of(event.event, orders).times(event.count)
+        case SequenceEvent():
+            return functools.reduce(lambda total, part: total + cost_of(part, orders), event.events, nothing(orders))
+        case _:
+            divergences = _renyi(event)(event.epsilon, np.asarray(orders)) if orders else ()
+            return Cost(Fraction(event.epsilon), Fraction(event.delta), tuple(map(_units, map(float, divergences))))
+
+
+def _renyi(event: SingleEvent) -> Callable[[float, FloatArray], FloatArray]:
+    match event:
+        case BoundedRangeEvent():
+            return bounded_range_renyi
+        case LaplaceProfileEvent():
+            return laplace_profile_renyi
+        case _:  # of an approximate event, outside of what its delta covers
+            return _pure_renyi
+
+
+def _pure_renyi(epsilon: float, orders: FloatArray) -> FloatArray:
+    """Losses within epsilon of zero have a range of twice that."""
+    return np.minimum(bounded_range_renyi(2.0 * epsilon, orders), epsilon)
+
+
+def _units(divergence: float) -> int:
+    return math.ceil(Fraction(divergence) * UNIT)  # never infinite: each is at most its epsilon
