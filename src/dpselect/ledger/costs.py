@@ -70,7 +70,7 @@ def nothing(orders: tuple[float, ...]) -> Cost:
 def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
     """What `event` costs, at an account with these orders.
 
-    A group costs the sum of its parts: its delta, if only composition needed one, is not spent; the account's covers it.
+    A group costs the sum of its parts. A delta that only its composition needed is not spent: the account's covers it.
 
     Proof: ``proofs/ledger.md``.
 

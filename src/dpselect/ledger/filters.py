@@ -44,7 +44,7 @@ def orders_for(epsilon: Fraction, delta: Fraction) -> tuple[Order, ...]:
     of two for large charges, down for limits that are raised later.
 
     >>> [each.order for each in orders_for(Fraction(1), Fraction(1, 10**6))][:3]
-    [26.5, 4.1875, 7.375]
+    [21.5, 3.5625, 6.125]
     """
     if not delta:
         return ()

@@ -22,7 +22,7 @@ _CLOSE = Fraction(1, 2**36)
 """Two versions, or two machines, may compute a divergence so differently, relative to itself."""
 
 
-class _WrongEntry(Exception):
+class _WrongEntryError(Exception):
     """What is wrong with the entry at hand."""
 
 
@@ -48,10 +48,10 @@ def _verified_account(connection: sa.Connection, name: str, *, ledger: str) -> V
             state = _followed(found, state, terms=row.terms, place=place, previous=head)
             head, place = found["hash"], place + 1
         if place < row.state.entries:
-            raise _WrongEntry("is missing")
+            raise _WrongEntryError("is missing")
         if place > row.state.entries or state != row.state or head != row.head:
-            raise _WrongEntry("does not follow from the ones before it")
-    except _WrongEntry as wrong:
+            raise _WrongEntryError("does not follow from the ones before it")
+    except _WrongEntryError as wrong:
         raise LedgerDamagedError(ledger, f"entry {place} of account {name!r} {wrong}.") from None
     except (SelectionError, ValueError, TypeError, KeyError, ZeroDivisionError):
         raise LedgerDamagedError(ledger, f"entry {place} of account {name!r} cannot be read.") from None
@@ -61,26 +61,26 @@ def _verified_account(connection: sa.Connection, name: str, *, ledger: str) -> V
 def _followed(found: Mapping[Any, Any], state: State | None, *, terms: Terms, place: int, previous: str) -> State:
     """The state after the entry at `place`, all of it checked."""
     if found["sequence"] != place:
-        raise _WrongEntry("is missing")
+        raise _WrongEntryError("is missing")
     if entry_hash(previous, found["body"]) != found["hash"]:
-        raise _WrongEntry("was changed, or one before it")
+        raise _WrongEntryError("was changed, or one before it")
     body: dict[str, Any] = json.loads(found["body"])
     if canonical(body) != found["body"]:
-        raise _WrongEntry("is not written as entries are")
+        raise _WrongEntryError("is not written as entries are")
     if (body["account"], body["sequence"], body.get("request")) != (terms.name, place, found["request"]):
-        raise _WrongEntry("belongs elsewhere")
+        raise _WrongEntryError("belongs elsewhere")
     if found["release"] is not None and release_hash(found["hash"], found["release"]) != found["release_hash"]:
-        raise _WrongEntry("has another release than was stored")
+        raise _WrongEntryError("has another release than was stored")
     return _after(body, state, terms)
 
 
 def _after(body: Mapping[str, Any], state: State | None, terms: Terms) -> State:
     if state is None:
         if body["kind"] != "open" or body["terms"] != terms.to_text():
-            raise _WrongEntry("does not open the account on its terms")
+            raise _WrongEntryError("does not open the account on its terms")
         return State.opened(terms, epsilon=Fraction(body["epsilon"]), unit=body["unit"])
     if not state.is_open:
-        raise _WrongEntry("comes after the account was closed")
+        raise _WrongEntryError("comes after the account was closed")
     match body["kind"]:
         case "charge":
             return _charged(body, state, terms)
@@ -89,9 +89,9 @@ def _after(body: Mapping[str, Any], state: State | None, terms: Terms) -> State:
         case "close":
             limited = state.closed()
         case _:
-            raise _WrongEntry("is of no kind that there is")
+            raise _WrongEntryError("is of no kind that there is")
     if not terms.allow(limited.epsilon, limited.total):
-        raise _WrongEntry("sets a limit below what was spent")
+        raise _WrongEntryError("sets a limit below what was spent")
     return limited
 
 
@@ -100,12 +100,12 @@ def _charged(body: Mapping[str, Any], state: State, terms: Terms) -> State:
     event = run.event if isinstance(run, Run) else run
     cost, true = Cost.from_list(body["cost"]), terms.cost(event)
     if (cost.pure, cost.delta) != (true.pure, true.delta) or not _close(cost.renyi, true.renyi):
-        raise _WrongEntry("costs less than its event")
+        raise _WrongEntryError("costs less than its event")
     total = state.total + cost
     if not terms.allow(state.epsilon, total):
-        raise _WrongEntry("passes the limit")
+        raise _WrongEntryError("passes the limit")
     if isinstance(run, Run) and (run.neighbours is not terms.neighbours or state.unit not in (None, run.unit)):
-        raise _WrongEntry("is about another unit or relation")
+        raise _WrongEntryError("is about another unit or relation")
     return state.charged(total, unit=run.unit if isinstance(run, Run) else None)
 
 
