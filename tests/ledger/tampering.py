@@ -12,12 +12,14 @@ def engine_of(url: str) -> sa.Engine:
 def by_hand(url: str, *statements: str, guarded: bool = False) -> None:
     """Run statements as whoever owns the database can; `guarded` leaves the guards against accidents on."""
     engine = engine_of(url)
-    with engine.begin() as connection:
-        if not guarded:
-            _drop_guards(connection)
-        for statement in statements:
-            connection.exec_driver_sql(statement)
-    engine.dispose()
+    try:
+        with engine.begin() as connection:
+            if not guarded:
+                _drop_guards(connection)
+            for statement in statements:
+                connection.exec_driver_sql(statement)
+    finally:
+        engine.dispose()
 
 
 def _drop_guards(connection: sa.Connection) -> None:

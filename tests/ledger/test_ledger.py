@@ -240,7 +240,7 @@ def test_only_opening_an_account_makes_a_file(tmp_path: Path) -> None:
     path = tmp_path / "budget.db"
     ledger = Ledger(path)
     for act in (ledger.accounts, lambda: ledger.charge("clicks", HALF), ledger.verify):
-        with pytest.raises(LedgerUnavailableError, match="no such file. Opening an account creates it"):
+        with pytest.raises(LedgerUnavailableError, match=r"no such file\. Opening an account creates it"):
             act()
     assert not path.exists()
     path.touch()

@@ -23,6 +23,7 @@ _ENTRIES = (
     .order_by(entries.c.sequence)
 )
 _UNDER_REQUEST = _ENTRIES.where(entries.c.request == sa.bindparam("asked"))
+_PAGE = _ENTRIES.where(entries.c.sequence > sa.bindparam("after")).limit(1000)
 _AT = _ENTRIES.where(entries.c.sequence == sa.bindparam("place"))
 _MOVE_ON = (
     accounts.update()
@@ -75,8 +76,10 @@ def account_names(connection: sa.Connection) -> list[str]:
 
 def entry_rows(connection: sa.Connection, number: int) -> Iterator[Mapping[Any, Any]]:
     """The entries of an account with their stored releases, in order, a thousand at a time."""
-    result = connection.execution_options(yield_per=1000).execute(_ENTRIES, {"wanted": number})
-    yield from result.mappings()
+    after = -1
+    while page := list(connection.execute(_PAGE, {"wanted": number, "after": after}).mappings()):
+        yield from page
+        after = page[-1]["sequence"]
 
 
 def entries_under(connection: sa.Connection, number: int, request: str) -> list[Mapping[Any, Any]]:
