@@ -1,6 +1,7 @@
 """What was spent: events say what ran, without any data, and this layer turns them into epsilon and delta."""
 
 from dpselect.accounting.bounded_range import bounded_range_epsilon, bounded_range_renyi, calibrate_bounded_range
+from dpselect.accounting.composition import Composition, compose
 from dpselect.accounting.events import (
     ApproximateEvent,
     BoundedRangeEvent,
@@ -13,6 +14,7 @@ from dpselect.accounting.events import (
     Run,
     SequenceEvent,
 )
+from dpselect.accounting.explanation import Bound, Explanation
 from dpselect.accounting.laplace_profile import (
     calibrate_laplace_profile,
     laplace_profile_epsilon,
@@ -21,9 +23,12 @@ from dpselect.accounting.laplace_profile import (
 
 __all__ = [
     "ApproximateEvent",
+    "Bound",
     "BoundedRangeEvent",
     "ComposedEvent",
+    "Composition",
     "Event",
+    "Explanation",
     "LaplaceProfileEvent",
     "LogisticProfileEvent",
     "NonAdaptiveEvent",
@@ -34,6 +39,7 @@ __all__ = [
     "bounded_range_renyi",
     "calibrate_bounded_range",
     "calibrate_laplace_profile",
+    "compose",
     "laplace_profile_epsilon",
     "laplace_profile_renyi",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 
 
@@ -28,15 +29,26 @@ def fraction_up(exact: Fraction) -> float:
     return math.nextafter(nearest, math.inf) if nearest < exact else nearest
 
 
+def fraction_down(exact: Fraction) -> float:
+    """The largest double that is at most `exact`.
+
+    >>> fraction_down(Fraction(1, 3)) < Fraction(1, 3)
+    True
+    """
+    try:
+        nearest = exact.numerator / exact.denominator
+    except OverflowError:
+        return sys.float_info.max
+    return math.nextafter(nearest, -math.inf) if nearest > exact else nearest
+
+
 def quotient_down(value: float, count: int) -> float:
     """The largest double that is at most ``value / count``: `count` times it never exceeds `value`.
 
     >>> Fraction(quotient_down(1.0, 3)) * 3 <= 1
     True
     """
-    exact = Fraction(value) / count
-    nearest = exact.numerator / exact.denominator
-    return math.nextafter(nearest, 0.0) if nearest > exact else nearest
+    return fraction_down(Fraction(value) / count)
 
 
 def up(value: float, *, error: float) -> float:
