@@ -26,6 +26,7 @@ pub mod repeated;
 pub mod scale;
 pub mod score;
 pub mod segments;
+pub mod shares;
 mod sieve;
 mod tally;
 #[cfg(test)]

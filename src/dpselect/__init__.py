@@ -45,6 +45,7 @@ from dpselect.mechanisms import (
     QuantileMechanism,
     QuantilesMechanism,
     ReportNoisyMax,
+    SmoothedHistogramMechanism,
 )
 from dpselect.mechanisms.permute_and_flip import select
 from dpselect.mechanisms.quantile import median, quantile
@@ -91,6 +92,7 @@ __all__ = [
     "RequestReusedError",
     "SelectionError",
     "WrongAccountError",
+    "SmoothedHistogramMechanism",
     "__version__",
     "accounting",
     "median",

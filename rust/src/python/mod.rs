@@ -5,6 +5,7 @@ mod arrow;
 mod errors;
 mod intervals;
 mod sampler;
+mod shares;
 
 use pyo3::prelude::*;
 
@@ -14,6 +15,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     crate::entropy::watch_forks();
     crate::blocks::available_threads();
     module.add_function(wrap_pyfunction!(intervals::draw_quantiles, module)?)?;
+    module.add_function(wrap_pyfunction!(shares::tally, module)?)?;
     module.add_class::<intervals::Grid>()?;
     module.add_class::<intervals::IntervalSampler>()?;
     module.add_class::<sampler::Sampler>()

@@ -3,7 +3,7 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Grid", "IntervalSampler", "Sampler", "quantiles"]
+__all__ = ["Grid", "IntervalSampler", "Sampler", "quantiles", "tally"]
 
 @final
 class Grid:
@@ -76,3 +76,9 @@ def quantiles(
     values: object, levels: list[float], epsilon: float, lower: float, upper: float, grid: Grid | None = None, /
 ) -> list[float]:
     """Quantiles at strictly increasing `levels` by halving, each of the ``floor(log2(m)) + 1`` depths at `epsilon`."""
+
+def tally(weights: NDArray[np.uint64], size: int, /) -> NDArray[np.int64]:
+    """How often each cell comes in `size` independent draws with probabilities proportional to `weights`.
+
+    Their sum has to be from 1 to ``2**63 - 1``.
+    """

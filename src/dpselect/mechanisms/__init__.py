@@ -7,6 +7,7 @@ from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.quantile import QuantileMechanism
 from dpselect.mechanisms.quantiles import QuantilesMechanism
+from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "QuantileMechanism",
     "QuantilesMechanism",
     "ReportNoisyMax",
+    "SmoothedHistogramMechanism",
     "TopKPlan",
     "plan_top_k",
 ]

@@ -1,8 +1,9 @@
 """What a backend hands up: small, private, and without a way back to the rows; and the public set it is over."""
 
+from dpselect.summaries.bins import PublicBins
 from dpselect.summaries.candidates import CandidateKind, PublicCandidates
 from dpselect.summaries.counts import CandidateCounts
 from dpselect.summaries.domain import PublicDomain
 from dpselect.summaries.values import UnitValues
 
-__all__ = ["CandidateCounts", "CandidateKind", "PublicCandidates", "PublicDomain", "UnitValues"]
+__all__ = ["CandidateCounts", "CandidateKind", "PublicBins", "PublicCandidates", "PublicDomain", "UnitValues"]

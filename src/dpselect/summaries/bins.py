@@ -1,0 +1,73 @@
+"""The public bins of a histogram: a range cut into parts of one width."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.arguments import finite_bounds, positive_count
+from dpselect.errors import InvalidParameterError
+from dpselect.summaries.domain import PublicDomain
+
+MOST_BINS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class PublicBins:
+    """`count` bins of one width from `lower` to `upper`.
+
+    A number belongs to the bin that begins at the largest edge not above it, and `upper` to the last one.
+
+    Attributes:
+        lower: where the first bin begins; smaller numbers belong to it, too.
+        upper: where the last one ends; larger numbers belong to it, too.
+        count: how many bins there are.
+
+    >>> bins = PublicBins.given((0, 1), 10)
+    >>> bins.edges[[0, 3, 10]]
+    array([0. , 0.3, 1. ])
+    >>> bins.tally(np.array([0.3, 0.29, 1.0, -5.0]))
+    array([1, 0, 1, 1, 0, 0, 0, 0, 0, 1])
+    """
+
+    lower: Fraction
+    upper: Fraction
+    count: int
+
+    @classmethod
+    def given(cls, bounds: object, bins: object) -> PublicBins:
+        """`bounds` and the number of `bins` as the caller gave them; floats mean the decimals they are written as.
+
+        Raises:
+            InvalidParameterError: not two finite numbers, the smaller first, or not a number of bins that doubles can
+                tell apart, at most 2^20.
+        """
+        lower, upper = finite_bounds(bounds)
+        cut = cls(lower, upper, positive_count(bins, "bins", at_most=MOST_BINS))
+        if not np.all(np.diff(cut.edges) > 0.0):
+            raise InvalidParameterError("bins", bins, "bins that doubles within the bounds can tell apart")
+        return cut
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """Shape ``(count + 1,)``: the doubles nearest to ``lower + j * (upper - lower) / count``."""
+        width = (self.upper - self.lower) / self.count
+        return np.array([float(self.lower + place * width) for place in range(self.count + 1)])
+
+    @property
+    def domain(self) -> PublicDomain:
+        """What values are clipped into before they are counted."""
+        return PublicDomain(float(self.lower), float(self.upper))
+
+    def tally(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """How many of `values` belong to each bin, shape ``(count,)``. Decided for each value alone."""
+        places = np.searchsorted(self.edges[1:-1], values, side="right")
+        return np.bincount(places, minlength=self.count).astype(np.int64, copy=False)
+
+    def description(self) -> dict[str, Any]:
+        """What a certificate says of the candidates."""
+        return {"source": "bins", "lower": float(self.lower), "upper": float(self.upper), "count": self.count}
