@@ -99,6 +99,40 @@ def test_the_certificate_of_a_quantile_is_stable() -> None:
     )
 
 
+def price(**changes: Any) -> Release:
+    fields: dict[str, Any] = {
+        "value": 4.99,
+        "task": "best_price",
+        "column": "offer",
+        "mechanism": "PriceListMechanism",
+        "sensitivity": 9.99,
+        "candidates": {"origin": "caller", "count": 3, "kind": "prices", "lowest": 1, "highest": 9.99},
+        "error_bound": 1234.56,
+        "proofs": ("proofs/best_price.md",),
+        "arguments": {"max_rows_per_unit": 1},
+    }
+    return make(**{**fields, **changes})
+
+
+def test_the_certificate_of_a_price_is_stable() -> None:
+    assert price().to_json() == (
+        '{"arguments": {"max_rows_per_unit": 1}, '
+        '"candidates": {"count": 3, "highest": 9.99, "kind": "prices", "lowest": 1, "origin": "caller"}, '
+        '"column": "offer", "error_bound": {"confidence": 0.99, "unit": "revenue", "within": 1234.56}, '
+        '"guarantee": {"delta": 0.0, "epsilon": 0.5, "neighbours": "add_remove", "unit": "session"}, '
+        '"mechanism": {"monotonic": true, "name": "PriceListMechanism", "rounds": 1, "sensitivity": 9.99}, '
+        '"proofs": ["proofs/best_price.md"], "receipt": null, "task": "best_price", '
+        '"time": "2026-11-21T12:30:05+00:00", "value": 4.99, "version": "0.1.0"}'
+    )
+    assert price().rows() == ("answer", [("best price", 4.99)])
+
+
+@pytest.mark.parametrize(("within", "shown"), [(1234.5, "1,234.5"), (2000.0, "2,000"), (0.0, "0"), (0.05, "0.05")])
+def test_the_accuracy_of_a_price(within: float, shown: str) -> None:
+    expected = f"With 99% confidence the revenue of the released price is within {shown} of the best."
+    assert price(error_bound=within).accuracy == expected
+
+
 def test_an_error_that_nothing_bounds_is_not_claimed_to_be_bounded() -> None:
     release = quantile(error_bound=None, candidates={"source": "bounds", "lower": 0.0, "upper": 120.0})
     assert json.loads(release.to_json())["error_bound"] is None

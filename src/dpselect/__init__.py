@@ -1,8 +1,9 @@
 """Differentially private selection: exactly sampled, at the speed of ``argmax``.
 
 Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndFlip`, `ExponentialMechanism`,
-`ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`; scores on intervals: `IntervalMechanism`. Tables:
-`Dataset`, whose answers are each a `Release`. Before spending: `planning`. What was spent: `accounting`.
+`ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`; scores on intervals: `IntervalMechanism`; prices:
+`PriceListMechanism`. Tables: `Dataset`, whose answers are each a `Release`. Before spending: `planning`. What was
+spent: `accounting`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -42,6 +43,7 @@ from dpselect.mechanisms import (
     ExponentialMechanism,
     IntervalMechanism,
     PermuteAndFlip,
+    PriceListMechanism,
     QuantileMechanism,
     QuantilesMechanism,
     ReportNoisyMax,
@@ -85,6 +87,7 @@ __all__ = [
     "MissingExtraError",
     "Neighbours",
     "PermuteAndFlip",
+    "PriceListMechanism",
     "QuantileMechanism",
     "QuantilesMechanism",
     "Release",

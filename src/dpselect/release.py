@@ -19,6 +19,9 @@ CONFIDENCE = 0.99
 _USELESS = 1e15
 """An error bound beyond any number of people."""
 
+_UNITS_OF_ERROR = {"quantile": "ranks", "best_price": "revenue"}
+"""What an error is measured in, where it is not a count."""
+
 
 def _installed_version() -> str:
     try:
@@ -36,29 +39,30 @@ class Release:
 
     Attributes:
         value: the selected candidate; for ``top_k`` a list of them, best first.
-        task: which question was asked: ``"most_common"``, ``"top_k"`` or ``"quantile"``.
+        task: which question was asked: ``"most_common"``, ``"top_k"``, ``"quantile"`` or ``"best_price"``.
         column: the column the answer is about.
         unit: the column that names who is protected.
         mechanism: name of the mechanism that drew, as exported by `dpselect`.
         rounds: how often it drew; 1 unless several candidates were selected.
         epsilon: privacy loss of the whole release.
         delta: probability with which that may fail; 0 is pure differential privacy.
-        sensitivity: the most one unit moves any one count, or for a quantile any one rank.
+        sensitivity: the most one unit moves any one count; for a quantile any one rank, for a price any one revenue.
         monotonic: one unit moves all of them in the same direction.
         neighbours: which data sets the guarantee compares.
         candidates: where the candidates came from, how many there are and of which kind.
         error_bound: with probability `confidence` the count of each selected candidate is at most this far below
             what it should have been: the largest count left when it was selected. For a quantile, the rank of the
-            released number is at most this far from the wanted one, all values being rounded to the grid. Known before
-            the data was seen; infinite where no double could hold it; None where no bound holds for all data, as for a
-            quantile without a grid.
+            released number is at most this far from the wanted one, all values being rounded to the grid. For a price,
+            its revenue is at most this far below the best. Known before the data was seen; infinite where no double
+            could hold it; None where no bound holds for all data, as for a quantile without a grid.
         confidence: of `error_bound`.
         proofs: pages of this project's repository that prove the guarantee.
         time: when it was released; has a time zone.
         receipt: of the charge to a ledger. None: nothing was charged to a durable ledger, and adding up is left to
             the caller.
         version: of dpselect.
-        arguments: what else the question fixed; for a quantile its level and the most rows of one unit.
+        arguments: what else the question fixed; for a quantile its level, for quantiles and prices the most rows of a
+            unit.
 
     >>> import dpselect as dps
     >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
@@ -115,6 +119,9 @@ class Release:
             near = f"within {math.ceil(self.error_bound):,} of the wanted one"
             grid = f"steps of {_exact(self.candidates['step'])}"
             return f"{sure} the rank of the released {self.column} is {near}, values rounded to {grid}."
+        if self.task == "best_price":
+            within = f"{self.error_bound:,}".removesuffix(".0")
+            return f"{sure} the revenue of the released price is within {within} of the best."
         # Counts are whole numbers, and so are the distances between them.
         within = f"{math.floor(self.error_bound):,}"
         if self.task == "top_k":
@@ -154,14 +161,16 @@ class Release:
         if self.error_bound is None:
             return None
         within = self.error_bound if math.isfinite(self.error_bound) else None
-        unit = {"unit": "ranks"} if self.task == "quantile" else {}
-        return {"within": within, "confidence": self.confidence, **unit}
+        of = _UNITS_OF_ERROR.get(self.task)
+        return {"within": within, "confidence": self.confidence} | ({"unit": of} if of else {})
 
     def rows(self) -> tuple[str, list[tuple[str, Value]]]:
         """The answer as a table of two columns: what the first says, and a value for each of its entries."""
         values = self.value if isinstance(self.value, list) else [self.value]
         if self.task == "quantile":
             return "level", [(_exact(self.arguments["level"]), value) for value in values]
+        if self.task == "best_price":
+            return "answer", [("best price", value) for value in values]
         return "rank", [(str(rank), value) for rank, value in enumerate(values, 1)]
 
     def to_json(self) -> str:

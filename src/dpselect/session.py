@@ -17,8 +17,8 @@ from dpselect.backends.files import (
 )
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.release import Release
-from dpselect.summaries import CandidateCounts, CandidateKind, PublicCandidates, PublicDomain
-from dpselect.tasks import MostCommon, Quantile, TopK
+from dpselect.summaries import CandidateCounts, CandidateKind, PublicCandidates, PublicDomain, UnitValues
+from dpselect.tasks import BestPrice, MostCommon, Quantile, TopK
 
 
 class Dataset:
@@ -155,16 +155,7 @@ class Dataset:
         """
         domain = PublicDomain.given(bounds, step=step)
         task = Quantile.planned(level, domain, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit)
-        asked = self._asked(column)
-        check_numeric(asked)
-        values = gather_unit_values(
-            self._table,
-            unit=self._unit,
-            column=asked,
-            domain=task.domain,
-            max_rows_per_unit=task.max_rows_per_unit,
-            progress=self._progress,
-        )
+        values = self._gather(column, task.domain, max_rows_per_unit=task.max_rows_per_unit)
         return task.release(values, column=column, unit=self._unit.name, time=_now())
 
     def median(
@@ -185,6 +176,42 @@ class Dataset:
         return self.quantile(
             column, 0.5, bounds=bounds, epsilon=epsilon, step=step, max_rows_per_unit=max_rows_per_unit
         )
+
+    def best_price(self, column: str, *, prices: object, epsilon: float, max_rows_per_unit: int = 1) -> Release:
+        """The price of a list that earns the most, if everybody buys whose offer is at least the price.
+
+        For something that costs nothing to copy: the revenue of a price is the price times the number of offers that
+        are at least as high. One of the best prices is released, never a revenue.
+
+        Args:
+            column: name of a column of numbers, the most that each would pay. How they are read, and which rows are
+                left out, is described in ``docs/tables.md``.
+            prices: the public list to choose from: positive numbers, all different, such as ``range(1, 101)`` or
+                ``[4.99, 9.99]``. Never the offers themselves. The noise grows with the highest: leave out what is
+                not in question.
+            epsilon: privacy loss of this release, > 0.
+            max_rows_per_unit: of a unit that has more rows, so many are chosen at random. The error grows with it.
+
+        Returns:
+            A release whose value is one of the prices.
+
+        Raises:
+            InvalidCandidatesError: `prices` are not such a list.
+            InvalidDataError: no such column, or one that does not hold numbers.
+            InvalidParameterError: another argument is out of range. Nothing is read or drawn then.
+
+        Proof: ``proofs/best_price.md`` and ``proofs/permute_and_flip.md``.
+
+        >>> people = Dataset("examples/data/adult.csv", unit="person_id")
+        >>> release = people.best_price("capital_gain", prices=range(500, 10_001, 500), epsilon=1.0)
+        >>> release.value  # ahead of the second best, 6500, by 446,000
+        7000
+        >>> print(release.accuracy)
+        With 99% confidence the revenue of the released price is within 65,000 of the best.
+        """
+        task = BestPrice.planned(prices, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit)
+        offers = self._gather(column, task.domain, max_rows_per_unit=task.max_rows_per_unit)
+        return task.release(offers, column=column, unit=self._unit.name, time=_now())
 
     def candidate_kind(self, column: str) -> CandidateKind | None:
         """The kind of candidates that `column`'s type asks for; None if several fit, as any do in CSV.
@@ -207,6 +234,18 @@ class Dataset:
         check_match(column, candidates.kind)
         return count_distinct_units(
             self._table, unit=self._unit, column=column, candidates=candidates, progress=self._progress
+        )
+
+    def _gather(self, name: str, domain: PublicDomain, *, max_rows_per_unit: int) -> UnitValues:
+        column = self._asked(name)
+        check_numeric(column)
+        return gather_unit_values(
+            self._table,
+            unit=self._unit,
+            column=column,
+            domain=domain,
+            max_rows_per_unit=max_rows_per_unit,
+            progress=self._progress,
         )
 
 

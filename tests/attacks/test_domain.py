@@ -66,3 +66,20 @@ def test_bounds_are_never_taken_from_the_column(tmp_path: Path) -> None:
     value = data.median("value", bounds=(-2, -1), epsilon=1e6).value
     assert isinstance(value, float)
     assert -2 <= value <= -1
+
+
+def test_the_best_price_for_nobody_is_certified_like_that_for_many(tmp_path: Path) -> None:
+    empty = write_csv(tmp_path / "empty.csv", [])
+    full = write_csv(tmp_path / "full.csv", [f"{i},5".encode() for i in range(1000)])
+    certificates = []
+    for path in (empty, full):
+        certificate = dps.Dataset(path, unit="unit").best_price("value", prices=[3, 4], epsilon=1.0).to_dict()
+        assert certificate.pop("value") in (3, 4)
+        del certificate["time"]
+        certificates.append(certificate)
+    assert certificates[0] == certificates[1]
+
+
+def test_a_price_outside_the_list_is_never_released(tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "t.parquet", [(i, 1000) for i in range(1000)])
+    assert dps.Dataset(path, unit="unit").best_price("value", prices=[3, 4], epsilon=1e6).value == 4

@@ -50,6 +50,9 @@ def questions(path: Path) -> list[Callable[[], Any]]:
         lambda: dps.Dataset(path, unit="unit").quantile("value", 0.1, bounds=(0, 9), step=1, epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").median("value", bounds=(9, 0), epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").median("values", bounds=(0, 9), epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").best_price("value", prices=[1, 2.5], epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").best_price("value", prices=[0], epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").best_price("values", prices=[1], epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").most_common("values", candidates=[1], epsilon=1.0),
         lambda: dps.Dataset(path, unit="who").most_common("value", candidates=[1], epsilon=1.0),
         lambda: dps.Dataset(path.parent / "*", unit="unit").most_common("value", candidates=[1], epsilon=1.0),
@@ -68,6 +71,8 @@ def assert_silent(path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.C
     assert main(["most-common", *arguments]) in (0, 2)
     arguments = [str(path), "value", "0.5", "--unit", "unit", "--bounds", "0", "9", "--epsilon", "1"]
     assert main(["quantile", *arguments]) in (0, 2)
+    arguments = [str(path), "value", "--unit", "unit", "--prices", "1..9", "--epsilon", "1"]
+    assert main(["price", *arguments]) in (0, 2)
     assert SECRET not in "".join(capsys.readouterr()) + caplog.text
 
 
@@ -163,6 +168,19 @@ def test_a_column_given_as_bounds_is_not_repeated(tmp_path: Path) -> None:
         assert SECRET not in str(caught.value) + repr(caught.value) + repr(caught.value.args)
 
 
+def test_offers_given_as_prices_are_not_repeated(tmp_path: Path) -> None:
+    data = dps.Dataset(write_csv(tmp_path / "t.csv", []), unit="unit")
+    columns: list[Any] = ["SENTINEL", ["SENTINEL"], {"SENTINEL": 3}, [1, "SENTINEL"], [["SENTINEL"]]]
+    for column in columns:
+        with pytest.raises(dps.InvalidCandidatesError) as caught:
+            data.best_price("value", prices=column, epsilon=1.0)
+        assert SECRET not in everything_said(caught.value)
+    for offers in ([31415.5, 31415.5], [31415.5, -1], [31415.5, None], [31415.5, 2.0**-60]):
+        with pytest.raises(dps.InvalidCandidatesError) as caught:
+            data.best_price("value", prices=offers, epsilon=1.0)
+        assert "31415" not in str(caught.value) + repr(caught.value) + repr(caught.value.args)
+
+
 def test_counts_are_reachable_from_no_release(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "t.parquet", [(i, 1) for i in range(4321)])
     release = dps.Dataset(path, unit="unit").most_common("value", candidates=[1, 2], epsilon=1.0)
@@ -175,6 +193,14 @@ def test_values_are_reachable_from_no_release(tmp_path: Path, step: float | None
     path = write_parquet(tmp_path / "t.parquet", [(i, 31415.5) for i in range(4321)])
     release = dps.Dataset(path, unit="unit").median("value", bounds=(0, 10), step=step, epsilon=1.0)
     for private in (4321, 4321.0, 31415.5, 31415):
+        assert_not_reachable(private, release)
+
+
+def test_offers_and_revenues_are_reachable_from_no_release(tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "t.parquet", [(i, 31415.5) for i in range(4321)])
+    release = dps.Dataset(path, unit="unit").best_price("value", prices=[2, 31415], epsilon=1.0)
+    assert release.value == 31415
+    for private in (4321, 4321.0, 31415.5, 2 * 4321, 31415 * 4321, float(31415 * 4321)):
         assert_not_reachable(private, release)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpselect.cli.candidates import parsed
+from dpselect.cli.candidates import parsed, parsed_prices
 from dpselect.errors import InvalidCandidatesError
 from dpselect.summaries import CandidateKind
 
@@ -81,3 +81,31 @@ def test_files(tmp_path: Path, end: str) -> None:
         parsed(f"@{path}", kind=None)
     path.write_bytes(b"\n\n")
     assert parsed(f"@{path}", kind=None) == []  # refused as empty with the question
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1..3", range(1, 4)),
+        ("5", [5]),
+        ("5,10, 15", [5, 10, 15]),
+        ("4.99, +9.5,.5,7.,1e3", [4.99, 9.5, 0.5, 7.0, 1000.0]),
+        ("-1,0", [-1, 0]),  # refused where all prices are
+    ],
+)
+def test_prices(text: str, expected: Any) -> None:
+    found = parsed_prices(text)
+    assert found == expected
+    assert list(map(type, found)) == list(map(type, expected))
+
+
+def test_prices_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "prices.txt"
+    path.write_text("4.99\n\n10\n")
+    assert parsed_prices(f"@{path}") == [4.99, 10]
+
+
+@pytest.mark.parametrize("text", ["", "3..1", "5,,6", "5,x", "1_000", "nan", "inf", "0x10", "$5", "1.5..2", "@gone"])
+def test_bad_prices(text: str) -> None:
+    with pytest.raises(InvalidCandidatesError, match=r"^prices="):
+        parsed_prices(text)

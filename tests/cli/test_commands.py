@@ -18,6 +18,7 @@ from tests.backends.tables import write_csv, write_parquet
 CLICKS = str(Path(__file__).parents[2] / "examples" / "data" / "clicks.parquet")
 ADULT = str(Path(CLICKS).with_name("adult.csv"))
 AGE = [ADULT, "age", "0.5", "--unit", "person_id", "--epsilon", "1"]
+GAIN = [ADULT, "capital_gain", "--unit", "person_id", "--epsilon", "1"]
 BOUNDS = ["--bounds", "0", "120"]
 COMMON = ["--unit", "session", "--candidates", "1..41270", "--epsilon", "4"]
 
@@ -82,6 +83,33 @@ def test_json_of_a_quantile(capsys: Captured) -> None:
     assert certificate["arguments"] == {"level": 0.5, "max_rows_per_unit": 1}
     _, out, _ = run(capsys, "quantile", *AGE, *BOUNDS, "--json")
     assert json.loads(out)["error_bound"] is None
+
+
+def test_a_price_for_people(capsys: Captured) -> None:
+    status, out, err = run(capsys, "price", *GAIN, "--prices", "5000,7000,8000.5")
+    assert (status, err) == (0, "")
+    assert out.splitlines() == [
+        "    answer  capital_gain",
+        "best price  7000",
+        "",
+        "Differentially private: epsilon = 1, when one person_id is added or removed.",
+        "With 99% confidence the revenue of the released price is within 32,212.5 of the best.",
+        "Drawn by PriceListMechanism, out of 3 prices from 5000 to 8000.5, from at most 1 row of each person_id. "
+        "Nothing was charged to a ledger: releases on the same data add up.",
+    ]
+
+
+def test_json_of_a_price(capsys: Captured, tmp_path: Path) -> None:
+    names = tmp_path / "prices.txt"
+    names.write_text("7000\n500.5\n")
+    status, out, err = run(capsys, "price", *GAIN, "--prices", f"@{names}", "--max-rows-per-unit", "2", "--json")
+    assert (status, err) == (0, "")
+    certificate = json.loads(out)
+    assert certificate["value"] == 7000
+    assert certificate["task"] == "best_price"
+    assert certificate["candidates"]["lowest"] == 500.5
+    assert certificate["error_bound"]["unit"] == "revenue"
+    assert certificate["arguments"] == {"max_rows_per_unit": 2}
 
 
 def test_json_is_exactly_the_certificate(capsys: Captured) -> None:
@@ -189,6 +217,23 @@ BAD: list[tuple[list[str], str]] = [
     (["quantile", ADULT, "ages", *AGE[2:], *BOUNDS], "Did you mean 'age'?"),
     (["quantile", ADULT, "person_id", *AGE[2:], *BOUNDS], "another column than the unit"),
     (["quantile", "nowhere.csv", *AGE[1:], *BOUNDS], "an existing file"),
+    (["price"], "SOURCE"),
+    (["price", *GAIN], "--prices is required. They are public numbers, never the offers"),
+    (["price", *GAIN[:-2], "--prices", "1..9"], "--epsilon"),
+    (["price", *GAIN[:2], "--epsilon", "1", "--prices", "1..9"], "--unit"),
+    (["price", *GAIN, "--prices", "0..9"], "finite numbers > 0"),
+    (["price", *GAIN, "--prices", "-5,5"], "finite numbers > 0"),
+    (["price", *GAIN, "--prices", "9..1"], "a <= b"),
+    (["price", *GAIN, "--prices", "1..9999999999999"], "at most 1,000,000 prices"),
+    (["price", *GAIN, "--prices", "5,5"], "different prices"),
+    (["price", *GAIN, "--prices", "5,nan"], "numbers such as 5 or 9.99"),
+    (["price", *GAIN, "--prices", "1e999"], "finite numbers > 0"),
+    (["price", *GAIN, "--prices", "@gone"], "@gone"),
+    (["price", *GAIN, "--prices", "1.00000000000001,3"], "Round them"),
+    (["price", *GAIN, "--prices", "1..9", "--max-rows-per-unit", "0"], "max_rows_per_unit=0"),
+    (["price", *GAIN, "--prices", "1..9", "7"], "7"),
+    (["price", ADULT, "gain", *GAIN[2:], "--prices", "1..9"], "a column of the data"),
+    (["price", "nowhere.csv", *GAIN[1:], "--prices", "1..9"], "an existing file"),
 ]
 
 
@@ -215,6 +260,14 @@ def test_help_and_version(capsys: Captured) -> None:
         assert f"dpselect {command} clicks.parquet page" in out
         for option in ("--unit", "--candidates", "--epsilon", "--json"):
             assert option in out
+
+
+def test_help_of_a_price(capsys: Captured) -> None:
+    status, out, err = run(capsys, "price", "--help")
+    assert (status, err) == (0, "")
+    assert "dpselect price offers.csv offer" in out
+    for option in ("--unit", "--prices", "--epsilon", "--max-rows-per-unit", "--json"):
+        assert option in out
 
 
 def test_the_unforeseen_is_one_line_without_its_text(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""``--candidates``: a range ``a..b``, a list ``x,y,z`` or ``@file``. Read from public text only."""
+"""``--candidates`` and ``--prices``: a range ``a..b``, a list ``x,y,z`` or ``@file``. Read from public text only."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ Member = int | float | str | bool | date
 
 _RANGE = re.compile(r"\s*([+-]?[0-9]{1,19})\s*\.\.\s*([+-]?[0-9]{1,19})\s*")
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
+_DECIMAL = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 _FORMS = "a range a..b, a list x,y,z or @file with one a line"
 
 
@@ -34,20 +35,13 @@ def parsed(text: str, *, kind: CandidateKind | None) -> range | Sequence[Member]
     >>> parsed("1,2,3", kind=None), parsed("1,2,3", kind=CandidateKind.TEXT)
     ([1, 2, 3], ['1', '2', '3'])
     """
-    if text.startswith("@"):
-        members = _lines(text[1:])
-    elif found := _RANGE.fullmatch(text):
-        first, last = (int(end) for end in found.groups())
-        if first > last:
-            raise InvalidCandidatesError("candidates", _shown(text), "a range a..b with a <= b")
-        numbers = range(first, last + 1)
+    members = _members(text, argument="candidates")
+    if isinstance(members, range):
         if kind in (None, CandidateKind.INTEGER):
-            return numbers
+            return members
         # Checked as numbers first: a range too long to be counted out is refused before it is.
-        PublicCandidates.given(numbers)
-        members = list(map(str, numbers))
-    else:
-        members = _listed(text)
+        PublicCandidates.given(members)
+        members = list(map(str, members))
     if kind is None:
         kind = CandidateKind.INTEGER if all(map(_INTEGER.fullmatch, members)) else CandidateKind.TEXT
     convert = _CONVERSIONS[kind]
@@ -58,21 +52,49 @@ def parsed(text: str, *, kind: CandidateKind | None) -> range | Sequence[Member]
         raise InvalidCandidatesError("candidates", Shown(f"<{len(members)} texts>"), str(kind), hint) from None
 
 
-def _lines(path: str) -> list[str]:
+def parsed_prices(text: str) -> range | Sequence[int | float]:
+    """The prices that `text` names, as `parsed` names candidates.
+
+    Raises:
+        InvalidCandidatesError: not such a text, no such file, or a member that is not a number.
+
+    >>> parsed_prices("1..100"), parsed_prices("5, 9.99")
+    (range(1, 101), [5, 9.99])
+    """
+    members = _members(text, argument="prices")
+    if isinstance(members, range):
+        return members
+    if not all(map(_DECIMAL.fullmatch, members)):
+        raise InvalidCandidatesError("prices", Shown(f"<{len(members)} texts>"), "numbers such as 5 or 9.99")
+    return [int(member) if _INTEGER.fullmatch(member) else float(member) for member in members]
+
+
+def _members(text: str, *, argument: str) -> range | list[str]:
+    if text.startswith("@"):
+        return _lines(text[1:], argument)
+    if found := _RANGE.fullmatch(text):
+        first, last = (int(end) for end in found.groups())
+        if first > last:
+            raise InvalidCandidatesError(argument, _shown(text), "a range a..b with a <= b")
+        return range(first, last + 1)
+    return _listed(text, argument)
+
+
+def _lines(path: str, argument: str) -> list[str]:
     try:
         with open(path, encoding="utf-8-sig") as file:
             return [line for line in file.read().split("\n") if line.strip()]
     except (OSError, ValueError):  # also a NUL in the path, and bytes that are not UTF-8
-        raise InvalidCandidatesError("candidates", Shown(repr("@" + path)), "a readable text file in UTF-8") from None
+        raise InvalidCandidatesError(argument, Shown(repr("@" + path)), "a readable text file in UTF-8") from None
 
 
-def _listed(text: str) -> list[str]:
+def _listed(text: str, argument: str) -> list[str]:
     try:
         (members,) = csv.reader([text], strict=True, skipinitialspace=True)
     except (csv.Error, ValueError):
         members = []
     if not members or not all(member.strip() for member in members):
-        raise InvalidCandidatesError("candidates", _shown(text), _FORMS)
+        raise InvalidCandidatesError(argument, _shown(text), _FORMS)
     return members
 
 

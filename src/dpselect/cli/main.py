@@ -11,7 +11,7 @@ from cyclopts import App, CycloptsError, MissingArgumentError
 
 from dpselect import SelectionError, __version__
 from dpselect.cli.plan import plan
-from dpselect.cli.questions import most_common, quantile, top_k
+from dpselect.cli.questions import most_common, price, quantile, top_k
 
 BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
 
@@ -43,6 +43,7 @@ app = App(
 app.command(most_common)
 app.command(top_k)
 app.command(quantile)
+app.command(price)
 app.command(plan)
 
 
@@ -79,6 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 _HINTS = {
     "--candidates": " They are public values, never read from the column.",
+    "--prices": " They are public numbers, never the offers themselves.",
     "--bounds": " It takes two public numbers, the smallest and the largest answer.",
 }
 

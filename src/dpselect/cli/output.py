@@ -47,10 +47,15 @@ def _provenance(release: Release) -> str:
 def _origin(release: Release) -> str:
     """What the value was drawn from."""
     public = release.candidates
-    if release.task != "quantile":
-        return f"out of {public['count']:,} candidates given by the caller"
-    numbers = f"the {public['count']:,} numbers" if public["source"] == "grid" else "all numbers"
-    between = f"from {_text(public['lower'])} to {_text(public['upper'])}"
+    match release.task:
+        case "quantile":
+            numbers = f"the {public['count']:,} numbers" if public["source"] == "grid" else "all numbers"
+            between = f"from {_text(public['lower'])} to {_text(public['upper'])}"
+        case "best_price":
+            numbers = f"{public['count']:,} price{'s' if public['count'] > 1 else ''}"
+            between = f"from {_text(public['lowest'])} to {_text(public['highest'])}"
+        case _:
+            return f"out of {public['count']:,} candidates given by the caller"
     rows = release.arguments["max_rows_per_unit"]
     return f"out of {numbers} {between}, from at most {rows:,} row{'s' if rows > 1 else ''} of each {release.unit}"
 

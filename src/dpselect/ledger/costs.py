@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpselect.accounting import bounded_range_renyi, laplace_profile_renyi
+from dpselect.accounting.divergence import renyi_of
 from dpselect.accounting.events import (
-    BoundedRangeEvent,
     ComposedEvent,
     Event,
-    LaplaceProfileEvent,
     NonAdaptiveEvent,
     SequenceEvent,
-    SingleEvent,
 )
-
-FloatArray = NDArray[np.float64]
 
 UNIT = 2**128
 """Units in one nat: even a divergence of 1e-30 keeps eight digits."""
@@ -74,7 +67,8 @@ def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
 
     Proof: ``proofs/ledger.md``.
 
-    >>> cost_of(ComposedEvent(event=BoundedRangeEvent(epsilon=0.5), count=10), ()).pure
+    >>> from dpselect.accounting import PureEvent
+    >>> cost_of(ComposedEvent(event=PureEvent(epsilon=0.5), count=10), ()).pure
     Fraction(5, 1)
     """
     match event:
@@ -83,23 +77,8 @@ def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
         case SequenceEvent():
             return functools.reduce(lambda total, part: total + cost_of(part, orders), event.events, nothing(orders))
         case _:
-            divergences = _renyi(event)(event.epsilon, np.asarray(orders)) if orders else ()
+            divergences = renyi_of(type(event))(event.epsilon, np.asarray(orders)) if orders else ()
             return Cost(Fraction(event.epsilon), Fraction(event.delta), tuple(map(_units, map(float, divergences))))
-
-
-def _renyi(event: SingleEvent) -> Callable[[float, FloatArray], FloatArray]:
-    match event:
-        case BoundedRangeEvent():
-            return bounded_range_renyi
-        case LaplaceProfileEvent():
-            return laplace_profile_renyi
-        case _:  # of an approximate event, outside of what its delta covers
-            return _pure_renyi
-
-
-def _pure_renyi(epsilon: float, orders: FloatArray) -> FloatArray:
-    """Losses within epsilon of zero have a range of twice that."""
-    return np.minimum(bounded_range_renyi(2.0 * epsilon, orders), epsilon)
 
 
 def _units(divergence: float) -> int:

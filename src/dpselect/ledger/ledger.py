@@ -13,6 +13,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 
 from dpselect.accounting.events import Event, Run, to_json
+from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import (
     ChargeRefusedError,
     InvalidAccountError,
@@ -30,7 +31,7 @@ from dpselect.ledger.arguments import exact_number, seconds, short_text
 from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash, question_digest, release_hash
 from dpselect.ledger.database import Database
 from dpselect.ledger.reading import entry_of, receipt_of
-from dpselect.ledger.records import Account, Entry, Receipt, Verified, double_above
+from dpselect.ledger.records import Account, Entry, Receipt, Verified
 from dpselect.ledger.schema import accounts, check_version, entries, migrate, version_now
 from dpselect.ledger.verification import verified
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -260,7 +261,7 @@ class Ledger:
             self._refuse_closed(row)
             spent = row.terms.spent(row.state.total)
             if spent > limit:
-                expected = f"at least {double_above(spent)!r}, what is spent"
+                expected = f"at least {fraction_up(spent)!r}, what is spent"
                 raise InvalidLimitError("epsilon", float(limit), expected, "Nothing was changed.")
             state = row.state.limited(limit)
             body = {**_stamp("limit"), "epsilon": str(limit)}

@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from dpselect.accounting.events import Run, from_json
-from dpselect.ledger.records import Entry, Receipt, double_above, double_below
+from dpselect.accounting.rounding import fraction_down, fraction_up
+from dpselect.ledger.records import Entry, Receipt
 
 
 def entry_of(row: Mapping[Any, Any]) -> Entry:
@@ -21,9 +22,9 @@ def entry_of(row: Mapping[Any, Any]) -> Entry:
         epsilon, delta = event.epsilon, event.delta
         what = run.mechanism if isinstance(run, Run) else type(event).__name__
     elif body["kind"] in ("open", "limit"):
-        epsilon = double_below(Fraction(body["epsilon"]))
+        epsilon = fraction_down(Fraction(body["epsilon"]))
     if body["kind"] == "open":
-        delta = double_above(Fraction(json.loads(body["terms"])["delta"]))
+        delta = fraction_up(Fraction(json.loads(body["terms"])["delta"]))
     return Entry(
         sequence=row["sequence"],
         kind=body["kind"],

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.privacy import Neighbours
 
 
@@ -73,7 +73,7 @@ class Account:
 
         With a delta, a larger one may be accepted, too: most selections cost less than their epsilon there.
         """
-        return double_below(self.epsilon - self.spent) if self.is_open else 0.0
+        return fraction_down(self.epsilon - self.spent) if self.is_open else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values for JSON; numbers as doubles on the safe side."""
@@ -81,12 +81,12 @@ class Account:
             "account": self.name,
             "unit": self.unit,
             "neighbours": str(self.neighbours),
-            "epsilon": double_below(self.epsilon),
-            "delta": double_below(self.delta),
-            "spent": double_above(self.spent),
+            "epsilon": fraction_down(self.epsilon),
+            "delta": fraction_down(self.delta),
+            "spent": fraction_up(self.spent),
             "left": self.left,
-            "own_delta": double_below(self.own_delta),
-            "own_delta_spent": double_above(self.own_delta_spent),
+            "own_delta": fraction_down(self.own_delta),
+            "own_delta_spent": fraction_up(self.own_delta_spent),
             "open": self.is_open,
             "entries": self.entries,
             "head": self.head,
@@ -153,25 +153,3 @@ class Verified:
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values for JSON."""
         return {"account": self.account, "entries": self.entries, "head": self.head}
-
-
-def double_below(exact: Fraction) -> float:
-    """The largest double that is at most `exact` >= 0.
-
-    >>> double_below(1 - 3 * Fraction(0.1)) <= 1 - 3 * Fraction(0.1)
-    True
-    """
-    try:
-        nearest = exact.numerator / exact.denominator
-    except OverflowError:
-        return math.nextafter(math.inf, 0.0)
-    return math.nextafter(nearest, 0.0) if nearest > exact else nearest
-
-
-def double_above(exact: Fraction) -> float:
-    """The smallest double that is at least `exact` >= 0."""
-    try:
-        nearest = exact.numerator / exact.denominator
-    except OverflowError:
-        return math.inf
-    return math.nextafter(nearest, math.inf) if nearest < exact else nearest

@@ -5,6 +5,7 @@ from dpselect.mechanisms.interval import IntervalMechanism
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
+from dpselect.mechanisms.price_list import PriceListMechanism
 from dpselect.mechanisms.quantile import QuantileMechanism
 from dpselect.mechanisms.quantiles import QuantilesMechanism
 from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
@@ -15,6 +16,7 @@ __all__ = [
     "IntervalMechanism",
     "Mechanism",
     "PermuteAndFlip",
+    "PriceListMechanism",
     "QuantileMechanism",
     "QuantilesMechanism",
     "ReportNoisyMax",

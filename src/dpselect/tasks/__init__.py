@@ -1,7 +1,8 @@
 """Questions a table can be asked: each fixes mechanism and cost from public arguments, and runs once it has data."""
 
+from dpselect.tasks.best_price import BestPrice
 from dpselect.tasks.most_common import MostCommon
 from dpselect.tasks.quantile import Quantile
 from dpselect.tasks.top_k import TopK
 
-__all__ = ["MostCommon", "Quantile", "TopK"]
+__all__ = ["BestPrice", "MostCommon", "Quantile", "TopK"]

@@ -1,4 +1,4 @@
-"""The commands that ask a table."""
+"""What most units have."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from dpselect.cli import candidates as public
-from dpselect.cli.options import Bounds, Json, Number, Whole
+from dpselect.cli.options import Json, Number, Whole
 from dpselect.cli.output import show
 from dpselect.cli.progress import scan_progress
 from dpselect.summaries import CandidateKind
@@ -86,44 +86,4 @@ def top_k(
         data = Dataset(source, unit=unit, progress=progress)
         values = public.parsed(candidates, kind=candidates_as or data.candidate_kind(column))
         release = data.top_k(column, k, candidates=values, epsilon=epsilon, delta=delta)
-    show(release, as_json=as_json)
-
-
-def quantile(
-    source: str,
-    column: str,
-    level: Number,
-    /,
-    *,
-    unit: str,
-    bounds: Bounds,
-    epsilon: Number,
-    step: Number | None = None,
-    max_rows_per_unit: Whole = 1,
-    as_json: Json = False,
-) -> None:
-    """A number that about the share LEVEL of the values is below; 0.5 is the median.
-
-    dpselect quantile adult.csv age 0.5 \\
-        --unit person_id --bounds 0 120 --step 1 --epsilon 0.5
-
-    Args:
-        source: CSV or Parquet file, or a quoted glob such as 'people/*.csv'.
-        column: Column of numbers.
-        level: Share of the values, from 0 to 1.
-        unit: Column that says whose row it is: who is protected.
-        bounds: Smallest and largest answer, public and not taken from the column; values beyond count as the bound.
-        epsilon: Privacy loss of this answer; smaller is more private and less accurate.
-        step: Answer in steps of this from the smallest on, such as 1 for ages in years; it divides the distance of the
-            bounds. Gives a bound on the error beforehand. Default: any number between them.
-        max_rows_per_unit: Most rows of one unit; of more, so many are chosen at random. The error grows with it.
-        as_json: Print the certificate as JSON instead of a table.
-    """
-    from dpselect.session import Dataset
-
-    with scan_progress() as progress:
-        data = Dataset(source, unit=unit, progress=progress)
-        release = data.quantile(
-            column, level, bounds=bounds, epsilon=epsilon, step=step, max_rows_per_unit=max_rows_per_unit
-        )
     show(release, as_json=as_json)

@@ -1,0 +1,229 @@
+"""The best price of a list: permute-and-flip on the revenue of each price."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
+from dpselect.arguments import positive_count, positive_sensitivity
+from dpselect.errors import InvalidDataError, InvalidScoresError, Shown
+from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
+from dpselect.mechanisms.price_units import Price, PriceUnits
+from dpselect.mechanisms.score_vectors import ScoresLike, exact_array
+from dpselect.mechanisms.values import MechanismValue, scale_of
+from dpselect.privacy import Neighbours, neighbouring_relation
+
+_LARGEST = 2**63 - 1
+
+_CHUNK = 1 << 16
+"""Offers looked up at a time, so that memory does not grow with their number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceListMechanism(MechanismValue):
+    r"""Draws one of a public list of prices by its revenue :math:`p \cdot \#\{\text{offers} \ge p\}`.
+
+    The price of something that costs nothing to copy: everybody whose offer is at least the price buys, at that price.
+    Drawn by permute-and-flip, with noise that grows with the highest price: leave out prices that are not in question.
+
+    Args:
+        epsilon: privacy loss of one draw, > 0.
+        prices: positive numbers, all different, public: never the offers themselves. A float means the decimal it is
+            written as. They have to be whole multiples, at most the 2^40-th, of a common unit such as a cent.
+        neighbours: which data sets the guarantee compares. Replacing costs little more noise than adding or removing:
+            some revenues may rise while others fall, but no two move apart by more than the sensitivity.
+        values_per_unit: the most offers that are one unit's.
+
+    Raises:
+        InvalidCandidatesError: `prices` are not such a list.
+        InvalidParameterError: another argument is out of range.
+
+    Proof: ``proofs/best_price.md``. Source: McSherry & Talwar (2007).
+
+    >>> mechanism = PriceListMechanism(epsilon=1.0, prices=[1, 2.5, 4])
+    >>> mechanism.sensitivity, mechanism.score_range, mechanism.scale
+    (4.0, 3.0, 3.0)
+    >>> offers = [3.0] * 100 + [1.0] * 20  # revenues: 120, 250 and 0
+    >>> mechanism.draw(offers)
+    2.5
+    """
+
+    epsilon: float
+    prices: Iterable[Price]
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    values_per_unit: int = 1
+    _listed: PriceUnits = field(init=False, repr=False, compare=False)
+    _score_range: int = field(init=False, repr=False, compare=False)
+    _mechanism: PermuteAndFlip = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        neighbours = neighbouring_relation(self.neighbours)
+        values_per_unit = positive_count(self.values_per_unit, "values_per_unit")
+        listed = PriceUnits.of(self.prices)
+        if neighbours is Neighbours.ADD_REMOVE:
+            range_of_one = max(listed.second_highest, listed.highest - listed.lowest)
+        else:
+            range_of_one = listed.highest if len(listed.prices) > 1 else 0
+        score_range = values_per_unit * range_of_one
+        # At the scale score_range / epsilon, which is all that its proof asks for. With one price there is no choice.
+        mechanism = PermuteAndFlip(epsilon=self.epsilon, sensitivity=max(1, score_range), monotonic=True)
+        self._set("epsilon", mechanism.epsilon)
+        self._set("prices", listed.prices)
+        self._set("neighbours", neighbours)
+        self._set("values_per_unit", values_per_unit)
+        self._set("_listed", listed)
+        self._set("_score_range", score_range)
+        self._set("_mechanism", mechanism)
+        positive_sensitivity(self._sensitivity)  # refused here and not once there are offers
+
+    @property
+    def count(self) -> int:
+        """How many prices there are."""
+        return len(self._listed.prices)
+
+    @property
+    def lowest(self) -> float:
+        """The lowest price, as the nearest double."""
+        return float(self._listed.thresholds[0])
+
+    @property
+    def highest(self) -> float:
+        """The highest price, as the nearest double."""
+        return float(self._listed.thresholds[-1])
+
+    @property
+    def sensitivity(self) -> float:
+        """How far the revenue of any price moves between neighbours: the highest price times `values_per_unit`."""
+        return positive_sensitivity(self._sensitivity)
+
+    @property
+    def _sensitivity(self) -> Fraction:
+        return self.values_per_unit * self._listed.highest * self._listed.unit
+
+    @property
+    def score_range(self) -> float:
+        """How far the revenues of two prices move apart between neighbours; what the noise is made for.
+
+        Under add/remove the second highest price, or the distance of the highest from the lowest if that is more; under
+        replace-one the highest price; times `values_per_unit`. 0 if there is one price only.
+        """
+        return positive_sensitivity(self._score_range * self._listed.unit) if self._score_range else 0.0
+
+    @property
+    def scale(self) -> float:
+        """The scale b = score_range / epsilon, in units of revenue."""
+        return scale_of(self.epsilon, self.score_range, factor=1)
+
+    @property
+    def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
+        """What one draw costs, for accounting; it knows nothing of the data."""
+        return self._mechanism.event
+
+    def draw(self, offers: ScoresLike) -> int | float:
+        """Draw a price, at the cost of `epsilon`.
+
+        Args:
+            offers: shape ``(n,)``, the most that each buyer would pay: numbers of any float or integer type, compared
+                with the prices as doubles, so that who offers 0.1 buys at 0.1. Those below the lowest price, also
+                negative ones, never buy. ``n = 0`` is allowed: all prices are equally likely then.
+
+        Returns:
+            One of the prices: an ``int`` where it was given as one, else a float.
+
+        Raises:
+            InvalidDataError: not one-dimensional, not numbers, or NaN among them. Nothing is drawn then.
+
+        One pass over the offers. Proof that the draw is exact: ``proofs/exact_sampling.md``.
+        """
+        price = self._listed.prices[self._mechanism.select(self._revenues(offers))]
+        return price if isinstance(price, int) else float(price)
+
+    def pmf(self, offers: ScoresLike) -> NDArray[np.float64]:
+        """Probability of each price, in the order given. For planning on public offers and for tests.
+
+        Raises:
+            InvalidDataError: as for `draw`.
+
+        >>> PriceListMechanism(epsilon=1.0, prices=[1, 2]).pmf([])
+        array([0.5, 0.5])
+        """
+        return self._mechanism.pmf(self._revenues(offers))
+
+    def expected_error(self, offers: ScoresLike) -> float:
+        """Expected distance of the drawn price's revenue below the best; depends on the offers, so for planning only.
+
+        Raises:
+            InvalidDataError: as for `draw`.
+        """
+        return self._mechanism.expected_error(self._revenues(offers)) * float(self._listed.unit)
+
+    def error_bound(self, confidence: float = 0.99) -> float:
+        """With probability `confidence` the drawn price's revenue is at most this far below the best.
+
+        Whatever the offers; so it may be published. Revenues are whole multiples of the prices' common unit, and so is
+        this bound. Infinite where no double can hold it.
+
+        Raises:
+            InvalidParameterError: `confidence` is not strictly between 0 and 1.
+
+        Proof: ``proofs/best_price.md`` and ``proofs/error_bounds.md``.
+
+        >>> PriceListMechanism(epsilon=0.5, prices=[0.5, 0.75, 1]).error_bound()
+        6.75
+        """
+        within = self._mechanism.error_bound(self.count, confidence=confidence)
+        if within >= _LARGEST:  # as far as revenues are told apart
+            return math.inf
+        try:
+            return _as_written(math.floor(within) * self._listed.unit)
+        except OverflowError:
+            return math.inf
+
+    def _revenues(self, offers: ScoresLike) -> NDArray[np.int64]:
+        """Of each price, in the order given and in common units: shape ``(m,)``, exact.
+
+        If they might not fit into 64 bits: their distances from the best, those from 2^63 on as 2^63 - 1. So nothing
+        wraps around, no error tells of the number of offers, and no two revenues move further apart.
+        """
+        listed = self._listed
+        plain = _plain_offers(offers)
+        buyers = np.empty_like(listed.multiples)
+        buyers[listed.order] = _buyers(plain, listed.thresholds)
+        if plain.size <= _LARGEST // listed.highest:
+            return listed.multiples * buyers
+        exact = listed.multiples.astype(object) * buyers.astype(object)
+        return np.maximum(exact - exact.max(), -_LARGEST).astype(np.int64)
+
+
+def _buyers(offers: NDArray[np.float64 | np.int64 | np.uint64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How many offers are at least each of the increasing `thresholds`."""
+    reached = np.zeros(thresholds.size + 1, np.int64)  # at [j]: offers that reach exactly the j lowest
+    for start in range(0, offers.size, _CHUNK):
+        part = offers[start : start + _CHUNK].astype(np.float64, copy=False)
+        if np.isnan(part).any():
+            raise InvalidDataError(
+                "offers", Shown("<NaN among them>"), "numbers", "Leave such rows out by a rule beforehand."
+            )
+        reached += np.bincount(np.searchsorted(thresholds, part, side="right"), minlength=reached.size)
+    return np.cumsum(reached[::-1])[::-1][1:]
+
+
+def _plain_offers(offers: ScoresLike) -> NDArray[np.float64 | np.int64 | np.uint64]:
+    try:
+        return exact_array(offers)
+    except InvalidScoresError as refused:
+        expected = refused.expected.replace("score for every candidate", "number in every place")
+        problem = InvalidDataError("offers", refused.got, expected)
+    raise problem
+
+
+def _as_written(exact: Fraction) -> float:
+    """The double that is written as `exact`, or else the next above."""
+    nearest = float(exact)
+    return nearest if Fraction(repr(nearest)) >= exact else math.nextafter(nearest, math.inf)

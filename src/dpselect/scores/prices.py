@@ -1,0 +1,32 @@
+r"""The revenue score of a price: the price times the number of offers that are at least as high."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpselect.arguments import decimal_fraction, positive_sensitivity
+from dpselect.privacy import Neighbours, Sensitivity
+
+
+def price_sensitivity(highest: float | Fraction, *, max_rows_per_unit: int) -> Sensitivity:
+    r"""How far all rows of one more unit can move the revenue of any price of a list.
+
+    A unit adds :math:`j \le m` offers, of which :math:`k \le j` are at least the price :math:`p`: its revenue rises by
+    :math:`k p`, and none falls: monotone. No two revenues move apart by all of this, so the scale is less than this
+    over epsilon (``dpselect.PriceListMechanism.score_range``).
+
+    Args:
+        highest: the highest price of the public list, as the decimal it is written as.
+        max_rows_per_unit: :math:`m \ge 1`, the most offers one unit has.
+
+    Returns:
+        :math:`m` times the highest price, rounded up.
+
+    Proof: ``proofs/best_price.md``.
+
+    >>> price_sensitivity(9.5, max_rows_per_unit=1).value, price_sensitivity(100, max_rows_per_unit=4).value
+    (9.5, 400.0)
+    """
+    exact = decimal_fraction(highest, "highest", expected="a finite number > 0")
+    value = positive_sensitivity(max_rows_per_unit * exact)
+    return Sensitivity(value, monotonic=True, neighbours=Neighbours.ADD_REMOVE, proof="proofs/best_price.md")
