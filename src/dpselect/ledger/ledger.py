@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import sqlalchemy as sa
 
-from dpselect.accounting.events import Event, Run, to_json
+from dpselect.accounting.events import Event, Run
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import (
     ChargeRefusedError,
@@ -23,17 +23,18 @@ from dpselect.errors import (
     LedgerDamagedError,
     RequestReusedError,
     Shown,
-    WrongAccountError,
 )
 from dpselect.ledger import store
 from dpselect.ledger.accounts import State, Terms, described
 from dpselect.ledger.arguments import exact_number, seconds, short_text
-from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash, question_digest, release_hash
+from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash, release_hash
+from dpselect.ledger.costs import Cost
 from dpselect.ledger.database import Database
 from dpselect.ledger.reading import entry_of, receipt_of
 from dpselect.ledger.records import Account, Entry, Receipt, Verified
 from dpselect.ledger.schema import accounts, check_version, entries, migrate, version_now
 from dpselect.ledger.verification import verified
+from dpselect.ledger.wanted import Wanted
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 
@@ -192,32 +193,36 @@ class Ledger:
 
         Proof: ``proofs/ledger.md``.
         """
-        name = short_text(account, "account")
+        wanted = Wanted.of(account, what, request=request, question=question)
         note = short_text(note, "note", empty=True)
-        if not isinstance(cast(object, what), (Event, Run)):
-            raise InvalidParameterError("event", what, "an event or a Run of dpselect.accounting")
-        text = to_json(what)
-        asked = None if request is None else short_text(request, "request")
-        digest = None if asked is None else question_digest(text, question)
-        event = what.event if isinstance(what, Run) else what
         with self._writing() as connection:
-            row = self._locked(connection, name)
-            if asked is not None:
-                known = self._asked_before(connection, row, asked, digest)
-                if known is not None:
-                    return known
-            self._refuse_closed(row)
-            unit = _checked_unit(row, what)
-            cost = row.terms.cost(event)
-            total = row.state.total + cost
-            if not row.terms.allow(row.state.epsilon, total):
-                raise self._refusal(row, event)
+            row = self._locked(connection, wanted.account)
+            known = self._answered(connection, row, wanted)
+            if known is not None:
+                return known
+            cost, total = self._allowed(row, wanted)
             stamp = _stamp("charge")
-            body: dict[str, Any] = {**stamp, "event": text, "cost": cost.to_list()}
-            body |= {} if asked is None else {"request": asked, "question": digest}
+            body: dict[str, Any] = {**stamp, "event": wanted.text, "cost": cost.to_list()}
+            body |= {} if wanted.request is None else {"request": wanted.request, "question": wanted.question}
             body |= {"note": note} if note else {}
-            head = store.append(connection, row, row.state.charged(total, unit=unit), body)
-        return Receipt(account=name, sequence=row.state.entries, hash=head, time=stamp["time"], request=asked)
+            head = store.append(connection, row, row.state.charged(total, unit=wanted.unit), body)
+        place = row.state.entries
+        return Receipt(account=wanted.account, sequence=place, hash=head, time=stamp["time"], request=wanted.request)
+
+    def look(
+        self, account: str, what: Event | Run, *, request: str | None = None, question: str = ""
+    ) -> Receipt | None:
+        """Raise what `charge` would raise now, and write nothing; or return what is stored for the request, if it is.
+
+        To be called before long work that only a charge makes worth while. `charge` decides anew.
+        """
+        wanted = Wanted.of(account, what, request=request, question=question)
+        with self._reading() as connection:
+            row = store.account_row(connection, wanted.account, ledger=self._database.shown)
+            known = self._answered(connection, row, wanted)
+            if known is None:
+                self._allowed(row, wanted)
+        return known
 
     def store_release(self, receipt: Receipt, release: str) -> str:
         """Keep the answer of a charge that has a request id, and return the one to hand out.
@@ -347,17 +352,27 @@ class Ledger:
         if not row.state.is_open:
             raise InvalidAccountError("account", Shown(repr(row.terms.name)), "an open account; this one is closed")
 
-    def _asked_before(
-        self, connection: sa.Connection, row: store.AccountRow, request: str, question: str | None
-    ) -> Receipt | None:
-        held = store.entries_under(connection, row.terms.number, request)
+    def _answered(self, connection: sa.Connection, row: store.AccountRow, wanted: Wanted) -> Receipt | None:
+        """The receipt with the answer that is stored for the request, if there is one."""
+        if wanted.request is None:
+            return None
+        held = store.entries_under(connection, row.terms.number, wanted.request)
         for entry in held:
-            body: Mapping[str, Any] = json.loads(entry["body"])
-            if body["question"] != question:
-                hint = "Nothing was charged. Take another id for another question."
-                raise RequestReusedError("request", Shown(repr(request)), "an id not used for another question", hint)
+            if json.loads(entry["body"])["question"] != wanted.question:
+                shown, hint = Shown(repr(wanted.request)), "Nothing was charged. Take another id for another question."
+                raise RequestReusedError("request", shown, "an id not used for another question", hint)
         answered = [entry for entry in held if entry["release"] is not None]
         return receipt_of(answered[0]) if answered else None
+
+    def _allowed(self, row: store.AccountRow, wanted: Wanted) -> tuple[Cost, Cost]:
+        """What is wanted costs, and the total with it; or an error."""
+        self._refuse_closed(row)
+        wanted.check_for(row.terms, row.state)
+        cost = row.terms.cost(wanted.event)
+        total = row.state.total + cost
+        if not row.terms.allow(row.state.epsilon, total):
+            raise self._refusal(row, wanted.event)
+        return cost, total
 
     def _refusal(self, row: store.AccountRow, event: Event) -> ChargeRefusedError:
         account = described(row.terms, row.state, row.head)
@@ -369,19 +384,6 @@ class Ledger:
                 f" this would cost {event.epsilon!r}"
             )
         return ChargeRefusedError(self._database.shown, f"{text}. Nothing was charged or drawn.", account.left)
-
-
-def _checked_unit(row: store.AccountRow, what: Event | Run) -> str | None:
-    """The unit that the charge names."""
-    if not isinstance(what, Run):
-        return None
-    if what.neighbours is not row.terms.neighbours:
-        expected = f"{str(row.terms.neighbours)!r}, which account {row.terms.name!r} protects against"
-        raise WrongAccountError("neighbours", Shown(repr(str(what.neighbours))), expected, "Nothing was charged.")
-    if row.state.unit is not None and what.unit != row.state.unit:
-        expected = f"{row.state.unit!r}, whom account {row.terms.name!r} protects"
-        raise WrongAccountError("unit", Shown(repr(what.unit)), expected, "Nothing was charged.")
-    return what.unit
 
 
 def _stamp(kind: str) -> dict[str, str]:
