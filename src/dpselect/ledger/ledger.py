@@ -362,6 +362,10 @@ class Ledger:
                 shown, hint = Shown(repr(wanted.request)), "Nothing was charged. Take another id for another question."
                 raise RequestReusedError("request", shown, "an id not used for another question", hint)
         answered = [entry for entry in held if entry["release"] is not None]
+        for entry in answered:
+            if release_hash(entry["hash"], entry["release"]) != entry["release_hash"]:
+                text = f"the release stored for request {wanted.request!r} is not the one once stored."
+                raise LedgerDamagedError(self._database.shown, text)
         return receipt_of(answered[0]) if answered else None
 
     def _allowed(self, row: store.AccountRow, wanted: Wanted) -> tuple[Cost, Cost]:

@@ -36,6 +36,7 @@ def entry_of(row: Mapping[Any, Any]) -> Entry:
         note=body.get("note", ""),
         hash=row["hash"],
         body=body,
+        release=row["release"],
     )
 
 

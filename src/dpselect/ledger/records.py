@@ -81,11 +81,11 @@ class Account:
             "account": self.name,
             "unit": self.unit,
             "neighbours": str(self.neighbours),
-            "epsilon": fraction_down(self.epsilon),
-            "delta": fraction_down(self.delta),
+            "epsilon": _as_written(self.epsilon),
+            "delta": _as_written(self.delta),
             "spent": fraction_up(self.spent),
             "left": self.left,
-            "own_delta": fraction_down(self.own_delta),
+            "own_delta": _as_written(self.own_delta),
             "own_delta_spent": fraction_up(self.own_delta_spent),
             "open": self.is_open,
             "entries": self.entries,
@@ -108,6 +108,7 @@ class Entry:
         note: what the caller wrote beside it.
         hash: of this entry and all before it.
         body: the entry itself, as it is hashed.
+        release: the stored answer of its request, or None.
     """
 
     sequence: int
@@ -120,6 +121,7 @@ class Entry:
     note: str
     hash: str
     body: Mapping[str, Any]
+    release: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values for JSON."""
@@ -153,3 +155,9 @@ class Verified:
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values for JSON."""
         return {"account": self.account, "entries": self.entries, "head": self.head}
+
+
+def _as_written(exact: Fraction) -> float:
+    """A limit as the number whose decimals are the limit, if there is one; else rounded down."""
+    nearest = exact.numerator / exact.denominator
+    return nearest if Fraction(repr(nearest)) == exact else fraction_down(exact)

@@ -43,10 +43,10 @@ class Wanted:
             InvalidParameterError: a text that is none, or `what` is no event.
         """
         name = short_text(account, "account")
-        if not isinstance(what, (Event, Run)):
+        if not isinstance(what, (Event, Run)):  # a union of classes: no type is narrowed by it
             raise InvalidParameterError("event", what, "an event or a Run of dpselect.accounting")
-        text = to_json(what)
         run = what if isinstance(what, Run) else None
+        text = to_json(run if run else cast(Event, what))
         asked = None if request is None else short_text(request, "request")
         return cls(
             account=name,

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from dpselect.cli import candidates as public
-from dpselect.cli.options import Bounds, Json, Number, Whole
+from dpselect.cli.options import AccountName, Bounds, Json, LedgerUrl, Number, RequestId, Whole
 from dpselect.cli.output import show
 from dpselect.cli.progress import scan_progress
 
@@ -25,6 +25,9 @@ def quantile(
     epsilon: Number,
     step: Number | None = None,
     max_rows_per_unit: Whole = 1,
+    ledger: LedgerUrl = None,
+    account: AccountName = None,
+    request: RequestId = None,
     as_json: Json = False,
 ) -> None:
     """A number that about the share LEVEL of the values is below; 0.5 is the median.
@@ -42,14 +45,23 @@ def quantile(
         step: Answer in steps of this from the smallest on, such as 1 for ages in years; it divides the distance of the
             bounds. Gives a bound on the error beforehand. Default: any number between them.
         max_rows_per_unit: Most rows of one unit; of more, so many are chosen at random. The error grows with it.
+        ledger: Ledger that the answer is charged to before it is drawn, such as sqlite:///budget.db.
+        account: The account of it.
+        request: Id of your choice. The same question under the same id again gives the same answer, for nothing.
         as_json: Print the certificate as JSON instead of a table.
     """
     from dpselect.session import Dataset
 
     with scan_progress() as progress:
-        data = Dataset(source, unit=unit, progress=progress)
+        data = Dataset(source, unit=unit, progress=progress, ledger=ledger, account=account)
         release = data.quantile(
-            column, level, bounds=bounds, epsilon=epsilon, step=step, max_rows_per_unit=max_rows_per_unit
+            column,
+            level,
+            bounds=bounds,
+            epsilon=epsilon,
+            step=step,
+            max_rows_per_unit=max_rows_per_unit,
+            request=request,
         )
     show(release, as_json=as_json)
 
@@ -63,6 +75,9 @@ def price(
     prices: Prices,
     epsilon: Number,
     max_rows_per_unit: Whole = 1,
+    ledger: LedgerUrl = None,
+    account: AccountName = None,
+    request: RequestId = None,
     as_json: Json = False,
 ) -> None:
     """The price that earns the most, if everybody buys whose offer is at least the price.
@@ -78,12 +93,17 @@ def price(
             one of them, and the error grows with the highest.
         epsilon: Privacy loss of this answer; smaller is more private and less accurate.
         max_rows_per_unit: Most rows of one unit; of more, so many are chosen at random. The error grows with it.
+        ledger: Ledger that the answer is charged to before it is drawn, such as sqlite:///budget.db.
+        account: The account of it.
+        request: Id of your choice. The same question under the same id again gives the same answer, for nothing.
         as_json: Print the certificate as JSON instead of a table.
     """
     from dpselect.session import Dataset
 
     with scan_progress() as progress:
-        data = Dataset(source, unit=unit, progress=progress)
+        data = Dataset(source, unit=unit, progress=progress, ledger=ledger, account=account)
         listed = public.parsed_prices(prices)
-        release = data.best_price(column, prices=listed, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit)
+        release = data.best_price(
+            column, prices=listed, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit, request=request
+        )
     show(release, as_json=as_json)
