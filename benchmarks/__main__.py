@@ -11,6 +11,7 @@ from rich.console import Console
 from benchmarks import (
     lines_calls,
     lines_leak,
+    lines_ledger,
     lines_memory,
     lines_optimal,
     lines_planning,
@@ -52,6 +53,7 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_optimal.lines(),
         lines_quantile.lines(),
         lines_leak.lines(),
+        lines_ledger.lines(),
     )
 
 

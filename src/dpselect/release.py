@@ -181,10 +181,10 @@ class Release:
     def to_json(self) -> str:
         """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text.
 
-        Its ``digest`` is a SHA-256 of the rest: it shows that a certificate was changed by accident.
+        Beside the event stands a ``digest``, a SHA-256 of the rest: it shows that a certificate was edited without care.
         """
         held = self.to_dict()
-        return canonical_json(held | {"digest": digest(held)})
+        return canonical_json(held if self.event is None else held | {"digest": digest(held)})
 
     @classmethod
     def from_json(cls, text: str) -> Release:

@@ -44,6 +44,11 @@ class Database:
     def __repr__(self) -> str:
         return repr(self.shown)
 
+    @property
+    def address(self) -> tuple[str, float]:
+        """What it was made from, for a copy in another process."""
+        return self._url.render_as_string(hide_password=False), self._wait
+
     @contextmanager
     def reading(self) -> Generator[sa.Connection]:
         """A transaction that sees one state of the ledger and does not wait for writers."""

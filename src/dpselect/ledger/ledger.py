@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -76,6 +76,9 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"Ledger({self._database!r})"
+
+    def __reduce__(self) -> tuple[Callable[..., Ledger], tuple[str, float]]:
+        return _opened, self._database.address
 
     def __enter__(self) -> Ledger:
         return self
@@ -388,6 +391,10 @@ class Ledger:
                 f" this would cost {event.epsilon!r}"
             )
         return ChargeRefusedError(self._database.shown, f"{text}. Nothing was charged or drawn.", account.left)
+
+
+def _opened(url: str, wait: float) -> Ledger:
+    return Ledger(url, wait=wait)
 
 
 def _stamp(kind: str) -> dict[str, str]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from cyclopts import App, Parameter
+from cyclopts import App
 
 from dpselect.cli.ledger.output import show_accounts, show_history, show_verified
-from dpselect.cli.options import Json
-
-Exact = Annotated[str, Parameter(allow_leading_hyphen=True)]
+from dpselect.cli.options import Json, Number
 
 ledger_app = App(
     name="ledger",
@@ -27,8 +23,8 @@ def open_account(
     account: str,
     /,
     *,
-    epsilon: Exact,
-    delta: Exact = "0",
+    epsilon: Number,
+    delta: Number = 0.0,
     unit: str | None = None,
     neighbours: str = "add_remove",
     as_json: Json = False,
@@ -41,7 +37,8 @@ def open_account(
     Args:
         ledger: The ledger; a file is created if there is none.
         account: Name of the new account.
-        epsilon: The limit, read as the exact decimal number.
+        epsilon: The limit, compared exactly: ten times 0.1, which is a little more than a tenth to a computer, do not fit
+            into 1, but into 1.000001.
         delta: Probability with which epsilon may fail; more than 0 lets more answers through, from about ten on.
         unit: Column that says who is protected. Default: that of the first answer.
         neighbours: add_remove, or replace_one if how many units there are is public.
@@ -87,13 +84,13 @@ def history(ledger: str, account: str, /, *, as_json: Json = False) -> None:
 
 
 @ledger_app.command
-def limit(ledger: str, account: str, /, *, epsilon: Exact, as_json: Json = False) -> None:
+def limit(ledger: str, account: str, /, *, epsilon: Number, as_json: Json = False) -> None:
     """Raise or lower the limit of an account; the change is an entry of its own.
 
     Args:
         ledger: The ledger.
         account: Name of the account.
-        epsilon: The new limit, read as the exact decimal number; at least what is spent.
+        epsilon: The new limit; at least what is spent.
         as_json: Print a JSON object instead of a table.
     """
     from dpselect.ledger import Ledger
