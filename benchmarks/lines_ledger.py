@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import median
 
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
@@ -15,7 +16,7 @@ from benchmarks.line import Line
 from dpselect import ExponentialMechanism, Ledger
 
 CHARGES, BLOCK = 10_000, 250
-MANY = 100_000
+MANY, LAST = 100_000, 200
 EVENT = ExponentialMechanism(epsilon=1e-6, sensitivity=1).event
 BODY = "x" * 900
 """About as many bytes as one of our entries writes."""
@@ -65,15 +66,18 @@ def _rates(folder: Path) -> tuple[float, float]:
 
 
 def _growth(folder: Path) -> float:
-    """The median of the last charges over that of the first ones; those between are made without waiting."""
-    path = folder / "many.db"
-    with Ledger(path) as ledger:
-        ledger.open_account("clicks", epsilon=1, delta=1e-6)
-        first = _median(lambda: ledger.charge("clicks", EVENT))
-    _fill(path)
-    with Ledger(path) as ledger:
-        last = _median(lambda: ledger.charge("clicks", EVENT))
-    return last / first
+    """The median of the last charges over that of the first ones, in turns, so that a busy disk slows both."""
+    many, new = folder / "many.db", folder / "new.db"
+    for path in (many, new):
+        with Ledger(path) as ledger:
+            ledger.open_account("clicks", epsilon=1, delta=1e-6)
+    _fill(many)
+    with Ledger(many) as last, Ledger(new) as first:
+        pairs = [
+            (_seconds(lambda: last.charge("clicks", EVENT), 1), _seconds(lambda: first.charge("clicks", EVENT), 1))
+            for _ in range(LAST)
+        ]
+    return median(late for late, _ in pairs) / median(early for _, early in pairs)
 
 
 def _fill(path: Path) -> None:
@@ -85,7 +89,7 @@ def _fill(path: Path) -> None:
     event.listen(Engine, "connect", without_waiting)
     try:
         with Ledger(path) as ledger:
-            for _ in range(MANY - 400):
+            for _ in range(MANY - LAST):
                 ledger.charge("clicks", EVENT)
     finally:
         event.remove(Engine, "connect", without_waiting)
@@ -96,7 +100,3 @@ def _seconds(act: Callable[[], object], count: int) -> float:
     for _ in range(count):
         act()
     return time.perf_counter() - start
-
-
-def _median(act: Callable[[], object]) -> float:
-    return sorted(_seconds(act, 1) for _ in range(200))[100]

@@ -181,7 +181,7 @@ class Release:
     def to_json(self) -> str:
         """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text.
 
-        Beside the event stands a ``digest``, a SHA-256 of the rest: it shows that a certificate was edited without care.
+        Beside the event stands a ``digest``, a SHA-256 of the rest: it shows an edit that was made without care.
         """
         held = self.to_dict()
         return canonical_json(held if self.event is None else held | {"digest": digest(held)})

@@ -37,8 +37,8 @@ def open_account(
     Args:
         ledger: The ledger; a file is created if there is none.
         account: Name of the new account.
-        epsilon: The limit, compared exactly: ten times 0.1, which is a little more than a tenth to a computer, do not fit
-            into 1, but into 1.000001.
+        epsilon: The limit, compared exactly. Ten times 0.1, which is a little more than a tenth to a computer, fit into
+            1.000001, but not into 1.
         delta: Probability with which epsilon may fail; more than 0 lets more answers through, from about ten on.
         unit: Column that says who is protected. Default: that of the first answer.
         neighbours: add_remove, or replace_one if how many units there are is public.
