@@ -59,6 +59,13 @@ def test_read_only_is_for_reading(file: Path) -> None:
         assert ledger.account("clicks").entries == 2
 
 
+def test_commits_reach_the_disk(file: Path) -> None:
+    """What no test can watch, a power cut, rests on these two settings."""
+    with Ledger(file) as ledger, ledger._database.writing() as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == 2  # FULL
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
+
+
 def test_a_place_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
     with pytest.raises(LedgerUnavailableError, match="cannot be opened"):
         Ledger(tmp_path / "no" / "such" / "folder" / "budget.db").open_account("clicks", epsilon=1)

@@ -1,7 +1,7 @@
 """The most an adaptive analyst can get past a filter, by trying every strategy.
 
-A kind of charge is randomised response that tells the truth with odds ``r`` to 1: its loss is ``ln r`` or ``-ln r``. What
-an analyst may do next depends on the counts of charges so far, what they choose on the answers. No formula of the
+A kind of charge is randomised response that tells the truth with odds ``r`` to 1: its loss is ``ln r`` or its negative.
+What an analyst may do next depends on the counts of charges so far, what they choose on the answers. No formula of the
 product is used, only its decision whether a charge is allowed.
 """
 
@@ -29,7 +29,7 @@ def worst_delta(odds: Sequence[Fraction], allowed: Callable[[Counts], bool], exp
 
     @cache
     def best(counts: Counts, net: Counts) -> Fraction:
-        """Of the continuations: `net` truths more than lies of each kind were heard; weights as under the first data."""
+        """Of the continuations, when so many more truths than lies (`net`) of each kind were heard."""
         ratio = Fraction(1)
         for r, more in zip(odds, net, strict=True):
             ratio *= r**more
