@@ -9,6 +9,7 @@ from itertools import chain
 from rich.console import Console
 
 from benchmarks import (
+    lines_accounting,
     lines_calls,
     lines_leak,
     lines_ledger,
@@ -52,6 +53,7 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_planning.lines(),
         lines_optimal.lines(),
         lines_quantile.lines(),
+        lines_accounting.lines(),
         lines_leak.lines(),
         lines_ledger.lines(),
     )

@@ -1,6 +1,7 @@
 """What was spent: events say what ran, without any data, and this layer turns them into epsilon and delta."""
 
 from dpselect.accounting.bounded_range import bounded_range_epsilon, bounded_range_renyi, calibrate_bounded_range
+from dpselect.accounting.calibration import calibrate
 from dpselect.accounting.composition import Composition, compose
 from dpselect.accounting.events import (
     ApproximateEvent,
@@ -15,11 +16,13 @@ from dpselect.accounting.events import (
     SequenceEvent,
 )
 from dpselect.accounting.explanation import Bound, Explanation
+from dpselect.accounting.filter import Filter
 from dpselect.accounting.laplace_profile import (
     calibrate_laplace_profile,
     laplace_profile_epsilon,
     laplace_profile_renyi,
 )
+from dpselect.accounting.odometer import Odometer
 
 __all__ = [
     "ApproximateEvent",
@@ -29,14 +32,17 @@ __all__ = [
     "Composition",
     "Event",
     "Explanation",
+    "Filter",
     "LaplaceProfileEvent",
     "LogisticProfileEvent",
     "NonAdaptiveEvent",
+    "Odometer",
     "PureEvent",
     "Run",
     "SequenceEvent",
     "bounded_range_epsilon",
     "bounded_range_renyi",
+    "calibrate",
     "calibrate_bounded_range",
     "calibrate_laplace_profile",
     "compose",

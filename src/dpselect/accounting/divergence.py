@@ -50,7 +50,7 @@ class Divergences:
 
     def _total(self, orders: FloatArray) -> FloatArray:
         total = np.zeros_like(orders)
-        rows = max(1, _AT_ONCE // len(orders))
+        rows = max(1, _AT_ONCE // max(1, len(orders)))
         with np.errstate(over="ignore", invalid="ignore"):
             for renyi, epsilons, times in self._parts:
                 error = 1.0 + (len(epsilons) + 8) * 2.0**-52

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import Literal
 
-BoundName = Literal["basic", "renyi", "tight", "non-adaptive"]
+BoundName = Literal["basic", "renyi", "tight", "non-adaptive", "pld"]
 
 _WORDS: dict[BoundName, str] = {
     "basic": "the sum of all epsilons",
     "renyi": "Rényi divergence",
     "tight": "the exact adaptive recursion, rounded up on a grid",
     "non-adaptive": "the exact formula for draws that are fixed beforehand",
+    "pld": "privacy loss distributions",
 }
 
 
@@ -22,10 +23,13 @@ class Bound:
     """One way to bound a total.
 
     Attributes:
-        name: ``"basic"`` (the sum), ``"renyi"``, ``"tight"`` or ``"non-adaptive"``.
+        name: ``"basic"`` (the sum), ``"renyi"``, ``"tight"``, ``"non-adaptive"`` or ``"pld"``.
         value: what it gives, rounded up; infinite if nothing.
         order: of the divergence, where that is the bound.
         note: why it gives nothing.
+
+    >>> Bound(name="renyi", value=2.4, order=8.5).value
+    2.4
     """
 
     name: BoundName
@@ -42,6 +46,9 @@ class Explanation:
         delta: asked for.
         best: the bound with the smallest epsilon.
         others: the other bounds, the smaller first.
+
+    >>> print(Explanation(delta=1e-6, best=Bound(name="renyi", value=2.4), others=(Bound(name="basic", value=10.0),)))
+    epsilon = 2.4 at delta = 1e-06 by Rényi divergence. Others: the sum of all epsilons 10.
     """
 
     delta: float
@@ -72,8 +79,8 @@ class Explanation:
 
 
 def _up(value: float) -> str:
-    """Four digits, never below `value`."""
+    """Four digits, rounded up, but for the last bits of a double: a sum of tenths that is 10 is shown as 10."""
     if math.isinf(value) or value == 0.0:
         return f"{value:g}"
     with localcontext(prec=4, rounding=ROUND_CEILING):
-        return f"{float(+Decimal(value)):g}"
+        return f"{float(+Decimal(value * (1.0 - 1e-12))):g}"

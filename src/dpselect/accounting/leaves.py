@@ -22,6 +22,9 @@ from dpselect.errors import InvalidParameterError, Shown
 
 EXPECTED = "events of dpselect.accounting"
 
+_BLOCK = 4096
+"""Events compared at once, so that they stay in the processor's cache."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaves:
@@ -89,8 +92,7 @@ def _counted(events: Iterable[Event | Run]) -> Counter[object]:
     first = listed[0]
     if not isinstance(first, (Event, Run)):
         raise InvalidParameterError("events", first, EXPECTED)
-    alike = [first] * len(listed)  # comparing lists looks at identity first, and stops at the first difference
-    if listed == (alike if isinstance(listed, list) else tuple(alike)):
+    if _all_alike(listed, first):
         return Counter({first: len(listed)})
     by_identity = Counter(map(id, listed))
     objects = {id(each): each for each in listed}
@@ -101,6 +103,15 @@ def _counted(events: Iterable[Event | Run]) -> Counter[object]:
             raise InvalidParameterError("events", each, EXPECTED)
         counts[each] += count
     return counts
+
+
+def _all_alike(listed: Sequence[object], first: object) -> bool:
+    """Comparing sequences looks at identity first and stops at the first difference: a nanosecond or two each."""
+    alike = type(listed)([first] * min(len(listed), _BLOCK))  # type: ignore[call-arg]
+    return all(
+        listed[start : start + _BLOCK] == alike[: min(_BLOCK, len(listed) - start)]
+        for start in range(0, len(listed), _BLOCK)
+    )
 
 
 def _plain(counts: Counter[object]) -> dict[Event, int]:

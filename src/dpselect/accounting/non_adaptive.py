@@ -66,7 +66,7 @@ def non_adaptive_epsilon(event: NonAdaptiveEvent, delta: float) -> float:
     low, high = 0.0, event.epsilon
     if event.count > MOST or non_adaptive_delta(event, low) <= delta:
         return high if event.count > MOST else low
-    while high - low > high * 2.0**-26:
+    for _ in range(30):
         middle = low + (high - low) / 2.0
         if non_adaptive_delta(event, middle) <= delta:
             high = middle

@@ -22,7 +22,7 @@ from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
 
 FloatArray = NDArray[np.float64]
-Renyi = Callable[[float, FloatArray], FloatArray]
+Renyi = Callable[[float | FloatArray, FloatArray], FloatArray]
 """From epsilon and orders, shape ``(m,)``, each > 1, to Rényi divergences rounded up, shape ``(m,)``, in nats."""
 
 RELATIVE_ERROR = 2.0**-48

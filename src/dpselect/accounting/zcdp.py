@@ -66,7 +66,7 @@ def _logistic(epsilon: float) -> tuple[float, float]:
 
 
 def _laplace(epsilon: float) -> tuple[float, float]:
-    if epsilon < 0.1:  # as above
+    if epsilon < 0.03:  # as above
         e = epsilon
         return e * e / 2.0 * (1.0 - e / 3.0 * (1.0 - e / 4.0 * (1.0 - e / 5.0 * (1.0 - e / 6.0)))), 0.0
     return epsilon + math.expm1(-epsilon), 2.0**-50 * (1.0 + epsilon)

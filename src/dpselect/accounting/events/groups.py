@@ -85,9 +85,10 @@ class SequenceEvent:
 class NonAdaptiveEvent:
     """`count` draws of *one* bounded-range mechanism from the *same* scores, `count` fixed before the first draw.
 
-    What one call of ``select_many`` does; its mechanism builds this event. Nothing in it can depend on a result, so
-    the formula of Dong, Durfee & Rogers (2020) holds, which is smaller than any that lets the draws depend on each
-    other. Selections asked for one by one, peeling and trees are a `ComposedEvent` instead, whatever their number.
+    What one call of ``select_many`` does, and ``event_of_many`` of the mechanism says. Nothing in it can depend on a
+    result, so the formula of Dong, Durfee & Rogers (2020) holds, which is smaller than any that lets the draws depend
+    on each other. Selections asked for one by one, peeling and trees are a `ComposedEvent` instead, whatever their
+    number.
 
     >>> NonAdaptiveEvent(event=BoundedRangeEvent(epsilon=0.5), count=10).epsilon
     5.0

@@ -38,7 +38,7 @@ class Curve:
         if place == 0 or index <= 0:
             return product_up(self.step, max(index, 0))
         above, below = float(self.values[place - 1]), float(self.values[place])
-        share = (above - delta) / (above - below)
+        share = min(1.0, (above - delta + 2.0**-50 * above) / (above - below))
         inside = math.log1p(share * math.expm1(self.step)) * (1.0 + 2.0**-46) + 2.0**-50 * self.step
         exact = Fraction(self.step) * (index - 1) + Fraction(inside)
         return max(0.0, min(fraction_up(exact), product_up(self.step, index)))
