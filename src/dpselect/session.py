@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
-
-import numpy as np
+from typing import Protocol, TypeVar
 
 from dpselect.accounting import Event, Run
 from dpselect.backends.files import (
@@ -24,6 +21,7 @@ from dpselect.backends.files import (
 )
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.ledger import Ledger
+from dpselect.ledger.question import Question
 from dpselect.privacy import Neighbours
 from dpselect.release import Release
 from dpselect.summaries import CandidateCounts, CandidateKind, PublicCandidates, PublicDomain, UnitValues
@@ -46,26 +44,6 @@ class Mechanism(Protocol):
 
     @property
     def neighbours(self) -> Neighbours: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked, all of it public, so that asking the same again can be told from asking something else."""
-
-    task: str
-    source: str
-    unit: str
-    column: str
-    arguments: dict[str, Any]
-
-    @property
-    def text(self) -> str:
-        """The same for the same question."""
-        words = [self.task, self.source, self.unit, self.column]
-        for name, value in sorted(self.arguments.items()):
-            exact = value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
-            words += [name, sha256(exact).hexdigest()]
-        return repr(words)
 
 
 class Dataset:

@@ -28,7 +28,7 @@ MILLIONTH = Fraction(1, 10**6)
 
 
 def account(epsilon: Fraction, delta: Fraction = MILLIONTH) -> Terms:
-    return Terms.new(1, "a", neighbours=Neighbours.ADD_REMOVE, epsilon=epsilon, delta=delta, own_delta=Fraction(0))
+    return Terms.new(1, "a", neighbours=Neighbours.ADD_REMOVE, epsilon=epsilon, delta=delta, set_aside=Fraction(0))
 
 
 def most(event: Event, epsilon: Fraction, terms: Terms) -> int:

@@ -84,14 +84,14 @@ def test_a_delta_of_its_own_has_to_be_reserved(ledger: Ledger) -> None:
     ledger.open_account("none", epsilon=1, delta=1e-6)
     with pytest.raises(ChargeRefusedError, match="keeps no such delta"):
         ledger.charge("none", event)
-    ledger.open_account("some", epsilon=10, delta=1e-6, own_delta="3e-8")
+    ledger.open_account("some", epsilon=10, delta=1e-6, set_aside="3e-8")
     for _ in range(2):
         ledger.charge("some", event)
     with pytest.raises(ChargeRefusedError, match="keeps no such delta"):
         ledger.charge("some", ApproximateEvent(epsilon=0.1, delta=1.1e-8))
-    assert ledger.account("some").own_delta_spent == 2 * Fraction(1e-8)
-    with pytest.raises(InvalidParameterError, match="own_delta"):
-        ledger.open_account("too much", epsilon=1, delta=1e-6, own_delta=2e-6)
+    assert ledger.account("some").set_aside_spent == 2 * Fraction(1e-8)
+    with pytest.raises(InvalidParameterError, match="set_aside"):
+        ledger.open_account("too much", epsilon=1, delta=1e-6, set_aside=2e-6)
 
 
 def test_the_first_unit_named_is_the_account_s(ledger: Ledger) -> None:

@@ -21,7 +21,7 @@ EVENTS = [PureEvent(epsilon=math.nextafter(math.log(float(odds)), 1)) for odds i
 
 
 def terms(delta: Fraction) -> Terms:
-    return Terms.new(1, "a", neighbours=Neighbours.ADD_REMOVE, epsilon=EPSILON, delta=delta, own_delta=Fraction(0))
+    return Terms.new(1, "a", neighbours=Neighbours.ADD_REMOVE, epsilon=EPSILON, delta=delta, set_aside=Fraction(0))
 
 
 def total(account: Terms, counts: Counts) -> Cost:

@@ -23,16 +23,16 @@ class Terms:
     name: str
     neighbours: Neighbours
     delta: Fraction
-    own_delta: Fraction
+    set_aside: Fraction
     orders: tuple[Order, ...]
 
     @classmethod
     def new(
-        cls, number: int, name: str, *, neighbours: Neighbours, epsilon: Fraction, delta: Fraction, own_delta: Fraction
+        cls, number: int, name: str, *, neighbours: Neighbours, epsilon: Fraction, delta: Fraction, set_aside: Fraction
     ) -> Terms:
         """With the orders that suit this limit."""
-        orders = orders_for(epsilon, delta - own_delta)
-        return cls(number=number, name=name, neighbours=neighbours, delta=delta, own_delta=own_delta, orders=orders)
+        orders = orders_for(epsilon, delta - set_aside)
+        return cls(number=number, name=name, neighbours=neighbours, delta=delta, set_aside=set_aside, orders=orders)
 
     def cost(self, event: Event) -> Cost:
         """What `event` costs here."""
@@ -40,14 +40,14 @@ class Terms:
 
     def spent(self, total: Cost) -> Fraction:
         """The smallest epsilon proved for `total`, at this account's delta."""
-        return spent_epsilon(total, self.orders, self.delta - self.own_delta)
+        return spent_epsilon(total, self.orders, self.delta - self.set_aside)
 
     def allow(self, epsilon: Fraction, total: Cost) -> bool:
         """Whether an account with limit `epsilon` may have been charged `total`.
 
         Proof: ``proofs/ledger.md``.
         """
-        return self.spent(total) <= epsilon and total.delta <= self.own_delta
+        return self.spent(total) <= epsilon and total.delta <= self.set_aside
 
     @property
     def _orders(self) -> tuple[float, ...]:
@@ -61,7 +61,7 @@ class Terms:
                 "name": self.name,
                 "neighbours": str(self.neighbours),
                 "delta": str(self.delta),
-                "own_delta": str(self.own_delta),
+                "set_aside": str(self.set_aside),
                 "orders": [[repr(each.order), str(each.share)] for each in self.orders],
             }
         )
@@ -76,7 +76,7 @@ class Terms:
             name=held["name"],
             neighbours=Neighbours(held["neighbours"]),
             delta=Fraction(held["delta"]),
-            own_delta=Fraction(held["own_delta"]),
+            set_aside=Fraction(held["set_aside"]),
             orders=tuple(Order(float(order), Fraction(share)) for order, share in held["orders"]),
         )
 
@@ -142,9 +142,9 @@ def described(terms: Terms, state: State, head: str) -> Account:
         neighbours=terms.neighbours,
         epsilon=state.epsilon,
         delta=terms.delta,
-        own_delta=terms.own_delta,
+        set_aside=terms.set_aside,
         spent=terms.spent(state.total),
-        own_delta_spent=state.total.delta,
+        set_aside_spent=state.total.delta,
         is_open=state.is_open,
         entries=state.entries,
         head=head,

@@ -30,7 +30,7 @@ from dpselect.ledger.arguments import exact_number, seconds, short_text
 from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash, release_hash
 from dpselect.ledger.costs import Cost
 from dpselect.ledger.database import Database
-from dpselect.ledger.reading import entry_of, receipt_of
+from dpselect.ledger.reading import entry_of, exported, receipt_of
 from dpselect.ledger.records import Account, Entry, Receipt, Verified
 from dpselect.ledger.schema import accounts, check_version, entries, migrate, version_now
 from dpselect.ledger.verification import verified
@@ -98,7 +98,7 @@ class Ledger:
         delta: object = 0.0,
         unit: str | None = None,
         neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-        own_delta: object = 0.0,
+        set_aside: object = 0.0,
     ) -> Account:
         """Promise that all releases charged to the account together stay within `epsilon` and `delta`.
 
@@ -109,7 +109,7 @@ class Ledger:
                 units. More than 0 lets more through, from about ten charges on.
             unit: who is protected, in the words of ``Dataset(unit=...)``. None: the first charge that names one.
             neighbours: which data sets the promise compares.
-            own_delta: how much of `delta` is kept for mechanisms that have a delta of their own.
+            set_aside: how much of `delta` is kept for mechanisms that have a delta of their own.
 
         Raises:
             InvalidAccountError: there is an account of this name.
@@ -120,17 +120,17 @@ class Ledger:
         unit = None if unit is None else short_text(unit, "unit")
         limit = exact_number(epsilon, "epsilon")
         whole = exact_number(delta, "delta", zero=True, below_one=True)
-        own = exact_number(own_delta, "own_delta", zero=True, below_one=True)
+        own = exact_number(set_aside, "set_aside", zero=True, below_one=True)
         relation = neighbouring_relation(neighbours)
         if own > whole:
-            raise InvalidParameterError("own_delta", float(own), "at most delta")
+            raise InvalidParameterError("set_aside", float(own), "at most delta")
         migrate(self._database, create=True)
         with self._database.writing() as connection:
             self._database.lock_whole(connection)
             if name in store.account_names(connection):
                 raise InvalidAccountError("account", Shown(repr(name)), "a name that no account of this ledger has")
             number = 1 + (connection.scalar(sa.select(sa.func.max(accounts.c.number))) or 0)
-            terms = Terms.new(number, name, neighbours=relation, epsilon=limit, delta=whole, own_delta=own)
+            terms = Terms.new(number, name, neighbours=relation, epsilon=limit, delta=whole, set_aside=own)
             state = State.opened(terms, epsilon=limit, unit=unit)
             body = {"terms": terms.to_text(), "epsilon": str(limit), "unit": unit}
             text = canonical({**_stamp("open"), **body, "account": name, "sequence": 0})
@@ -320,12 +320,7 @@ class Ledger:
             names = store.account_names(connection) if name is None else [short_text(name, "account")]
             for each in names:
                 row = store.account_row(connection, each, ledger=self._database.shown)
-                previous = FIRST
-                for found in store.entry_rows(connection, row.terms.number):
-                    held = {"entry": json.loads(found["body"]), "previous": previous, "hash": found["hash"]}
-                    held |= {} if found["release"] is None else {"release": found["release"]}
-                    yield canonical(held)
-                    previous = found["hash"]
+                yield from exported(store.entry_rows(connection, row.terms.number))
 
     @contextmanager
     def _reading(self) -> Generator[sa.Connection]:
@@ -383,7 +378,7 @@ class Ledger:
 
     def _refusal(self, row: store.AccountRow, event: Event) -> ChargeRefusedError:
         account = described(row.terms, row.state, row.head)
-        if row.state.total.delta + Fraction(event.delta) > row.terms.own_delta and event.delta:
+        if row.state.total.delta + Fraction(event.delta) > row.terms.set_aside and event.delta:
             text = f"account {account.name!r} keeps no such delta for mechanisms that have one of their own"
         else:
             text = (

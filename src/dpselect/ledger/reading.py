@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 from dpselect.accounting.events import Run, from_json
 from dpselect.accounting.rounding import fraction_down, fraction_up
+from dpselect.ledger.chain import FIRST, canonical
 from dpselect.ledger.records import Entry, Receipt
 
 
@@ -51,3 +52,12 @@ def receipt_of(row: Mapping[Any, Any]) -> Receipt:
         request=row["request"],
         release=row["release"],
     )
+
+
+def exported(rows: Iterable[Mapping[Any, Any]]) -> Iterator[str]:
+    """An account's entries as JSON, with what each hash is made of."""
+    previous = FIRST
+    for row in rows:
+        held = {"entry": json.loads(row["body"]), "previous": previous, "hash": row["hash"]}
+        yield canonical(held if row["release"] is None else held | {"release": row["release"]})
+        previous = row["hash"]

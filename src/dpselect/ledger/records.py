@@ -47,9 +47,9 @@ class Account:
         neighbours: which data sets the guarantee compares.
         epsilon: the limit, exactly.
         delta: the limit of the probability with which epsilon may fail, exactly.
-        own_delta: how much of `delta` is reserved for mechanisms that have a delta of their own.
+        set_aside: how much of `delta` is reserved for mechanisms that have a delta of their own.
         spent: the smallest epsilon that is proved, at `delta`, for all charges so far; exactly.
-        own_delta_spent: the sum of those mechanisms' deltas.
+        set_aside_spent: the sum of those mechanisms' deltas.
         is_open: whether more can be charged.
         entries: how many there are, the opening included.
         head: hash of the last one.
@@ -60,9 +60,9 @@ class Account:
     neighbours: Neighbours
     epsilon: Fraction
     delta: Fraction
-    own_delta: Fraction
+    set_aside: Fraction
     spent: Fraction
-    own_delta_spent: Fraction
+    set_aside_spent: Fraction
     is_open: bool
     entries: int
     head: str
@@ -85,8 +85,8 @@ class Account:
             "delta": _as_written(self.delta),
             "spent": fraction_up(self.spent),
             "left": self.left,
-            "own_delta": _as_written(self.own_delta),
-            "own_delta_spent": fraction_up(self.own_delta_spent),
+            "set_aside": _as_written(self.set_aside),
+            "set_aside_spent": fraction_up(self.set_aside_spent),
             "open": self.is_open,
             "entries": self.entries,
             "head": self.head,
