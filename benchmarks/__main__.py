@@ -13,6 +13,7 @@ from benchmarks import (
     lines_calls,
     lines_density,
     lines_leak,
+    lines_ledger,
     lines_memory,
     lines_optimal,
     lines_planning,
@@ -56,6 +57,7 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_density.lines(),
         lines_accounting.lines(),
         lines_leak.lines(),
+        lines_ledger.lines(),
     )
 
 

@@ -41,7 +41,10 @@ def _show_table(label: str, column: str, lines: list[tuple[str, str]]) -> None:
 
 def _provenance(release: Release) -> str:
     drawn = release.mechanism + (f", {release.rounds} rounds" if release.rounds > 1 else "")
-    return f"Drawn by {drawn}, {_origin(release)}. Nothing was charged to a ledger: releases on the same data add up."
+    charge = "Nothing was charged to a ledger: releases on the same data add up."
+    if release.receipt is not None:
+        charge = f"Charged to account {release.receipt['account']}, entry {release.receipt['sequence']}."
+    return f"Drawn by {drawn}, {_origin(release)}. {charge}"
 
 
 def _origin(release: Release) -> str:
