@@ -84,9 +84,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "ChargeRefusedError",
     "ConcaveMechanism",
     "CurveMechanism",
-    "ChargeRefusedError",
     "Dataset",
     "DensityMechanism",
     "ExponentialMechanism",
@@ -104,8 +104,6 @@ __all__ = [
     "InvalidParameterError",
     "InvalidScoresError",
     "LaplaceMechanism",
-    "MarginalsMechanism",
-    "MeanMechanism",
     "Ledger",
     "LedgerBusyError",
     "LedgerDamagedError",
@@ -115,6 +113,8 @@ __all__ = [
     "LedgerUnavailableError",
     "LedgerVersionError",
     "LimitExceededError",
+    "MarginalsMechanism",
+    "MeanMechanism",
     "MissingExtraError",
     "Neighbours",
     "NoisyHistogramMechanism",

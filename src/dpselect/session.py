@@ -261,7 +261,12 @@ class Dataset:
         task = Quantiles.planned(levels, domain, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit, method=method)
         rows = task.max_rows_per_unit
         asked = self._question(
-            "quantiles", column, levels=task.levels, domain=task.domain, rows=rows, method=task.mechanism.method
+            "quantiles",
+            column,
+            levels=task.mechanism.levels,
+            domain=task.domain,
+            rows=rows,
+            method=task.mechanism.method,
         )
         gather = partial(self._gather, column, task.domain, max_rows_per_unit=rows)
         return self._answer(task, task.mechanism, gather, asked, request)
@@ -415,6 +420,7 @@ class Dataset:
         Reading comes first, as a file that cannot be read should cost nothing; but not before the account was asked.
         """
         name, column, unit = type(mechanism).__name__, asked.column, self._unit.name
+        # Every table task guarantees this relation, whatever else its mechanism would.
         run = Run(event=task.event, mechanism=name, neighbours=Neighbours.ADD_REMOVE, unit=unit)
         if self._ledger is None:
             if request is not None:
