@@ -2,10 +2,10 @@
 
 Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndFlip`, `ExponentialMechanism`,
 `ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`, `LaplaceMechanism`, `GeometricMechanism`, `MeanMechanism`,
-`RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`. Scores of all numbers of a kind: `IntervalMechanism`,
+`RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`. Scores of numbers: `IntervalMechanism`,
 `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`, `GridMechanism`. Whole distributions:
-`NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`. Tables: `Dataset`, whose answers are
-each a `Release`. Before spending: `planning`. What was spent: `accounting`.
+`NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`. Tables: `Dataset`, whose answers
+are each a `Release`. Before spending: `planning`. What was spent: `accounting`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
