@@ -9,6 +9,7 @@ from itertools import chain
 from rich.console import Console
 
 from benchmarks import (
+    lines_accounting,
     lines_calls,
     lines_density,
     lines_leak,
@@ -53,6 +54,7 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_optimal.lines(),
         lines_quantile.lines(),
         lines_density.lines(),
+        lines_accounting.lines(),
         lines_leak.lines(),
     )
 

@@ -22,8 +22,10 @@ from dpselect import accounting
 from dpselect.errors import (
     InvalidCandidatesError,
     InvalidDataError,
+    InvalidEventError,
     InvalidParameterError,
     InvalidScoresError,
+    LimitExceededError,
     MissingExtraError,
     SelectionError,
 )
@@ -77,9 +79,11 @@ __all__ = [
     "IntervalMechanism",
     "InvalidCandidatesError",
     "InvalidDataError",
+    "InvalidEventError",
     "InvalidParameterError",
     "InvalidScoresError",
     "LaplaceMechanism",
+    "LimitExceededError",
     "MarginalsMechanism",
     "MeanMechanism",
     "MissingExtraError",

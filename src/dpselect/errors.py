@@ -49,6 +49,26 @@ class InvalidDataError(InvalidParameterError):
     """The data source does not fit the question: no such file or column, or not the format its name says."""
 
 
+class InvalidEventError(InvalidParameterError):
+    """A stored event cannot be read: an unknown kind or version, a field missing or too many, or a number changed."""
+
+
+class LimitExceededError(SelectionError):
+    """A privacy filter has not enough left for an event; nothing was added to it.
+
+    >>> str(LimitExceededError(1.0, 0.0, 0.75))
+    'the event does not fit within epsilon = 1.0, delta = 0.0; the epsilons spent so far add up to 0.75'
+    """
+
+    def __init__(self, epsilon: float, delta: float, spent: float) -> None:
+        super().__init__(epsilon, delta, spent)
+        self.epsilon, self.delta, self.spent = epsilon, delta, spent
+
+    def __str__(self) -> str:
+        within = f"epsilon = {self.epsilon!r}, delta = {self.delta!r}"
+        return f"the event does not fit within {within}; the epsilons spent so far add up to {self.spent!r}"
+
+
 class InsufficientMemoryError(SelectionError, MemoryError):
     """There is not enough memory for the index of that many scores, or for that many answers; nothing was drawn."""
 
