@@ -35,7 +35,7 @@ help:
 	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
 	@echo 'make paper     the studies in examples: the permute-and-flip paper, releasing a whole distribution'
 	@echo 'make docs      the documents as a site, in docs/_build'
-	@echo 'make readme    run the demo and a plan, and put their output into README.md'
+	@echo 'make readme    run the demo, a plan and a budget, and put their output into README.md'
 	@echo 'make clean     remove environments and build products'
 
 demo: $(VENV)/.product
@@ -75,6 +75,8 @@ readme: $(VENV)/.product
 		| $(BIN)/python docs/blocks.py README.md demo
 	{ echo '$(FENCE)' && echo '$$ $(PLAN)' && COLUMNS=110 $(BIN)/$(PLAN) && echo '$(FENCE)'; } \
 		| $(BIN)/python docs/blocks.py README.md plan
+	{ echo '$(FENCE)' && examples/budget_in_two_shells.sh $(BIN)/dpselect && echo '$(FENCE)'; } \
+		| $(BIN)/python docs/blocks.py README.md budget
 
 clean:
 	rm -rf $(VENV) $(BENCH) rust/target docs/_build src/dpselect/_native/_core*.so
