@@ -118,7 +118,8 @@ def price(
     /,
     *,
     unit: str,
-    prices: Prices,
+    prices: Prices | None = None,
+    bounds: Bounds | None = None,
     epsilon: Number,
     max_rows_per_unit: Whole = 1,
     as_json: Json = False,
@@ -133,7 +134,8 @@ def price(
         column: Column of numbers, the most that each would pay.
         unit: Column that says whose row it is: who is protected.
         prices: Public prices to choose from: a range 1..100, a list 4.99,9.99, or @file with one a line. The answer is
-            one of them, and the error grows with the highest.
+            one of them, and the error grows with the highest. Either this or --bounds.
+        bounds: Smallest and largest answer, public: any price between them. Gives no bound on the error.
         epsilon: Privacy loss of this answer; smaller is more private and less accurate.
         max_rows_per_unit: Most rows of one unit; of more, so many are chosen at random. The error grows with it.
         as_json: Print the certificate as JSON instead of a table.
@@ -142,8 +144,10 @@ def price(
 
     with scan_progress() as progress:
         data = Dataset(source, unit=unit, progress=progress)
-        listed = public.parsed_prices(prices)
-        release = data.best_price(column, prices=listed, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit)
+        listed = None if prices is None else public.parsed_prices(prices)
+        release = data.best_price(
+            column, prices=listed, bounds=bounds, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit
+        )
     show(release, as_json=as_json)
 
 
