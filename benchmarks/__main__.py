@@ -9,9 +9,11 @@ from itertools import chain
 from rich.console import Console
 
 from benchmarks import (
+    lines_accounting,
     lines_calls,
     lines_density,
     lines_leak,
+    lines_ledger,
     lines_memory,
     lines_optimal,
     lines_planning,
@@ -53,7 +55,9 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_optimal.lines(),
         lines_quantile.lines(),
         lines_density.lines(),
+        lines_accounting.lines(),
         lines_leak.lines(),
+        lines_ledger.lines(),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from dpselect.accounting import BoundedRangeEvent
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.release import Release
 
@@ -148,8 +149,9 @@ def test_a_price_between_bounds_has_no_bound_on_its_error() -> None:
 
 
 def test_nothing_is_missing_from_the_certificate() -> None:
-    release, certificate = quantile(), quantile().to_dict()
-    assert set(certificate) - set(make().to_dict()) == {"arguments"}  # which other questions have none of
+    release = dataclasses.replace(quantile(), event=BoundedRangeEvent(epsilon=0.5))
+    certificate = release.to_dict()
+    assert set(certificate) - set(make().to_dict()) == {"arguments", "event"}  # which other questions have none of
     flat = {**certificate, **certificate["guarantee"], **certificate["mechanism"], **certificate["error_bound"]}
     renamed = {"error_bound": "within"}
     for field in dataclasses.fields(release):

@@ -211,11 +211,6 @@ def test_epsilon_and_unit_have_no_default(clicks: dps.Dataset) -> None:
         dps.Dataset(CLICKS)  # type: ignore[call-arg]
 
 
-def test_no_ledger_is_pretended() -> None:
-    with pytest.raises(TypeError, match="ledger"):
-        dps.Dataset(CLICKS, unit="session", ledger="sqlite:///b.db")  # type: ignore[call-arg]
-
-
 def test_a_dataset_is_a_description(clicks: dps.Dataset) -> None:
     assert repr(clicks) == f"Dataset({str(CLICKS)!r}, unit='session')"
     assert repr(pickle.loads(pickle.dumps(clicks))) == repr(clicks)

@@ -23,12 +23,27 @@ from typing import TYPE_CHECKING
 
 from dpselect import accounting
 from dpselect.errors import (
+    ChargeRefusedError,
+    InvalidAccountError,
     InvalidCandidatesError,
+    InvalidCertificateError,
     InvalidDataError,
+    InvalidEventError,
+    InvalidLimitError,
     InvalidParameterError,
     InvalidScoresError,
+    LedgerBusyError,
+    LedgerDamagedError,
+    LedgerError,
+    LedgerFullError,
+    LedgerReadOnlyError,
+    LedgerUnavailableError,
+    LedgerVersionError,
+    LimitExceededError,
     MissingExtraError,
+    RequestReusedError,
     SelectionError,
+    WrongAccountError,
 )
 from dpselect.mechanisms import (
     ConcaveMechanism,
@@ -62,12 +77,14 @@ from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
     from dpselect import planning
+    from dpselect.ledger import Ledger
     from dpselect.release import Release
     from dpselect.session import Dataset
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ChargeRefusedError",
     "ConcaveMechanism",
     "CurveMechanism",
     "Dataset",
@@ -78,11 +95,24 @@ __all__ = [
     "IntegerCeiling",
     "IntegerMechanism",
     "IntervalMechanism",
+    "InvalidAccountError",
     "InvalidCandidatesError",
+    "InvalidCertificateError",
     "InvalidDataError",
+    "InvalidEventError",
+    "InvalidLimitError",
     "InvalidParameterError",
     "InvalidScoresError",
     "LaplaceMechanism",
+    "Ledger",
+    "LedgerBusyError",
+    "LedgerDamagedError",
+    "LedgerError",
+    "LedgerFullError",
+    "LedgerReadOnlyError",
+    "LedgerUnavailableError",
+    "LedgerVersionError",
+    "LimitExceededError",
     "MarginalsMechanism",
     "MeanMechanism",
     "MissingExtraError",
@@ -97,8 +127,10 @@ __all__ = [
     "RandomizedResponse",
     "Release",
     "ReportNoisyMax",
+    "RequestReusedError",
     "SelectionError",
     "SmoothedHistogramMechanism",
+    "WrongAccountError",
     "__version__",
     "accounting",
     "median",
@@ -110,7 +142,12 @@ __all__ = [
 ]
 
 # Loaded on first use: tables bring a database engine with them, and selecting from scores needs none of this.
-_LOADED_ON_USE = {"Dataset": "dpselect.session", "Release": "dpselect.release", "planning": "dpselect.planning"}
+_LOADED_ON_USE = {
+    "Dataset": "dpselect.session",
+    "Ledger": "dpselect.ledger",
+    "Release": "dpselect.release",
+    "planning": "dpselect.planning",
+}
 
 
 def __getattr__(name: str) -> object:

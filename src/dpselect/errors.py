@@ -49,6 +49,26 @@ class InvalidDataError(InvalidParameterError):
     """The data source does not fit the question: no such file or column, or not the format its name says."""
 
 
+class InvalidEventError(InvalidParameterError):
+    """A stored event cannot be read: an unknown kind or version, a field missing or too many, or a number changed."""
+
+
+class LimitExceededError(SelectionError):
+    """A privacy filter has not enough left for an event; nothing was added to it.
+
+    >>> str(LimitExceededError(1.0, 0.0, 0.75))
+    'the event does not fit within epsilon = 1.0, delta = 0.0; the epsilons spent so far add up to 0.75'
+    """
+
+    def __init__(self, epsilon: float, delta: float, spent: float) -> None:
+        super().__init__(epsilon, delta, spent)
+        self.epsilon, self.delta, self.spent = epsilon, delta, spent
+
+    def __str__(self) -> str:
+        within = f"epsilon = {self.epsilon!r}, delta = {self.delta!r}"
+        return f"the event does not fit within {within}; the epsilons spent so far add up to {self.spent!r}"
+
+
 class InsufficientMemoryError(SelectionError, MemoryError):
     """There is not enough memory for the index of that many scores, or for that many answers; nothing was drawn."""
 
@@ -66,6 +86,77 @@ class MissingExtraError(SelectionError, ImportError):
 
     def __str__(self) -> str:
         return f"{self.what} need the extra: pip install 'dpselect[{self.extra}]'"
+
+
+class InvalidAccountError(InvalidParameterError):
+    """No such account in the ledger, one that is there already, or one that is closed; nothing was charged."""
+
+
+class InvalidLimitError(InvalidParameterError):
+    """A limit below what is already spent, or the limit of a closed account; nothing was changed."""
+
+
+class WrongAccountError(InvalidParameterError):
+    """The account protects another unit, or under another neighbouring relation, than what was to be charged to it."""
+
+
+class RequestReusedError(InvalidParameterError):
+    """The request id already belongs to another question; nothing was charged."""
+
+
+class InvalidCertificateError(InvalidParameterError):
+    """A release's certificate was edited, is incomplete, or does not match the ledger."""
+
+
+class LedgerError(SelectionError):
+    """Base of what can go wrong with a ledger that is no fault of an argument.
+
+    Texts name the ledger without its password, and no answer.
+    """
+
+    def __init__(self, ledger: str, what: str) -> None:
+        super().__init__(ledger, what)
+        self.ledger, self.what = ledger, what
+
+    def __str__(self) -> str:
+        return f"ledger {self.ledger}: {self.what}"
+
+
+class ChargeRefusedError(LedgerError):
+    """The account has not enough left; nothing was charged and nothing drawn.
+
+    Attributes:
+        left: the largest epsilon that a question may still cost and be sure to be accepted.
+    """
+
+    def __init__(self, ledger: str, what: str, left: float) -> None:
+        super().__init__(ledger, what)
+        self.args = (ledger, what, left)
+        self.left = left
+
+
+class LedgerBusyError(LedgerError):
+    """Another process held its lock for longer than the time to wait; nothing was written."""
+
+
+class LedgerReadOnlyError(LedgerError):
+    """It may not be written to; nothing was written."""
+
+
+class LedgerFullError(LedgerError):
+    """There is no room for another entry; nothing was written."""
+
+
+class LedgerUnavailableError(LedgerError):
+    """No such file, no such server, no permission, or the connection broke."""
+
+
+class LedgerVersionError(LedgerError):
+    """Written by a later version of this package, whose entries this one does not know; nothing was written."""
+
+
+class LedgerDamagedError(LedgerError):
+    """No ledger, a damaged file, or entries that are not those once written."""
 
 
 class Shown(str):

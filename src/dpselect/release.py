@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 import math
@@ -9,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from importlib import metadata
-from typing import Any
+from typing import Any, cast
 
+from dpselect.accounting.events import Event, decode, encode
 from dpselect.answers import Value, answer_to, as_text
 from dpselect.privacy import Guarantee, Neighbours
 
@@ -56,6 +58,7 @@ class Release:
         time: when it was released; has a time zone.
         receipt: of the charge to a ledger. None: nothing was charged to a durable ledger, and adding up is left to
             the caller.
+        event: what it cost, for accounting.
         version: of dpselect.
         arguments: what else the question fixed; for quantiles the levels, for quantiles and prices the most rows of a
             unit.
@@ -87,7 +90,8 @@ class Release:
     confidence: float
     proofs: tuple[str, ...]
     time: datetime
-    receipt: None = None
+    receipt: Mapping[str, Any] | None = None
+    event: Event | None = None
     version: str = field(default_factory=_installed_version)
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -120,7 +124,8 @@ class Release:
                 "neighbours": str(guarantee.neighbours),
                 "unit": guarantee.unit,
             },
-            "receipt": self.receipt,
+            "receipt": None if self.receipt is None else dict(self.receipt),
+            **({} if self.event is None else {"event": encode(self.event)}),
             "task": self.task,
             "column": self.column,
             "mechanism": {
@@ -150,8 +155,49 @@ class Release:
         return answer.label, answer.rows(self)
 
     def to_json(self) -> str:
-        """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text."""
-        return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False, ensure_ascii=False)
+        """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text.
+
+        Beside the event stands a ``digest``, a SHA-256 of the rest: it shows an edit that was made without care.
+        """
+        held = self.to_dict()
+        return canonical_json(held if self.event is None else held | {"digest": digest(held)})
+
+    @classmethod
+    def from_json(cls, text: str) -> Release:
+        """The release that `to_json` wrote; ``dpselect.certificates`` also checks what it says.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> release = people.median("age", bounds=(0, 120), epsilon=1.0)
+        >>> dps.Release.from_json(release.to_json()).to_json() == release.to_json()
+        True
+        """
+        held: dict[str, Any] = json.loads(text)
+        bound, mechanism, guarantee = held["error_bound"], held["mechanism"], held["guarantee"]
+        within = None if bound is None else bound["within"]
+        answer_to(held["task"])  # an unknown task is no certificate, and is said so here
+        return cls(
+            value=_value(held["value"], kind=held["candidates"].get("kind")),
+            task=held["task"],
+            column=held["column"],
+            unit=guarantee["unit"],
+            mechanism=mechanism["name"],
+            rounds=mechanism["rounds"],
+            epsilon=guarantee["epsilon"],
+            delta=guarantee["delta"],
+            sensitivity=mechanism["sensitivity"],
+            monotonic=mechanism["monotonic"],
+            neighbours=Neighbours(guarantee["neighbours"]),
+            candidates=held["candidates"],
+            error_bound=math.inf if bound is not None and within is None else within,
+            confidence=CONFIDENCE if bound is None else bound["confidence"],
+            proofs=tuple(held["proofs"]),
+            time=datetime.fromisoformat(held["time"]),
+            receipt=held["receipt"],
+            event=decode(held["event"]) if "event" in held else None,
+            version=held["version"],
+            arguments=held.get("arguments", {}),
+        )
 
     def __str__(self) -> str:
         return f"{self.value}\n{self.promise}\n{self.accuracy}"
@@ -165,6 +211,23 @@ class Release:
         head = f"<tr><th>{label}</th><th>{html.escape(self.column)}</th></tr>"
         notes = html.escape(f"{self.promise} {self.accuracy}")
         return f"<table>{head}{rows}</table><p>{notes}</p>"
+
+
+def canonical_json(held: Mapping[str, Any]) -> str:
+    """JSON on one line with sorted keys: the same text for equal objects."""
+    return json.dumps(held, sort_keys=True, allow_nan=False, ensure_ascii=False)
+
+
+def digest(held: Mapping[str, Any]) -> str:
+    """SHA-256 of a certificate without its digest."""
+    rest = {key: value for key, value in held.items() if key != "digest"}
+    return hashlib.sha256(canonical_json(rest).encode()).hexdigest()
+
+
+def _value(held: Any, *, kind: object) -> Any:
+    if isinstance(held, list):
+        return [_value(member, kind=kind) for member in cast("list[object]", held)]
+    return date.fromisoformat(held) if kind == "dates" else held
 
 
 def _plain(value: Value | list[Value]) -> Any:

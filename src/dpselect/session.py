@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
+from dpselect.accounting import Event, Run
 from dpselect.backends.files import (
     Column,
     FileTable,
@@ -16,11 +19,25 @@ from dpselect.backends.files import (
     count_distinct_units,
     gather_unit_values,
 )
-from dpselect.errors import InvalidDataError, Shown
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
+from dpselect.ledger import Ledger
+from dpselect.ledger.question import Question
 from dpselect.mechanisms import QuantilesMethod
+from dpselect.privacy import Neighbours
 from dpselect.release import Release
 from dpselect.summaries import CandidateCounts, CandidateKind, PublicBins, PublicCandidates, PublicDomain, UnitValues
 from dpselect.tasks import BestPrice, Density, MostCommon, Quantile, Quantiles, TopK
+
+Gathered = TypeVar("Gathered", contravariant=True)
+
+
+class Task(Protocol[Gathered]):
+    """What every question is, once it has a price."""
+
+    @property
+    def event(self) -> Event: ...
+
+    def release(self, gathered: Gathered, /, *, column: str, unit: str, time: datetime) -> Release: ...
 
 
 class Dataset:
@@ -29,8 +46,9 @@ class Dataset:
     A description, not a copy: constructing it reads headers and footers, each question reads the rows anew. It does
     not change.
 
-    Nothing is charged to a durable ledger yet: every release costs its epsilon (and delta), the costs of several add
-    up, and keeping the sum within what the people in the table were promised is up to the caller.
+    With a ledger every release is charged to the account before it is drawn, and refused when the account has not
+    enough left. Without one the costs of several releases add up all the same, and keeping the sum within what the
+    people in the table were promised is up to the caller.
 
     Args:
         source: path of a CSV or Parquet file, or a glob that matches several with the same columns. How rows are
@@ -38,8 +56,16 @@ class Dataset:
         unit: name of the column that says whose row it is: who is protected. All rows with the same value are one
             unit, in whichever file; rows in which it is missing belong to nobody and are left out.
         progress: called now and then during long scans with the fraction read, from 0 to 1.
+        ledger: a `dpselect.Ledger` or its URL. Goes together with `account`.
+        account: name of the account that all releases are charged to; it has to protect the same unit.
+
+    With a ledger each question takes a `request`: an id of your choice for this act of asking. The same question asked
+    again under the same id returns the release that was stored, and costs nothing. What else asking may raise then:
+    `ChargeRefusedError`, `InvalidAccountError`, `WrongAccountError`, `RequestReusedError`, `LedgerError`; nothing is
+    drawn then.
 
     Raises:
+        InvalidParameterError: only one of `ledger` and `account`.
         InvalidDataError: no such file or column, or the file is not what its name says. No error ever depends on,
             or quotes, a row.
 
@@ -48,9 +74,22 @@ class Dataset:
     6
     """
 
-    __slots__ = ("_progress", "_table", "_unit")
+    __slots__ = ("_account", "_ledger", "_progress", "_table", "_unit")
 
-    def __init__(self, source: str | Path, *, unit: str, progress: Callable[[float], None] | None = None) -> None:
+    def __init__(
+        self,
+        source: str | Path,
+        *,
+        unit: str,
+        progress: Callable[[float], None] | None = None,
+        ledger: Ledger | str | Path | None = None,
+        account: str | None = None,
+    ) -> None:
+        if (ledger is None) != (account is None):
+            missing = "ledger" if ledger is None else "account"
+            raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
+        self._ledger = ledger if isinstance(ledger, Ledger) or ledger is None else Ledger(ledger)
+        self._account = "" if account is None else account
         self._table = FileTable.at(source)
         self._unit = self._table.unit(unit)
         self._progress = progress
@@ -58,7 +97,9 @@ class Dataset:
     def __repr__(self) -> str:
         return f"Dataset({self._table.source!r}, unit={self._unit.name!r})"
 
-    def most_common(self, column: str, *, candidates: object = None, epsilon: float) -> Release:
+    def most_common(
+        self, column: str, *, candidates: object = None, epsilon: float, request: str | None = None
+    ) -> Release:
         """The candidate that the most units have in `column`.
 
         A unit counts once per candidate, however many rows it has.
@@ -69,6 +110,7 @@ class Dataset:
                 numbers, numbers, text, dates or booleans, all of one kind, without duplicates. Required: they are
                 never read from the column, because which values occur there is private.
             epsilon: privacy loss of this release, > 0.
+            request: see `Dataset`.
 
         Returns:
             A release whose value is one of the candidates.
@@ -86,9 +128,20 @@ class Dataset:
         With 99% confidence the count of the released page is within 14 of the best.
         """
         task = MostCommon.planned(PublicCandidates.given(candidates), epsilon=epsilon)
-        return task.release(self._count(column, task.candidates), column=column, unit=self._unit.name, time=_now())
+        values = task.candidates.values
+        asked = self._question("most_common", column, candidates=values)
+        return self._answer(task, task.mechanism, lambda: self._count(column, task.candidates), asked, request)
 
-    def top_k(self, column: str, k: int, *, candidates: object = None, epsilon: float, delta: float = 0.0) -> Release:
+    def top_k(
+        self,
+        column: str,
+        k: int,
+        *,
+        candidates: object = None,
+        epsilon: float,
+        delta: float = 0.0,
+        request: str | None = None,
+    ) -> Release:
         """The `k` candidates that the most units have in `column`, best first.
 
         Args:
@@ -97,7 +150,9 @@ class Dataset:
             candidates: see `most_common`.
             epsilon: privacy loss of all `k` selections together, > 0.
             delta: probability with which that may fail, from 0 (pure differential privacy) to below 1; far below one
-                over the number of units. More than 0 lowers the error from about ten selections on.
+                over the number of units. More than 0 lowers the error from about ten selections on. With a ledger the
+                account's own delta covers it; an account without one charges the sum of all rounds.
+            request: see `Dataset`.
 
         Returns:
             A release whose value is a list of `k` different candidates.
@@ -112,7 +167,8 @@ class Dataset:
         [6, 3, 11]
         """
         task = TopK.planned(PublicCandidates.given(candidates), k, epsilon=epsilon, delta=delta)
-        return task.release(self._count(column, task.candidates), column=column, unit=self._unit.name, time=_now())
+        asked = self._question("top_k", column, k=task.plan.k, delta=task.plan.delta, candidates=task.candidates.values)
+        return self._answer(task, task.plan.mechanism, lambda: self._count(column, task.candidates), asked, request)
 
     def quantile(
         self,
@@ -123,6 +179,7 @@ class Dataset:
         epsilon: float,
         step: float | None = None,
         max_rows_per_unit: int = 1,
+        request: str | None = None,
     ) -> Release:
         """A number below which about the share `level` of the values in `column` lies.
 
@@ -138,6 +195,7 @@ class Dataset:
                 in years: without a step the answer falls between values, never on one. And only with a step there is a
                 bound on the error before the data is seen. None: all numbers between the bounds.
             max_rows_per_unit: of a unit that has more rows, so many are chosen at random. The error grows with it.
+            request: see `Dataset`.
 
         Returns:
             A release whose value is a number within the bounds.
@@ -157,8 +215,10 @@ class Dataset:
         """
         domain = PublicDomain.given(bounds, step=step)
         task = Quantile.planned(level, domain, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit)
-        values = self._gather(column, task.domain, max_rows_per_unit=task.max_rows_per_unit)
-        return task.release(values, column=column, unit=self._unit.name, time=_now())
+        rows = task.max_rows_per_unit
+        asked = self._question("quantile", column, level=task.level, domain=task.domain, rows=rows)
+        gather = partial(self._gather, column, task.domain, max_rows_per_unit=rows)
+        return self._answer(task, task.mechanism, gather, asked, request)
 
     def quantiles(
         self,
@@ -170,6 +230,7 @@ class Dataset:
         step: float | None = None,
         max_rows_per_unit: int = 1,
         method: QuantilesMethod = "joint",
+        request: str | None = None,
     ) -> Release:
         """Numbers below which about the shares `levels` of the values in `column` lie, for one `epsilon` together.
 
@@ -181,6 +242,7 @@ class Dataset:
             step: as for `quantile`; wanted where many have the same value.
             max_rows_per_unit: as for `quantile`.
             method: ``"joint"``, all by one draw, or ``"halving"``, the middle one first: better for very many levels.
+            request: see `Dataset`.
 
         Returns:
             A release whose value is a list of numbers within the bounds, one for each level, in their order.
@@ -197,8 +259,17 @@ class Dataset:
         """
         domain = PublicDomain.given(bounds, step=step)
         task = Quantiles.planned(levels, domain, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit, method=method)
-        values = self._gather(column, task.domain, max_rows_per_unit=task.max_rows_per_unit)
-        return task.release(values, column=column, unit=self._unit.name, time=_now())
+        rows = task.max_rows_per_unit
+        asked = self._question(
+            "quantiles",
+            column,
+            levels=task.mechanism.levels,
+            domain=task.domain,
+            rows=rows,
+            method=task.mechanism.method,
+        )
+        gather = partial(self._gather, column, task.domain, max_rows_per_unit=rows)
+        return self._answer(task, task.mechanism, gather, asked, request)
 
     def median(
         self,
@@ -208,6 +279,7 @@ class Dataset:
         epsilon: float,
         step: float | None = None,
         max_rows_per_unit: int = 1,
+        request: str | None = None,
     ) -> Release:
         """The number that about half of the values in `column` are below: `quantile` at level 0.5.
 
@@ -216,7 +288,13 @@ class Dataset:
         True
         """
         return self.quantile(
-            column, 0.5, bounds=bounds, epsilon=epsilon, step=step, max_rows_per_unit=max_rows_per_unit
+            column,
+            0.5,
+            bounds=bounds,
+            epsilon=epsilon,
+            step=step,
+            max_rows_per_unit=max_rows_per_unit,
+            request=request,
         )
 
     def best_price(
@@ -227,6 +305,7 @@ class Dataset:
         bounds: tuple[float, float] | None = None,
         epsilon: float,
         max_rows_per_unit: int = 1,
+        request: str | None = None,
     ) -> Release:
         """The price that earns the most, of a list or between bounds, if everybody buys whose offer is at least it.
 
@@ -244,6 +323,7 @@ class Dataset:
                 offers.
             epsilon: privacy loss of this release, > 0.
             max_rows_per_unit: of a unit that has more rows, so many are chosen at random. The error grows with it.
+            request: see `Dataset`.
 
         Returns:
             A release whose value is one of the prices, or a number within the bounds.
@@ -263,8 +343,10 @@ class Dataset:
         With 99% confidence the revenue of the released price is within 65,000 of the best.
         """
         task = BestPrice.planned(prices, bounds=bounds, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit)
-        offers = self._gather(column, task.domain, max_rows_per_unit=task.max_rows_per_unit)
-        return task.release(offers, column=column, unit=self._unit.name, time=_now())
+        rows = task.max_rows_per_unit
+        asked = self._question("best_price", column, **task.offered, rows=rows)
+        gather = partial(self._gather, column, task.domain, max_rows_per_unit=rows)
+        return self._answer(task, task.mechanism, gather, asked, request)
 
     def density(
         self,
@@ -276,6 +358,7 @@ class Dataset:
         method: Literal["counts", "sample"] = "counts",
         units: int | None = None,
         sample_size: int | None = None,
+        request: str | None = None,
     ) -> Release:
         """How the values in `column` are distributed: the share of the units in each bin.
 
@@ -292,6 +375,7 @@ class Dataset:
             units: for a sample: how many units there are, as far as is publicly known. Those without a value, or not in
                 the table, make the shares add up to less than 1.
             sample_size: for a sample: of how many points. By default it depends on `epsilon` and `units`.
+            request: see `Dataset`.
 
         Returns:
             A release whose value is a list of `bins` shares.
@@ -311,8 +395,9 @@ class Dataset:
         """
         cut = PublicBins.given(bounds, bins)
         task = Density.planned(cut, epsilon=epsilon, method=method, units=units, sample_size=sample_size)
-        values = self._gather(column, task.domain, max_rows_per_unit=1)
-        return task.release(values, column=column, unit=self._unit.name, time=_now())
+        asked = self._question("density", column, bins=task.bins, units=task.units, sample_size=task.sample_size)
+        gather = partial(self._gather, column, task.domain, max_rows_per_unit=1)
+        return self._answer(task, task.mechanism, gather, asked, request)
 
     def candidate_kind(self, column: str) -> CandidateKind | None:
         """The kind of candidates that `column`'s type asks for; None if several fit, as any do in CSV.
@@ -321,6 +406,44 @@ class Dataset:
             InvalidDataError: no such column.
         """
         return candidate_kind(self._table.column(column))
+
+    def _question(self, task: str, column: str, **arguments: object) -> Question:
+        self._asked(column)  # a column that is not there is refused before anything is charged
+        return Question(task, self._table.source, self._unit.name, column, arguments)
+
+    def _answer(
+        self,
+        task: Task[Gathered],
+        mechanism: object,
+        gather: Callable[[], Gathered],
+        asked: Question,
+        request: str | None,
+    ) -> Release:
+        """Read, charge, draw and store, in this order; or return what is stored for the request.
+
+        Reading comes first, as a file that cannot be read should cost nothing; but not before the account was asked.
+        """
+        name, column, unit = type(mechanism).__name__, asked.column, self._unit.name
+        # Every table task guarantees this relation, whatever else its mechanism would.
+        run = Run(event=task.event, mechanism=name, neighbours=Neighbours.ADD_REMOVE, unit=unit)
+        if self._ledger is None:
+            if request is not None:
+                raise InvalidParameterError("request", Shown(repr(request)), "a ledger and an account beside it")
+            release = task.release(gather(), column=column, unit=unit, time=_now())
+            return replace(release, event=run.event)
+        question = "" if request is None else asked.text
+        known = self._ledger.look(self._account, run, request=request, question=question)
+        if known is not None and known.release is not None:
+            return Release.from_json(known.release)
+        values = gather()
+        receipt = self._ledger.charge(self._account, run, request=request, question=question)
+        if receipt.release is not None:
+            return Release.from_json(receipt.release)
+        drawn = task.release(values, column=column, unit=unit, time=_now())
+        release = replace(drawn, event=run.event, receipt=receipt.to_dict())
+        if request is None:
+            return release
+        return Release.from_json(self._ledger.store_release(receipt, release.to_json()))
 
     def _asked(self, name: str) -> Column:
         """The column a question is about."""

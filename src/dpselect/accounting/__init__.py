@@ -1,23 +1,51 @@
 """What was spent: events say what ran, without any data, and this layer turns them into epsilon and delta."""
 
 from dpselect.accounting.bounded_range import bounded_range_epsilon, bounded_range_renyi, calibrate_bounded_range
-from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event, LaplaceProfileEvent, PureEvent
+from dpselect.accounting.calibration import calibrate
+from dpselect.accounting.composition import Composition, compose
+from dpselect.accounting.events import (
+    ApproximateEvent,
+    BoundedRangeEvent,
+    ComposedEvent,
+    Event,
+    LaplaceProfileEvent,
+    LogisticProfileEvent,
+    NonAdaptiveEvent,
+    PureEvent,
+    Run,
+    SequenceEvent,
+)
+from dpselect.accounting.explanation import Bound, Explanation
+from dpselect.accounting.filter import Filter
 from dpselect.accounting.laplace_profile import (
     calibrate_laplace_profile,
     laplace_profile_epsilon,
     laplace_profile_renyi,
 )
+from dpselect.accounting.odometer import Odometer
 
 __all__ = [
+    "ApproximateEvent",
+    "Bound",
     "BoundedRangeEvent",
     "ComposedEvent",
+    "Composition",
     "Event",
+    "Explanation",
+    "Filter",
     "LaplaceProfileEvent",
+    "LogisticProfileEvent",
+    "NonAdaptiveEvent",
+    "Odometer",
     "PureEvent",
+    "Run",
+    "SequenceEvent",
     "bounded_range_epsilon",
     "bounded_range_renyi",
+    "calibrate",
     "calibrate_bounded_range",
     "calibrate_laplace_profile",
+    "compose",
     "laplace_profile_epsilon",
     "laplace_profile_renyi",
 ]

@@ -18,7 +18,7 @@ from dpselect.accounting.renyi import RELATIVE_ERROR, largest_epsilon, total_eps
 FloatArray = NDArray[np.float64]
 
 
-def bounded_range_renyi(epsilon: float, orders: FloatArray) -> FloatArray:
+def bounded_range_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
     r"""Rényi divergence, at each order, of the worst :math:`\varepsilon`-bounded-range mechanism, rounded up.
 
     The tight closed form, rewritten so that its large terms cancel on paper instead of in floats: with
@@ -30,11 +30,11 @@ def bounded_range_renyi(epsilon: float, orders: FloatArray) -> FloatArray:
     or :math:`\varepsilon`, which hold too, the smaller of these is returned.
 
     Args:
-        epsilon: the range of the privacy loss, > 0.
+        epsilon: the range of the privacy loss, > 0; of several, shape ``(n, 1)``.
         orders: shape ``(m,)``, each > 1.
 
     Returns:
-        Shape ``(m,)``, in nats.
+        Shape ``(m,)`` or ``(n, m)``, in nats.
 
     Proof: ``proofs/top_k.md``.
 
@@ -43,9 +43,9 @@ def bounded_range_renyi(epsilon: float, orders: FloatArray) -> FloatArray:
     """
     above_one = orders - 1.0
     with np.errstate(over="ignore", invalid="ignore"):
-        at_order = orders * _log_sinhc(orders * epsilon)
-        below = above_one * _log_sinhc(above_one * epsilon)
-        at_one = _log_sinhc(np.asarray(epsilon))
+        at_order = orders * log_sinhc(orders * epsilon)
+        below = above_one * log_sinhc(above_one * epsilon)
+        at_one = log_sinhc(np.asarray(epsilon))
         value = (at_order - below - at_one) / above_one
         error = RELATIVE_ERROR * (at_order + below + at_one) / above_one
         closed = np.nan_to_num(value + error, nan=np.inf, posinf=np.inf)
@@ -53,7 +53,7 @@ def bounded_range_renyi(epsilon: float, orders: FloatArray) -> FloatArray:
     return np.minimum(closed, simple)
 
 
-def _log_sinhc(z: FloatArray) -> FloatArray:
+def log_sinhc(z: FloatArray) -> FloatArray:
     """``ln(sinh(z/2) / (z/2))`` for ``z >= 0``, accurate relative to itself even where it is tiny."""
     square = np.minimum(z / 2.0, 2.0) ** 2
     tail = np.zeros_like(square)  # sinh(h)/h - 1 = h^2/6 (1 + h^2/20 (1 + h^2/42 (...))): all terms positive

@@ -19,7 +19,7 @@ from dpselect.accounting.renyi import RELATIVE_ERROR, largest_epsilon, total_eps
 FloatArray = NDArray[np.float64]
 
 
-def laplace_profile_renyi(epsilon: float, orders: FloatArray) -> FloatArray:
+def laplace_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
     r"""Rényi divergence, at each order, of the Laplace mechanism at `epsilon`, rounded up.
 
     .. math:: R_a = \frac{1}{a-1} \ln \frac{a\,e^{(a-1)\varepsilon} + (a-1)\,e^{-a\varepsilon}}{2a - 1}.
@@ -28,11 +28,11 @@ def laplace_profile_renyi(epsilon: float, orders: FloatArray) -> FloatArray:
     :math:`\varepsilon`, which hold for anything :math:`\varepsilon`-DP, the smaller of these is returned.
 
     Args:
-        epsilon: > 0.
+        epsilon: > 0; of several, shape ``(n, 1)``.
         orders: shape ``(m,)``, each > 1.
 
     Returns:
-        Shape ``(m,)``, in nats.
+        Shape ``(m,)`` or ``(n, m)``, in nats.
 
     Proof: ``proofs/noisy_max.md``.
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
 
 FloatArray = NDArray[np.float64]
-Renyi = Callable[[float, FloatArray], FloatArray]
+Renyi = Callable[[float | FloatArray, FloatArray], FloatArray]
 """From epsilon and orders, shape ``(m,)``, each > 1, to Rényi divergences rounded up, shape ``(m,)``, in nats."""
 
 RELATIVE_ERROR = 2.0**-48
@@ -46,29 +45,60 @@ def total_epsilon(renyi: Renyi, *, epsilon: float, count: int, delta: float) -> 
     basic = product_up(epsilon, count)
     if delta == 0.0:
         return basic
+
+    def total(orders: FloatArray) -> FloatArray:
+        with np.errstate(over="ignore"):  # infinite is the right answer to an epsilon near the largest double
+            return count * renyi(epsilon, orders) * (1.0 + 2.0**-50)
+
+    return min(basic, best_epsilon(total, delta=delta)[0])
+
+
+Divergence = Callable[[FloatArray], FloatArray]
+"""From orders, shape ``(m,)``, each > 1, to the divergence of all that ran, rounded up, shape ``(m,)``."""
+
+
+def best_epsilon(divergence: Divergence, *, delta: float) -> tuple[float, float]:
+    """The smallest epsilon, at `delta` > 0, that an order gives, rounded up, and that order."""
+    return _smallest(lambda orders: epsilons(divergence(orders), orders, delta=delta))
+
+
+def best_log_delta(divergence: Divergence, *, epsilon: float) -> tuple[float, float]:
+    """The smallest logarithm of delta, at `epsilon` >= 0, that an order gives, rounded up, and that order."""
+
+    def log_deltas(orders: FloatArray) -> FloatArray:
+        total, above_one = divergence(orders), orders - 1.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            shrinking = above_one * np.log1p(-1.0 / orders) - np.log(orders)
+            value = above_one * (total - epsilon) + shrinking
+            value += RELATIVE_ERROR * (above_one * (total + epsilon) - shrinking)
+        return np.nan_to_num(value, nan=np.inf, posinf=np.inf)
+
+    return _smallest(log_deltas, at_least=-math.inf)
+
+
+def _smallest(of_orders: Divergence, *, at_least: float = 0.0) -> tuple[float, float]:
+    """The smallest value found on a grid of orders, refined around its best; every order gives a valid bound."""
     candidates: FloatArray = _LOG_ORDERS_MINUS_ONE
-    smallest = basic
+    smallest, order = math.inf, 2.0
     for _ in range(4):
-        totals = _converted(partial(renyi, epsilon), np.exp(candidates), count=count, delta=delta)
-        best = int(np.argmin(totals))
-        smallest = min(smallest, float(totals[best]))
+        orders = 1.0 + np.exp(candidates)
+        values = of_orders(orders)
+        best = int(np.argmin(values))
+        if values[best] < smallest:
+            smallest, order = float(values[best]), float(orders[best])
         low, high = candidates[max(best - 1, 0)], candidates[min(best + 1, candidates.size - 1)]
         candidates = low + (high - low) * np.linspace(0.0, 1.0, 33)
-    return max(0.0, smallest)
+    return max(at_least, smallest), order
 
 
-def _converted(
-    renyi: Callable[[FloatArray], FloatArray], orders_minus_one: FloatArray, *, count: int, delta: float
-) -> FloatArray:
-    """Epsilon at `delta` by each order, rounded up; every order gives a valid bound."""
-    orders = 1.0 + orders_minus_one
+def epsilons(divergences: FloatArray, orders: FloatArray, *, delta: float) -> FloatArray:
+    """Epsilon at `delta` by the divergence at each order, rounded up; each is a valid bound."""
     above_one = orders - 1.0  # of the order as rounded
-    with np.errstate(over="ignore"):  # an infinite total is the right answer to an epsilon near the largest double
-        composed = count * renyi(orders)
+    with np.errstate(over="ignore"):
         gain = np.log1p(-1.0 / orders)
         price = -(math.log(delta) + np.log(orders)) / above_one
-        error = RELATIVE_ERROR * (composed - gain + (np.log(orders) - math.log(delta)) / above_one)
-        return composed + gain + price + error
+        error = RELATIVE_ERROR * (divergences - gain + (np.log(orders) - math.log(delta)) / above_one)
+        return divergences + gain + price + error
 
 
 def largest_epsilon(renyi: Renyi, *, epsilon: float, count: int, delta: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 
 
@@ -12,12 +13,33 @@ def product_up(value: float, count: int) -> float:
     >>> product_up(0.1, 3) >= Fraction(0.1) * 3
     True
     """
-    exact = Fraction(value) * count
+    return fraction_up(Fraction(value) * count)
+
+
+def fraction_up(exact: Fraction) -> float:
+    """The smallest double that is at least `exact`; infinite where no finite one is.
+
+    >>> fraction_up(Fraction(1, 3)) > Fraction(1, 3)
+    True
+    """
     try:
         nearest = exact.numerator / exact.denominator
     except OverflowError:
         return math.inf
     return math.nextafter(nearest, math.inf) if nearest < exact else nearest
+
+
+def fraction_down(exact: Fraction) -> float:
+    """The largest double that is at most `exact`.
+
+    >>> fraction_down(Fraction(1, 3)) < Fraction(1, 3)
+    True
+    """
+    try:
+        nearest = exact.numerator / exact.denominator
+    except OverflowError:
+        return sys.float_info.max
+    return math.nextafter(nearest, -math.inf) if nearest > exact else nearest
 
 
 def quotient_down(value: float, count: int) -> float:
@@ -26,9 +48,7 @@ def quotient_down(value: float, count: int) -> float:
     >>> Fraction(quotient_down(1.0, 3)) * 3 <= 1
     True
     """
-    exact = Fraction(value) / count
-    nearest = exact.numerator / exact.denominator
-    return math.nextafter(nearest, 0.0) if nearest > exact else nearest
+    return fraction_down(Fraction(value) / count)
 
 
 def up(value: float, *, error: float) -> float:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError, MissingArgumentError
 
 from dpselect import SelectionError, __version__
+from dpselect.cli.ledger import ledger_app, verify
 from dpselect.cli.plan import plan
 from dpselect.cli.questions import density, most_common, price, quantile, quantiles, top_k
 
@@ -23,7 +24,9 @@ The ten pages that most sessions opened, protecting each session with epsilon 1:
     dpselect top-k clicks.parquet page 10 \\
         --unit session --candidates 1..41270 --epsilon 1
 
-Each run spends its epsilon; several runs on the same data add up.
+Each run spends its epsilon; several runs on the same data add up. A ledger adds
+them up, and refuses what was not promised: dpselect ledger --help, and the
+options --ledger and --account of every question.
 
 How good such an answer will be, known before anything is spent and without looking at the data:
 
@@ -47,6 +50,8 @@ app.command(quantiles)
 app.command(price)
 app.command(density)
 app.command(plan)
+app.command(ledger_app)
+app.command(verify)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

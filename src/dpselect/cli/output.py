@@ -43,7 +43,10 @@ def _show_table(label: str, column: str, lines: list[tuple[str, str]]) -> None:
 def _provenance(release: Release) -> str:
     drawn = release.mechanism + (f", {release.rounds} rounds" if release.rounds > 1 else "")
     origin = answer_to(release.task).origin(release)
-    return f"Drawn by {drawn}, {origin}. Nothing was charged to a ledger: releases on the same data add up."
+    charge = "Nothing was charged to a ledger: releases on the same data add up."
+    if release.receipt is not None:
+        charge = f"Charged to account {release.receipt['account']}, entry {release.receipt['sequence']}."
+    return f"Drawn by {drawn}, {origin}. {charge}"
 
 
 def _printable(text: str) -> str:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from dpselect.mechanisms.quadrature import gauss_legendre
 
@@ -154,6 +153,8 @@ def _log_integral(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
     >>> np.exp(_log_integral(np.array([0.0, 2.0]), np.array([0.0, 0.0])))
     array([1.        , 0.43233236])
     """
+    from scipy import special  # not loaded with the package: whoever only draws needs none of it
+
     d, q = np.minimum(linear, 1e300), np.minimum(quadratic, 1e300)
     # Little falls: sixteen nodes have an error below 1e-16. Else nothing cancels in the formulas.
     small_d, small_q = np.minimum(d, 2.0)[..., np.newaxis], np.minimum(q, 2.0)[..., np.newaxis]

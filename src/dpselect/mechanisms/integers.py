@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count as count_up
+from numbers import Rational
 
 import numpy as np
 import numpy.typing as npt
@@ -179,6 +180,8 @@ class IntegerMechanism(ScaledMechanism):
 
 
 def _exact(score: object) -> Fraction:
+    if isinstance(score, Rational) and type(score) is not bool:  # also beyond the doubles
+        return Fraction(int(score.numerator), int(score.denominator))
     try:
         return exact_number(score, "score")
     except InvalidParameterError:

@@ -14,7 +14,7 @@ from numpy import ndarray
 from numpy.typing import NDArray
 
 from dpselect._native import _core
-from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
+from dpselect.accounting import BoundedRangeEvent, ComposedEvent, LaplaceProfileEvent, NonAdaptiveEvent
 from dpselect.arguments import positive_count, probability
 from dpselect.errors import InvalidScoresError
 from dpselect.mechanisms.candidates import checked_candidates
@@ -101,7 +101,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
     def select_many(self, scores: ScoresLike, size: int) -> NDArray[np.int64]:
         """Draw `size` indices independently of each other, *each* at the cost of `epsilon`.
 
-        For simulation, or for accounting by `ComposedEvent`. Winners are not taken out: see `peel`.
+        For simulation; the cost is `event_of_many`. Winners are not taken out: see `peel`.
 
         Returns:
             Shape ``(size,)``, indices of `scores`.
@@ -112,6 +112,23 @@ class Mechanism(ScaledMechanism, abc.ABC):
         """
         size = positive_count(size, "size", at_most=sys.maxsize)
         return self._sampler.select_many(native_scores(scores), size)
+
+    def event_of_many(self, size: int) -> NonAdaptiveEvent | ComposedEvent:
+        """What one call of `select_many` costs: its draws cannot depend on each other, which may cost less.
+
+        Raises:
+            InvalidParameterError: `size` is not a whole number >= 1.
+
+        Proof: ``proofs/composition.md``, claim 8.
+
+        >>> from dpselect import ExponentialMechanism
+        >>> ExponentialMechanism(epsilon=0.5, sensitivity=1.0).event_of_many(5)
+        NonAdaptiveEvent(event=BoundedRangeEvent(epsilon=0.5), count=5)
+        """
+        size, event = positive_count(size, "size", at_most=sys.maxsize), self.event
+        if isinstance(event, BoundedRangeEvent):
+            return NonAdaptiveEvent(event=event, count=size)
+        return ComposedEvent(event=event, count=size)
 
     def peel(self, scores: ScoresLike, k: int) -> NDArray[np.int64]:
         """Draw `k` different indices one after another, each round without the earlier winners.

@@ -91,6 +91,13 @@ class BestPrice:
         )
 
     @property
+    def offered(self) -> dict[str, Any]:
+        """The prices as the caller named them: what tells this question from others."""
+        if isinstance(self.mechanism, PriceListMechanism):
+            return {"prices": self.mechanism.prices}
+        return {"bounds": self.mechanism.bounds}
+
+    @property
     def max_rows_per_unit(self) -> int:
         """The most offers of one unit."""
         return self.mechanism.values_per_unit

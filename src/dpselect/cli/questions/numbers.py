@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from dpselect.cli import candidates as public
-from dpselect.cli.options import Bounds, Json, Number, Whole
+from dpselect.cli.options import AccountName, Bounds, Json, LedgerUrl, Number, RequestId, Whole
 from dpselect.cli.output import show
 from dpselect.cli.progress import scan_progress
 from dpselect.errors import InvalidParameterError
@@ -28,6 +28,9 @@ def quantile(
     epsilon: Number,
     step: Number | None = None,
     max_rows_per_unit: Whole = 1,
+    ledger: LedgerUrl = None,
+    account: AccountName = None,
+    request: RequestId = None,
     as_json: Json = False,
 ) -> None:
     """A number that about the share LEVEL of the values is below; 0.5 is the median.
@@ -45,14 +48,23 @@ def quantile(
         step: Answer in steps of this from the smallest on, such as 1 for ages in years; it divides the distance of the
             bounds. Gives a bound on the error beforehand. Default: any number between them.
         max_rows_per_unit: Most rows of one unit; of more, so many are chosen at random. The error grows with it.
+        ledger: Ledger that the answer is charged to before it is drawn, such as sqlite:///budget.db.
+        account: The account of it.
+        request: Id of your choice. The same question under the same id again gives the same answer, for nothing.
         as_json: Print the certificate as JSON instead of a table.
     """
     from dpselect.session import Dataset
 
     with scan_progress() as progress:
-        data = Dataset(source, unit=unit, progress=progress)
+        data = Dataset(source, unit=unit, progress=progress, ledger=ledger, account=account)
         release = data.quantile(
-            column, level, bounds=bounds, epsilon=epsilon, step=step, max_rows_per_unit=max_rows_per_unit
+            column,
+            level,
+            bounds=bounds,
+            epsilon=epsilon,
+            step=step,
+            max_rows_per_unit=max_rows_per_unit,
+            request=request,
         )
     show(release, as_json=as_json)
 
@@ -69,6 +81,9 @@ def quantiles(
     step: Number | None = None,
     method: QuantilesMethod = "joint",
     max_rows_per_unit: Whole = 1,
+    ledger: LedgerUrl = None,
+    account: AccountName = None,
+    request: RequestId = None,
     as_json: Json = False,
 ) -> None:
     """Numbers that about these shares of the values are below, for one price.
@@ -87,12 +102,15 @@ def quantiles(
             bounds. Wanted where many have the same value. Default: any number between them.
         method: All by one draw, or the middle one first and so on: better for very many levels.
         max_rows_per_unit: Most rows of one unit; of more, so many are chosen at random. The error grows with it.
+        ledger: Ledger that the answer is charged to before it is drawn, such as sqlite:///budget.db.
+        account: The account of it.
+        request: Id of your choice. The same question under the same id again gives the same answer, for nothing.
         as_json: Print the certificate as JSON instead of a table.
     """
     from dpselect.session import Dataset
 
     with scan_progress() as progress:
-        data = Dataset(source, unit=unit, progress=progress)
+        data = Dataset(source, unit=unit, progress=progress, ledger=ledger, account=account)
         release = data.quantiles(
             column,
             _numbers(levels),
@@ -101,6 +119,7 @@ def quantiles(
             step=step,
             max_rows_per_unit=max_rows_per_unit,
             method=method,
+            request=request,
         )
     show(release, as_json=as_json)
 
@@ -122,6 +141,9 @@ def price(
     bounds: Bounds | None = None,
     epsilon: Number,
     max_rows_per_unit: Whole = 1,
+    ledger: LedgerUrl = None,
+    account: AccountName = None,
+    request: RequestId = None,
     as_json: Json = False,
 ) -> None:
     """The price that earns the most, if everybody buys whose offer is at least the price.
@@ -138,15 +160,23 @@ def price(
         bounds: Smallest and largest answer, public: any price between them. Gives no bound on the error.
         epsilon: Privacy loss of this answer; smaller is more private and less accurate.
         max_rows_per_unit: Most rows of one unit; of more, so many are chosen at random. The error grows with it.
+        ledger: Ledger that the answer is charged to before it is drawn, such as sqlite:///budget.db.
+        account: The account of it.
+        request: Id of your choice. The same question under the same id again gives the same answer, for nothing.
         as_json: Print the certificate as JSON instead of a table.
     """
     from dpselect.session import Dataset
 
     with scan_progress() as progress:
-        data = Dataset(source, unit=unit, progress=progress)
+        data = Dataset(source, unit=unit, progress=progress, ledger=ledger, account=account)
         listed = None if prices is None else public.parsed_prices(prices)
         release = data.best_price(
-            column, prices=listed, bounds=bounds, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit
+            column,
+            prices=listed,
+            bounds=bounds,
+            epsilon=epsilon,
+            max_rows_per_unit=max_rows_per_unit,
+            request=request,
         )
     show(release, as_json=as_json)
 
@@ -163,6 +193,9 @@ def density(
     method: Literal["counts", "sample"] = "counts",
     units: Whole | None = None,
     sample_size: Whole | None = None,
+    ledger: LedgerUrl = None,
+    account: AccountName = None,
+    request: RequestId = None,
     as_json: Json = False,
 ) -> None:
     """How the values are distributed: the share of the units in each bin.
@@ -182,12 +215,15 @@ def density(
             units in Kolmogorov and Smirnov's distance.
         units: For a sample, how many units there are, as far as is publicly known.
         sample_size: For a sample, of how many points. Default: by epsilon and the number of units.
+        ledger: Ledger that the answer is charged to before it is drawn, such as sqlite:///budget.db.
+        account: The account of it.
+        request: Id of your choice. The same question under the same id again gives the same answer, for nothing.
         as_json: Print the certificate as JSON instead of a table.
     """
     from dpselect.session import Dataset
 
     with scan_progress() as progress:
-        data = Dataset(source, unit=unit, progress=progress)
+        data = Dataset(source, unit=unit, progress=progress, ledger=ledger, account=account)
         release = data.density(
             column,
             bounds=bounds,
@@ -196,5 +232,6 @@ def density(
             method=method,
             units=units,
             sample_size=sample_size,
+            request=request,
         )
     show(release, as_json=as_json)

@@ -1,0 +1,103 @@
+"""Charging to a ledger, beside raw commits of SQLite with the same durability, in the same run."""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+
+from benchmarks.line import Line
+from dpselect import ExponentialMechanism, Ledger
+
+CHARGES, BLOCK = 10_000, 250
+HERE = Path(__file__).parent
+MANY, LAST = 100_000, 200
+EVENT = ExponentialMechanism(epsilon=1e-6, sensitivity=1).event
+BODY = "x" * 900
+"""About as many bytes as one of our entries writes."""
+
+
+def lines() -> Iterator[Line]:
+    """The rate against SQLite's own, and the cost of the hundred-thousandth charge against the first's."""
+    with tempfile.TemporaryDirectory(prefix=".ledger-", dir=HERE) as folder:  # on a disk: memory never waits
+        ours, theirs = _rates(Path(folder))
+        case = f"{CHARGES:,} charges in blocks of {BLOCK}, each on disk before the next"
+        yield Line(what="durable charges a second", case=case, n=CHARGES, dtype="", value=ours, unit="/s")
+        yield Line(what="raw SQLite commits a second", case=case, n=CHARGES, dtype="", value=theirs, unit="/s")
+        share = ours / theirs
+        what = "durable charges, of raw SQLite commits"
+        yield Line(what=what, case=case, n=CHARGES, dtype="", value=share, unit="x", at_least=0.5)
+        yield Line(
+            what=f"charge number {MANY:,}, of the first",
+            case="account with delta = 1e-6",
+            n=MANY,
+            dtype="",
+            value=_growth(Path(folder)),
+            unit="x",
+            at_most=2.0,
+        )
+
+
+def _rates(folder: Path) -> tuple[float, float]:
+    """Ours and SQLite's, in alternating blocks, so that a busy disk slows both."""
+    raw = sqlite3.connect(folder / "raw.db", isolation_level=None)
+    raw.execute("PRAGMA journal_mode=WAL")
+    raw.execute("PRAGMA synchronous=FULL")
+    raw.execute("CREATE TABLE entries (number INTEGER PRIMARY KEY, body TEXT)")
+
+    def commit() -> None:
+        raw.execute("BEGIN IMMEDIATE")
+        raw.execute("INSERT INTO entries (body) VALUES (?)", (BODY,))
+        raw.execute("COMMIT")
+
+    with Ledger(folder / "ours.db") as ledger:
+        ledger.open_account("clicks", epsilon=1, delta=1e-6)
+        ours = theirs = 0.0
+        for _ in range(CHARGES // BLOCK):
+            ours += _seconds(lambda: ledger.charge("clicks", EVENT), BLOCK)
+            theirs += _seconds(commit, BLOCK)
+    raw.close()
+    return CHARGES / ours, CHARGES / theirs
+
+
+def _growth(folder: Path) -> float:
+    """The median of the last charges over that of the first ones, in turns, so that a busy disk slows both."""
+    many, new = folder / "many.db", folder / "new.db"
+    for path in (many, new):
+        with Ledger(path) as ledger:
+            ledger.open_account("clicks", epsilon=1, delta=1e-6)
+    _fill(many)
+    with Ledger(many) as last, Ledger(new) as first:
+        pairs = [
+            (_seconds(lambda: last.charge("clicks", EVENT), 1), _seconds(lambda: first.charge("clicks", EVENT), 1))
+            for _ in range(LAST)
+        ]
+    return median(late for late, _ in pairs) / median(early for _, early in pairs)
+
+
+def _fill(path: Path) -> None:
+    """Most of the charges, without waiting for the disk."""
+
+    def without_waiting(connection: sqlite3.Connection, _branch: object) -> None:
+        connection.execute("PRAGMA synchronous=OFF")
+
+    event.listen(Engine, "connect", without_waiting)
+    try:
+        with Ledger(path) as ledger:
+            for _ in range(MANY - LAST):
+                ledger.charge("clicks", EVENT)
+    finally:
+        event.remove(Engine, "connect", without_waiting)
+
+
+def _seconds(act: Callable[[], object], count: int) -> float:
+    start = time.perf_counter()
+    for _ in range(count):
+        act()
+    return time.perf_counter() - start

@@ -1,0 +1,120 @@
+"""From a total to the mechanism: the largest epsilon each of several runs may spend."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar, cast
+
+from dpselect.accounting.composition import TIGHT_WORK, compose
+from dpselect.accounting.events import ComposedEvent, Event
+from dpselect.accounting.rounding import quotient_down
+from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
+from dpselect.errors import InvalidParameterError
+
+
+class Emitting(Protocol):
+    """Something that says what it costs."""
+
+    @property
+    def event(self) -> Event: ...
+
+
+M = TypeVar("M", bound=Emitting)
+
+_CLOSE = 2.0**-30
+_CLOSE_TIGHT = 2.0**-15
+_SEARCH_WORK = TIGHT_WORK / 20.0
+
+
+def calibrate(
+    mechanism: Callable[..., M],
+    *,
+    count: int,
+    epsilon: float,
+    delta: float = 0.0,
+    tight: bool = False,
+    **arguments: Any,
+) -> M:
+    """The mechanism with the largest epsilon that keeps `count` runs within (`epsilon`, `delta`) together.
+
+    The runs may be chosen in view of earlier results; their number and epsilon are fixed here.
+
+    Args:
+        mechanism: its class, such as `dpselect.ExponentialMechanism`: called with ``epsilon=`` and `arguments`, it has
+            an ``event``.
+        count: number of runs, >= 1.
+        epsilon: total, > 0.
+        delta: total, from 0 to below 1.
+        tight: compose by the exact recursion, too: about a second, for some percent more of epsilon.
+        arguments: all others of the mechanism, such as ``sensitivity=``.
+
+    Returns:
+        The mechanism; ``compose([it.event] * count, tight=tight).epsilon(delta)`` is at most `epsilon`.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, `mechanism` makes nothing with an event, or no epsilon is
+            small enough.
+
+    Proof: ``proofs/composition.md``.
+
+    >>> import dpselect as dps
+    >>> mechanism = calibrate(dps.ExponentialMechanism, count=10, epsilon=1.0, delta=1e-6, sensitivity=1.0)
+    >>> round(mechanism.epsilon, 3)
+    0.15
+    >>> calibrate(dps.PermuteAndFlip, count=4, epsilon=1.0, sensitivity=1.0).epsilon
+    0.25
+    """
+    count = positive_count(count, "count", at_most=sys.maxsize)
+    epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
+    basic = quotient_down(epsilon, count)
+    if basic == 0.0:
+        raise InvalidParameterError("epsilon", epsilon, f"a number large enough to be divided by {count}")
+
+    def at(each: float) -> M:
+        made = mechanism(epsilon=each, **arguments)
+        if not isinstance(getattr(made, "event", None), Event):
+            raise InvalidParameterError("mechanism", cast(object, mechanism), "a class of mechanisms with an event")
+        return made
+
+    def total(each: float, *, work: float = 0.0) -> float:
+        event = ComposedEvent(event=at(each).event, count=count)
+        return compose([event], tight=work > 0.0, work=work).epsilon(delta)
+
+    if total(basic) > epsilon:
+        expected = "a delta that the mechanism's own fits into"
+        raise InvalidParameterError("delta", delta, f"{expected}, {count} times")
+    if delta == 0.0:
+        return at(basic)
+    each = _largest(total, epsilon, start=basic, close=_CLOSE)
+    if tight:
+        each = _largest(lambda wanted: total(wanted, work=_SEARCH_WORK), epsilon, start=each, close=_CLOSE_TIGHT)
+        while total(each, work=TIGHT_WORK) > epsilon:  # a finer grid is no worse, as a rule
+            each *= 1.0 - _CLOSE_TIGHT
+    return at(each)
+
+
+def _largest(total: Callable[[float], float], limit: float, *, start: float, close: float) -> float:
+    """The largest argument, within `close`, at which `total` is at most `limit`; `start` is one such.
+
+    Between a good and a bad argument the next is where a power law through both would reach the limit; every third is
+    halfway, in case it is none.
+    """
+    good, bad, at_good, at_bad = start, math.inf, total(start), math.inf
+    while not bad < math.inf:
+        tried = good * 1.25 if at_good > 0.0 else good * 16.0
+        value = total(tried)
+        good, at_good, bad, at_bad = (tried, value, bad, at_bad) if value <= limit else (good, at_good, tried, value)
+    for step in range(200):
+        if bad - good <= good * close:
+            break
+        if step % 3 == 2 or not (0.0 < at_good < at_bad < math.inf):
+            tried = good + (bad - good) / 2.0
+        else:
+            share = math.log(limit / at_good) / math.log(at_bad / at_good)
+            tried = good * (bad / good) ** share
+            tried = min(max(tried, good + (bad - good) / 64.0), bad - (bad - good) / 64.0)
+        value = total(tried)
+        good, at_good, bad, at_bad = (tried, value, bad, at_bad) if value <= limit else (good, at_good, tried, value)
+    return good

@@ -1,0 +1,192 @@
+"""What many events cost together: the smallest of all bounds that are proved for them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import cast
+
+from dpselect.accounting.divergence import Divergences
+from dpselect.accounting.events import Event, NonAdaptiveEvent, Run
+from dpselect.accounting.explanation import Bound, BoundName, Explanation
+from dpselect.accounting.leaves import Leaves, leaves_of
+from dpselect.accounting.loss_distribution import LossDistribution
+from dpselect.accounting.non_adaptive import MOST, non_adaptive_delta, non_adaptive_epsilon
+from dpselect.accounting.renyi import best_epsilon, best_log_delta
+from dpselect.accounting.rounding import fraction_down, fraction_up
+from dpselect.accounting.tight import Curve, NotTight, tight_curve
+from dpselect.accounting.zcdp import rho_of
+from dpselect.arguments import delta_below_one
+from dpselect.errors import InvalidParameterError
+
+TIGHT_WORK = 5e8
+"""About how many nanoseconds the exact recursion may take."""
+
+
+def compose(
+    events: Iterable[Event | Run], *, tight: bool = False, pld: bool = False, work: float = TIGHT_WORK
+) -> Composition:
+    """What `events` cost together, whatever their order and however each was chosen in view of earlier results.
+
+    Every bound used holds for mechanisms *chosen* adaptively, as long as which events there are was fixed beforehand;
+    if epsilons or their number are chosen on the way, use `Odometer` or `Filter`.
+
+    Args:
+        events: a list of events (``mechanism.event``) or of `Run`; empty: nothing was spent.
+        tight: also compute the exact adaptive composition, from above on a grid: about a second, for up to a few
+            thousand runs. Where it cannot be computed the other bounds are used, and `Composition.explain` says so.
+        pld: also convolve privacy loss distributions by the package dp-accounting, for up to a million runs of pairs.
+            Its rounding is allowed for but not enclosed: the one bound here that is not proved to the last digit.
+        work: about how many nanoseconds ``tight`` may take; more makes a finer grid.
+
+    Raises:
+        InvalidParameterError: something is no event, or runs differ in unit or neighbouring relation.
+        MissingExtraError: ``pld`` without the extra ``pld``.
+
+    Proof: ``proofs/composition.md``.
+
+    >>> import dpselect as dps
+    >>> mechanism = dps.ExponentialMechanism(epsilon=0.1, sensitivity=1.0)
+    >>> total = compose([mechanism.event] * 100)
+    >>> round(total.epsilon(delta=0), 9), round(total.epsilon(delta=1e-6), 2), round(total.rho, 3)
+    (10.0, 2.4, 0.125)
+    >>> total.explain(delta=1e-6).bound
+    'renyi'
+    """
+    for name, value in (("tight", tight), ("pld", pld)):
+        if not isinstance(cast(object, value), bool):
+            raise InvalidParameterError(name, value, "True or False")
+    leaves = leaves_of(events)
+    distribution = LossDistribution(leaves.counts) if pld and leaves.counts else None
+    return Composition(leaves=leaves, tight=tight, distribution=distribution, work=work)
+
+
+@dataclass(frozen=True, eq=False)
+class Composition:
+    """The total cost of events, made by `compose`. All figures are upper bounds, rounded up.
+
+    Attributes:
+        leaves: how often each single event ran.
+        tight: whether the exact adaptive composition is among the bounds.
+        distribution: of the loss, with ``pld=True``.
+        work: about how many nanoseconds ``tight`` may take.
+
+    >>> from dpselect.accounting import LaplaceProfileEvent
+    >>> compose([LaplaceProfileEvent(epsilon=0.5)] * 2).epsilon(delta=0)
+    1.0
+    """
+
+    leaves: Leaves
+    tight: bool = False
+    distribution: LossDistribution | None = field(default=None, repr=False)
+    work: float = field(default=TIGHT_WORK, repr=False)
+
+    def epsilon(self, delta: float) -> float:
+        """The smallest epsilon, at `delta` from 0 to below 1, that is proved; infinite if the events fail more often.
+
+        Raises:
+            InvalidParameterError: `delta` is out of range.
+        """
+        return self.explain(delta).epsilon
+
+    def delta(self, epsilon: float) -> float:
+        """The smallest delta, at `epsilon` >= 0, that is proved; at most 1.
+
+        Raises:
+            InvalidParameterError: `epsilon` is negative or no number.
+        """
+        return min(bound.value for bound in self._deltas(_non_negative(epsilon)))
+
+    @property
+    def rho(self) -> float:
+        """The smallest rho of zero-concentrated privacy that is proved; infinite if an event has a delta."""
+        if self.leaves.delta:
+            return math.inf
+        each = [(rho_of(event), count) for event, count in self.leaves.counts.items()]
+        if any(math.isinf(rho) for rho, _ in each):
+            return math.inf
+        return fraction_up(sum((Fraction(rho) * count for rho, count in each), Fraction(0)))
+
+    def explain(self, delta: float) -> Explanation:
+        """`epsilon`, which bound gave it, and what the others would have given.
+
+        Raises:
+            InvalidParameterError: `delta` is out of range.
+
+        >>> from dpselect.accounting import BoundedRangeEvent
+        >>> print(compose([BoundedRangeEvent(epsilon=0.5)] * 10, tight=True, work=2e8).explain(delta=1e-6))
+        epsilon = 3.58 at delta = 1e-06 by the exact adaptive recursion, rounded up on a grid. Others: Rényi divergence
+        3.633, the sum of all epsilons 5.
+        """
+        delta = delta_below_one(delta)
+        bounds = sorted(self._epsilons(delta), key=lambda bound: bound.value)
+        return Explanation(delta=delta, best=bounds[0], others=tuple(bounds[1:]))
+
+    def _epsilons(self, delta: float) -> list[Bound]:
+        left = Fraction(delta) - self.leaves.delta
+        if left < 0:
+            return [Bound(name="basic", value=math.inf, note="the events' own deltas add up to more")]
+        bounds = [Bound(name="basic", value=fraction_up(self.leaves.basic))]
+        rest = fraction_down(left)
+        if not self.leaves.counts or rest == 0.0:
+            return bounds
+        value, order = best_epsilon(self._divergences, delta=rest)
+        bounds.append(Bound(name="renyi", value=value, order=order))
+        if self._group is not None:
+            value = fraction_up(Fraction(non_adaptive_epsilon(self._group, rest)) + self._beside)
+            bounds.append(Bound(name="non-adaptive", value=value))
+        if self.distribution is not None:
+            bounds.append(Bound(name="pld", value=self.distribution.epsilon(rest)))
+        if self.tight:
+            curve = self._curve
+            if isinstance(curve, NotTight):
+                bounds.append(Bound(name="tight", value=math.inf, note=curve.reason))
+            else:
+                bounds.append(Bound(name="tight", value=curve.epsilon(rest)))
+        return bounds
+
+    def _deltas(self, epsilon: float) -> list[Bound]:
+        own = self.leaves.delta
+        if epsilon >= self.leaves.basic:
+            return [Bound(name="basic", value=min(1.0, fraction_up(own)))]
+        log_delta, _ = best_log_delta(self._divergences, epsilon=epsilon)
+        values: dict[BoundName, float] = {"renyi": math.exp(min(0.0, log_delta)) * (1.0 + 2.0**-40) + 5e-324}
+        if self._group is not None and epsilon >= self._beside:
+            values["non-adaptive"] = non_adaptive_delta(self._group, fraction_down(Fraction(epsilon) - self._beside))
+        if self.distribution is not None:
+            values["pld"] = self.distribution.delta(epsilon)
+        if self.tight and isinstance(self._curve, Curve):
+            values["tight"] = self._curve.delta(epsilon)
+        return [Bound(name=name, value=min(1.0, fraction_up(Fraction(v) + own))) for name, v in values.items()]
+
+    @cached_property
+    def _divergences(self) -> Divergences:
+        return Divergences(self.leaves.counts)
+
+    @cached_property
+    def _curve(self) -> Curve | NotTight:
+        return tight_curve(self.leaves.counts, work=self.work)
+
+    @cached_property
+    def _group(self) -> NonAdaptiveEvent | None:
+        """The group whose draws are counted together, if there is but one and it is not too large."""
+        groups = self.leaves.groups
+        if list(groups.values()) != [1]:
+            return None
+        only = next(iter(groups))
+        return only if only.count <= MOST else None
+
+    @cached_property
+    def _beside(self) -> Fraction:
+        """The sum of the epsilons of all that is not in `_group`."""
+        group = self._group
+        return self.leaves.basic - (Fraction(group.event.epsilon) * group.count if group else 0)
+
+
+def _non_negative(epsilon: object) -> float:
+    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not epsilon >= 0:
+        raise InvalidParameterError("epsilon", epsilon, "a number >= 0")
+    return fraction_down(Fraction(epsilon)) if epsilon != math.inf else math.inf

@@ -1,0 +1,60 @@
+"""The Rényi divergence of all that ran: one number for each order, added up over events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.accounting.bounded_range import bounded_range_renyi
+from dpselect.accounting.events import BoundedRangeEvent, LaplaceProfileEvent, LogisticProfileEvent, SingleEvent
+from dpselect.accounting.laplace_profile import laplace_profile_renyi
+from dpselect.accounting.logistic_profile import logistic_profile_renyi
+from dpselect.accounting.pure import pure_renyi
+from dpselect.accounting.renyi import Renyi
+
+FloatArray = NDArray[np.float64]
+
+_AT_ONCE = 2**17
+"""Divergences evaluated together, so that they stay in the processor's cache."""
+
+
+def renyi_of(kind: type[SingleEvent]) -> Renyi:
+    """The divergence of the worst mechanism with this property; of an approximate event, where it does not fail."""
+    if kind is BoundedRangeEvent:
+        return bounded_range_renyi
+    if kind is LaplaceProfileEvent:
+        return laplace_profile_renyi
+    return logistic_profile_renyi if kind is LogisticProfileEvent else pure_renyi
+
+
+class Divergences:
+    """Call it with orders, shape ``(m,)``: it returns the total divergence at each, rounded up, shape ``(m,)``."""
+
+    def __init__(self, counts: Mapping[SingleEvent, int]) -> None:
+        self._parts: list[tuple[Renyi, FloatArray, FloatArray]] = []
+        self._known: tuple[FloatArray, FloatArray] | None = None
+        for kind in {type(event) for event in counts}:
+            alike = [(event.epsilon, float(count)) for event, count in counts.items() if type(event) is kind]
+            epsilons, times = np.array(alike).T
+            self._parts.append((renyi_of(kind), epsilons[:, np.newaxis], np.nextafter(times, np.inf)))
+
+    def __call__(self, orders: FloatArray) -> FloatArray:
+        if self._known is not None and np.array_equal(self._known[0], orders):
+            return self._known[1]
+        total = self._total(orders)
+        if self._known is None:  # the first orders asked for are the coarse grid, which every search begins with
+            self._known = (orders, total)
+        return total
+
+    def _total(self, orders: FloatArray) -> FloatArray:
+        total = np.zeros_like(orders)
+        rows = max(1, _AT_ONCE // max(1, len(orders)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for renyi, epsilons, times in self._parts:
+                error = 1.0 + (len(epsilons) + 8) * 2.0**-52
+                for start in range(0, len(epsilons), rows):
+                    part = times[start : start + rows] @ renyi(epsilons[start : start + rows], orders)
+                    total = (total + part * error) * (1.0 + 2.0**-52)
+        return np.nan_to_num(total, nan=np.inf, posinf=np.inf)

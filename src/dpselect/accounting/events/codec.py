@@ -1,0 +1,242 @@
+"""Events as JSON and back, bit by bit. The format is law: ``docs/events.md``."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from dpselect.accounting.events.groups import ComposedEvent, Event, NonAdaptiveEvent, SequenceEvent, checked_event
+from dpselect.accounting.events.properties import (
+    ApproximateEvent,
+    BoundedRangeEvent,
+    LaplaceProfileEvent,
+    LogisticProfileEvent,
+    PureEvent,
+)
+from dpselect.accounting.events.run import Run
+from dpselect.errors import InvalidEventError, InvalidParameterError, Shown
+
+_KINDS: dict[str, type[Event]] = {
+    "bounded_range": BoundedRangeEvent,
+    "logistic_profile": LogisticProfileEvent,
+    "laplace_profile": LaplaceProfileEvent,
+    "pure": PureEvent,
+    "approximate": ApproximateEvent,
+    "composed": ComposedEvent,
+    "sequence": SequenceEvent,
+    "non_adaptive": NonAdaptiveEvent,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+_VERSION = 1
+_DEEPEST = 40
+"""Levels of nesting a JSON text may have; an event has at most `MOST_LEVELS`, a run one more."""
+
+
+def to_json(event: Event | Run) -> str:
+    """`event` as JSON text: one line, keys sorted, always the same text for equal events.
+
+    Raises:
+        InvalidParameterError: no event.
+
+    >>> to_json(BoundedRangeEvent(epsilon=0.1))
+    '{"epsilon":"0.1","kind":"bounded_range","version":1}'
+    """
+    held = encode_run(event) if isinstance(event, Run) else encode(event)
+    return json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def from_json(text: str) -> Event | Run:
+    """The event or run that `to_json` wrote.
+
+    Raises:
+        InvalidEventError: no JSON, an unknown kind or version, a field missing or too many, a number that is not
+            written as `to_json` writes it.
+
+    >>> from_json('{"kind": "bounded_range", "version": 1, "epsilon": "0.1"}')
+    BoundedRangeEvent(epsilon=0.1)
+    """
+    if not isinstance(cast(object, text), str):
+        raise InvalidEventError("event", text, "JSON text")
+    try:
+        held = json.loads(text, object_pairs_hook=_object)
+    except RecursionError:
+        raise InvalidEventError("event", Shown("<nested too deep>"), "an event") from None
+    except ValueError as error:
+        if isinstance(error, InvalidEventError):
+            raise
+        raise InvalidEventError("event", Shown("<no JSON>"), "the JSON of an event") from None
+    is_run = isinstance(held, dict) and cast("dict[str, object]", held).get("kind") == "run"
+    return decode_run(cast(object, held)) if is_run else decode(cast(object, held))
+
+
+def encode(event: Event) -> dict[str, Any]:
+    """`event` as plain Python values for JSON: numbers as text that denotes the same double, counts as integers.
+
+    Raises:
+        InvalidParameterError: no event.
+
+    >>> encode(ComposedEvent(event=PureEvent(epsilon=0.1), count=3))["event"]
+    {'kind': 'pure', 'version': 1, 'epsilon': '0.1'}
+    """
+    held: dict[str, Any] = {"kind": _NAMES[type(checked_event(event))], "version": _VERSION}
+    match event:
+        case ComposedEvent() | NonAdaptiveEvent():
+            return held | {"event": encode(event.event), "count": event.count}
+        case SequenceEvent():
+            return held | {"events": [encode(part) for part in event.events]}
+        case ApproximateEvent():
+            return held | {"epsilon": repr(event.epsilon), "delta": repr(event.delta)}
+        case _:
+            return held | {"epsilon": repr(event.epsilon)}
+
+
+def decode(held: object) -> Event:
+    """The event that `encode` wrote.
+
+    Raises:
+        InvalidEventError: an unknown kind or version, a field missing or too many, a number out of range or not
+            written as `encode` writes it.
+
+    >>> decode({"kind": "pure", "version": 1, "epsilon": "0.1"})
+    PureEvent(epsilon=0.1)
+    >>> decode({"kind": "pure", "version": 2, "epsilon": "0.1"})
+    Traceback (most recent call last):
+    dpselect.errors.InvalidEventError: version=2: expected 1. The event was written by a later dpselect: update this
+    one.
+    """
+    return _decode(held, depth=0)
+
+
+def _decode(held: object, *, depth: int) -> Event:
+    if depth > _DEEPEST:
+        raise InvalidEventError("event", Shown("<nested too deep>"), "an event")
+    fields = _fields(held)
+    kind = _KINDS.get(fields["kind"]) if isinstance(fields["kind"], str) else None
+    if kind is None:
+        raise InvalidEventError("kind", _shown(fields["kind"]), f"one of {', '.join(_KINDS)}")
+    _check_version(fields["version"])
+    readers = _readers(kind, depth=depth)
+    _check_names(fields, {"kind", "version", *readers})
+    arguments = {name: read(fields[name]) for name, read in readers.items()}
+    try:
+        return cast("Callable[..., Event]", kind)(**arguments)
+    except InvalidEventError:
+        raise
+    except InvalidParameterError as refused:
+        raise InvalidEventError(refused.name, refused.got, refused.expected, refused.hint) from None
+
+
+def _readers(kind: type[Event], *, depth: int) -> dict[str, Callable[[object], Any]]:
+    def event(held: object) -> Event:
+        return _decode(held, depth=depth + 1)
+
+    def events(held: object) -> list[Event]:
+        if not isinstance(held, list):
+            raise InvalidEventError("events", held, "a list of events")
+        return [event(part) for part in cast("list[object]", held)]
+
+    if kind in (ComposedEvent, NonAdaptiveEvent):
+        return {"event": event, "count": _whole}
+    if kind is SequenceEvent:
+        return {"events": events}
+    if kind is ApproximateEvent:
+        return {"epsilon": _double, "delta": _double}
+    return {"epsilon": _double}
+
+
+def encode_run(run: Run) -> dict[str, Any]:
+    """`run` as plain Python values for JSON.
+
+    >>> run = Run(event=PureEvent(epsilon=1), mechanism="RandomisedResponse", neighbours="replace_one", unit="person")
+    >>> decode_run(encode_run(run)) == run
+    True
+    """
+    if not isinstance(cast(object, run), Run):
+        raise InvalidParameterError("run", run, "a Run of dpselect.accounting")
+    return {
+        "kind": "run",
+        "version": _VERSION,
+        "event": encode(run.event),
+        "mechanism": run.mechanism,
+        "neighbours": str(run.neighbours),
+        "unit": run.unit,
+    }
+
+
+def decode_run(held: object) -> Run:
+    """The run that `encode_run` wrote.
+
+    Raises:
+        InvalidEventError: as for `decode`.
+    """
+    fields = _fields(held)
+    if fields["kind"] != "run":
+        raise InvalidEventError("kind", _shown(fields["kind"]), "run")
+    _check_version(fields["version"])
+    _check_names(fields, {"kind", "version", "event", "mechanism", "neighbours", "unit"})
+    event = decode(fields["event"])
+    try:
+        return Run(
+            event=event,
+            mechanism=cast(str, fields["mechanism"]),
+            neighbours=cast(Any, fields["neighbours"]),
+            unit=cast(str, fields["unit"]),
+        )
+    except InvalidParameterError as refused:
+        raise InvalidEventError(refused.name, refused.got, refused.expected, refused.hint) from None
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise InvalidEventError("event", Shown("<a field twice>"), "each field once")
+    return dict(pairs)
+
+
+def _fields(held: object) -> dict[str, object]:
+    if not isinstance(held, Mapping):
+        raise InvalidEventError("event", held, "an object with kind and version")
+    fields = {name: value for name, value in cast("Mapping[object, object]", held).items() if isinstance(name, str)}
+    if len(fields) < len(cast("Mapping[object, object]", held)) or not {"kind", "version"} <= set(fields):
+        raise InvalidEventError("event", Shown("<object>"), "an object with kind and version")
+    return fields
+
+
+def _check_version(version: object) -> None:
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise InvalidEventError("version", version, "a whole number >= 1")
+    if version > _VERSION:
+        hint = "The event was written by a later dpselect: update this one."
+        raise InvalidEventError("version", version, str(_VERSION), hint)
+
+
+def _check_names(fields: Mapping[str, object], wanted: set[str]) -> None:
+    if set(fields) != wanted:
+        missing, additional = len(wanted - set(fields)), len(set(fields) - wanted)
+        got = Shown(f"<{missing} fields missing, {additional} too many>")
+        raise InvalidEventError("event", got, f"exactly the fields {', '.join(sorted(wanted))}")
+
+
+def _double(text: object) -> float:
+    expected = "a finite number as text, in the shortest form that denotes it"
+    if not isinstance(text, str) or len(text) > 40:
+        raise InvalidEventError("number", text, expected)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or repr(value) != text:
+        raise InvalidEventError("number", Shown("<text>"), expected)
+    return value
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidEventError("count", value, "a whole number")
+    return value
+
+
+def _shown(value: object) -> object:
+    """A kind is a name in a format: short ones may be quoted."""
+    return Shown(repr(value)) if isinstance(value, str) and len(value) <= 40 else value

@@ -1,0 +1,118 @@
+"""A limit that holds although every next event is chosen in view of earlier results."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from dpselect.accounting.events import Event, Run
+from dpselect.accounting.renyi import epsilons
+from dpselect.accounting.rounding import fraction_down, fraction_up
+from dpselect.accounting.running import Running, nothing
+from dpselect.arguments import delta_below_one, positive_epsilon
+from dpselect.errors import LimitExceededError
+
+_OTHER_ORDERS = np.array([0.25, 0.5, 2.0, 4.0, 16.0])
+_MAIN_SHARE = 0.75
+
+
+class Filter:
+    r"""Admits events one by one as long as all together stay within (`epsilon`, `delta`), however they are chosen.
+
+    The mechanisms, their epsilons and when to stop may all depend on earlier results: everything that was admitted is
+    (`epsilon`, `delta`)-DP together. Proved of the sum of all epsilons and of Rényi divergences at orders that are
+    fixed here from the limits alone. The exact recursion (``tight=True``) is *not* proved for epsilons chosen on the
+    way, and not used.
+
+    Args:
+        epsilon: limit, > 0.
+        delta: limit, from 0 to below 1. With 0 the filter compares exact sums of epsilons and nothing else.
+        set_aside: the part of `delta` that is kept for events with a delta of their own; the rest is the filter's.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/composition.md``, claim 10. Sources: Feldman & Zrnic (2021), Lécuyer (2021).
+
+    >>> from dpselect.accounting import BoundedRangeEvent
+    >>> limit, count = Filter(epsilon=1.0, delta=1e-6), 0
+    >>> while limit.admits(BoundedRangeEvent(epsilon=0.05)):
+    ...     limit.spend(BoundedRangeEvent(epsilon=0.05))
+    ...     count += 1
+    >>> count > 20                                       # 20 would reach 1.0 in sum
+    True
+    """
+
+    def __init__(self, *, epsilon: float, delta: float, set_aside: float = 0.0) -> None:
+        self.epsilon = positive_epsilon(epsilon)
+        self.delta = delta_below_one(delta)
+        self.set_aside = min(delta_below_one(set_aside, "set_aside"), self.delta)
+        own = fraction_down(Fraction(self.delta) - Fraction(self.set_aside))
+        orders, shares = _orders(self.epsilon, own)
+        self._allowed = np.array(
+            [_allowance(order, epsilon=self.epsilon, delta=share) for order, share in zip(orders, shares, strict=True)]
+        )
+        self._spent = nothing(orders)
+
+    def admits(self, event: Event | Run) -> bool:
+        """Whether `event` may run next; spends nothing.
+
+        Raises:
+            InvalidParameterError: no event, or a run for another unit or relation than the earlier ones.
+        """
+        return self._holds(self._spent.after(event))
+
+    def spend(self, event: Event | Run) -> None:
+        """Add `event`, before it runs.
+
+        Raises:
+            LimitExceededError: it does not fit; nothing was added.
+            InvalidParameterError: as for `admits`.
+        """
+        after = self._spent.after(event)
+        if not self._holds(after):
+            raise LimitExceededError(self.epsilon, self.delta, self.basic)
+        self._spent = after
+
+    @property
+    def basic(self) -> float:
+        """The sum of all epsilons so far, rounded up."""
+        return fraction_up(self._spent.basic)
+
+    @property
+    def share(self) -> float:
+        """Which part of the limit is used, from 0 to 1, by the route that has most left."""
+        routes = zip(self._spent.divergences, self._allowed, strict=True)
+        by_order = (float(used / allowed) for used, allowed in routes if allowed > 0.0)
+        return min(float(self._spent.basic / Fraction(self.epsilon)), *by_order, 1.0)
+
+    def _holds(self, spent: Running) -> bool:
+        if spent.delta > Fraction(self.set_aside):
+            return False
+        return spent.basic <= Fraction(self.epsilon) or bool(np.any(spent.divergences <= self._allowed))
+
+
+def _orders(epsilon: float, delta: float) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], list[float]]:
+    """One order that is best for many small events within the limits, with most of delta, and some around it."""
+    if delta == 0.0:
+        return np.empty(0), []
+    log = -math.log(delta)
+    rho = (epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))) ** 2  # rho + 2 sqrt(rho log) = epsilon
+    main = min(max(math.sqrt(log / rho), 1e-3) if rho > 0.0 else 1e9, 1e9)
+    multiples = np.concatenate([[1.0], _OTHER_ORDERS])
+    rest = delta * (1.0 - _MAIN_SHARE) * (1.0 - 2.0**-40) / len(_OTHER_ORDERS)
+    return 1.0 + main * multiples, [delta * _MAIN_SHARE, *[rest] * len(_OTHER_ORDERS)]
+
+
+def _allowance(order: float, *, epsilon: float, delta: float) -> float:
+    """The largest divergence at `order` that gives at most `epsilon` at `delta`, rounded down; -1 if none does."""
+    if delta == 0.0:
+        return -1.0
+    orders = np.array([order])
+    at_limit = float(epsilons(np.array([epsilon]), orders, delta=delta)[0])
+    room = 2.0**-40 * (epsilon + abs(at_limit - epsilon))
+    allowed = epsilon - (at_limit - epsilon) - room  # what the conversion adds does not depend on the divergence
+    fits = allowed > 0.0 and epsilons(np.array([allowed]), orders, delta=delta)[0] <= epsilon
+    return allowed if fits else -1.0

@@ -1,0 +1,88 @@
+"""The running total of mechanisms whose epsilons are themselves chosen in view of earlier results."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpselect.accounting.events import Event, Run
+from dpselect.accounting.rounding import fraction_up
+from dpselect.accounting.running import nothing
+from dpselect.arguments import delta_below_one
+
+_LARGEST = 1e290
+"""A sum beyond is returned as it is: its divergences would overflow, and would not be smaller."""
+
+_ORDERS = 1.0 + np.exp(np.linspace(math.log(0.125), math.log(2048.0), 29))
+
+
+class Odometer:
+    r"""What was spent so far, true at every moment, however each next event is chosen in view of earlier results.
+
+    `compose` is for events that were fixed beforehand. An odometer may be read at any time, also to decide what to do
+    next: with probability at least ``1 - delta`` no privacy loss ever exceeds `epsilon` as read at that time. It costs
+    somewhat more than `compose` of the same events.
+
+    Args:
+        delta: probability with which any reading may be too small, from 0 (then it is the sum of all epsilons) to
+            below 1.
+
+    Raises:
+        InvalidParameterError: `delta` is out of range.
+
+    Proof: ``proofs/composition.md``, claim 9. Source of the supermartingale: Feldman & Zrnic (2021).
+
+    >>> from dpselect.accounting import BoundedRangeEvent
+    >>> odometer = Odometer(delta=1e-6)
+    >>> for _ in range(100):
+    ...     odometer.spend(BoundedRangeEvent(epsilon=0.1))
+    >>> round(odometer.epsilon, 2), round(odometer.basic, 9)
+    (3.0, 10.0)
+    """
+
+    def __init__(self, *, delta: float) -> None:
+        self.delta = delta_below_one(delta)
+        self._spent = nothing(_ORDERS)
+
+    def spend(self, event: Event | Run) -> None:
+        """Add one event, before it runs.
+
+        Raises:
+            InvalidParameterError: no event, or a run for another unit or relation than the earlier ones.
+        """
+        self._spent = self._spent.after(event)
+
+    @property
+    def basic(self) -> float:
+        """The sum of all epsilons, rounded up: it holds always and without a delta of the odometer's own."""
+        return fraction_up(self._spent.basic)
+
+    @property
+    def failing(self) -> float:
+        """The sum of the events' own deltas, rounded up: this much has to be added to `delta`."""
+        return min(1.0, fraction_up(self._spent.delta))
+
+    @property
+    def epsilon(self) -> float:
+        """The total so far, rounded up: no privacy loss exceeds it, except with probability `delta` (and `failing`)."""
+        low, high = 0.0, self.basic
+        if self.delta == 0.0 or high > _LARGEST:
+            return high
+        if self._is_safe(low):
+            return low
+        for _ in range(60):
+            middle = low + (high - low) / 2.0
+            if self._is_safe(middle):
+                high = middle
+            else:
+                low = middle
+        return high
+
+    def _is_safe(self, loss: float) -> bool:
+        """Whether the mean over orders of ``exp((a - 1)(loss - R_a))`` reaches 1 / delta, with room for rounding."""
+        exponents = (_ORDERS - 1.0) * (loss - self._spent.divergences)
+        largest = float(np.max(exponents))
+        total = largest + math.log(float(np.mean(np.exp(exponents - largest))))
+        room = 2.0**-44 * (1.0 + float(np.max((_ORDERS - 1.0) * (loss + self._spent.divergences))))
+        return total - room >= -math.log(self.delta)

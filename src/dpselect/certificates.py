@@ -1,0 +1,131 @@
+"""Certificates checked: does the event justify the guarantee, and is the charge in the ledger?"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any, cast
+
+from dpselect.accounting import ComposedEvent, Event, compose
+from dpselect.accounting.events import Run, from_json
+from dpselect.errors import InvalidCertificateError, SelectionError, Shown
+from dpselect.ledger import Ledger
+from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
+from dpselect.mechanisms.top_k import plan_top_k
+from dpselect.release import Release, digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a certificate was found to say truly.
+
+    Attributes:
+        release: what it certifies.
+        epsilon: the guarantee, recomputed from the event at the certificate's delta; at most what is stated.
+        error_bound: whether the bound on the error was recomputed from public arguments, and agrees.
+        charged: whether the charge was found in a ledger; None if none was asked.
+    """
+
+    release: Release
+    epsilon: float
+    error_bound: bool
+    charged: bool | None
+
+
+def check(text: str, *, ledger: Ledger | None = None) -> Checked:
+    """Recompute what the certificate `text` claims.
+
+    Whoever edits a certificate with care can make its parts agree with each other; only a ledger shows that what it
+    certifies was charged, and for a request with a stored release, that it is that release.
+
+    Args:
+        text: what `Release.to_json` wrote.
+        ledger: the ledger that its receipt is of, or None.
+
+    Raises:
+        InvalidCertificateError: it was edited, is no certificate, or does not match the ledger. Says what.
+        LedgerError: the ledger cannot be read.
+
+    >>> import dpselect as dps
+    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    >>> certificate = people.median("age", bounds=(0, 120), step=1, epsilon=0.5).to_json()
+    >>> checked = check(certificate)
+    >>> checked.epsilon, checked.error_bound, checked.charged
+    (0.5, True, None)
+    >>> check(certificate.replace('"epsilon": 0.5', '"epsilon": 0.1'))
+    Traceback (most recent call last):
+    dpselect.errors.InvalidCertificateError: certificate=<digest>: expected the digest of its own content. Edited.
+    """
+    held, release = _read(text)
+    if held.get("digest") != digest(held):
+        raise _wrong("digest", "the digest of its own content", "Edited.")
+    if release.event is None:
+        raise _wrong("no event", "an event to recompute the guarantee from")
+    epsilon = compose([release.event]).epsilon(release.delta)
+    if not epsilon <= release.epsilon:
+        raise _wrong("guarantee", f"at least epsilon={epsilon!r}, what its event costs")
+    try:
+        bound = _error_bound(release, release.event)
+    except SelectionError:
+        raise _wrong("arguments", "arguments that such a question can have") from None
+    if bound is not None and not math.isclose(bound, cast(float, release.error_bound), rel_tol=1e-9):
+        raise _wrong("error_bound", "the bound that its public arguments give")
+    charged = None if ledger is None else _charged(release, text, ledger)
+    return Checked(release=release, epsilon=epsilon, error_bound=bound is not None, charged=charged)
+
+
+def _read(text: str) -> tuple[dict[str, Any], Release]:
+    try:
+        held: object = json.loads(text)
+        release = Release.from_json(text)
+    except (SelectionError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise _wrong("text", "the JSON that Release.to_json writes") from None
+    return cast("dict[str, Any]", held), release
+
+
+def _error_bound(release: Release, event: Event) -> float | None:
+    """The bound on the error by public arguments alone; None where the certificate does not hold all of them."""
+    if release.error_bound is None:
+        return None
+    count, confidence = cast(int, release.candidates.get("count")), release.confidence
+    arguments: dict[str, Any] = {"sensitivity": release.sensitivity, "monotonic": release.monotonic}
+    match release.task:
+        case "most_common":
+            return PermuteAndFlip(epsilon=release.epsilon, **arguments).error_bound(count, confidence=confidence)
+        case "quantile":
+            return ExponentialMechanism(epsilon=release.epsilon, **arguments).error_bound(count, confidence=confidence)
+        case "top_k" if isinstance(event, ComposedEvent):
+            rounds, delta = release.rounds, release.delta
+            plan = plan_top_k(count, rounds, epsilon=release.epsilon, delta=delta, **arguments)
+            return plan.error_bound(confidence=confidence)
+        case _:
+            return None
+
+
+def _charged(release: Release, text: str, ledger: Ledger) -> bool:
+    receipt = release.receipt
+    if receipt is None:
+        raise _wrong("no receipt", "the receipt of a charge to this ledger")
+    try:
+        entry = ledger.find(receipt["account"], receipt["sequence"])
+    except (InvalidCertificateError, KeyError, TypeError, ValueError):
+        entry = None
+    if entry is None or entry.kind != "charge" or entry.hash != receipt.get("hash"):
+        raise _wrong("receipt", "that of a charge in this ledger")
+    charged = from_json(entry.body["event"])
+    expected = Run(
+        event=cast(Event, release.event),
+        mechanism=release.mechanism,
+        neighbours=release.neighbours,
+        unit=release.unit,
+    )
+    if charged not in (expected, release.event) or receipt.get("request") != entry.request:
+        raise _wrong("event", "what was charged under its receipt")
+    if entry.release is not None and json.loads(entry.release) != json.loads(text):
+        raise _wrong("value", "the release that the ledger stored for its request")
+    return True
+
+
+def _wrong(what: str, expected: str, hint: str = "") -> InvalidCertificateError:
+    return InvalidCertificateError("certificate", Shown(f"<{what}>"), expected, hint)

@@ -1,0 +1,6 @@
+"""The commands about what was promised and spent."""
+
+from dpselect.cli.ledger.commands import ledger_app
+from dpselect.cli.ledger.verify import verify
+
+__all__ = ["ledger_app", "verify"]

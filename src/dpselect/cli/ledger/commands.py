@@ -1,0 +1,150 @@
+"""``dpselect ledger open|show|history|limit|close|verify|export``."""
+
+from __future__ import annotations
+
+from cyclopts import App
+
+from dpselect.cli.ledger.output import show_accounts, show_history, show_verified
+from dpselect.cli.options import Json, Number
+
+ledger_app = App(
+    name="ledger",
+    help="What was promised to whom, and what of it is spent.\n\n"
+    "LEDGER is a file on a local disk, such as sqlite:///budget.db, or a database, such as\n"
+    "postgresql://user@host/database.",
+    help_format="plaintext",
+    version_flags=[],
+)
+
+
+@ledger_app.command(name="open")
+def open_account(
+    ledger: str,
+    account: str,
+    /,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    unit: str | None = None,
+    neighbours: str = "add_remove",
+    as_json: Json = False,
+) -> None:
+    """Promise that all answers charged to a new account stay within epsilon.
+
+    dpselect ledger open sqlite:///budget.db clicks \\
+        --epsilon 3 --unit session
+
+    Args:
+        ledger: The ledger; a file is created if there is none.
+        account: Name of the new account.
+        epsilon: The limit, compared exactly. Ten times 0.1, which is a little more than a tenth to a computer, fit into
+            1.000001, but not into 1.
+        delta: Probability with which epsilon may fail; more than 0 lets more answers through, from about ten on.
+        unit: Column that says who is protected. Default: that of the first answer.
+        neighbours: add_remove, or replace_one if how many units there are is public.
+        as_json: Print a JSON object instead of a table.
+    """
+    from dpselect.ledger import Ledger
+
+    with Ledger(ledger) as opened:
+        account_opened = opened.open_account(account, epsilon=epsilon, delta=delta, unit=unit, neighbours=neighbours)
+    show_accounts([account_opened], as_json=as_json)
+
+
+@ledger_app.command
+def show(ledger: str, account: str | None = None, /, *, as_json: Json = False) -> None:
+    """What is left of an account, or of all.
+
+    Args:
+        ledger: The ledger.
+        account: Name of an account. Default: all.
+        as_json: Print one JSON object a line instead of a table.
+    """
+    from dpselect.ledger import Ledger
+
+    with Ledger(ledger) as opened:
+        found = opened.accounts() if account is None else [opened.account(account)]
+    show_accounts(found, as_json=as_json)
+
+
+@ledger_app.command
+def history(ledger: str, account: str, /, *, as_json: Json = False) -> None:
+    """All entries of an account, in order.
+
+    Args:
+        ledger: The ledger.
+        account: Name of the account.
+        as_json: Print one JSON object a line instead of a table.
+    """
+    from dpselect.ledger import Ledger
+
+    with Ledger(ledger) as opened:
+        found = opened.history(account)
+    show_history(found, as_json=as_json)
+
+
+@ledger_app.command
+def limit(ledger: str, account: str, /, *, epsilon: Number, as_json: Json = False) -> None:
+    """Raise or lower the limit of an account; the change is an entry of its own.
+
+    Args:
+        ledger: The ledger.
+        account: Name of the account.
+        epsilon: The new limit; at least what is spent.
+        as_json: Print a JSON object instead of a table.
+    """
+    from dpselect.ledger import Ledger
+
+    with Ledger(ledger) as opened:
+        changed = opened.set_limit(account, epsilon=epsilon)
+    show_accounts([changed], as_json=as_json)
+
+
+@ledger_app.command
+def close(ledger: str, account: str, /, *, as_json: Json = False) -> None:
+    """Let nothing more be charged to an account, for good.
+
+    Args:
+        ledger: The ledger.
+        account: Name of the account.
+        as_json: Print a JSON object instead of a table.
+    """
+    from dpselect.ledger import Ledger
+
+    with Ledger(ledger) as opened:
+        closed = opened.close(account)
+    show_accounts([closed], as_json=as_json)
+
+
+@ledger_app.command(name="verify")
+def verify_chain(ledger: str, account: str | None = None, /, *, as_json: Json = False) -> None:
+    """Check that the entries are those once written, and that no limit was passed.
+
+    Note the hash that is printed somewhere else: only that shows later whether
+    the whole ledger was written anew, or an older copy was put in its place.
+
+    Args:
+        ledger: The ledger.
+        account: Name of an account. Default: all.
+        as_json: Print one JSON object a line instead of a table.
+    """
+    from dpselect.ledger import Ledger
+
+    with Ledger(ledger) as opened:
+        found = opened.verify(account)
+    show_verified(found, as_json=as_json)
+
+
+@ledger_app.command
+def export(ledger: str, account: str | None = None, /) -> None:
+    """Print all entries as JSON, one a line, with what each hash is made of.
+
+    Args:
+        ledger: The ledger.
+        account: Name of an account. Default: all.
+    """
+    from dpselect.ledger import Ledger
+
+    with Ledger(ledger) as opened:
+        for line in opened.export(account):
+            print(line)

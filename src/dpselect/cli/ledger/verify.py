@@ -1,0 +1,51 @@
+"""``dpselect verify``: a certificate, recomputed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from dpselect.cli.options import Json
+from dpselect.errors import InvalidCertificateError, Shown
+
+_LARGEST = 100_000_000
+
+
+def verify(certificate: str, /, *, ledger: str | None = None, as_json: Json = False) -> None:
+    """Recompute the guarantee of a release from its certificate.
+
+    dpselect verify release.json --ledger sqlite:///budget.db
+
+    Args:
+        certificate: File with what --json printed.
+        ledger: Also look up its charge in this ledger.
+        as_json: Print a JSON object instead of sentences.
+    """
+    from dpselect.certificates import check
+    from dpselect.ledger import Ledger
+
+    checked = check(_text(certificate), ledger=None if ledger is None else Ledger(ledger))
+    release = checked.release
+    if as_json:
+        found = {"epsilon": checked.epsilon, "delta": release.delta, "charged": checked.charged}
+        print(json.dumps(found | {"error_bound": checked.error_bound}, sort_keys=True))
+        return
+    print(release.promise)
+    print(f"Recomputed from its event: epsilon = {checked.epsilon!r} at delta = {release.delta!r}.")
+    print(release.accuracy + (" Recomputed." if checked.error_bound else ""))
+    receipt = release.receipt or {}
+    if checked.charged:
+        print(f"Charged to account {receipt['account']!r}, entry {receipt['sequence']}.")
+    else:
+        print("No ledger was asked whether it was charged.")
+
+
+def _text(path: str) -> str:
+    try:
+        if Path(path).stat().st_size > _LARGEST:
+            raise InvalidCertificateError("certificate", Shown("<file>"), "a file of at most 100 MB")
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        if isinstance(error, InvalidCertificateError):
+            raise
+        raise InvalidCertificateError("certificate", Shown("<file>"), "a file that can be read") from None

@@ -1,0 +1,151 @@
+"""The terms of an account, which never change, and its state, which every entry moves on; as values and as text."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpselect.accounting.events import Event
+from dpselect.ledger.chain import canonical
+from dpselect.ledger.costs import Cost, cost_of, nothing
+from dpselect.ledger.filters import Order, orders_for, spent_epsilon
+from dpselect.ledger.records import Account
+from dpselect.privacy import Neighbours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What an account was opened with, for good. Its meaning is that of `Account`, where the names are the same."""
+
+    number: int
+    name: str
+    neighbours: Neighbours
+    delta: Fraction
+    set_aside: Fraction
+    orders: tuple[Order, ...]
+
+    @classmethod
+    def new(
+        cls, number: int, name: str, *, neighbours: Neighbours, epsilon: Fraction, delta: Fraction, set_aside: Fraction
+    ) -> Terms:
+        """With the orders that suit this limit."""
+        orders = orders_for(epsilon, delta - set_aside)
+        return cls(number=number, name=name, neighbours=neighbours, delta=delta, set_aside=set_aside, orders=orders)
+
+    def cost(self, event: Event) -> Cost:
+        """What `event` costs here."""
+        return cost_of(event, self._orders)
+
+    def spent(self, total: Cost) -> Fraction:
+        """The smallest epsilon proved for `total`, at this account's delta."""
+        return spent_epsilon(total, self.orders, self.delta - self.set_aside)
+
+    def allow(self, epsilon: Fraction, total: Cost) -> bool:
+        """Whether an account with limit `epsilon` may have been charged `total`.
+
+        Proof: ``proofs/ledger.md``.
+        """
+        return self.spent(total) <= epsilon and total.delta <= self.set_aside
+
+    @property
+    def _orders(self) -> tuple[float, ...]:
+        return tuple(each.order for each in self.orders)
+
+    def to_text(self) -> str:
+        """For the ledger: exact, and the same for equal terms."""
+        return canonical(
+            {
+                "number": self.number,
+                "name": self.name,
+                "neighbours": str(self.neighbours),
+                "delta": str(self.delta),
+                "set_aside": str(self.set_aside),
+                "orders": [[repr(each.order), str(each.share)] for each in self.orders],
+            }
+        )
+
+    @staticmethod
+    @functools.lru_cache(maxsize=256)
+    def from_text(text: str) -> Terms:
+        """What `to_text` wrote."""
+        held = json.loads(text)
+        return Terms(
+            number=held["number"],
+            name=held["name"],
+            neighbours=Neighbours(held["neighbours"]),
+            delta=Fraction(held["delta"]),
+            set_aside=Fraction(held["set_aside"]),
+            orders=tuple(Order(float(order), Fraction(share)) for order, share in held["orders"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """Where an account stands after its last entry."""
+
+    epsilon: Fraction
+    unit: str | None
+    is_open: bool
+    entries: int
+    total: Cost
+
+    @classmethod
+    def opened(cls, terms: Terms, *, epsilon: Fraction, unit: str | None) -> State:
+        """After the opening."""
+        start = nothing(tuple(each.order for each in terms.orders))
+        return cls(epsilon=epsilon, unit=unit, is_open=True, entries=1, total=start)
+
+    def charged(self, total: Cost, *, unit: str | None) -> State:
+        """After a charge that brings the total to `total`."""
+        return replace(self, total=total, unit=self.unit or unit, entries=self.entries + 1)
+
+    def limited(self, epsilon: Fraction) -> State:
+        """After a change of the limit."""
+        return replace(self, epsilon=epsilon, entries=self.entries + 1)
+
+    def closed(self) -> State:
+        """After the last entry."""
+        return replace(self, is_open=False, entries=self.entries + 1)
+
+    def to_text(self) -> str:
+        """For the ledger: exact, and the same for equal states."""
+        return canonical(
+            {
+                "epsilon": str(self.epsilon),
+                "unit": self.unit,
+                "open": self.is_open,
+                "entries": self.entries,
+                "total": self.total.to_list(),
+            }
+        )
+
+    @classmethod
+    def from_text(cls, text: str) -> State:
+        """What `to_text` wrote."""
+        held = json.loads(text)
+        return cls(
+            epsilon=Fraction(held["epsilon"]),
+            unit=held["unit"],
+            is_open=held["open"],
+            entries=held["entries"],
+            total=Cost.from_list(held["total"]),
+        )
+
+
+def described(terms: Terms, state: State, head: str) -> Account:
+    """The account, for callers."""
+    return Account(
+        name=terms.name,
+        unit=state.unit,
+        neighbours=terms.neighbours,
+        epsilon=state.epsilon,
+        delta=terms.delta,
+        set_aside=terms.set_aside,
+        spent=terms.spent(state.total),
+        set_aside_spent=state.total.delta,
+        is_open=state.is_open,
+        entries=state.entries,
+        head=head,
+    )

@@ -1,0 +1,63 @@
+"""The checks of what callers give a ledger."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
+
+from dpselect.errors import InvalidParameterError, Shown
+
+_LONGEST = 1000
+_MOST_NOTE = 10_000
+
+
+def exact_number(value: object, name: str, *, zero: bool = False, below_one: bool = False) -> Fraction:
+    """A limit, exactly: a float is the double it is, a decimal or a fraction what it says; text is read as a decimal.
+
+    So a limit of 0.3 is a little below three tenths, and three times 0.1, each a little above a tenth, is too much.
+
+    >>> exact_number(0.3, "epsilon") < 3 * Fraction(0.1), exact_number("0.3", "epsilon")
+    (True, Fraction(3, 10))
+    """
+    least = "from 0" if zero else "> 0"
+    expected = f"a number {least} to below 1" if below_one else f"a finite number {least.replace('from', '>=')}"
+    exact = _exact(value)
+    if exact is None or exact < 0 or (exact == 0 and not zero) or (below_one and exact >= 1):
+        raise InvalidParameterError(name, Shown(repr(value)) if isinstance(value, Decimal) else value, expected)
+    return exact
+
+
+def _exact(value: object) -> Fraction | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        try:
+            value = Decimal(value) if len(value) <= 100 else None
+        except ArithmeticError:
+            return None
+    if isinstance(value, Decimal):
+        return Fraction(value) if value.is_finite() and -400 < value.adjusted() < 300 else None
+    if isinstance(value, float):
+        return Fraction(value) if math.isfinite(value) else None
+    if isinstance(value, Rational):
+        exact = Fraction(int(value.numerator), int(value.denominator))
+        return exact if max(exact.numerator.bit_length(), exact.denominator.bit_length()) < 4000 else None
+    return None
+
+
+def short_text(value: object, name: str, *, empty: bool = False) -> str:
+    """A name: printable, not too long."""
+    most = _MOST_NOTE if empty else _LONGEST
+    if not isinstance(value, str) or not (empty or value) or len(value) > most or not (value.isprintable()):
+        got = Shown(f"<text of length {len(value)}>") if isinstance(value, str) else value
+        raise InvalidParameterError(name, got, f"a printable text of {0 if empty else 1} to {most} characters")
+    return value
+
+
+def seconds(value: object) -> float:
+    """A time to wait."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
+        raise InvalidParameterError("wait", value, "a number of seconds, from 0 to below a million")
+    return float(value)

@@ -1,0 +1,52 @@
+"""The chain of hashes that shows whether an account's entries are those once written.
+
+Each hash covers an entry's exact text and the hash before it, so that no entry can be changed, left out or moved
+without changing every later hash. The account's seal covers its running total and the last hash.
+
+Whoever can write the database can also rewrite a whole chain, or bring back an older copy of it: no file can prove its
+own age. What proves it is a hash kept elsewhere: every receipt is one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+FIRST = "0" * 64
+"""What stands before an account's first entry."""
+
+
+def canonical(held: dict[str, Any]) -> str:
+    """JSON that is the same text for equal objects: one line, keys sorted."""
+    return json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def entry_hash(previous: str, body: str) -> str:
+    """Of an entry, given the one before it."""
+    return _digest("entry", previous, body)
+
+
+def release_hash(entry: str, body: str) -> str:
+    """Of a stored release, given the hash of its charge."""
+    return _digest("release", entry, body)
+
+
+def account_seal(number: int, name: str, terms: str, state: str, head: str) -> str:
+    """Of everything an account's row says."""
+    return _digest("account", str(number), name, terms, state, head)
+
+
+def question_digest(*parts: str) -> str:
+    """Of what was asked, so that the ledger need not keep it."""
+    return _digest("question", *parts)
+
+
+def _digest(*parts: str) -> str:
+    """Lengths go in front, so that no two lists of parts run together."""
+    digest = hashlib.sha256(b"dpselect ledger 1")
+    for part in parts:
+        encoded = part.encode()
+        digest.update(b"%d:" % len(encoded))
+        digest.update(encoded)
+    return digest.hexdigest()

@@ -1,0 +1,85 @@
+"""What an event adds to an account: exact fractions, and Rényi divergences rounded up to whole units."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dpselect.accounting.divergence import renyi_of
+from dpselect.accounting.events import (
+    ComposedEvent,
+    Event,
+    NonAdaptiveEvent,
+    SequenceEvent,
+)
+
+UNIT = 2**128
+"""Units in one nat: even a divergence of 1e-30 keeps eight digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """A price or a running total; adds up without rounding.
+
+    Attributes:
+        pure: epsilon by basic composition.
+        delta: the sum of the events' own deltas.
+        renyi: at each order of the account, in 1/`UNIT` nats.
+    """
+
+    pure: Fraction
+    delta: Fraction
+    renyi: tuple[int, ...]
+
+    def __add__(self, other: Cost) -> Cost:
+        renyi = tuple(mine + theirs for mine, theirs in zip(self.renyi, other.renyi, strict=True))
+        return Cost(self.pure + other.pure, self.delta + other.delta, renyi)
+
+    def times(self, count: int) -> Cost:
+        """`count` of it."""
+        return Cost(self.pure * count, self.delta * count, tuple(count * units for units in self.renyi))
+
+    def to_list(self) -> list[str]:
+        """As text, for the ledger."""
+        return [str(self.pure), str(self.delta), " ".join(map(str, self.renyi))]
+
+    @classmethod
+    def from_list(cls, held: list[str]) -> Cost:
+        """What `to_list` wrote."""
+        pure, delta, renyi = held
+        return cls(Fraction(pure), Fraction(delta), tuple(map(int, renyi.split())))
+
+
+def nothing(orders: tuple[float, ...]) -> Cost:
+    """The total of no charges."""
+    return Cost(Fraction(0), Fraction(0), (0,) * len(orders))
+
+
+@functools.lru_cache(maxsize=4096)
+def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
+    """What `event` costs, at an account with these orders.
+
+    A group costs the sum of its parts. A delta that only its composition needed is not spent: the account's covers it.
+
+    Proof: ``proofs/ledger.md``.
+
+    >>> from dpselect.accounting import PureEvent
+    >>> cost_of(ComposedEvent(event=PureEvent(epsilon=0.5), count=10), ()).pure
+    Fraction(5, 1)
+    """
+    match event:
+        case ComposedEvent() | NonAdaptiveEvent():
+            return cost_of(event.event, orders).times(event.count)
+        case SequenceEvent():
+            return functools.reduce(lambda total, part: total + cost_of(part, orders), event.events, nothing(orders))
+        case _:
+            divergences = renyi_of(type(event))(event.epsilon, np.asarray(orders)) if orders else ()
+            return Cost(Fraction(event.epsilon), Fraction(event.delta), tuple(map(_units, map(float, divergences))))
+
+
+def _units(divergence: float) -> int:
+    return math.ceil(Fraction(divergence) * UNIT)  # never infinite: each is at most its epsilon

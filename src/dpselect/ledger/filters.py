@@ -1,0 +1,88 @@
+r"""Whether one more charge fits, decided in exact arithmetic and valid however the charges are chosen.
+
+An account with delta = 0 adds up epsilons as fractions. One with delta > 0 also adds up Rényi divergences, at a few
+orders that are fixed when it is opened. "The best order afterwards" would not do: which order is best may depend on
+earlier answers. So each order has its own share of delta, most of it one order that suits many small charges.
+
+Proof: ``proofs/ledger.md``. Sources: Feldman & Zrnic (2021) for filters; Canonne, Kamath & Steinke (2020) for the
+conversion.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+
+from dpselect.ledger.costs import UNIT, Cost
+
+_CONTEXT = Context(prec=60)
+_MARGIN = Fraction(1, 10**40)
+"""Relative; the sixty digits of the logarithms leave far less."""
+
+_STEPS = (-3, -2, -1, 1, 2, 3, 4)
+_MAIN_SHARE = Fraction(9, 10)
+_OTHER_SHARE = (1 - _MAIN_SHARE) / len(_STEPS)
+_FINEST = 2.0**-10
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order > 1 and its share of delta; the shares of an account sum to 1."""
+
+    order: float
+    share: Fraction
+
+
+@functools.lru_cache(maxsize=256)
+def orders_for(epsilon: Fraction, delta: Fraction) -> tuple[Order, ...]:
+    """The orders of a new account; none if there is no delta to spend on them.
+
+    Any choice is valid; this one lets the most small charges through at the main order, and goes up from it in powers
+    of two for large charges, down for limits that are raised later.
+
+    >>> [each.order for each in orders_for(Fraction(1), Fraction(1, 10**6))][:3]
+    [21.5, 3.5625, 6.125]
+    """
+    if not delta:
+        return ()
+    limit, cost = float(min(epsilon, 10**6)), math.log(_MAIN_SHARE * delta)
+
+    def small_charges(above_one: float) -> float:
+        order = 1.0 + above_one
+        allowance = limit + (cost + math.log(order)) / above_one + math.log(order / above_one)
+        return allowance / order
+
+    grid = [_FINEST * 2.0 ** (step / 8.0) for step in range(8 * 40)]
+    best = max(grid, key=small_charges)
+    main = max(_FINEST, round(best / (unit := 2.0 ** (math.floor(math.log2(best)) - 5))) * unit)
+    others = [Order(1.0 + main * 2.0**step, _OTHER_SHARE) for step in _STEPS]
+    return (Order(1.0 + main, _MAIN_SHARE), *others)
+
+
+@functools.lru_cache(maxsize=4096)
+def conversion(order: Order, delta: Fraction) -> Fraction:
+    r"""What epsilon is above the Rényi divergence at `order`, for this order's share of `delta`; rounded up.
+
+    :math:`-\frac{\ln(w\delta) + \ln a}{a - 1} - \ln\frac{a}{a-1}`. In decimals of sixty digits, which every machine
+    rounds alike, so that no two of them disagree on whether a charge fits.
+    """
+    above_one = Fraction(order.order) - 1
+    logs = (_ln(order.share * delta) + _ln(Fraction(order.order))) / above_one
+    gain = _ln(1 + 1 / above_one)
+    return -logs - gain + _MARGIN * (1 + abs(logs) + abs(gain))
+
+
+def _ln(value: Fraction) -> Fraction:
+    ratio = _CONTEXT.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return Fraction(ratio.ln(_CONTEXT))
+
+
+def spent_epsilon(total: Cost, orders: tuple[Order, ...], delta: Fraction) -> Fraction:
+    """The smallest epsilon for which the account's charges so far are within its limit, at `delta`; at least 0."""
+    by_order = (
+        Fraction(units, UNIT) + conversion(order, delta) for order, units in zip(orders, total.renyi, strict=True)
+    )
+    return max(Fraction(0), min(total.pure, *by_order)) if orders else total.pure

@@ -1,0 +1,128 @@
+"""The tables of a ledger, and how an older ledger becomes a current one.
+
+A version is never changed once released: a new one is a new step in `_STEPS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+
+from dpselect.errors import LedgerDamagedError, LedgerVersionError
+from dpselect.ledger.database import Database
+
+metadata = sa.MetaData()
+
+migrations = sa.Table(
+    "dpselect_migrations",
+    metadata,
+    sa.Column("version", sa.Integer, primary_key=True),
+    sa.Column("time", sa.Text, nullable=False),
+)
+accounts = sa.Table(
+    "dpselect_accounts",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("terms", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("head", sa.Text, nullable=False),
+    sa.Column("seal", sa.Text, nullable=False),
+)
+entries = sa.Table(
+    "dpselect_entries",
+    metadata,
+    sa.Column("account", sa.Integer, sa.ForeignKey("dpselect_accounts.number"), primary_key=True, autoincrement=False),
+    sa.Column("sequence", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("request", sa.Text),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("hash", sa.Text, nullable=False),
+    sa.Index(
+        "dpselect_entries_request",
+        "account",
+        "request",
+        postgresql_where=sa.text("request IS NOT NULL"),
+        sqlite_where=sa.text("request IS NOT NULL"),
+    ),
+    sqlite_with_rowid=False,
+)
+releases = sa.Table(
+    "dpselect_releases",
+    metadata,
+    sa.Column("account", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("sequence", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("hash", sa.Text, nullable=False),
+    sa.ForeignKeyConstraint(["account", "sequence"], ["dpselect_entries.account", "dpselect_entries.sequence"]),
+    sqlite_with_rowid=False,
+)
+
+
+def _create_tables(connection: sa.Connection) -> None:
+    metadata.create_all(connection)
+
+
+def _guard_against_accidents(connection: sa.Connection) -> None:
+    """From version 2 on the database itself refuses to change or delete an entry: an accident, not an attack."""
+    if connection.dialect.name == "sqlite":
+        for table in ("entries", "releases"):
+            for act in ("UPDATE", "DELETE"):
+                connection.exec_driver_sql(
+                    f"CREATE TRIGGER dpselect_{table}_no_{act.lower()} BEFORE {act} ON dpselect_{table}"
+                    " BEGIN SELECT RAISE(ABORT, 'entries of a ledger are never changed'); END"
+                )
+        return
+    connection.exec_driver_sql(
+        "CREATE FUNCTION dpselect_refuse() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN RAISE EXCEPTION 'entries of a ledger are never changed'; END $$"
+    )
+    for table in ("entries", "releases"):
+        connection.exec_driver_sql(
+            f"CREATE TRIGGER dpselect_{table}_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON dpselect_{table}"
+            " FOR EACH STATEMENT EXECUTE FUNCTION dpselect_refuse()"
+        )
+
+
+_STEPS: dict[int, Callable[[sa.Connection], None]] = {1: _create_tables, 2: _guard_against_accidents}
+CURRENT = max(_STEPS)
+
+version_now = sa.select(sa.func.max(migrations.c.version)).scalar_subquery()
+
+
+def check_version(version: int | None, database: Database) -> bool:
+    """Whether the ledger is current; False if it is older.
+
+    Raises:
+        LedgerVersionError: it is newer than this library.
+    """
+    if version is None:
+        raise LedgerDamagedError(database.shown, "it does not say which version it is of. Nothing was written.")
+    if version > CURRENT:
+        text = f"a later dpselect wrote it (version {version}; this one knows {CURRENT}): update this one."
+        raise LedgerVersionError(database.shown, f"{text} Nothing was written.")
+    return version == CURRENT
+
+
+def migrate(database: Database, *, create: bool) -> None:
+    """Bring the ledger up to date in one transaction: all steps or none.
+
+    Raises:
+        LedgerDamagedError: these are not a ledger's tables, and `create` is not wanted.
+        LedgerVersionError: it is newer than this library.
+    """
+    with database.writing(create=create) as connection:
+        database.lock_whole(connection)
+        if database.is_empty(connection, migrations.name):
+            if not create:
+                raise LedgerDamagedError(database.shown, "there is no ledger in it. Opening an account makes one.")
+            version = 0
+        else:
+            found = connection.scalar(sa.select(sa.func.max(migrations.c.version)))
+            check_version(found, database)
+            version = found or 0
+        for step in range(version + 1, CURRENT + 1):
+            _STEPS[step](connection)
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            connection.execute(migrations.insert(), {"version": step, "time": now})

@@ -1,0 +1,68 @@
+"""What is to be charged, checked before the ledger is touched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from dpselect.accounting.events import Event, Run, to_json
+from dpselect.errors import InvalidParameterError, Shown, WrongAccountError
+from dpselect.ledger.accounts import State, Terms
+from dpselect.ledger.arguments import short_text
+from dpselect.ledger.chain import question_digest
+from dpselect.privacy import Neighbours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A charge that somebody asks for.
+
+    Attributes:
+        account: name of the account.
+        event: what it costs.
+        text: the event, or the run with its words, as JSON.
+        neighbours: the relation, and `unit` the unit, of a run; None of a bare event, which is taken to be the
+            account's.
+        request: id of the request, or None.
+        question: hash of what is asked under that id.
+    """
+
+    account: str
+    event: Event
+    text: str
+    neighbours: Neighbours | None
+    unit: str | None
+    request: str | None
+    question: str | None
+
+    @classmethod
+    def of(cls, account: object, what: object, *, request: object, question: str) -> Wanted:
+        """From what a caller gave.
+
+        Raises:
+            InvalidParameterError: a text that is none, or `what` is no event.
+        """
+        name = short_text(account, "account")
+        if not isinstance(what, (Event, Run)):  # a union of classes: no type is narrowed by it
+            raise InvalidParameterError("event", what, "an event or a Run of dpselect.accounting")
+        run = what if isinstance(what, Run) else None
+        text = to_json(run if run else cast(Event, what))
+        asked = None if request is None else short_text(request, "request")
+        return cls(
+            account=name,
+            event=cast(Event, run.event if run else what),
+            text=text,
+            neighbours=run.neighbours if run else None,
+            unit=run.unit if run else None,
+            request=asked,
+            question=None if asked is None else question_digest(text, question),
+        )
+
+    def check_for(self, terms: Terms, state: State) -> None:
+        """Refuse an account that protects somebody else, or against something else."""
+        if self.neighbours is not None and self.neighbours is not terms.neighbours:
+            expected = f"{str(terms.neighbours)!r}, which account {terms.name!r} protects against"
+            raise WrongAccountError("neighbours", Shown(repr(str(self.neighbours))), expected, "Nothing was charged.")
+        if None not in (self.unit, state.unit) and self.unit != state.unit:
+            expected = f"{state.unit!r}, whom account {terms.name!r} protects"
+            raise WrongAccountError("unit", Shown(repr(self.unit)), expected, "Nothing was charged.")

@@ -1,0 +1,261 @@
+"""Totals: the known table, bounds above every mechanism that can be written down, and extremes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpselect as dps
+from dpselect.accounting import (
+    ApproximateEvent,
+    BoundedRangeEvent,
+    ComposedEvent,
+    LaplaceProfileEvent,
+    LogisticProfileEvent,
+    NonAdaptiveEvent,
+    PureEvent,
+    Run,
+    SequenceEvent,
+    bounded_range_epsilon,
+    compose,
+)
+from dpselect.accounting.events import SingleEvent
+from dpselect.accounting.logistic_profile import logistic_profile_renyi
+from dpselect.accounting.pure import pure_renyi
+from dpselect.accounting.zcdp import rho_of
+from dpselect.errors import InvalidParameterError
+from tests.accounting.worlds import delta_of, together, two_points, worlds_of
+
+KINDS = [BoundedRangeEvent, LogisticProfileEvent, LaplaceProfileEvent, PureEvent]
+epsilons = st.floats(0.01, 2.0)
+single = st.one_of([st.builds(kind, epsilon=epsilons) for kind in KINDS])
+
+
+# Total epsilon at delta = 1e-6 of k runs: pure, logistic and Laplace pairs, exact adaptive, and closed Rényi.
+TABLE = [
+    (0.1, 10, 0.9994, 0.6861, 0.999, 0.6342, 0.652),
+    (0.1, 100, 4.775, 2.612, 4.693, 2.251, 2.40),
+    (0.5, 10, 5.0, 3.813, 4.999, 3.580, 3.63),
+    (0.5, 50, 20.30, 10.85, 18.75, 9.376, 9.84),
+    (1.0, 10, 10.0, 8.116, 9.999, 7.716, 7.77),
+]
+
+
+@pytest.mark.parametrize(("epsilon", "k", "pure", "logistic", "laplace", "tight", "closed"), TABLE)
+def test_the_table(
+    epsilon: float, k: int, pure: float, logistic: float, laplace: float, tight: float, closed: float
+) -> None:
+    def total(kind: type, *, tight: bool, work: float = 3e8) -> float:
+        return compose([kind(epsilon=epsilon)] * k, tight=tight, work=work).epsilon(1e-6)
+
+    assert total(BoundedRangeEvent, tight=False) == pytest.approx(closed, abs=6e-3)
+    assert total(BoundedRangeEvent, tight=True) == pytest.approx(tight, rel=2e-3)
+    assert total(PureEvent, tight=True) == pytest.approx(pure, rel=2e-3)
+    assert total(LogisticProfileEvent, tight=True) == pytest.approx(logistic, rel=2e-3)
+    assert total(LaplaceProfileEvent, tight=True) == pytest.approx(laplace, rel=2e-3)
+
+
+@given(events=st.lists(single, min_size=1, max_size=5), share=st.floats(0.0, 1.0), place=st.floats(0.0, 0.95))
+@settings(deadline=None, max_examples=60)
+def test_no_bound_is_below_a_mechanism_that_can_be_written_down(
+    events: list[SingleEvent], share: float, place: float
+) -> None:
+    world = together([worlds_of(event, share) for event in events])
+    for tight in (False, True):
+        total = compose(events, tight=tight, work=3e6)
+        epsilon = place * total.epsilon(0.0)
+        delta = delta_of(world, epsilon)
+        assert delta <= total.delta(epsilon) * (1 + 1e-9) + 1e-15
+        if 1e-12 < delta < 1.0:
+            assert total.epsilon(delta * (1 - 1e-9)) >= epsilon * (1 - 1e-9) - 1e-12
+
+
+def test_the_law_above_can_fail() -> None:
+    world = together([two_points(0.3, 0.5)] * 5)
+    total = compose([BoundedRangeEvent(epsilon=0.4)] * 5, tight=True, work=3e6)
+    assert delta_of(world, 1.0) > total.delta(1.0)
+
+
+@given(events=st.lists(single, min_size=1, max_size=6), delta=st.sampled_from([1e-12, 1e-6, 1e-3, 0.3]))
+@settings(deadline=None, max_examples=60)
+def test_delta_and_epsilon_invert_each_other(events: list[SingleEvent], delta: float) -> None:
+    for tight in (False, True):
+        total = compose(events, tight=tight, work=3e6)
+        epsilon = total.epsilon(delta)
+        assert 0.0 <= epsilon <= total.epsilon(0.0)
+        assert total.delta(epsilon) <= delta * (1 + 1e-6) + 1e-15
+        explained = total.explain(delta)
+        assert explained.epsilon == epsilon <= min((bound.value for bound in explained.others), default=math.inf)
+
+
+@given(events=st.lists(single, min_size=2, max_size=8), delta=st.sampled_from([0.0, 1e-6, 1e-3]))
+@settings(deadline=None, max_examples=40)
+def test_order_and_grouping_do_not_matter(events: list[SingleEvent], delta: float) -> None:
+    total = compose(events).epsilon(delta)
+    assert compose(events[::-1]).epsilon(delta) == pytest.approx(total, rel=1e-12)
+    assert compose(tuple(events)).epsilon(delta) == total == compose(iter(events)).epsilon(delta)
+    assert compose([SequenceEvent(events=tuple(events))]).epsilon(delta) == pytest.approx(total, rel=1e-12)
+    assert compose([ComposedEvent(event=events[0], count=3)]).epsilon(delta) == compose([events[0]] * 3).epsilon(delta)
+    group = ComposedEvent(event=events[0], count=3)
+    assert compose([group, group]).leaves.counts == {events[0]: 6}
+    alike = [type(event)(epsilon=event.epsilon) for event in events]
+    assert compose([*events, *alike]).leaves == compose(events * 2).leaves
+
+
+def test_counting_is_by_value_and_by_identity() -> None:
+    one, equal, other = BoundedRangeEvent(epsilon=0.5), BoundedRangeEvent(epsilon=0.5), PureEvent(epsilon=0.5)
+    assert compose([one] * 5000 + [equal] * 3 + [other]).leaves.counts == {one: 5003, other: 1}
+    assert compose([one] * 4096).leaves.counts == {one: 4096}
+    assert compose([one] * 4096 + [other]).leaves.counts == {one: 4096, other: 1}
+
+
+def test_the_same_as_the_function_for_one_kind() -> None:
+    assert compose([BoundedRangeEvent(epsilon=0.3)] * 7).epsilon(1e-6) == pytest.approx(
+        bounded_range_epsilon(0.3, count=7, delta=1e-6), rel=1e-12
+    )
+
+
+def test_nothing_costs_nothing() -> None:
+    for tight in (False, True):
+        total = compose([], tight=tight)
+        assert (total.epsilon(0.0), total.epsilon(1e-6), total.delta(0.0), total.rho) == (0.0, 0.0, 0.0, 0.0)
+
+
+def test_deltas_of_events_add_up() -> None:
+    total = compose([ApproximateEvent(epsilon=0.5, delta=1e-7)] * 5)
+    assert total.epsilon(0.0) == total.epsilon(4e-7) == math.inf
+    assert "own deltas" in str(total.explain(0.0))
+    assert total.epsilon(6e-7) == pytest.approx(2.5, rel=1e-5)
+    pure = compose([PureEvent(epsilon=0.1)] * 100)
+    fails = compose([*[PureEvent(epsilon=0.1)] * 99, ApproximateEvent(epsilon=0.1, delta=9e-7)])
+    assert pure.epsilon(1e-6) < fails.epsilon(1e-6) < 10.0
+    assert fails.epsilon(1e-6) == pytest.approx(pure.epsilon(1e-7), rel=1e-9)
+    assert total.delta(10.0) == pytest.approx(5e-7)
+    assert total.delta(10.0) >= 5e-7
+    assert total.rho == math.inf
+    assert compose([ApproximateEvent(epsilon=1, delta=0.6)] * 2).delta(9.0) == 1.0
+
+
+def test_draws_that_are_fixed_beforehand_cost_less_and_only_they() -> None:
+    group = NonAdaptiveEvent(event=BoundedRangeEvent(epsilon=0.5), count=5)
+    free = compose([ComposedEvent(event=BoundedRangeEvent(epsilon=0.5), count=5)], tight=True, work=1e8)
+    assert compose([group]).delta(1.25) == pytest.approx(4.691e-3, rel=1e-3)
+    assert compose([group]).delta(1.25) < 5.324e-3 <= free.delta(1.25)
+    assert compose([group]).explain(1e-3).bound == "non-adaptive"
+    both = compose([group, PureEvent(epsilon=0.25)])
+    assert both.delta(1.25) > compose([group]).delta(1.25)
+    assert both.delta(1.5) <= compose([group]).delta(1.25)
+    twice = compose([group, group])  # two groups may depend on each other: counted as any ten
+    assert twice.explain(1e-3).bound == "renyi"
+    assert compose([NonAdaptiveEvent(event=BoundedRangeEvent(epsilon=0.5), count=10**9)]).epsilon(1e-6) > 1e6
+
+
+def test_what_the_tight_bound_refuses_it_says() -> None:
+    many = compose([BoundedRangeEvent(epsilon=0.1 + i / 1000) for i in range(60)], tight=True)
+    assert "different" in str(many.explain(1e-6))
+    assert many.explain(1e-6).bound == "renyi"
+    assert "more than" in str(compose([PureEvent(epsilon=1e-3)] * 10**6, tight=True).explain(1e-6))
+    assert "beyond" in str(compose([PureEvent(epsilon=100.0)], tight=True).explain(1e-6))
+    apart = [*[LaplaceProfileEvent(epsilon=1e-9)] * 3, LaplaceProfileEvent(epsilon=5.0)]
+    assert compose(apart, tight=True).explain(1e-6).epsilon <= 5.1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-200, 1e-9, 1e-3, 30.0, 700.0, 1e5, 1e300, 1.7e308])
+@pytest.mark.parametrize("tight", [False, True])
+def test_extremes(kind: type, epsilon: float, tight: bool) -> None:
+    total = compose([kind(epsilon=epsilon)] * 3, tight=tight, work=1e6)
+    for delta in (0.0, 5e-324, 1e-300, 1e-6, 0.999999):
+        found = total.epsilon(delta)
+        assert 0.0 <= found <= total.epsilon(0.0)
+    for asked in (0.0, epsilon, 1e308, math.inf):
+        assert 0.0 <= total.delta(asked) <= 1.0
+    assert total.rho > 0.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rho_is_the_divergence_at_order_one_and_bounds_all_orders(kind: type) -> None:
+    def renyi(epsilon: float, order: Any) -> Any:
+        e, a = mp.mpf(epsilon), mp.mpf(order)
+        if kind is BoundedRangeEvent:
+            x = (a - 1) * (1 - mp.exp(-a * e)) / (a * (mp.exp(-e) - mp.exp(-a * e)))
+            return mp.log(x) + mp.log((1 - mp.exp(-a * e)) / (a * (1 - mp.exp(-e)))) / (a - 1)
+        if kind is LogisticProfileEvent:
+            return mp.log(mp.sinh((2 * a - 1) * e / 2) / ((2 * a - 1) * mp.sinh(e / 2))) / (a - 1)
+        if kind is LaplaceProfileEvent:
+            return mp.log((a * mp.exp((a - 1) * e) + (a - 1) * mp.exp(-a * e)) / (2 * a - 1)) / (a - 1)
+        return mp.log(mp.cosh((a - mp.mpf(1) / 2) * e) / mp.cosh(e / 2)) / (a - 1)
+
+    with mp.workdps(60):
+        for epsilon in (1e-8, 1e-3, 0.0999, 0.1001, 1.0, 5.0, 40.0):
+            rho = rho_of(kind(epsilon=epsilon))
+            near_one = renyi(epsilon, 1 + mp.mpf(10) ** -20)
+            assert near_one <= rho <= near_one * (1 + mp.mpf(10) ** -9)
+            for order in (1.001, 1.5, 2, 5, 30, 1000):
+                assert renyi(epsilon, order) <= rho * order
+            if kind in (LogisticProfileEvent, PureEvent):
+                ours = logistic_profile_renyi if kind is LogisticProfileEvent else pure_renyi
+                for order in (1.0 + 2.0**-20, 1.5, 2.0, 37.0, 1e6):
+                    exact, computed = renyi(epsilon, order), float(ours(epsilon, np.array([order]))[0])
+                    assert exact <= computed
+                    assert computed <= exact * (1 + mp.mpf(10) ** -6) or epsilon * order < 1e-2
+
+
+def test_rho_of_all_and_what_it_implies() -> None:
+    events = [BoundedRangeEvent(epsilon=1.0), LaplaceProfileEvent(epsilon=0.5), PureEvent(epsilon=0.25)]
+    total = compose(events)
+    assert total.rho == pytest.approx(sum(rho_of(event) for event in events))
+    delta = 1e-6
+    assert total.epsilon(delta) <= total.rho + 2 * math.sqrt(total.rho * math.log(1 / delta))
+
+
+def test_runs_add_up_for_one_unit_and_one_relation_only() -> None:
+    def run(unit: str, neighbours: Any) -> Run:
+        return Run(event=PureEvent(epsilon=0.5), mechanism="m", neighbours=neighbours, unit=unit)
+
+    assert compose([run("u", "add_remove"), run("u", "add_remove"), PureEvent(epsilon=0.5)]).epsilon(0.0) == 1.5
+    for other in (run("v", "add_remove"), run("u", "replace_one")):
+        with pytest.raises(InvalidParameterError, match="events"):
+            compose([run("u", "add_remove"), other])
+
+
+@pytest.mark.parametrize(
+    "bad", [None, 3, "events", PureEvent(epsilon=1), [None], [PureEvent(epsilon=1), 1.0], [PureEvent]]
+)
+def test_only_lists_of_events(bad: Any) -> None:
+    with pytest.raises(InvalidParameterError, match="events"):
+        compose(bad)
+
+
+@pytest.mark.parametrize("delta", [-1e-9, 1.0, 1.5, math.nan, math.inf, None, "0", True])
+def test_bad_delta(delta: Any) -> None:
+    for events in ([], [PureEvent(epsilon=1.0)]):
+        with pytest.raises(InvalidParameterError, match="delta"):
+            compose(events).epsilon(delta)
+
+
+@pytest.mark.parametrize("epsilon", [-1e-9, math.nan, -math.inf, None, "0", True])
+def test_bad_epsilon(epsilon: Any) -> None:
+    with pytest.raises(InvalidParameterError, match="epsilon"):
+        compose([PureEvent(epsilon=1.0)]).delta(epsilon)
+
+
+def test_bad_tight() -> None:
+    with pytest.raises(InvalidParameterError, match="tight"):
+        compose([], tight=1)  # type: ignore[arg-type]
+
+
+def test_mechanisms_compose() -> None:
+    mechanisms = [
+        dps.PermuteAndFlip(epsilon=0.1, sensitivity=1.0),
+        dps.ExponentialMechanism(epsilon=0.1, sensitivity=1.0),
+        dps.QuantilesMechanism(epsilon=0.1, levels=(0.25, 0.5, 0.75), bounds=(0, 1)),
+    ]
+    total = compose([mechanism.event for mechanism in mechanisms] * 5, tight=True, work=3e8)
+    assert total.epsilon(1e-6) < compose([mechanism.event for mechanism in mechanisms] * 5).epsilon(1e-6) <= 1.5

@@ -1,0 +1,261 @@
+"""Files that cannot be written, are full or broken, clocks that jump, and ledgers of other versions."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from dpselect.accounting.events import PureEvent
+from dpselect.errors import (
+    LedgerDamagedError,
+    LedgerError,
+    LedgerFullError,
+    LedgerReadOnlyError,
+    LedgerUnavailableError,
+    LedgerVersionError,
+)
+from dpselect.ledger import Ledger, Receipt, schema
+from dpselect.ledger import ledger as ledger_module
+from dpselect.ledger.faults import translated
+from tests.ledger.tampering import by_hand, engine_of
+
+TENTH = PureEvent(epsilon=0.125)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A ledger with one charge, nobody connected."""
+    path = tmp_path / "budget.db"
+    with Ledger(path) as ledger:
+        ledger.open_account("clicks", epsilon=1000)
+        ledger.charge("clicks", TENTH)
+    return path
+
+
+def charge_for_long(ledger: Ledger, receipts: list[Receipt]) -> None:
+    for _ in range(1000):
+        receipts.append(ledger.charge("clicks", TENTH))
+
+
+def test_read_only_is_for_reading(file: Path) -> None:
+    with Ledger(f"sqlite:///{file}?mode=ro") as ledger:
+        assert ledger.remaining("clicks") == 1000 - 0.125
+        assert ledger.verify()
+        for act in (
+            lambda: ledger.charge("clicks", TENTH),
+            lambda: ledger.open_account("more", epsilon=1),
+            lambda: ledger.close("clicks"),
+        ):
+            with pytest.raises(LedgerReadOnlyError, match="cannot be written to, only read"):
+                act()
+    with Ledger(file) as ledger:
+        assert ledger.account("clicks").entries == 2
+
+
+def test_commits_reach_the_disk(file: Path) -> None:
+    """What no test can watch, a power cut, rests on these two settings."""
+    with Ledger(file) as ledger, ledger._database.writing() as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == 2  # FULL
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
+
+
+def test_a_place_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LedgerUnavailableError, match="cannot be opened"):
+        Ledger(tmp_path / "no" / "such" / "folder" / "budget.db").open_account("clicks", epsilon=1)
+    folder = tmp_path / "folder.db"
+    folder.mkdir()
+    with pytest.raises(LedgerUnavailableError, match="cannot be opened"):
+        Ledger(folder).open_account("clicks", epsilon=1)
+
+
+@pytest.mark.parametrize("damage", ["no database at all", "a page overwritten", "cut in half"])
+def test_a_damaged_file_is_said_to_be_one(file: Path, damage: str) -> None:
+    content = file.read_bytes()
+    match damage:
+        case "no database at all":
+            file.write_bytes(b"name,epsilon\n" * 500)
+        case "a page overwritten":
+            file.write_bytes(content[:4096] + os.urandom(len(content) - 4096))
+        case _:
+            file.write_bytes(content[: len(content) // 2 - 100])
+    with Ledger(file) as ledger:
+        for act in (lambda: ledger.charge("clicks", TENTH), ledger.verify, lambda: ledger.history("clicks")):
+            with pytest.raises(LedgerDamagedError):
+                act()
+
+
+def test_another_application_s_tables_are_no_ledger(url: str) -> None:
+    by_hand(url, "CREATE TABLE dpselect_accounts (name TEXT)")
+    with Ledger(url) as ledger:
+        for act in (lambda: ledger.charge("clicks", TENTH), ledger.accounts):
+            with pytest.raises(LedgerDamagedError):
+                act()
+
+
+def test_a_full_disk_takes_no_charge_and_loses_none(file: Path) -> None:
+    """The limit on the size of a file stands in for the disk: the system call fails in the same place."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Ledger(file) as ledger:
+        receipts = [ledger.charge("clicks", TENTH)]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+        try:
+            with pytest.raises(LedgerError) as failed:
+                charge_for_long(ledger, receipts)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert isinstance(failed.value, (LedgerFullError, LedgerUnavailableError))
+    assert len(receipts) > 3
+    with Ledger(file) as ledger:
+        kept = {entry.sequence: entry.hash for entry in ledger.history("clicks")}
+        assert {receipt.sequence: receipt.hash for receipt in receipts}.items() <= kept.items()
+        assert ledger.verify()[0].entries == len(receipts) + 2
+        ledger.charge("clicks", TENTH)  # and goes on when there is room
+
+
+def test_a_full_database_is_said_to_be_full(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = sqlite3.connect
+
+    def small(*args: Any, **kwargs: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*args, **kwargs)
+        connection.execute("PRAGMA max_page_count = 20")
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", small)
+    with Ledger(file) as ledger:
+        with pytest.raises(LedgerFullError, match=r"no room left on its disk. Nothing was written\."):
+            charge_for_long(ledger, [])
+        entries = ledger.account("clicks").entries
+        assert ledger.verify()[0].entries == entries
+
+
+@pytest.mark.parametrize(
+    ("state", "kind"),
+    [
+        ("53100", LedgerFullError),
+        ("25006", LedgerReadOnlyError),
+        ("XX001", LedgerDamagedError),
+        ("42P01", LedgerDamagedError),
+        ("57P01", LedgerUnavailableError),
+        ("08006", LedgerUnavailableError),
+        (None, LedgerUnavailableError),
+    ],
+)
+def test_what_postgresql_reports_is_translated(state: str | None, kind: type[LedgerError]) -> None:
+    driver = type("DriverError", (Exception,), {"sqlstate": state})("row of Zoe, aged 41")
+    error = translated(sa.exc.OperationalError("INSERT ...", {"body": "Zoe"}, driver), "postgresql://host/x")
+    assert type(error) is kind
+    assert "Zoe" not in str(error)
+
+
+def test_a_read_only_server_is_for_reading(ledger: Ledger, url: str) -> None:
+    if url.startswith("sqlite"):
+        url = f"{url}?mode=ro"
+    else:
+        url = url.replace("options=", "options=-cdefault_transaction_read_only%3Don%20")
+    ledger.open_account("clicks", epsilon=1)
+    with Ledger(url) as reader:
+        assert reader.remaining("clicks") == 1.0
+        with pytest.raises(LedgerReadOnlyError):
+            reader.charge("clicks", TENTH)
+
+
+def test_a_clock_that_jumps_back_changes_nothing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger.open_account("clicks", epsilon=1)
+    first = ledger.charge("clicks", TENTH)
+
+    class Earlier(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> Earlier:
+            return cls(1999, 1, 1, tzinfo=UTC)
+
+    monkeypatch.setattr(ledger_module, "datetime", Earlier)
+    second = ledger.charge("clicks", TENTH)
+    assert second.time < first.time
+    assert second.sequence == first.sequence + 1
+    assert [entry.sequence for entry in ledger.history("clicks")] == [0, 1, 2]
+    assert ledger.verify()
+    assert ledger.remaining("clicks") == 0.75
+
+
+def test_an_older_library_leaves_a_newer_ledger_alone(ledger: Ledger, url: str) -> None:
+    ledger.open_account("clicks", epsilon=1)
+    ledger.charge("clicks", TENTH)
+    newer = schema.CURRENT + 1
+    by_hand(url, f"INSERT INTO dpselect_migrations VALUES ({newer}, '2030-01-01')", guarded=True)
+    expected = rf"a later dpselect wrote it \(version {newer}; this one knows {schema.CURRENT}\): update this one"
+    with Ledger(url) as fresh:
+        for used in (ledger, fresh):  # also one that was at work when the ledger was migrated under its hands
+            for act in (
+                lambda used=used: used.charge("clicks", TENTH),
+                lambda used=used: used.remaining("clicks"),
+                lambda used=used: used.open_account("more", epsilon=1),
+                used.verify,
+            ):
+                with pytest.raises(LedgerVersionError, match=expected):
+                    act()
+
+
+def guards(url: str) -> int:
+    engine = engine_of(url)
+    with engine.connect() as connection:
+        if connection.dialect.name == "sqlite":
+            found = connection.exec_driver_sql("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'")
+        else:
+            found = connection.exec_driver_sql(
+                "SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'dpselect%%' AND"
+                " tgrelid = to_regclass('dpselect_entries')"
+            )
+        count = found.scalar_one()
+    engine.dispose()
+    return int(count)
+
+
+def test_an_older_ledger_is_brought_up_to_date_by_the_first_charge(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as older:
+        older.setattr(schema, "CURRENT", 1)
+        with Ledger(url) as ledger:
+            ledger.open_account("clicks", epsilon=1)
+            receipt = ledger.charge("clicks", TENTH, request="november")
+            ledger.store_release(receipt, "answer")
+    assert guards(url) == 0
+    with Ledger(url) as ledger:
+        assert ledger.remaining("clicks") == 1 - 0.125  # reading changes nothing
+        assert guards(url) == 0
+        ledger.charge("clicks", TENTH)
+        assert guards(url) > 0
+        assert ledger.charge("clicks", TENTH, request="november").release == "answer"
+        assert ledger.verify()[0].entries == 3
+    engine = engine_of(url)
+    with engine.connect() as connection:
+        versions = (
+            connection.exec_driver_sql("SELECT version FROM dpselect_migrations ORDER BY version").scalars().all()
+        )
+    engine.dispose()
+    assert versions == [1, 2]
+
+
+def test_a_migration_that_fails_leaves_the_older_ledger(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "CURRENT", 1)
+    with Ledger(url) as ledger:
+        ledger.open_account("clicks", epsilon=1)
+
+    def half_done(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("CREATE TABLE dpselect_more (x INTEGER)")
+        connection.exec_driver_sql("NONSENSE")
+
+    monkeypatch.setattr(schema, "CURRENT", 2)
+    monkeypatch.setitem(schema._STEPS, 2, half_done)
+    with Ledger(url) as ledger:
+        with pytest.raises(LedgerError):
+            ledger.charge("clicks", TENTH)
+        assert ledger.account("clicks").entries == 1
+    engine = engine_of(url)
+    assert not sa.inspect(engine).has_table("dpselect_more")
+    engine.dispose()

@@ -1,0 +1,58 @@
+"""Many processes at one ledger, and processes that die in the midst of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from dpselect.accounting.events import PureEvent
+from dpselect.errors import LedgerBusyError
+from dpselect.ledger import Ledger
+
+
+def told(*arguments: object) -> list[tuple[int, str]]:
+    """The receipts that the child processes had got."""
+    command = [sys.executable, "-m", "tests.ledger.children", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, timeout=120, check=True, text=True)
+    return [(int(sequence), digest) for sequence, digest in map(str.split, done.stdout.splitlines())]
+
+
+def test_of_32_processes_racing_for_the_last_epsilon_none_gets_too_much(ledger: Ledger, url: str) -> None:
+    ledger.open_account("clicks", epsilon=1)
+    receipts = told("race", url, 32, 2.0**-6)
+    assert sorted(sequence for sequence, _ in receipts) == list(range(1, 65))  # 64 times 1/64: none lost, none too many
+    assert {(entry.sequence, entry.hash) for entry in ledger.history("clicks")} >= set(receipts)
+    account = ledger.account("clicks")
+    assert (account.spent, account.left, account.entries) == (1, 0.0, 65)
+    assert ledger.verify()
+
+
+def test_every_charge_that_returned_outlives_kill_9(ledger: Ledger, url: str) -> None:
+    ledger.open_account("clicks", epsilon=1)
+    receipts = told("kill", url, 200, 20261121)
+    ledger.disconnect()
+    with Ledger(url) as reopened:
+        (verified,) = reopened.verify()
+        kept = {(entry.sequence, entry.hash) for entry in reopened.history("clicks")}
+    assert set(receipts) <= kept
+    assert len(receipts) >= 150  # they were killed at work, not before it
+    assert verified.entries - 1 >= len(receipts)  # a charge may be on disk that nobody was told of, never the reverse
+
+
+def test_a_lock_that_another_process_holds_is_waited_for_and_then_named(ledger: Ledger, url: str) -> None:
+    ledger.open_account("clicks", epsilon=1)
+    half = PureEvent(epsilon=0.5)
+    with Ledger(url, wait=0.2) as hasty, Ledger(url, wait=30) as patient:
+        hasty.charge("clicks", PureEvent(epsilon=0.25))
+        command = [sys.executable, "-m", "tests.ledger.children", "hold", url, "1.0"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == "held\n"
+            with pytest.raises(LedgerBusyError, match=r"another process holds its lock\. Nothing was written"):
+                hasty.charge("clicks", half)
+            assert hasty.remaining("clicks") == 0.75  # reading does not wait
+            patient.charge("clicks", half)
+        assert holder.returncode == 0
+    assert ledger.remaining("clicks") == 0.25
