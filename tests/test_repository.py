@@ -115,6 +115,41 @@ def _explanations(public: object) -> str:
     return "\n".join(inspect.getdoc(each) or "" for each in (public, *members))
 
 
+ENTRY = re.compile(r"^@\w+\{([\w-]+),\n(?:  \w+ = \{.*\},?\n)+\}\n", flags=re.MULTILINE)
+CITATION = re.compile(r"([A-Z][\w'-]+)(?:(?:,| and| &| et al\.)(?: [A-Z][\w'-]+)?)* \((\d{4})\)")
+
+
+def unresolved(text: str, bibliography: str) -> set[tuple[str, str]]:
+    """Authors and years that `text` cites and that no entry of the bibliography has."""
+    entries = [match.group(0).replace("{\\'e}", "é") for match in ENTRY.finditer(bibliography)]
+    return {
+        (name, year)
+        for name, year in CITATION.findall(text)
+        if not any(name in entry and f"year = {{{year}}}" in entry for entry in entries)
+    }
+
+
+def test_the_bibliography_is_whole() -> None:
+    bibliography = TEXTS["docs/references.bib"]
+    keys = ENTRY.findall(bibliography)
+    assert ENTRY.sub("", bibliography).strip() == ""
+    assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("name", sorted(name for name in TEXTS if name.startswith(("proofs/", "docs/", "src/"))))
+def test_every_citation_is_in_the_bibliography(name: str) -> None:
+    prose = " ".join(TEXTS[name].split())
+    assert unresolved(prose, TEXTS["docs/references.bib"]) == set()
+
+
+def test_a_citation_without_an_entry_is_found() -> None:
+    bibliography = "@misc{a-2001,\n  author = {Ann, A. and Bob, B.},\n  year = {2001}\n}\n"
+    assert unresolved("Ann and Bob (2001), Ann, Bob & Cid (2002), Cid et al. (2001)", bibliography) == {
+        ("Ann", "2002"),
+        ("Cid", "2001"),
+    }
+
+
 def test_versions_agree() -> None:
     project = tomllib.loads(TEXTS["pyproject.toml"])["project"]["version"]
     crate = tomllib.loads(TEXTS["rust/Cargo.toml"])["package"]["version"]

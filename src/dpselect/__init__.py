@@ -1,14 +1,11 @@
 """Differentially private selection: exactly sampled, at the speed of ``argmax``.
 
 Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndFlip`, `ExponentialMechanism`,
-`ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`; scores on intervals: `IntervalMechanism`; prices:
-`PriceListMechanism`. Tables: `Dataset`, whose answers are each a `Release`. Before spending: `planning`. What was
-spent: `accounting`.
-`ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`; scores on intervals: `IntervalMechanism`;
-whole distributions: `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`. Tables:
-`ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`; scores on intervals: `IntervalMechanism`, and on the
-line: `PiecewiseLinearMechanism`, `ConcaveMechanism`; `LaplaceMechanism`, `MeanMechanism`, `PriceMechanism`. Tables:
-`Dataset`, whose answers are each a `Release`. Before spending: `planning`. What was spent: `accounting`.
+`ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`, `LaplaceMechanism`, `GeometricMechanism`, `MeanMechanism`,
+`RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`. Scores of numbers: `IntervalMechanism`,
+`PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`, `GridMechanism`. Whole distributions:
+`NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`. Tables: `Dataset`, whose answers
+are each a `Release`. Before spending: `planning`. What was spent: `accounting`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dpselect.accounting import PureEvent
 from dpselect.errors import InvalidDataError, InvalidParameterError
@@ -55,7 +57,7 @@ def test_events() -> None:
     assert NoisyHistogramMechanism(epsilon=0.5).event == PureEvent(epsilon=0.5)
 
 
-@pytest.mark.parametrize("noisy", [[3, 0, 1], [-5, 2, 2], [0, 0, -1], [7]])
+@pytest.mark.parametrize("noisy", [[3, 0, 1], [-5, 2, 2], [0, 0, -1], [7], [9, -3, 2, -1, 0, -2, 4], [-2, 9, 5, -3]])
 def test_shares_are_a_distribution(noisy: list[int]) -> None:
     found = shares(np.array(noisy))
     assert found.sum() == pytest.approx(1.0)
@@ -69,3 +71,30 @@ def test_bad_input_is_refused() -> None:
         NoisyHistogramMechanism(epsilon=1.0, neighbours="both")  # type: ignore[arg-type]
     with pytest.raises(InvalidDataError):
         NoisyHistogramMechanism(epsilon=1.0).draw([3, -1])
+
+
+@given(st.lists(st.integers(-5, 9), min_size=1, max_size=8))
+def test_no_distribution_of_the_sum_is_nearer_to_the_cumulative_counts(noisy: list[int]) -> None:
+    reached = np.cumsum(noisy)
+    total = int(reached[-1])
+    if total <= 0:
+        return
+    made = np.cumsum(shares(np.array(noisy))) * total
+    inside = np.clip(reached, 0, total)
+    # What decreases between two places cannot be followed closer than by half of it.
+    falls = [inside[i] - inside[j] for i in range(len(noisy)) for j in range(i, len(noisy))]
+    assert np.abs(made - inside).max() == pytest.approx(max(falls) / 2)
+    assert np.diff(made).min(initial=0.0) >= -1e-9
+
+
+def test_cutting_off_at_zero_would_be_further_from_many_empty_bins() -> None:
+    counts = np.zeros(1024, dtype=np.int64)
+    counts[200:210] = 400
+    truth = np.cumsum(counts) / counts.sum()
+    errors = []
+    for _ in range(20):
+        noisy = NoisyHistogramMechanism(epsilon=1.0).draw(counts)
+        cut = np.cumsum(np.maximum(noisy, 0)) / np.maximum(noisy, 0).sum()
+        errors.append((np.abs(np.cumsum(shares(noisy)) - truth).max(), np.abs(cut - truth).max()))
+    mine, cut_off = np.mean(errors, axis=0)
+    assert mine < cut_off / 2

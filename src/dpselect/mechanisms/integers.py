@@ -180,7 +180,8 @@ class IntegerMechanism(ScaledMechanism):
 
 
 def _exact(score: object) -> Fraction:
-    if isinstance(score, Rational) and type(score) is not bool:  # also beyond the doubles
+    is_flag = isinstance(score, bool)
+    if isinstance(score, Rational) and not is_flag:  # also beyond the doubles
         return Fraction(int(score.numerator), int(score.denominator))
     try:
         return exact_number(score, "score")
