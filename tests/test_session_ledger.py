@@ -265,3 +265,31 @@ def test_bad_input_is_one_line(
     status, out, err = told(capsys, "ledger", *arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_best_price_under_the_same_request_is_that_of_the_same_prices(
+    visits: dps.Dataset, ledger: dps.Ledger
+) -> None:
+    """Offers are clipped into the same numbers for all of these; only the prices tell the questions apart."""
+
+    def ask(**changes: Any) -> Release:
+        return visits.best_price("page", **({"bounds": (1, 40), "epsilon": 0.5, "request": "r"} | changes))
+
+    first = ask()
+    assert [ask().to_json() for _ in range(3)] == [first.to_json()] * 3
+    assert ledger.remaining("clicks") == 0.5
+    listed = {"bounds": None, "prices": [1, 40]}
+    for changes in ({"bounds": (0, 40)}, {"bounds": (1, 41)}, {"epsilon": 0.25}, {"max_rows_per_unit": 2}, listed):
+        with pytest.raises(RequestReusedError):
+            ask(**changes)
+    assert ledger.account("clicks").entries == 2
+    checked = check(first.to_json(), ledger=ledger)
+    assert (checked.epsilon, checked.error_bound, checked.charged) == (0.5, False, True)
+
+
+def test_a_certificate_of_an_unknown_task_is_none(visits: dps.Dataset) -> None:
+    held = visits.quantile("page", 0.5, bounds=(0, 40), epsilon=0.5).to_dict()
+    for task in ("mode", None, ["quantile"]):
+        edited = held | {"task": task}
+        with pytest.raises(InvalidCertificateError, match="certificate=<text>"):
+            check(canonical_json(edited | {"digest": digest(edited)}))

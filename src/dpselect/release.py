@@ -13,16 +13,11 @@ from importlib import metadata
 from typing import Any, cast
 
 from dpselect.accounting.events import Event, decode, encode
+from dpselect.answers import Value, answer_to, as_text
 from dpselect.privacy import Guarantee, Neighbours
 
 CONFIDENCE = 0.99
 """Of the error bound that every release states."""
-
-_USELESS = 1e15
-"""An error bound beyond any number of people."""
-
-_UNITS_OF_ERROR = {"quantile": "ranks", "best_price": "revenue"}
-"""What an error is measured in, where it is not a count."""
 
 
 def _installed_version() -> str:
@@ -30,9 +25,6 @@ def _installed_version() -> str:
         return metadata.version("dpselect")
     except metadata.PackageNotFoundError:  # run from a source tree
         return "not installed"
-
-
-Value = int | float | str | bool | date
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +52,7 @@ class Release:
             released number is at most this far from the wanted one, all values being rounded to the grid. For a price,
             its revenue is at most this far below the best. For a density see `dpselect.Dataset.density`. Known before
             the data was seen; infinite where no double could hold it; None where no bound holds for all data, as for a
-            quantile without a grid and for several quantiles.
+            quantile without a grid, for several quantiles and for a price between bounds.
         confidence: of `error_bound`.
         proofs: pages of this project's repository that prove the guarantee.
         time: when it was released; has a time zone.
@@ -111,39 +103,14 @@ class Release:
     @property
     def promise(self) -> str:
         """The guarantee in one sentence."""
-        failing = f", delta = {_exact(self.delta)}" if self.delta else ""
+        failing = f", delta = {as_text(self.delta)}" if self.delta else ""
         kind = "added or removed" if self.neighbours is Neighbours.ADD_REMOVE else "replaced"
-        return f"Differentially private: epsilon = {_exact(self.epsilon)}{failing}, when one {self.unit} is {kind}."
+        return f"Differentially private: epsilon = {as_text(self.epsilon)}{failing}, when one {self.unit} is {kind}."
 
     @property
     def accuracy(self) -> str:
         """The error bound in one sentence."""
-        if self.error_bound is None:
-            better = "." if self.task == "quantiles" else "; with a step there is one."
-            return f"No bound on the error holds for all data{better}"
-        if not self.error_bound < _USELESS:
-            return "At this epsilon no useful bound on the error can be given."
-        sure = f"With {self.confidence:.0%} confidence"
-        if self.task == "quantile":
-            near = f"within {math.ceil(self.error_bound):,} of the wanted one"
-            grid = f"steps of {_exact(self.candidates['step'])}"
-            return f"{sure} the rank of the released {self.column} is {near}, values rounded to {grid}."
-        if self.task == "density":
-            return f"{sure} {self._accuracy_of_density(self.error_bound)}."
-        if self.task == "best_price":
-            within = f"{self.error_bound:,}".removesuffix(".0")
-            return f"{sure} the revenue of the released price is within {within} of the best."
-        # Counts are whole numbers, and so are the distances between them.
-        within = f"{math.floor(self.error_bound):,}"
-        if self.task == "top_k":
-            return f"{sure} each count is within {within} of the best one left when it was selected."
-        return f"{sure} the count of the released {self.column} is within {within} of the best."
-
-    def _accuracy_of_density(self, bound: float) -> str:
-        if self.arguments["method"] == "sample":
-            within = math.ceil(bound * 1e4) / 1e4
-            return f"the share of the units below any edge of a bin is within {within:g} of the truth"
-        return f"the noisy count of each bin is within {math.floor(bound):,} of the truth"
+        return answer_to(self.task).accuracy(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain Python values: what `to_json` writes."""
@@ -179,32 +146,13 @@ class Release:
         if self.error_bound is None:
             return None
         within = self.error_bound if math.isfinite(self.error_bound) else None
-        is_sample = self.arguments.get("method") == "sample"
-        of = "share" if is_sample else _UNITS_OF_ERROR.get(self.task)
+        of = answer_to(self.task).error_unit(self)
         return {"within": within, "confidence": self.confidence} | ({"unit": of} if of else {})
 
     def rows(self) -> tuple[str, list[tuple[str, Value]]]:
         """The answer as a table of two columns: what the first says, and a value for each of its entries."""
-        values = self.value if isinstance(self.value, list) else [self.value]
-        if self.task == "quantile":
-            return "level", [(_exact(self.arguments["level"]), value) for value in values]
-        if self.task == "best_price":
-            return "answer", [("best price", value) for value in values]
-        if self.task == "quantiles":
-            levels = [_exact(level) for level in self.arguments["levels"]]
-            return "level", list(zip(levels, values, strict=True))
-        if self.task == "density":
-            shares = (round(share, 6) for share in values if isinstance(share, float))
-            return "from", list(zip(self._edges(), shares, strict=True))
-        return "rank", [(str(rank), value) for rank, value in enumerate(values, 1)]
-
-    def _edges(self) -> list[str]:
-        """Where each bin begins, with the digits that tell them apart."""
-        lower, upper, count = (self.candidates[name] for name in ("lower", "upper", "count"))
-        width = upper / count - lower / count
-        digits = min(max(0, 2 - math.floor(math.log10(width))), 300)
-        shown = [f"{lower + place * width:.{digits}f}" for place in range(count)]
-        return [each.rstrip("0").rstrip(".") if "." in each else each for each in shown]
+        answer = answer_to(self.task)
+        return answer.label, answer.rows(self)
 
     def to_json(self) -> str:
         """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text.
@@ -227,6 +175,7 @@ class Release:
         held: dict[str, Any] = json.loads(text)
         bound, mechanism, guarantee = held["error_bound"], held["mechanism"], held["guarantee"]
         within = None if bound is None else bound["within"]
+        answer_to(held["task"])  # an unknown task is no certificate, and is said so here
         return cls(
             value=_value(held["value"], kind=held["candidates"].get("kind")),
             task=held["task"],
@@ -285,8 +234,3 @@ def _plain(value: Value | list[Value]) -> Any:
     if isinstance(value, list):
         return [_plain(member) for member in value]
     return value.isoformat() if isinstance(value, date) else value
-
-
-def _exact(number: float) -> str:
-    """Every digit: a rounded epsilon would promise more than was kept."""
-    return repr(number).removesuffix(".0")

@@ -53,6 +53,10 @@ def questions(path: Path) -> list[Callable[[], Any]]:
         lambda: dps.Dataset(path, unit="unit").best_price("value", prices=[1, 2.5], epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").best_price("value", prices=[0], epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").best_price("values", prices=[1], epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").best_price("value", bounds=(1, 9), epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").best_price("value", bounds=(9, 1), epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").best_price("value", prices=[1], bounds=(1, 9), epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").best_price("value", epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").density("value", bounds=(0, 9), bins=3, epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").density(
             "value", bounds=(0, 9), bins=3, epsilon=1.0, method="sample", units=9
@@ -77,6 +81,8 @@ def assert_silent(path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.C
     arguments = [str(path), "value", "0.5", "--unit", "unit", "--bounds", "0", "9", "--epsilon", "1"]
     assert main(["quantile", *arguments]) in (0, 2)
     arguments = [str(path), "value", "--unit", "unit", "--prices", "1..9", "--epsilon", "1"]
+    assert main(["price", *arguments]) in (0, 2)
+    arguments = [str(path), "value", "--unit", "unit", "--bounds", "0", "9", "--epsilon", "1"]
     assert main(["price", *arguments]) in (0, 2)
     arguments = [str(path), "value", "--unit", "unit", "--bounds", "0", "9", "--bins", "3", "--epsilon", "1"]
     assert main(["density", *arguments]) in (0, 2)
@@ -173,6 +179,12 @@ def test_a_column_given_as_bounds_is_not_repeated(tmp_path: Path) -> None:
         with pytest.raises(dps.InvalidParameterError) as caught:
             data.median("value", bounds=column, epsilon=1.0)
         assert SECRET not in str(caught.value) + repr(caught.value) + repr(caught.value.args)
+        with pytest.raises(dps.InvalidParameterError) as caught:
+            data.best_price("value", bounds=column, epsilon=1.0)
+        assert SECRET not in str(caught.value) + repr(caught.value) + repr(caught.value.args)
+        with pytest.raises(dps.InvalidCandidatesError) as caught:
+            data.best_price("value", prices=column, bounds=column, epsilon=1.0)
+        assert SECRET not in everything_said(caught.value)
 
 
 def test_offers_given_as_prices_are_not_repeated(tmp_path: Path) -> None:
@@ -209,6 +221,9 @@ def test_offers_and_revenues_are_reachable_from_no_release(tmp_path: Path) -> No
     assert release.value == 31415
     for private in (4321, 4321.0, 31415.5, 2 * 4321, 31415 * 4321, float(31415 * 4321)):
         assert_not_reachable(private, release)
+    between = dps.Dataset(path, unit="unit").best_price("value", bounds=(2, 50_000), epsilon=1.0)
+    for private in (4321, 4321.0, 31415.5, 31415.5 * 4321):
+        assert_not_reachable(private, between)
 
 
 def assert_not_reachable(number: float, release: dps.Release) -> None:

@@ -100,6 +100,25 @@ def test_a_price_for_people(capsys: Captured) -> None:
     ]
 
 
+def test_a_price_between_bounds(capsys: Captured) -> None:
+    status, out, err = run(capsys, "price", *GAIN, "--bounds", "500", "1e4", "--max-rows-per-unit", "2")
+    assert (status, err) == (0, "")
+    head, value, *rest = out.splitlines()
+    assert head == "    answer  capital_gain"
+    assert 6500 < float(value.removeprefix("best price  ")) <= 7298
+    assert rest == [
+        "",
+        "Differentially private: epsilon = 1, when one person_id is added or removed.",
+        "No bound on the error holds for all data; with a list of prices there is one.",
+        "Drawn by PriceMechanism, out of all prices from 500 to 10000, from at most 2 rows of each person_id. "
+        "Nothing was charged to a ledger: releases on the same data add up.",
+    ]
+    _, out, _ = run(capsys, "price", *GAIN, "--bounds", "0", "9.5", "--json")
+    certificate = json.loads(out)
+    assert certificate["candidates"] == {"source": "bounds", "lower": 0.0, "upper": 9.5}
+    assert (certificate["error_bound"], certificate["mechanism"]["sensitivity"]) == (None, 9.5)
+
+
 def test_json_of_a_price(capsys: Captured, tmp_path: Path) -> None:
     names = tmp_path / "prices.txt"
     names.write_text("7000\n500.5\n")
@@ -266,7 +285,14 @@ BAD: list[tuple[list[str], str]] = [
     (["density", *AGES, *BOUNDS, "--bins", "3", "--units", "9"], "units=9"),
     (["density", *AGES, "--bounds", "5", "5", "--bins", "3"], "bounds=(5.0, 5.0)"),
     (["price"], "SOURCE"),
-    (["price", *GAIN], "--prices is required. They are public numbers, never the offers"),
+    (["price", *GAIN], "expected either a public list of prices, or bounds"),
+    (["price", *GAIN, "--prices", "1..9", "--bounds", "1", "9"], "prices=<given together with bounds>"),
+    (["price", *GAIN, "--bounds", "9", "1"], "lower < upper"),
+    (["price", *GAIN, "--bounds", "9", "9"], "lower < upper"),
+    (["price", *GAIN, "--bounds", "1", "inf"], "two finite numbers"),
+    (["price", *GAIN, "--bounds", "-1", "9"], "prices >= 0"),
+    (["price", *GAIN, "--bounds", "-9", "-1"], "prices >= 0"),
+    (["price", *GAIN, "--bounds", "9"], "--bounds"),
     (["price", *GAIN[:-2], "--prices", "1..9"], "--epsilon"),
     (["price", *GAIN[:2], "--epsilon", "1", "--prices", "1..9"], "--unit"),
     (["price", *GAIN, "--prices", "0..9"], "finite numbers > 0"),
@@ -314,7 +340,7 @@ def test_help_of_a_price(capsys: Captured) -> None:
     status, out, err = run(capsys, "price", "--help")
     assert (status, err) == (0, "")
     assert "dpselect price offers.csv offer" in out
-    for option in ("--unit", "--prices", "--epsilon", "--max-rows-per-unit", "--json"):
+    for option in ("--unit", "--prices", "--bounds", "--epsilon", "--max-rows-per-unit", "--json"):
         assert option in out
 
 

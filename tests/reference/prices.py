@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from tests.reference.precision import exponential
+from tests.reference.precision import exponential, logarithm
 
 
 def revenue(offers: Sequence[Fraction], price: Fraction) -> Fraction:
@@ -31,3 +31,29 @@ def masses(
             weights[cell] += scale / demand * rise
     total = sum(weights.values())
     return [weight / total for weight in weights.values()]
+
+
+def best_revenue(offers: Sequence[Fraction], *, bounds: tuple[Fraction, Fraction]) -> Fraction:
+    """Of all prices within the bounds: attained at an offer or at the upper bound."""
+    prices = [min(offer, bounds[1]) for offer in offers if offer >= bounds[0]]
+    return max((revenue(offers, price) for price in prices), default=Fraction(0))
+
+
+def shortfall(
+    offers: Sequence[Fraction], enough: Fraction, *, scale: Fraction, bounds: tuple[Fraction, Fraction]
+) -> Fraction:
+    """Probability of a price whose revenue is less than `enough`."""
+    lower, upper = bounds
+    clipped = [min(offer, upper) for offer in offers]
+    crossings = {enough / count for count in range(1, len(offers) + 1)}  # where a line through the origin is enough
+    cuts = sorted({lower, upper, *(cut for cut in {*clipped, *crossings} if lower < cut < upper)})
+    cells = zip(pairwise(cuts), masses(offers, cuts=cuts, scale=scale, bounds=bounds), strict=True)
+    return sum((mass for (_, high), mass in cells if revenue(clipped, high) <= enough), Fraction(0))
+
+
+def allowance(confidence: Fraction, *, share: Fraction, scale: Fraction, bounds: tuple[Fraction, Fraction]) -> Fraction:
+    """How far below `share` of the best revenue the revenue is at most, with probability `confidence`."""
+    lower, upper = bounds
+    kept = lower * (1 - share) / share
+    odds = (upper - lower - kept) / kept * confidence / (1 - confidence)
+    return max(Fraction(0), scale * logarithm(odds))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpselect.privacy import Neighbours
-from dpselect.scores import price_sensitivity
+from dpselect.scores import price_range_sensitivity, price_sensitivity
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,3 +36,19 @@ def test_what_is_claimed_besides() -> None:
     assert sensitivity.monotonic is True
     assert sensitivity.neighbours is Neighbours.ADD_REMOVE
     assert (ROOT / sensitivity.proof).is_file()
+
+
+@pytest.mark.parametrize(("upper", "rows", "expected"), [(100.0, 1, 100.0), (9.5, 4, 38.0), (1.5, 10**9, 1.5e9)])
+def test_of_any_price_up_to(upper: float, rows: int, expected: float) -> None:
+    sensitivity = price_range_sensitivity(upper, max_rows_per_unit=rows)
+    assert sensitivity.value == expected
+    assert sensitivity.monotonic is True
+    assert sensitivity.neighbours is Neighbours.ADD_REMOVE
+    assert (ROOT / sensitivity.proof).is_file()
+
+
+@given(st.floats(5e-324, 1e290), st.integers(1, 10**9))
+def test_of_any_price_never_less_than_the_double_times_the_rows(upper: float, rows: int) -> None:
+    """Of the double itself: the decimal it is written as may be smaller."""
+    assert Fraction(price_range_sensitivity(upper, max_rows_per_unit=rows).value) >= rows * Fraction(upper)
+    assert price_range_sensitivity(0.1, max_rows_per_unit=10).value > 1.0

@@ -87,7 +87,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 _HINTS = {
     "--candidates": " They are public values, never read from the column.",
-    "--prices": " They are public numbers, never the offers themselves.",
     "--bounds": " It takes two public numbers, the smallest and the largest answer.",
 }
 

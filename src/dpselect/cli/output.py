@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from dpselect.answers import answer_to, as_text
 from dpselect.release import Release
 
 
@@ -13,7 +14,7 @@ def show(release: Release, *, as_json: bool) -> None:
         print(release.to_json())
         return
     label, rows = release.rows()
-    lines = [(key, _printable(_text(value))) for key, value in rows]
+    lines = [(key, _printable(as_text(value))) for key, value in rows]
     if sys.stdout.isatty():
         _show_table(label, release.column, lines)
     else:
@@ -41,34 +42,11 @@ def _show_table(label: str, column: str, lines: list[tuple[str, str]]) -> None:
 
 def _provenance(release: Release) -> str:
     drawn = release.mechanism + (f", {release.rounds} rounds" if release.rounds > 1 else "")
+    origin = answer_to(release.task).origin(release)
     charge = "Nothing was charged to a ledger: releases on the same data add up."
     if release.receipt is not None:
         charge = f"Charged to account {release.receipt['account']}, entry {release.receipt['sequence']}."
-    return f"Drawn by {drawn}, {_origin(release)}. {charge}"
-
-
-def _origin(release: Release) -> str:
-    """What the value was drawn from."""
-    public = release.candidates
-    match release.task:
-        case "quantile" | "quantiles":
-            numbers = f"the {public['count']:,} numbers" if public["source"] == "grid" else "all numbers"
-            between = f"from {_text(public['lower'])} to {_text(public['upper'])}"
-        case "best_price":
-            numbers = f"{public['count']:,} price{'s' if public['count'] > 1 else ''}"
-            between = f"from {_text(public['lowest'])} to {_text(public['highest'])}"
-        case "density":
-            numbers = f"{public['count']:,} bin{'s' if public['count'] > 1 else ''}"
-            between = f"from {_text(public['lower'])} to {_text(public['upper'])}"
-        case _:
-            return f"out of {public['count']:,} candidates given by the caller"
-    rows = release.arguments["max_rows_per_unit"]
-    return f"out of {numbers} {between}, from at most {rows:,} row{'s' if rows > 1 else ''} of each {release.unit}"
-
-
-def _text(value: object) -> str:
-    """Every digit of it, but 37 for 37.0."""
-    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+    return f"Drawn by {drawn}, {origin}. {charge}"
 
 
 def _printable(text: str) -> str:

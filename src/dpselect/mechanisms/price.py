@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
-from dpselect.arguments import finite_bounds, positive_epsilon
+from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Unit
 from dpselect.mechanisms.quantile import refused_values, with_nan
@@ -23,15 +24,16 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 class PriceMechanism(MechanismValue):
     r"""Draws a price with density proportional to :math:`e^{p \cdot \#\{\text{offers} \ge p\}/b}` over the bounds.
 
-    The score of a price is the revenue it would make: everybody whose offer is at least the price buys one. One unit
-    changes the revenue at a price by no more than the price, and all prices' revenues in the same direction, also where
-    an offer is replaced by another: b is upper / epsilon under both relations, without the factor two.
+    The score of a price is the revenue it would make: everybody whose offer is at least the price buys one. Between
+    neighbours no two revenues move apart by more than the highest price times `values_per_unit`, also where offers are
+    replaced by others: b is that over epsilon under both relations, without the factor two.
 
     Args:
         epsilon: privacy loss of one draw, > 0.
         bounds: ``(lower, upper)``, public, ``0 <= lower < upper``. An offer above `upper` counts as `upper`; one below
             `lower` never buys.
-        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``; one offer a unit.
+        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
+        values_per_unit: the most offers that are one unit's.
 
     Raises:
         InvalidParameterError: an argument is out of range.
@@ -49,6 +51,7 @@ class PriceMechanism(MechanismValue):
     epsilon: float
     bounds: tuple[float | Fraction, float | Fraction]
     neighbours: Neighbours = Neighbours.ADD_REMOVE
+    values_per_unit: int = 1
     _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
     _sampler: _core.LandscapeSampler = field(init=False, repr=False, compare=False)
 
@@ -60,17 +63,18 @@ class PriceMechanism(MechanismValue):
         self._set("epsilon", positive_epsilon(self.epsilon))
         self._set("bounds", ends)
         self._set("neighbours", neighbouring_relation(self.neighbours))
+        self._set("values_per_unit", positive_count(self.values_per_unit, "values_per_unit"))
         self._set("_ends", ends)
         self._set("_sampler", _core.LandscapeSampler(self.epsilon, self.sensitivity, 1))
 
     @property
     def sensitivity(self) -> float:
-        """How far the revenue of any price moves between neighbours: the highest price."""
-        return self._ends[1]
+        """How far the revenue of any price moves between neighbours: the highest price times `values_per_unit`."""
+        return positive_sensitivity(self.values_per_unit * Fraction(self._ends[1]))
 
     @property
     def scale(self) -> float:
-        """The scale b = upper / epsilon, in the unit of the revenue."""
+        """The scale b = sensitivity / epsilon, in the unit of the revenue."""
         return scale_of(self.epsilon, self.sensitivity, factor=1)
 
     @property
@@ -94,6 +98,39 @@ class PriceMechanism(MechanismValue):
         breakpoints, counts = self._demand(offers)
         zeros = np.zeros_like(counts)
         return self._sampler.slopes(breakpoints, counts, zeros, zeros)
+
+    def error_bound(self, confidence: float = 0.99, *, share: float) -> float:
+        """With probability `confidence` the revenue is at most this far below `share` of the best one.
+
+        The best of the prices from ``lower / share`` on, whatever the offers; so it may be published. Below all of the
+        best no bound holds for all offers: everybody may offer just `lower`, and then any other price earns nothing.
+
+        Args:
+            confidence: strictly between 0 and 1.
+            share: of the best revenue, strictly between 0 and 1.
+
+        Returns:
+            A bound in the unit of the revenue; infinite if `lower` is 0, or no price is as high as ``lower / share``.
+
+        Raises:
+            InvalidParameterError: an argument is out of range.
+
+        Proof: ``proofs/prices.md``.
+
+        >>> round(PriceMechanism(epsilon=1.0, bounds=(1, 10)).error_bound(share=0.9), 1)
+        89.8
+        """
+        confidence, share = probability(confidence, "confidence"), probability(share, "share")
+        lower, upper = (Fraction(end) for end in self._ends)
+        kept = lower * (1 - Fraction(share)) / Fraction(share)  # length of the prices that are nearly as good
+        if lower == 0 or lower + kept > upper:
+            return math.inf
+        odds = Fraction(confidence) / (1 - Fraction(confidence)) * (upper - lower - kept) / kept
+        if odds <= 1:
+            return 0.0
+        # In two logarithms, as the quotient may be beyond the doubles; the factor covers their rounding.
+        logarithm = math.log(odds.numerator) - math.log(odds.denominator)
+        return self.scale * (logarithm + 1e-12 * (1.0 + math.log(odds.numerator)))
 
     def cdf(self, offers: ScoresLike, points: npt.ArrayLike) -> FloatArray:
         """Probability of a price not above each of `points`, if the offers were these. For planning on public offers.

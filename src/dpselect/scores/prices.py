@@ -1,4 +1,4 @@
-r"""The revenue score of a price: the price times the number of offers that are at least as high."""
+"""The revenue score of a price: the price times the number of offers that are at least as high."""
 
 from __future__ import annotations
 
@@ -30,3 +30,22 @@ def price_sensitivity(highest: float | Fraction, *, max_rows_per_unit: int) -> S
     exact = decimal_fraction(highest, "highest", expected="a finite number > 0")
     value = positive_sensitivity(max_rows_per_unit * exact)
     return Sensitivity(value, monotonic=True, neighbours=Neighbours.ADD_REMOVE, proof="proofs/best_price.md")
+
+
+def price_range_sensitivity(upper: float, *, max_rows_per_unit: int) -> Sensitivity:
+    """How far all rows of one more unit can move the revenue of any price up to `upper`, whatever number it is.
+
+    Args:
+        upper: the public upper bound of the prices, > 0, as the double it is.
+        max_rows_per_unit: the most offers one unit has, >= 1.
+
+    Returns:
+        Their product, rounded up. Between all numbers two revenues can move apart by nearly as much.
+
+    Proof: ``proofs/prices.md``.
+
+    >>> price_range_sensitivity(9.5, max_rows_per_unit=2).value
+    19.0
+    """
+    value = positive_sensitivity(max_rows_per_unit * Fraction(upper))
+    return Sensitivity(value, monotonic=True, neighbours=Neighbours.ADD_REMOVE, proof="proofs/prices.md")

@@ -1,17 +1,19 @@
-"""The best price of a public list: permute-and-flip on revenues."""
+"""The best price of a public list, by permute-and-flip on revenues, or between two bounds, with a density."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.arguments import positive_count
-from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms import PriceListMechanism
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
+from dpselect.mechanisms import PriceListMechanism, PriceMechanism
+from dpselect.privacy import Sensitivity
 from dpselect.release import CONFIDENCE, Release
-from dpselect.scores import price_sensitivity
+from dpselect.scores import price_range_sensitivity, price_sensitivity
 from dpselect.summaries import PublicDomain, UnitValues
 from dpselect.tasks.quantile import MOST_ROWS_PER_UNIT
 
@@ -22,30 +24,78 @@ class BestPrice:
 
     Attributes:
         mechanism: draws once, at the whole cost.
+        sensitivity: of the revenues, with its proof.
+        candidates: what a certificate says of the prices.
+        error_bound: in units of revenue, at the confidence of a release; None between bounds, where there is none that
+            holds for all offers.
+        domain: what offers are clipped into: those below 0 buy at no price, those above the highest at every one.
+        draw_proof: page that proves the law of the draw.
     """
 
-    mechanism: PriceListMechanism
+    mechanism: PriceListMechanism | PriceMechanism
+    sensitivity: Sensitivity
+    candidates: Mapping[str, Any]
+    error_bound: float | None
+    domain: PublicDomain
+    draw_proof: str
 
     @classmethod
-    def planned(cls, prices: Any, *, epsilon: float, max_rows_per_unit: object = 1) -> BestPrice:
-        """The question at a cost.
+    def planned(
+        cls, prices: Any = None, *, bounds: Any = None, epsilon: float, max_rows_per_unit: object = 1
+    ) -> BestPrice:
+        """The question at a cost: about a list of `prices`, or about all of them between two `bounds`.
 
         Raises:
-            InvalidCandidatesError: `prices` are not a list of different positive numbers with a common unit.
-            InvalidParameterError: `epsilon` is not a finite number > 0, or `max_rows_per_unit` not a whole number from
-                1 to 10^9.
+            InvalidCandidatesError: not exactly one of `prices` and `bounds` is given, or `prices` are not a list of
+                different positive numbers with a common unit.
+            InvalidParameterError: `epsilon` is not a finite number > 0, `max_rows_per_unit` not a whole number from
+                1 to 10^9, or `bounds` not two finite numbers >= 0, the smaller first.
 
         >>> task = BestPrice.planned(range(1, 11), epsilon=0.5)
         >>> task.mechanism.sensitivity, task.mechanism.scale  # in units of revenue: 10, and 9 / epsilon
         (10.0, 18.0)
+        >>> BestPrice.planned(bounds=(1, 10), epsilon=0.5).mechanism.scale
+        20.0
         """
         rows = positive_count(max_rows_per_unit, "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
-        return cls(mechanism=PriceListMechanism(epsilon=epsilon, prices=prices, values_per_unit=rows))
+        if (prices is None) == (bounds is None):
+            got = Shown("None" if prices is None else "<given together with bounds>")
+            expected = "either a public list of prices, or bounds instead, two public ends with any price between them"
+            raise InvalidCandidatesError("prices", got, expected, "Never take either from the offers themselves.")
+        if bounds is None:
+            return cls._of_list(PriceListMechanism(epsilon=epsilon, prices=prices, values_per_unit=rows))
+        return cls._between(PriceMechanism(epsilon=epsilon, bounds=bounds, values_per_unit=rows))
+
+    @classmethod
+    def _of_list(cls, listed: PriceListMechanism) -> BestPrice:
+        ends = {"lowest": listed.lowest, "highest": listed.highest}
+        return cls(
+            mechanism=listed,
+            sensitivity=price_sensitivity(max(listed.prices), max_rows_per_unit=listed.values_per_unit),
+            candidates={"origin": "caller", "count": listed.count, "kind": "prices", **ends},
+            error_bound=listed.error_bound(CONFIDENCE),
+            domain=PublicDomain(0.0, listed.highest),
+            draw_proof="proofs/permute_and_flip.md",
+        )
+
+    @classmethod
+    def _between(cls, mechanism: PriceMechanism) -> BestPrice:
+        domain = PublicDomain.given(mechanism.bounds)
+        return cls(
+            mechanism=mechanism,
+            sensitivity=price_range_sensitivity(domain.upper, max_rows_per_unit=mechanism.values_per_unit),
+            candidates=domain.description(),
+            error_bound=None,
+            domain=PublicDomain(0.0, domain.upper),  # not from `lower` on: offers below must not buy there
+            draw_proof="proofs/falling_scores.md",
+        )
 
     @property
-    def domain(self) -> PublicDomain:
-        """What offers are clipped into: those below 0 buy at no price, those above the highest at every one."""
-        return PublicDomain(0.0, self.mechanism.highest)
+    def offered(self) -> dict[str, Any]:
+        """The prices as the caller named them: what tells this question from others."""
+        if isinstance(self.mechanism, PriceListMechanism):
+            return {"prices": self.mechanism.prices}
+        return {"bounds": self.mechanism.bounds}
 
     @property
     def max_rows_per_unit(self) -> int:
@@ -69,13 +119,12 @@ class BestPrice:
         Raises:
             InvalidParameterError: the offers were gathered for another question. Nothing is drawn then.
 
-        Proof: ``proofs/best_price.md`` (the sensitivity, and the choice of rows) and ``proofs/permute_and_flip.md``
-        (the draw).
+        Proof: of a list ``proofs/best_price.md`` (the sensitivity, and the choice of rows) and
+        ``proofs/permute_and_flip.md`` (the draw); between bounds ``proofs/prices.md`` and ``proofs/falling_scores.md``.
         """
         if offers.max_rows_per_unit > self.max_rows_per_unit or offers.domain != self.domain:
             expected = "values gathered with the highest price and rows per unit of the question"
             raise InvalidParameterError("offers", offers, expected)
-        sensitivity = price_sensitivity(max(self.mechanism.prices), max_rows_per_unit=self.max_rows_per_unit)
         return Release(
             value=self.mechanism.draw(offers.values),
             task="best_price",
@@ -85,19 +134,13 @@ class BestPrice:
             rounds=1,
             epsilon=self.mechanism.epsilon,
             delta=0.0,
-            sensitivity=sensitivity.value,
-            monotonic=sensitivity.monotonic,
-            neighbours=sensitivity.neighbours,
-            candidates=self._description(),
-            error_bound=self.mechanism.error_bound(CONFIDENCE),
+            sensitivity=self.sensitivity.value,
+            monotonic=self.sensitivity.monotonic,
+            neighbours=self.sensitivity.neighbours,
+            candidates=self.candidates,
+            error_bound=self.error_bound,
             confidence=CONFIDENCE,
-            proofs=(sensitivity.proof, "proofs/permute_and_flip.md", "proofs/exact_sampling.md"),
+            proofs=(self.sensitivity.proof, self.draw_proof, "proofs/exact_sampling.md"),
             time=time,
             arguments={"max_rows_per_unit": self.max_rows_per_unit},
         )
-
-    def _description(self) -> dict[str, Any]:
-        """What a certificate says of the candidates."""
-        listed = self.mechanism
-        ends = {"lowest": listed.lowest, "highest": listed.highest}
-        return {"origin": "caller", "count": listed.count, "kind": "prices", **ends}

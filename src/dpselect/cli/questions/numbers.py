@@ -137,7 +137,8 @@ def price(
     /,
     *,
     unit: str,
-    prices: Prices,
+    prices: Prices | None = None,
+    bounds: Bounds | None = None,
     epsilon: Number,
     max_rows_per_unit: Whole = 1,
     ledger: LedgerUrl = None,
@@ -155,7 +156,8 @@ def price(
         column: Column of numbers, the most that each would pay.
         unit: Column that says whose row it is: who is protected.
         prices: Public prices to choose from: a range 1..100, a list 4.99,9.99, or @file with one a line. The answer is
-            one of them, and the error grows with the highest.
+            one of them, and the error grows with the highest. Either this or --bounds.
+        bounds: Smallest and largest answer, public: any price between them. Gives no bound on the error.
         epsilon: Privacy loss of this answer; smaller is more private and less accurate.
         max_rows_per_unit: Most rows of one unit; of more, so many are chosen at random. The error grows with it.
         ledger: Ledger that the answer is charged to before it is drawn, such as sqlite:///budget.db.
@@ -167,9 +169,14 @@ def price(
 
     with scan_progress() as progress:
         data = Dataset(source, unit=unit, progress=progress, ledger=ledger, account=account)
-        listed = public.parsed_prices(prices)
+        listed = None if prices is None else public.parsed_prices(prices)
         release = data.best_price(
-            column, prices=listed, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit, request=request
+            column,
+            prices=listed,
+            bounds=bounds,
+            epsilon=epsilon,
+            max_rows_per_unit=max_rows_per_unit,
+            request=request,
         )
     show(release, as_json=as_json)
 

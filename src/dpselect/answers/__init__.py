@@ -1,0 +1,33 @@
+"""What is said of an answer, by the question it answers: rows of a table, and sentences on its error and origin.
+
+A new task adds its entry to `_ANSWERS` and says there only what differs from `Answer`.
+"""
+
+from __future__ import annotations
+
+from dpselect.answers.answer import Answer, Certified, Value
+from dpselect.answers.counts import MostCommonAnswer, TopKAnswer
+from dpselect.answers.density import DensityAnswer
+from dpselect.answers.price import PriceAnswer
+from dpselect.answers.quantiles import QuantileAnswer, QuantilesAnswer
+from dpselect.answers.text import as_text
+
+__all__ = ["Answer", "Certified", "Value", "answer_to", "as_text"]
+
+_ANSWERS: dict[str, Answer] = {
+    "most_common": MostCommonAnswer(),
+    "top_k": TopKAnswer(),
+    "quantile": QuantileAnswer(),
+    "quantiles": QuantilesAnswer(),
+    "best_price": PriceAnswer(),
+    "density": DensityAnswer(),
+}
+
+
+def answer_to(task: str) -> Answer:
+    """What is said of answers to `task`, the name that a release gives it.
+
+    >>> answer_to("top_k").label
+    'rank'
+    """
+    return _ANSWERS[task]

@@ -1,0 +1,87 @@
+"""What every answer has: a table of two columns, a sentence on its error, and what it was drawn from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import Any, ClassVar, Protocol
+
+from dpselect.answers.text import as_text, counted
+
+Value = int | float | str | bool | date
+
+_USELESS = 1e15
+"""An error bound beyond any number of people."""
+
+
+class Certified(Protocol):
+    """The part of a release that is spoken of; see `dpselect.Release`."""
+
+    @property
+    def value(self) -> Value | list[Value]: ...
+    @property
+    def column(self) -> str: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def candidates(self) -> Mapping[str, Any]: ...
+    @property
+    def error_bound(self) -> float | None: ...
+    @property
+    def confidence(self) -> float: ...
+    @property
+    def arguments(self) -> Mapping[str, Any]: ...
+
+
+class Answer(ABC):
+    """Answers to one task."""
+
+    __slots__ = ()
+
+    label: ClassVar[str]
+    """Of the first column of the table."""
+
+    remedy: ClassVar[str] = ""
+    """What to do where there is no bound on the error: how the sentence that says so goes on."""
+
+    @abstractmethod
+    def keys(self, release: Certified) -> Iterable[str]:
+        """The first column of the table, an entry for each value."""
+
+    @abstractmethod
+    def within(self, release: Certified, bound: float) -> str:
+        """What is within `bound` of what, as the rest of a sentence."""
+
+    @abstractmethod
+    def origin(self, release: Certified) -> str:
+        """What the value was drawn from, as a part of a sentence."""
+
+    def error_unit(self, release: Certified) -> str | None:
+        """What the error is measured in, where it is not a count."""
+        del release
+        return None
+
+    def values(self, release: Certified) -> list[Value]:
+        """The second column of the table."""
+        return release.value if isinstance(release.value, list) else [release.value]
+
+    def rows(self, release: Certified) -> list[tuple[str, Value]]:
+        """The table."""
+        return list(zip(self.keys(release), self.values(release), strict=True))
+
+    def accuracy(self, release: Certified) -> str:
+        """The error bound in one sentence."""
+        bound = release.error_bound
+        if bound is None:
+            return f"No bound on the error holds for all data{self.remedy}."
+        if not bound < _USELESS:
+            return "At this epsilon no useful bound on the error can be given."
+        return f"With {release.confidence:.0%} confidence {self.within(release, bound)}."
+
+
+def from_rows(release: Certified, numbers: str, *, ends: tuple[str, str] = ("lower", "upper")) -> str:
+    """The origin of what was drawn out of `numbers`, between `ends`, for a bounded number of rows of each unit."""
+    low, high = (as_text(release.candidates[end]) for end in ends)
+    rows = counted(release.arguments["max_rows_per_unit"], "row")
+    return f"out of {numbers} from {low} to {high}, from at most {rows} of each {release.unit}"

@@ -1,0 +1,43 @@
+"""Answers about the shares of bins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from dpselect.answers.answer import Answer, Certified, Value, from_rows
+from dpselect.answers.text import counted
+
+
+class DensityAnswer(Answer):
+    """The share of the units in each bin, from noisy counts or from a sample."""
+
+    __slots__ = ()
+    label = "from"
+
+    def keys(self, release: Certified) -> Iterable[str]:
+        """Where each bin begins, with the digits that tell them apart."""
+        lower, upper, count = (release.candidates[name] for name in ("lower", "upper", "count"))
+        width = upper / count - lower / count
+        digits = min(max(0, 2 - math.floor(math.log10(width))), 300)
+        shown = [f"{lower + place * width:.{digits}f}" for place in range(count)]
+        return [each.rstrip("0").rstrip(".") if "." in each else each for each in shown]
+
+    def values(self, release: Certified) -> list[Value]:
+        return [round(share, 6) for share in super().values(release) if isinstance(share, float)]
+
+    def error_unit(self, release: Certified) -> str | None:
+        return "share" if _is_sample(release) else None
+
+    def within(self, release: Certified, bound: float) -> str:
+        if _is_sample(release):
+            up = math.ceil(bound * 1e4) / 1e4
+            return f"the share of the units below any edge of a bin is within {up:g} of the truth"
+        return f"the noisy count of each bin is within {math.floor(bound):,} of the truth"
+
+    def origin(self, release: Certified) -> str:
+        return from_rows(release, counted(release.candidates["count"], "bin"))
+
+
+def _is_sample(release: Certified) -> bool:
+    return release.arguments.get("method") == "sample"

@@ -1,0 +1,32 @@
+"""Answers about the revenue of prices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dpselect.answers.answer import Answer, Certified, from_rows
+from dpselect.answers.text import counted
+
+
+class PriceAnswer(Answer):
+    """A price of a list, or between two bounds."""
+
+    __slots__ = ()
+    label = "answer"
+    remedy = "; with a list of prices there is one"
+
+    def keys(self, release: Certified) -> Iterable[str]:
+        return ["best price"]
+
+    def error_unit(self, release: Certified) -> str | None:
+        return "revenue"
+
+    def within(self, release: Certified, bound: float) -> str:
+        within = f"{bound:,}".removesuffix(".0")
+        return f"the revenue of the released price is within {within} of the best"
+
+    def origin(self, release: Certified) -> str:
+        public = release.candidates
+        if "count" not in public:
+            return from_rows(release, "all prices")
+        return from_rows(release, counted(public["count"], "price"), ends=("lowest", "highest"))

@@ -1,0 +1,46 @@
+"""Answers about the ranks of numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from dpselect.answers.answer import Answer, Certified, from_rows
+from dpselect.answers.text import as_text
+
+
+class QuantileAnswer(Answer):
+    """A number that about a share of the values lies below."""
+
+    __slots__ = ()
+    label = "level"
+    remedy = "; with a step there is one"
+
+    def keys(self, release: Certified) -> Iterable[str]:
+        return [as_text(release.arguments["level"])]
+
+    def error_unit(self, release: Certified) -> str | None:
+        return "ranks"
+
+    def within(self, release: Certified, bound: float) -> str:
+        near = f"within {math.ceil(bound):,} of the wanted one"
+        grid = f"values rounded to steps of {as_text(release.candidates['step'])}"
+        return f"the rank of the released {release.column} is {near}, {grid}"
+
+    def origin(self, release: Certified) -> str:
+        public = release.candidates
+        numbers = f"the {public['count']:,} numbers" if public["source"] == "grid" else "all numbers"
+        return from_rows(release, numbers)
+
+
+class QuantilesAnswer(QuantileAnswer):
+    """Several of them, for which no bound on the error is known, with or without a step."""
+
+    __slots__ = ()
+    remedy = ""
+
+    def keys(self, release: Certified) -> Iterable[str]:
+        return [as_text(level) for level in release.arguments["levels"]]
+
+    def error_unit(self, release: Certified) -> str | None:
+        return None
