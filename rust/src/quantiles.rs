@@ -11,7 +11,8 @@ use crate::blocks::reserved;
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::grid::Grid;
-use crate::quantile::{self, Range, Route};
+use crate::quantile::{self, Route};
+use crate::range::Range;
 use crate::scale::Scale;
 use crate::score::{Score, View};
 use crate::sieve::for_chunks;
@@ -64,7 +65,11 @@ fn halve<E: Entropy>(
     entropy: &mut E,
 ) -> Result<Vec<f64>, SelectError> {
     let mut halving = Halving { levels, range, epsilon, answers: vec![0.0; levels.len()], entropy };
-    halving.node(values, 0..levels.len(), range.bounds(), (0.0, 1.0))?;
+    let ends = match range {
+        Range::Interval { lower, upper } => (lower, upper),
+        Range::Grid(grid) => (grid.point(0), grid.point(grid.count() - 1)),
+    };
+    halving.node(values, 0..levels.len(), ends, (0.0, 1.0))?;
     Ok(halving.answers)
 }
 
@@ -142,7 +147,7 @@ impl<E: Entropy> Halving<'_, E> {
         let range = match self.range {
             Range::Interval { .. } => Range::Interval { lower: ends.0, upper: ends.1 },
             Range::Grid(grid) => {
-                part = grid.part(grid.below(ends.0), grid.up_to(ends.1));
+                part = grid.part(grid.nearest(ends.0), grid.nearest(ends.1) + 1);
                 Range::Grid(&part)
             }
         };
@@ -207,7 +212,7 @@ mod tests {
             let unshared = halve(&mut values.clone(), &[0.2, 0.4], Range::Grid(&grid), 2.0, &mut entropy).unwrap();
             assert!(unshared[1] == 4.0);
         }
-        let huge = Grid::new(IBig::ZERO, UBig::ONE, UBig::ONE, 1 << 60).unwrap();
+        let huge = Grid::new(IBig::ZERO, UBig::ONE, UBig::ONE, 1 << 53).unwrap();
         assert!(draw(&View::of(&values), &[0.2, 0.4], Range::Grid(&huge), 2.0, &mut entropy).is_ok());
         assert!(draw(&View::of(&[0.0, f64::NAN]), &[0.5], Range::Grid(&grid), 2.0, &mut entropy).is_err());
     }

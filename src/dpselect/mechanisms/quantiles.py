@@ -12,7 +12,8 @@ from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
 from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, positive_sensitivity, quantile_level
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.grids import Grid
+from dpselect.grids import Grid
+from dpselect.mechanisms.native_grids import native_grid
 from dpselect.mechanisms.quantile import refused_values, shortest
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 from dpselect.mechanisms.values import MechanismValue
@@ -78,7 +79,9 @@ class QuantilesMechanism(MechanismValue):
         self._set("neighbours", neighbouring_relation(self.neighbours))
         self._set("values_per_unit", positive_count(self.values_per_unit, "values_per_unit"))
         self._set("_ends", (float(lower), float(upper)))
-        self._set("_grid", None if self.step is None else Grid.dividing(lower, upper, step=self.step))
+        grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
+        self._set("step", None if grid is None else shortest(grid.step))
+        self._set("_grid", grid)
         if self.method not in METHODS:
             raise InvalidParameterError("method", self.method, '"joint" or "halving"')
         if self.method == "joint" and self.epsilon > LARGEST_JOINT_EPSILON:
@@ -136,7 +139,7 @@ class QuantilesMechanism(MechanismValue):
             InvalidDataError: not one-dimensional, not numbers, or NaN among them. Nothing is drawn then.
         """
         increasing = sorted(self.levels)
-        grid = None if self._grid is None else self._grid.native()
+        grid = None if self._grid is None else native_grid(self._grid)
         try:
             native = native_scores(values)
             if self.method == "joint":
