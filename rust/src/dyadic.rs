@@ -61,11 +61,8 @@ pub fn floor_quotient(numerator: &IBig, denominator: &UBig) -> f64 {
     let rounded = nearest_quotient(numerator, denominator);
     let (mantissa, exponent) = parts(rounded);
     let (product, numerator) = (mantissa * IBig::from(denominator.clone()), numerator.clone());
-    let is_above = if exponent < 0 {
-        product > numerator << -exponent as usize
-    } else {
-        product << exponent as usize > numerator
-    };
+    let is_above =
+        if exponent < 0 { product > numerator << -exponent as usize } else { product << exponent as usize > numerator };
     if is_above { rounded.next_down() } else { rounded }
 }
 

@@ -202,7 +202,11 @@ mod tests {
                     let is_above = |index: u64| {
                         let doubled = &grid.start * 2 + IBig::from(&grid.step * UBig::from(2 * index + 1));
                         let (left, right) = (&mantissa * IBig::from(&grid.denominator << 1), doubled);
-                        if exponent < 0 { left > right << -exponent as usize } else { left << exponent as usize > right }
+                        if exponent < 0 {
+                            left > right << -exponent as usize
+                        } else {
+                            left << exponent as usize > right
+                        }
                     };
                     let expected = (0..grid.count() - 1).filter(|index| is_above(*index)).count() as u64;
                     assert_eq!(grid.nearest(value), expected, "{value}");

@@ -201,8 +201,8 @@ unsafe fn sort_out_avx512(values: &[f64], pivots: Pivots, between: &mut Vec<f64>
         up_to = _mm512_mask_sub_epi64(up_to, is_up_to, up_to, minus_one);
         from = _mm512_mask_sub_epi64(from, is_from, from, minus_one);
         above = _mm512_mask_sub_epi64(above, _mm512_cmp_pd_mask::<_CMP_GT_OQ>(value, second_high), above, minus_one);
-        let kept = _mm512_cmp_pd_mask::<_CMP_GT_OQ>(value, first_high)
-            & _mm512_cmp_pd_mask::<_CMP_LT_OQ>(value, second_low);
+        let kept =
+            _mm512_cmp_pd_mask::<_CMP_GT_OQ>(value, first_high) & _mm512_cmp_pd_mask::<_CMP_LT_OQ>(value, second_low);
         // SAFETY: the caller made room for 8 more than all values.
         unsafe { _mm512_storeu_pd(target.add(len), _mm512_maskz_compress_pd(kept, value)) };
         len += kept.count_ones() as usize;

@@ -217,7 +217,8 @@ mod tests {
 
     #[test]
     fn all_values_are_clipped_counted_and_sorted() {
-        let window = Window::of_all(&View::of(&[3.0, -7.0, 1.0, 3.0, 99.0, -0.0, 0.0, f64::INFINITY]), within(-2.0, 9.0));
+        let window =
+            Window::of_all(&View::of(&[3.0, -7.0, 1.0, 3.0, 99.0, -0.0, 0.0, f64::INFINITY]), within(-2.0, 9.0));
         let window = window.unwrap();
         assert_eq!(window.values, [-2.0, 0.0, 1.0, 3.0, 9.0]);
         assert_eq!(window.up_to, [1, 3, 4, 6, 8]);

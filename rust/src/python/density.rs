@@ -11,9 +11,9 @@ use crate::blocks::reserved;
 use crate::density::Plan;
 use crate::entropy::with_thread_entropy;
 use crate::error::SelectError;
+use crate::range::Range;
 use crate::scale::Scale;
 use crate::staircase::Staircase;
-use crate::range::Range;
 use crate::window::Window;
 
 /// Bands around a data set; holds no generator state.

@@ -13,8 +13,8 @@ use crate::grid;
 use crate::joint;
 use crate::point::Point;
 use crate::quantile::{self, Route};
-use crate::range::Range;
 use crate::quantiles;
+use crate::range::Range;
 use crate::scale::Scale;
 use crate::segments::Chooser;
 
