@@ -126,7 +126,7 @@ QUANTILES: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"bounds": (0, float("nan"))}, dps.InvalidParameterError, "bounds=nan"),
     ({"bounds": (0, float("inf"))}, dps.InvalidParameterError, "bounds=inf"),
     ({"bounds": None}, dps.InvalidParameterError, "bounds=None"),
-    ({"step": 7}, dps.InvalidParameterError, "a number that divides the distance of the bounds"),
+    ({"step": 7}, dps.InvalidParameterError, "divides upper - lower into whole steps"),
     ({"step": 0}, dps.InvalidParameterError, "step=0"),
     ({"level": 1.5}, dps.InvalidParameterError, "level=1.5"),
     ({"level": float("nan")}, dps.InvalidParameterError, "level=nan"),

@@ -6,7 +6,7 @@ use crate::error::SelectError;
 use crate::grid::Grid;
 use crate::interval::Ratio;
 use crate::point::Point;
-use crate::quantile::Range;
+use crate::range::Range;
 use crate::score::{Score, View};
 use crate::sieve::for_chunks;
 use crate::wide::Wide;

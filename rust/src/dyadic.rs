@@ -55,6 +55,17 @@ pub fn nearest_quotient(numerator: &IBig, denominator: &UBig) -> f64 {
     nearest(&IBig::from_parts(sign, marked), -shift - 1)
 }
 
+/// The largest double that is not above `numerator / denominator`, which has to be within the doubles.
+#[must_use]
+pub fn floor_quotient(numerator: &IBig, denominator: &UBig) -> f64 {
+    let rounded = nearest_quotient(numerator, denominator);
+    let (mantissa, exponent) = parts(rounded);
+    let (product, numerator) = (mantissa * IBig::from(denominator.clone()), numerator.clone());
+    let is_above =
+        if exponent < 0 { product > numerator << -exponent as usize } else { product << exponent as usize > numerator };
+    if is_above { rounded.next_down() } else { rounded }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

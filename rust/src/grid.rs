@@ -2,9 +2,13 @@
 
 use dashu_int::{IBig, UBig};
 
-use crate::dyadic::nearest_quotient;
+use crate::dyadic::{floor_quotient, nearest_quotient};
+use crate::range::Stretch;
 
 /// Points in increasing order (neighbours may be equal where doubles lie further apart than the grid's points).
+///
+/// A value counts as the point nearest to it, midway between two as the lower one; the points that are compared are
+/// the exact ones, before they are rounded.
 #[derive(Clone, Debug)]
 pub struct Grid {
     start: IBig,
@@ -16,12 +20,14 @@ pub struct Grid {
 }
 
 const EXACT: i64 = 1 << 53;
+/// So that the index of a point is a double, too.
+const LARGEST_COUNT: u64 = 1 << 53;
 
 impl Grid {
-    /// `None` unless `step`, `denominator` and `count` are positive and all points are finite.
+    /// `None` unless `step`, `denominator` and `count` are positive, `count` is at most 2^53 and all points are finite.
     #[must_use]
     pub fn new(start: IBig, step: UBig, denominator: UBig, count: u64) -> Option<Self> {
-        if step == UBig::ZERO || denominator == UBig::ZERO || count == 0 || count > 1 << 62 {
+        if step == UBig::ZERO || denominator == UBig::ZERO || count == 0 || count > LARGEST_COUNT {
             return None;
         }
         let last = &start + IBig::from(&step * UBig::from(count - 1));
@@ -61,46 +67,61 @@ impl Grid {
     /// How many points are below `value`.
     #[must_use]
     pub fn below(&self, value: f64) -> u64 {
-        self.partition(value, |point| point < value)
+        self.partition(self.count, value, |index| self.point(index) < value)
     }
 
-    /// How many points are not above `value`.
-    #[must_use]
-    pub fn up_to(&self, value: f64) -> u64 {
-        self.partition(value, |point| point <= value)
-    }
-
-    /// The index of the point nearest to `value`, decided for each value alone; of an infinite one, that of an end.
+    /// The index of the point that `value` counts as, decided for each value alone; infinite ones go to the ends.
     #[must_use]
     pub fn nearest(&self, value: f64) -> u64 {
-        let above = self.up_to(value);
-        if above == 0 || above == self.count {
-            return above.saturating_sub(1);
-        }
-        let is_low = value - self.point(above - 1) <= self.point(above) - value;
-        if is_low { above - 1 } else { above }
+        self.partition(self.count - 1, value, |index| self.cut(index) < value)
     }
 
-    /// How many points come before the first that is not `before`; `value` only says where to look first.
-    fn partition(&self, value: f64, before: impl Fn(f64) -> bool) -> u64 {
+    /// The values that count as point `index`, which must be below `count`.
+    #[must_use]
+    pub fn cell(&self, index: u64) -> Stretch {
+        Stretch {
+            low: if index == 0 { f64::NEG_INFINITY } else { self.cut(index - 1).next_up() },
+            high: if index + 1 == self.count { f64::INFINITY } else { self.cut(index) },
+        }
+    }
+
+    /// The last double that counts as point `index` and not as the next one: the midpoint, rounded down.
+    #[must_use]
+    pub fn cut(&self, index: u64) -> f64 {
+        if let Some((start, step, denominator)) = self.plain {
+            let doubled = 2 * (start + step * index as i64) + step;
+            if doubled.abs() <= EXACT {
+                let (numerator, denominator) = (doubled as f64, 2.0 * denominator);
+                let quotient = numerator / denominator;
+                // Fused, so the sign is that of the exact difference.
+                let is_above = quotient.mul_add(denominator, -numerator) > 0.0;
+                return if is_above { quotient.next_down() } else { quotient };
+            }
+        }
+        let doubled = ((&self.start + IBig::from(&self.step * UBig::from(index))) << 1) + IBig::from(self.step.clone());
+        floor_quotient(&doubled, &(&self.denominator << 1))
+    }
+
+    /// How many indices below `end` come before the first that is not `before`; `value` says where to look first.
+    fn partition(&self, end: u64, value: f64, before: impl Fn(u64) -> bool) -> u64 {
         let (first, last) = (self.point(0), self.point(self.count - 1));
         let share = (value / 2.0 - first / 2.0) / (last / 2.0 - first / 2.0);
-        let guess = (share * (self.count - 1) as f64) as u64; // saturates, also for NaN
+        let guess = ((share * (self.count - 1) as f64) as u64).min(end); // saturates, also for NaN
         // Everything below `low` is before, nothing from `high` on is; widen around the guess until that holds.
-        let (mut low, mut high) = (guess.min(self.count), guess.min(self.count));
+        let (mut low, mut high) = (guess, guess);
         let mut reach = 1;
-        while low > 0 && !before(self.point(low - 1)) {
+        while low > 0 && !before(low - 1) {
             (low, high) = (low.saturating_sub(reach), low - 1);
             reach *= 2;
         }
         reach = 1;
-        while high < self.count && before(self.point(high)) {
-            (low, high) = (high + 1, high.saturating_add(reach).min(self.count));
+        while high < end && before(high) {
+            (low, high) = (high + 1, high.saturating_add(reach).min(end));
             reach *= 2;
         }
         while low < high {
             let middle = low + (high - low) / 2;
-            if before(self.point(middle)) { low = middle + 1 } else { high = middle }
+            if before(middle) { low = middle + 1 } else { high = middle }
         }
         low
     }
@@ -147,12 +168,11 @@ mod tests {
                 let near = points[entropy.below(grid.count()) as usize];
                 for value in [near, near + 0.01, near - 0.7, near.next_up(), -1e300, 1e300, f64::MAX, -f64::MAX] {
                     assert_eq!(grid.below(value), points.iter().filter(|point| **point < value).count() as u64);
-                    assert_eq!(grid.up_to(value), points.iter().filter(|point| **point <= value).count() as u64);
                 }
             }
         }
-        let wide = Grid::new(IBig::from(-(1_i64 << 60)), UBig::ONE, UBig::ONE, 1 << 61).unwrap();
-        assert_eq!((wide.below(0.0), wide.up_to(0.0)), (1 << 60, (1 << 60) + 1));
+        let wide = Grid::new(IBig::from(-(1_i64 << 52)), UBig::ONE, UBig::ONE, 1 << 53).unwrap();
+        assert_eq!((wide.below(0.0), wide.nearest(0.4)), (1 << 52, 1 << 52));
     }
 
     #[test]
@@ -161,6 +181,40 @@ mod tests {
         let values = [-9.0, -0.3, -0.26, -0.24, 0.0, 0.049, 0.051, 0.3, f64::INFINITY, f64::NEG_INFINITY];
         assert_eq!(values.map(|value| tenths.nearest(value)), [0, 0, 0, 1, 3, 3, 4, 6, 6, 0]);
         assert_eq!(grid(5, 1, 1, 1).nearest(7.0), 0);
+        // Midway is down; -1/4 is midway between exact tenths, though not between the doubles nearest to them.
+        assert_eq!([-0.25, (-0.25_f64).next_up(), 0.25].map(|value| tenths.nearest(value)), [0, 1, 5]);
+        assert_eq!([0.5, 1.5, 2.5, 2.5_f64.next_up()].map(|value| grid(0, 1, 1, 4).nearest(value)), [0, 1, 2, 3]);
+    }
+
+    /// By the definition, in integers: the number of midpoints below the value.
+    #[test]
+    fn the_nearest_point_is_that_of_the_exact_numbers() {
+        let mut entropy = seeded(82);
+        let large = Grid::new(IBig::from(-7) << 900, UBig::from(3_u8) << 897, UBig::from(7_u8), 40).unwrap();
+        let plain = grid(-1234, 7, 1000, 500);
+        let slow = Grid { plain: None, ..plain.clone() };
+        for grid in [grid(-20, 3, 10, 15), grid(1 << 52, 3, 1, 9), grid(0, 1, 3, 7), plain, slow, large] {
+            for _ in 0..400 {
+                let index = entropy.below(grid.count());
+                let near = [grid.point(index), grid.cut(index.min(grid.count() - 2))];
+                for value in near.into_iter().flat_map(|at| [at, at.next_up(), at.next_down()]) {
+                    let (mantissa, exponent) = crate::dyadic::parts(value);
+                    let is_above = |index: u64| {
+                        let doubled = &grid.start * 2 + IBig::from(&grid.step * UBig::from(2 * index + 1));
+                        let (left, right) = (&mantissa * IBig::from(&grid.denominator << 1), doubled);
+                        if exponent < 0 {
+                            left > right << -exponent as usize
+                        } else {
+                            left << exponent as usize > right
+                        }
+                    };
+                    let expected = (0..grid.count() - 1).filter(|index| is_above(*index)).count() as u64;
+                    assert_eq!(grid.nearest(value), expected, "{value}");
+                    assert!(grid.cell(expected).contains(value));
+                }
+            }
+            assert!((0..grid.count()).all(|index| grid.nearest(grid.point(index)) == index));
+        }
     }
 
     #[test]

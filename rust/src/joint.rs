@@ -15,7 +15,7 @@ use crate::error::SelectError;
 use crate::interval::Ratio;
 use crate::joint_chain::Chain;
 use crate::joint_steps::Steps;
-use crate::quantile::Range;
+use crate::range::Range;
 use crate::scale::Scale;
 use crate::score::{Score, View};
 use crate::segments::is_below;

@@ -34,6 +34,7 @@ pub mod point;
 mod python;
 pub mod quantile;
 pub mod quantiles;
+pub mod range;
 pub mod rank;
 pub mod rational;
 pub mod repeated;

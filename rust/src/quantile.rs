@@ -1,17 +1,18 @@
 //! A quantile by the exponential mechanism: density proportional to exp(-|#{v < o} - level n| / b) over an interval, or
-//! the weight exp(-max(0, #{v < o} - level n, level n - #{v <= o}) / b) for every point o of a public grid.
+//! the weight exp(-max(0, #{v < o} - level n, level n - #{v <= o}) / b) for every point o of a public grid, every value
+//! counting as the nearest one.
 //!
 //! Only values around the wanted rank are sorted. What lies further out is one piece to each side, proposed with a bound
 //! of its density and accepted by counting the true rank of its point; that changes the cost and not the law.
 //! Proofs: `proofs/quantiles.md` (the law and its privacy), `proofs/exact_sampling.md` (this way of drawing).
 
-use crate::blocks::reserved;
 use crate::coin::{Exponential, flip};
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::grid::Grid;
 use crate::interval::Ratio;
 use crate::point::Point;
+use crate::range::Range;
 use crate::rank::{Distance, Target};
 use crate::scale::Scale;
 use crate::score::{Score, View};
@@ -20,25 +21,6 @@ use crate::sieve::{Pivots, pass};
 use crate::tally::Places;
 use crate::wide::Wide;
 use crate::window::Window;
-
-/// Where the answer may lie.
-#[derive(Clone, Copy, Debug)]
-pub enum Range<'a> {
-    /// Any real number between two finite doubles, the first below the second.
-    Interval { lower: f64, upper: f64 },
-    /// A point of a grid.
-    Grid(&'a Grid),
-}
-
-impl Range<'_> {
-    /// Values outside are moved onto the nearer one.
-    pub(crate) fn bounds(self) -> (f64, f64) {
-        match self {
-            Self::Interval { lower, upper } => (lower, upper),
-            Self::Grid(grid) => (grid.point(0), grid.point(grid.count() - 1)),
-        }
-    }
-}
 
 /// How values are read; the law is the same for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +31,7 @@ pub enum Route {
     Sorted,
     /// Sort this many ranks to each side of the target, and make do with them.
     Window(u64),
-    /// Count the values at every place of a grid (sort them if there is none).
+    /// Count the values at every point of a grid (sort them if there is none).
     Tally,
 }
 
@@ -85,14 +67,11 @@ pub fn draw<T: Score, E: Entropy>(
         }
     }
     let is_worth_it = |grid: &Grid| route == Route::Tally || (route == Route::Automatic && is_sparse(grid, total));
-    let places = match range {
-        Range::Grid(grid) if is_worth_it(grid) => Places::new(grid)?,
-        _ => None,
+    let window = match range {
+        Range::Grid(grid) if is_worth_it(grid) => Window::of_tally(&Places::new(grid)?.tally(&values)?)?,
+        _ => Window::of_all(&values, range)?,
     };
-    let pieces = match places {
-        Some(places) => Pieces::from_tally(&places.tally(&values)?, target, range, scale)?,
-        None => Pieces::new(Window::of_all(&values, range.bounds())?, target, range, scale)?,
-    };
+    let pieces = Pieces::new(window, target, range, scale)?;
     let chooser = Chooser::new(&pieces)?;
     pieces.draw(&values, &chooser, entropy)
 }
@@ -121,7 +100,7 @@ fn by_window<'a, T: Score, E: Entropy>(
     while is_forced || radius < total / (2 * LARGEST_SHARE) {
         let center = target.whole().min(total - 1);
         let (first, last) = (center.saturating_sub(radius), center.saturating_add(radius + 1).min(total));
-        let Some(window) = Window::around(values, range.bounds(), first, last, entropy)? else {
+        let Some(window) = Window::around(values, range, first, last, entropy)? else {
             if is_forced {
                 continue;
             }
@@ -149,50 +128,19 @@ fn by_window<'a, T: Score, E: Entropy>(
 /// The pieces that the values of a window cut the range into.
 ///
 /// In an interval piece `g` lies between value `g - 1` and value `g`. On a grid piece `2 g` holds the grid points
-/// strictly between these values, and piece `2 g + 1` those at value `g`.
+/// strictly between the points that these values count as, and piece `2 g + 1` is the point that value `g` counts as.
 struct Pieces<'a> {
     window: Window,
     target: Target,
     range: Range<'a>,
     scale: &'a Scale,
-    /// On a grid: how many of its points are below each value, and how many not above it.
-    cells: Vec<(u64, u64)>,
     /// The least distance among the pieces with a length.
     nearest: Distance,
 }
 
 impl<'a> Pieces<'a> {
     fn new(window: Window, target: Target, range: Range<'a>, scale: &'a Scale) -> Result<Self, SelectError> {
-        let mut cells = Vec::new();
-        if let Range::Grid(grid) = range {
-            cells = reserved(window.values.len())?;
-            cells.extend(window.values.iter().map(|&value| (grid.below(value), grid.up_to(value))));
-        }
-        Self::with_cells(window, cells, target, range, scale)
-    }
-
-    /// From the counts of [`Places::tally`]: different values at one place are as good as one.
-    fn from_tally(tally: &[u64], target: Target, range: Range<'a>, scale: &'a Scale) -> Result<Self, SelectError> {
-        let mut window = Window { values: Vec::new(), up_to: Vec::new(), before: 0, total: tally.iter().sum() };
-        let mut cells = Vec::new();
-        let mut so_far = 0;
-        for (place, &count) in tally.iter().enumerate().filter(|(_, count)| **count > 0) {
-            so_far += count;
-            window.values.push(place as f64); // on a grid only their number matters
-            window.up_to.push(so_far);
-            cells.push((place as u64 / 2, place.div_ceil(2) as u64));
-        }
-        Self::with_cells(window, cells, target, range, scale)
-    }
-
-    fn with_cells(
-        window: Window,
-        cells: Vec<(u64, u64)>,
-        target: Target,
-        range: Range<'a>,
-        scale: &'a Scale,
-    ) -> Result<Self, SelectError> {
-        let mut pieces = Self { window, target, range, scale, cells, nearest: Distance::Zero };
+        let mut pieces = Self { window, target, range, scale, nearest: Distance::Zero };
         let mut nearest = None;
         for piece in 0..pieces.count() {
             if !pieces.length(piece).is_zero() {
@@ -230,14 +178,12 @@ impl<'a> Pieces<'a> {
 
     /// The grid points of a piece: the first one's index, and how many.
     fn points(&self, grid: &Grid, piece: usize) -> (u64, u64) {
-        let gap = piece / 2;
-        let (start, end) = if piece % 2 == 1 {
-            self.cells[gap]
-        } else {
-            let start = if gap == 0 { 0 } else { self.cells[gap - 1].1 };
-            (start, self.cells.get(gap).map_or(grid.count(), |cell| cell.0))
-        };
-        (start, end.saturating_sub(start))
+        let (gap, values) = (piece / 2, &self.window.values);
+        if piece % 2 == 1 {
+            return (values[gap] as u64, 1);
+        }
+        let start = if gap == 0 { 0 } else { values[gap - 1] as u64 + 1 };
+        (start, values.get(gap).map_or(grid.count(), |value| *value as u64) - start)
     }
 
     /// Whether draws will hardly ever leave the window.
@@ -273,22 +219,23 @@ impl<'a> Pieces<'a> {
                 }
                 Range::Grid(grid) => {
                     let (start, count) = self.points(grid, piece);
-                    let point = grid.point(start + entropy.below(count));
+                    let index = start + entropy.below(count);
                     if !self.is_region(piece) {
-                        return Ok(point);
+                        return Ok(grid.point(index));
                     }
-                    let (below, up_to) = self.ranks(values, point)?;
+                    let (below, up_to) = self.ranks(values, index as f64)?;
                     if self.accepts(piece, self.target.distance(below, up_to), entropy) {
-                        return Ok(point);
+                        return Ok(grid.point(index));
                     }
                 }
             }
         }
     }
 
-    /// How many of all values are below `point`, and how many not above it.
-    fn ranks<T: Score>(&self, values: &View<'_, T>, point: f64) -> Result<(u64, u64), SelectError> {
-        let (counts, _) = pass(values, Pivots { first: point, second: point }, self.range.bounds())?;
+    /// How many of all values count as less than `place`, and how many as no more.
+    fn ranks<T: Score>(&self, values: &View<'_, T>, place: f64) -> Result<(u64, u64), SelectError> {
+        let alike = self.range.values_at(place);
+        let (counts, _) = pass(values, Pivots { first: alike, second: alike })?;
         Ok((counts.below_first, self.window.total - counts.above_second))
     }
 

@@ -16,6 +16,12 @@ fn clipped(values: &[f64], bounds: (f64, f64)) -> Vec<f64> {
     values.iter().map(|value| value.clamp(bounds.0, bounds.1)).collect()
 }
 
+/// Each value as the nearest point, the lower of two that are as near.
+fn rounded(values: &[f64], points: &[f64]) -> Vec<f64> {
+    let nearest = |value: &f64| points.iter().copied().min_by(|a, b| (value - a).abs().total_cmp(&(value - b).abs()));
+    values.iter().map(|value| nearest(value).unwrap()).collect()
+}
+
 fn normalised(weights: Vec<f64>) -> Vec<f64> {
     let total: f64 = weights.iter().sum();
     weights.into_iter().map(|weight| weight / total).collect()
@@ -87,8 +93,8 @@ fn every_route_gives_the_law_on_a_grid() {
         let grid = Grid::new(IBig::ZERO, step.into(), denominator.into(), count).unwrap();
         for (number, (values, level, epsilon)) in cases().into_iter().enumerate() {
             let scale = Scale::new(epsilon, 1.0, 2).unwrap();
-            let moved = clipped(&values, (0.0, 10.0));
             let points: Vec<f64> = (0..count).map(|index| grid.point(index)).collect();
+            let moved = rounded(&values, &points);
             let law = normalised(points.iter().map(|&p| weight(&moved, level, epsilon / 2.0, p, true)).collect());
             for route in ROUTES {
                 if count == 2 && values.len() > 20 && matches!(route, Route::Window(_)) {

@@ -9,6 +9,7 @@ use crate::blocks::available_threads;
 use crate::crew::with_helpers;
 use crate::error::SelectError;
 use crate::kernels::Level;
+use crate::range::Stretch;
 use crate::score::{Score, View};
 
 /// Values that one more thread is worth its start.
@@ -18,8 +19,7 @@ const VALUES_PER_TURN: usize = 1 << 15;
 /// Values converted at a time, where they are not doubles in a row.
 const CHUNK: usize = 1024;
 
-/// What a pass found. Values are never clipped for it: the pivots lie within the bounds, and [`Counts::clipped`] says
-/// what clipping would change.
+/// What a pass found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub below_first: u64,
@@ -35,23 +35,13 @@ impl Counts {
         self.from_second += other.from_second;
         self.above_second += other.above_second;
     }
-
-    /// The counts as they are when every one of `total` values outside the bounds is moved onto the nearer one.
-    fn clipped(self, pivots: Pivots, bounds: (f64, f64), total: u64) -> Self {
-        Self {
-            below_first: if pivots.first <= bounds.0 { 0 } else { self.below_first },
-            up_to_first: if pivots.first >= bounds.1 { total } else { self.up_to_first },
-            from_second: if pivots.second <= bounds.0 { total } else { self.from_second },
-            above_second: if pivots.second >= bounds.1 { 0 } else { self.above_second },
-        }
-    }
 }
 
-/// `first <= second`, both within the bounds.
+/// Two stretches of values, each of which counts as one: the same, or the first below the second.
 #[derive(Clone, Copy, Debug)]
 pub struct Pivots {
-    pub first: f64,
-    pub second: f64,
+    pub first: Stretch,
+    pub second: Stretch,
 }
 
 /// What one pass found: the counts, and the values strictly between the pivots.
@@ -61,15 +51,14 @@ type Found = (Counts, Vec<f64>);
 ///
 /// # Errors
 /// `NotFinite` if there is a NaN, `Memory` if what lies between the pivots does not fit.
-pub fn pass<T: Score>(values: &View<'_, T>, pivots: Pivots, bounds: (f64, f64)) -> Result<Found, SelectError> {
+pub fn pass<T: Score>(values: &View<'_, T>, pivots: Pivots) -> Result<Found, SelectError> {
     let threads = (values.len() / VALUES_PER_THREAD).clamp(1, available_threads());
-    pass_with(values, pivots, bounds, threads, Level::detect())
+    pass_with(values, pivots, threads, Level::detect())
 }
 
 fn pass_with<T: Score>(
     values: &View<'_, T>,
     pivots: Pivots,
-    bounds: (f64, f64),
     threads: usize,
     level: Level,
 ) -> Result<Found, SelectError> {
@@ -109,11 +98,11 @@ fn pass_with<T: Score>(
         }
     }
     // Every comparison with NaN is false, so a NaN is missing from the sum.
-    let beyond = if pivots.first < pivots.second { counts.from_second } else { counts.above_second };
+    let beyond = if pivots.first.high < pivots.second.low { counts.from_second } else { counts.above_second };
     if counts.up_to_first + between.len() as u64 + beyond != values.len() as u64 {
         return Err(SelectError::NotFinite);
     }
-    Ok((counts.clipped(pivots, bounds, values.len() as u64), between))
+    Ok((counts, between))
 }
 
 /// The values of `range` as doubles, piece by piece: in place if they are doubles in a row.
@@ -162,16 +151,16 @@ unsafe fn sort_out_baseline(values: &[f64], pivots: Pivots, between: &mut Vec<f6
     let mut counts = Counts::default();
     let mut len = between.len();
     for &value in values {
-        counts.below_first += u64::from(value < pivots.first);
-        counts.up_to_first += u64::from(value <= pivots.first);
-        counts.from_second += u64::from(value >= pivots.second);
-        counts.above_second += u64::from(value > pivots.second);
+        counts.below_first += u64::from(value < pivots.first.low);
+        counts.up_to_first += u64::from(value <= pivots.first.high);
+        counts.from_second += u64::from(value >= pivots.second.low);
+        counts.above_second += u64::from(value > pivots.second.high);
     }
     let target = between.as_mut_ptr();
     for &value in values {
         // SAFETY: at most one place per value is used, and the caller made room.
         unsafe { target.add(len).write(value) };
-        len += usize::from(value > pivots.first) & usize::from(value < pivots.second);
+        len += usize::from(value > pivots.first.high) & usize::from(value < pivots.second.low);
     }
     // SAFETY: all places up to `len` were written.
     unsafe { between.set_len(len) };
@@ -195,7 +184,8 @@ unsafe fn sort_out_avx512(values: &[f64], pivots: Pivots, between: &mut Vec<f64>
         _mm512_maskz_compress_pd, _mm512_reduce_add_epi64, _mm512_set1_epi64, _mm512_set1_pd, _mm512_setzero_si512,
         _mm512_storeu_pd,
     };
-    let (first, second) = (_mm512_set1_pd(pivots.first), _mm512_set1_pd(pivots.second));
+    let (first_low, first_high) = (_mm512_set1_pd(pivots.first.low), _mm512_set1_pd(pivots.first.high));
+    let (second_low, second_high) = (_mm512_set1_pd(pivots.second.low), _mm512_set1_pd(pivots.second.high));
     let minus_one = _mm512_set1_epi64(-1);
     let zero = _mm512_setzero_si512();
     let (mut below, mut up_to, mut from, mut above) = (zero, zero, zero, zero);
@@ -205,13 +195,14 @@ unsafe fn sort_out_avx512(values: &[f64], pivots: Pivots, between: &mut Vec<f64>
     for row in rows {
         // SAFETY: a row is 8 readable doubles.
         let value = unsafe { _mm512_loadu_pd(row.as_ptr()) };
-        let is_up_to = _mm512_cmp_pd_mask::<_CMP_LE_OQ>(value, first);
-        let is_from = _mm512_cmp_pd_mask::<_CMP_GE_OQ>(value, second);
-        below = _mm512_mask_sub_epi64(below, _mm512_cmp_pd_mask::<_CMP_LT_OQ>(value, first), below, minus_one);
+        let is_up_to = _mm512_cmp_pd_mask::<_CMP_LE_OQ>(value, first_high);
+        let is_from = _mm512_cmp_pd_mask::<_CMP_GE_OQ>(value, second_low);
+        below = _mm512_mask_sub_epi64(below, _mm512_cmp_pd_mask::<_CMP_LT_OQ>(value, first_low), below, minus_one);
         up_to = _mm512_mask_sub_epi64(up_to, is_up_to, up_to, minus_one);
         from = _mm512_mask_sub_epi64(from, is_from, from, minus_one);
-        above = _mm512_mask_sub_epi64(above, _mm512_cmp_pd_mask::<_CMP_GT_OQ>(value, second), above, minus_one);
-        let kept = _mm512_cmp_pd_mask::<_CMP_GT_OQ>(value, first) & _mm512_cmp_pd_mask::<_CMP_LT_OQ>(value, second);
+        above = _mm512_mask_sub_epi64(above, _mm512_cmp_pd_mask::<_CMP_GT_OQ>(value, second_high), above, minus_one);
+        let kept =
+            _mm512_cmp_pd_mask::<_CMP_GT_OQ>(value, first_high) & _mm512_cmp_pd_mask::<_CMP_LT_OQ>(value, second_low);
         // SAFETY: the caller made room for 8 more than all values.
         unsafe { _mm512_storeu_pd(target.add(len), _mm512_maskz_compress_pd(kept, value)) };
         len += kept.count_ones() as usize;
@@ -235,31 +226,41 @@ mod tests {
     #[test]
     fn every_kernel_counts_and_collects_alike() {
         let mut entropy = seeded(101);
-        let (lower, upper) = (-3.0, 40.0);
         for count in [0, 1, 7, 8, 9, 1000, 70_001] {
             let values: Vec<f64> = (0..count).map(|_| entropy.below(50) as f64 - 5.0).collect();
-            for (first, second) in [(10.0, 20.0), (10.0, 10.0), (-3.0, 40.0), (40.0, 40.0), (10.5, 11.5)] {
-                let clipped: Vec<f64> = values.iter().map(|value| value.clamp(lower, upper)).collect();
-                let of = |keep: &dyn Fn(f64) -> bool| clipped.iter().filter(|value| keep(**value)).count() as u64;
+            let ends = f64::INFINITY;
+            for (a, b, c, d) in [
+                (10.0, 10.0, 20.0, 20.0),
+                (10.0, 10.0, 10.0, 10.0),
+                (-ends, -3.0, 40.0, ends),
+                (9.5, 12.0, 12.5, 19.0),
+                (9.0, 12.0, 9.0, 12.0),
+                (-ends, 7.0, -ends, 7.0),
+                (10.5, 10.25, 10.5, 10.25),
+            ] {
+                let of = |keep: &dyn Fn(f64) -> bool| values.iter().filter(|value| keep(**value)).count() as u64;
                 let expected = Counts {
-                    below_first: of(&|value| value < first),
-                    up_to_first: of(&|value| value <= first),
-                    from_second: of(&|value| value >= second),
-                    above_second: of(&|value| value > second),
+                    below_first: of(&|value| value < a),
+                    up_to_first: of(&|value| value <= b),
+                    from_second: of(&|value| value >= c),
+                    above_second: of(&|value| value > d),
                 };
-                let mut inside: Vec<f64> = clipped.iter().copied().filter(|v| *v > first && *v < second).collect();
+                let mut inside: Vec<f64> = values.iter().copied().filter(|v| *v > b && *v < c).collect();
                 inside.sort_by(f64::total_cmp);
                 for level in Level::available() {
                     for threads in [1, 3] {
-                        let pivots = Pivots { first, second };
-                        let view = View::of(&values);
-                        let (counts, mut between) = pass_with(&view, pivots, (lower, upper), threads, level).unwrap();
+                        let pivots = Pivots { first: Stretch { low: a, high: b }, second: Stretch { low: c, high: d } };
+                        let (counts, mut between) = pass_with(&View::of(&values), pivots, threads, level).unwrap();
                         between.sort_by(f64::total_cmp);
-                        assert_eq!((counts, &between), (expected, &inside), "{count}, {first}..{second}, {level:?}");
+                        assert_eq!((counts, &between), (expected, &inside), "{count}, {a}..{d}, {level:?}");
                     }
                 }
             }
         }
+    }
+
+    fn at(first: f64, second: f64) -> Pivots {
+        Pivots { first: Stretch { low: first, high: first }, second: Stretch { low: second, high: second } }
     }
 
     #[test]
@@ -268,25 +269,25 @@ mod tests {
             let mut values = vec![1.0; 5001];
             values[position] = f64::NAN;
             for (first, second) in [(0.0, 2.0), (1.0, 1.0), (2.0, 3.0)] {
-                let found = pass(&View::of(&values), Pivots { first, second }, (-9.0, 9.0));
+                let found = pass(&View::of(&values), at(first, second));
                 assert_eq!(found.err(), Some(SelectError::NotFinite));
             }
         }
         let values = [f64::INFINITY, f64::NEG_INFINITY];
-        assert!(pass(&View::of(&values), Pivots { first: 0.0, second: 1.0 }, (0.0, 1.0)).is_ok());
+        assert!(pass(&View::of(&values), at(0.0, 1.0)).is_ok());
     }
 
     #[test]
     fn other_types_and_strides_are_read_as_doubles() {
         let integers: Vec<i32> = (0..5000).collect();
-        let pivots = Pivots { first: 9.5, second: 4000.0 };
-        let (counts, between) = pass(&View::of(&integers), pivots, (0.0, 1e9)).unwrap();
+        let pivots = at(9.5, 4000.0);
+        let (counts, between) = pass(&View::of(&integers), pivots).unwrap();
         assert_eq!((counts.up_to_first, between.len(), counts.from_second), (10, 3990, 1000));
         // Every other value of 64-bit integers.
         let values: Vec<i64> = (0..2000).collect();
         // SAFETY: 1000 values, 16 bytes apart, lie within the vector.
         let view = unsafe { View::new(values.as_ptr(), 1000, 16) };
-        let (counts, between) = pass(&view, Pivots { first: 99.0, second: 200.0 }, (0.0, 1e9)).unwrap();
+        let (counts, between) = pass(&view, at(99.0, 200.0)).unwrap();
         assert_eq!((counts.up_to_first, between.len(), counts.from_second), (50, 50, 900));
     }
 }

@@ -265,7 +265,7 @@ BAD: list[tuple[list[str], str]] = [
     (["quantile", *AGE, *BOUNDS, "--step", "7"], "step=7.0"),
     (["quantile", *AGE, *BOUNDS, "--step", "0"], "step=0.0"),
     (["quantile", *AGE, *BOUNDS, "--step", "-1"], "step=-1.0"),
-    (["quantile", *AGE, *BOUNDS, "--step", "1e-12"], "2^40 points"),
+    (["quantile", *AGE, *BOUNDS, "--step", "1e-14"], "step=1e-14"),
     (["quantile", *AGE, *BOUNDS, "--max-rows-per-unit", "0"], "max_rows_per_unit=0"),
     (["quantile", *AGE, *BOUNDS, "--max-rows-per-unit", "-2"], "max_rows_per_unit=-2"),
     (["quantile", *AGE, *BOUNDS, "--max-rows-per-unit", "1.5"], "--max-rows-per-unit"),

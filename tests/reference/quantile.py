@@ -11,9 +11,10 @@ from fractions import Fraction
 from itertools import pairwise
 
 from tests.reference.randomness import Randomness, exact_law
+from tests.reference.unit_values import Number, on_grid
 
 
-def score(values: Sequence[Fraction], point: Fraction, *, level: Fraction) -> Fraction:
+def score(values: Sequence[Number], point: Fraction, *, level: Fraction) -> Fraction:
     """``-max(0, below - t, t - up_to)`` with ``t = level * n``: how far `point` is from splitting them at `level`.
 
     For a point that is no value, below and up_to are equal and this is ``-abs(below - t)``.
@@ -54,13 +55,13 @@ def interval_law(
 def grid_law(
     values: Sequence[Fraction], *, level: Fraction, points: Sequence[Fraction], decay: Fraction
 ) -> tuple[Fraction, ...]:
-    """Probability of each point of a grid, given in increasing order.
+    """Probability of each point of a grid, given in increasing order; each value counts as the nearest of them.
 
     >>> grid_law([Fraction(2)] * 3, level=Fraction(1, 2), points=[Fraction(p) for p in (1, 2, 3)], decay=Fraction(1, 2))
     (Fraction(1, 10), Fraction(4, 5), Fraction(1, 10))
     """
-    clipped = [min(max(value, points[0]), points[-1]) for value in values]
-    weights = [_density(score(clipped, point, level=level), level=level, decay=decay) for point in points]
+    counted = on_grid(tuple(values), points)
+    weights = [_density(score(counted, point, level=level), level=level, decay=decay) for point in points]
     return tuple(weight / sum(weights) for weight in weights)
 
 

@@ -138,6 +138,7 @@ CASES = {
     "two": [3.0, 5.5],
     "equal": [4.0] * 9,
     "outside": [-9.0, -1.0, 2.0, 12.0, 99.0],
+    "between points": [0.25, 2.3, 2.74, 2.75, 2.75, 5.1, 7.75],
     "ties": [1.0, 2.0, 2.0, 2.0, 3.5, 6.0, 6.0, 8.0, 7.5],
 }
 every_case = pytest.mark.parametrize("values", CASES.values(), ids=CASES)

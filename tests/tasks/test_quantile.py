@@ -66,20 +66,33 @@ def test_between_bounds_the_draw_sees_the_values(drawn: list[tuple[list[float], 
     assert mechanism.sensitivity == 2.25
 
 
-def test_on_a_grid_the_draw_sees_positions(drawn: list[tuple[list[float], QuantileMechanism]]) -> None:
+def test_on_a_grid_the_draw_has_the_same_grid(drawn: list[tuple[list[float], QuantileMechanism]]) -> None:
     tenths = PublicDomain.given((-1, 2), step=0.1)
-    release = released(Quantile.planned(0.5, tenths, epsilon=1.0), [-1.0, 0.0, 0.3, 0.3 + 1e-9, 1.96, 2.0])
-    ((values, mechanism),) = drawn
-    assert values == [0.0, 10.0, 13.0, 13.0, 30.0, 30.0]
-    assert (mechanism.bounds, mechanism.step) == ((0.0, 30.0), 1)
+    release = released(Quantile.planned(0.5, tenths, epsilon=1.0), [-1.0, 0.3 + 1e-9, 1.96])
     assert release.value == 2.0
+    assert drawn == [([-1.0, 0.3 + 1e-9, 1.96], QuantileMechanism(level=0.5, epsilon=1.0, bounds=(-1, 2), step=0.1))]
 
 
 @pytest.mark.parametrize("position", [0, 1, 3, 7, 30])
-def test_a_position_comes_back_as_its_point(monkeypatch: pytest.MonkeyPatch, position: int) -> None:
-    monkeypatch.setattr(QuantileMechanism, "draw", lambda *_: float(position))
-    release = released(Quantile.planned(0.5, PublicDomain.given((-1, 2), step=0.1), epsilon=1.0), [])
-    assert release.value == float(Fraction(position - 10, 10))
+def test_the_answer_is_a_point_as_it_is_written(position: int) -> None:
+    task = Quantile.planned(0.5, PublicDomain.given((-1, 2), step=0.1), epsilon=1.0)
+    # 1000 ranks better than any other point, at scale 1: another answer has probability below 31 e^-1000.
+    assert released(task, [(position - 10) / 10 + 0.04] * 2000).value == float(Fraction(position - 10, 10))
+
+
+def test_a_table_and_an_array_have_the_same_law() -> None:
+    """Values between the grid's points, some of them midway: one law, from the definition, for both ways of asking."""
+    values = [0.4, 0.5, 0.5, 1.2, 1.5, 1.5, 2.49, 2.5, 7.0]
+    task = Quantile.planned(0.5, PublicDomain.given((0, 3), step=1), epsilon=2.0)
+    mechanism = QuantileMechanism(level=0.5, epsilon=2.0, bounds=(0, 3), step=1)
+    counted = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 2.0, 3.0])
+    law = rank_laws.grid_law(counted, np.arange(4.0), level=0.5, scale=mechanism.scale)
+    wrong = rank_laws.grid_law(np.array(values).clip(0, 3), np.arange(4.0), level=0.5, scale=mechanism.scale)
+    np.testing.assert_allclose(mechanism.pmf(values), law, atol=1e-12)
+    for draw in (lambda: released(task, values).value, lambda: mechanism.draw(values)):
+        counts = np.bincount([int(draw()) for _ in range(3000)], minlength=4)
+        assert p_value(counts, law) > NEVER
+        assert p_value(counts, wrong) < NEVER
 
 
 @pytest.mark.parametrize("level", [0.0, 0.1, 1 / 3, 0.5, 0.9, 1.0])

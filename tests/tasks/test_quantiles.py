@@ -40,7 +40,7 @@ def test_the_certificate_says_what_was_drawn(method: Any) -> None:
     assert (release.rounds, release.epsilon) == (1 if method == "joint" else 2, 8.0)
 
 
-def test_positions_are_drawn_on_a_grid_and_numbers_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_draw_has_the_values_and_the_same_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[QuantilesMechanism, list[float]]] = []
 
     def spy(mechanism: QuantilesMechanism, values: Any) -> tuple[float, ...]:
@@ -51,8 +51,8 @@ def test_positions_are_drawn_on_a_grid_and_numbers_without_one(monkeypatch: pyte
     tenths = PublicDomain.given((1, 2), step=0.1)
     assert released(Quantiles.planned([0.1, 0.9], tenths, epsilon=1.0), [1.04, 1.26]).value == [2.0, 2.0]
     assert released(Quantiles.planned([0.1], PublicDomain.given((1, 2)), epsilon=1.0), [1.04]).value == [2.0]
-    assert [values for _, values in seen] == [[0.0, 3.0], [1.04]]
-    assert [(mechanism.bounds, mechanism.step) for mechanism, _ in seen] == [((0.0, 10.0), 1), ((1.0, 2.0), None)]
+    assert [values for _, values in seen] == [[1.04, 1.26], [1.04]]
+    assert [(mechanism.bounds, mechanism.step) for mechanism, _ in seen] == [((1.0, 2.0), 0.1), ((1.0, 2.0), None)]
 
 
 def test_values_of_another_question_are_refused() -> None:

@@ -11,6 +11,7 @@ use crate::blocks::reserved;
 use crate::density::Plan;
 use crate::entropy::with_thread_entropy;
 use crate::error::SelectError;
+use crate::range::Range;
 use crate::scale::Scale;
 use crate::staircase::Staircase;
 use crate::window::Window;
@@ -56,7 +57,7 @@ impl DensityPlan {
                     return Err(SelectError::NotFinite);
                 }
                 let (lower, upper) = (lower + 0.0, upper + 0.0);
-                let (staircase, positions) = jumps(&Window::of_all(&view, (lower, upper))?, (lower, upper), k)?;
+                let (staircase, positions) = jumps(&Window::of_all(&view, Range::Interval { lower, upper })?, (lower, upper), k)?;
                 plan(staircase, BaseMeasure::line(positions, k)?, k, epsilon)
             })
         })

@@ -12,8 +12,9 @@ use crate::entropy::{Entropy, with_thread_entropy};
 use crate::grid;
 use crate::joint;
 use crate::point::Point;
-use crate::quantile::{self, Range, Route};
+use crate::quantile::{self, Route};
 use crate::quantiles;
+use crate::range::Range;
 use crate::scale::Scale;
 use crate::segments::Chooser;
 
@@ -56,10 +57,10 @@ impl Grid {
         self.0.below(value)
     }
 
-    /// How many points are not above `value`.
-    #[pyo3(signature = (value, /))]
-    fn up_to(&self, value: f64) -> u64 {
-        self.0.up_to(value)
+    /// The index of the point that each of `values` counts as: the nearest, of two as near the lower.
+    #[pyo3(signature = (values, /))]
+    fn nearest<'py>(&self, py: Python<'py>, values: &Bound<'py, PyArray1<f64>>) -> Bound<'py, PyArray1<u64>> {
+        PyArray1::from_iter(py, values.readonly().as_array().iter().map(|&value| self.0.nearest(value)))
     }
 }
 

@@ -76,8 +76,8 @@ class Grid:
     def below(self, value: float, /) -> int:
         """How many points are below `value`."""
 
-    def up_to(self, value: float, /) -> int:
-        """How many points are not above `value`."""
+    def nearest(self, values: NDArray[np.float64], /) -> NDArray[np.uint64]:
+        """The index of the point that each of `values` counts as: the nearest, of two as near the lower."""
 
 @final
 class IntervalSampler:

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import finite_bounds
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
+from dpselect.grids import Grid
 from dpselect.mechanisms.exponential import ExponentialMechanism
-from dpselect.mechanisms.grids import Grid
+from dpselect.mechanisms.native_grids import native_grid
 from dpselect.mechanisms.quantile import shortest
 from dpselect.mechanisms.score_vectors import NumericArray, finite_scores
 from dpselect.mechanisms.values import ScaledMechanism
@@ -106,7 +107,7 @@ class GridMechanism(ScaledMechanism):
     @property
     def points(self) -> FloatArray:
         """The grid: the doubles nearest to ``lower + j * step``. Public."""
-        return self._grid.native().points()
+        return native_grid(self._grid).points()
 
     def draw(self, score: PointScore | VectorScore, *, vectorized: bool = False) -> float:
         """Draw one point of the grid, at the cost of `epsilon`.
@@ -124,7 +125,7 @@ class GridMechanism(ScaledMechanism):
 
         Proof that the draw is exact: ``proofs/exact_sampling.md``.
         """
-        return self._grid.native().point(self._mechanism.select(self._scores(score, vectorized=vectorized)))
+        return self._grid.point(self._mechanism.select(self._scores(score, vectorized=vectorized)))
 
     def pmf(self, score: PointScore | VectorScore, *, vectorized: bool = False) -> FloatArray:
         """Probability of each of `points`. For planning on public scores and for tests: it depends on every score.

@@ -12,8 +12,9 @@ from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import decimal_fraction
 from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
+from dpselect.grids import Grid
 from dpselect.mechanisms.gaps import Gaps
-from dpselect.mechanisms.grids import Grid
+from dpselect.mechanisms.native_grids import native_grid
 from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
 from dpselect.mechanisms.values import ScaledMechanism
 
@@ -84,9 +85,8 @@ class IntervalMechanism(ScaledMechanism):
         if step is None:
             return self._sampler.draw(points, heights)
         grid, counts = _cells(points, step=step)
-        native = grid.native()
         cell, place = self._sampler.draw_cell(counts, heights)
-        return native.point(int(counts[:cell].sum()) + place)
+        return grid.point(int(counts[:cell].sum()) + place)
 
     def interval_probabilities(self, breakpoints: ScoresLike, scores: ScoresLike, *, step: object = None) -> FloatArray:
         """Probability of each piece. For planning on public scores and for tests: it depends on every score.
@@ -181,7 +181,7 @@ def _cells(points: FloatArray, *, step: object) -> tuple[Grid, npt.NDArray[np.ui
     """The grid between the outer breakpoints, and how many of its points belong to each piece."""
     lower, upper = (decimal_fraction(float(end), "breakpoints", expected="finite numbers") for end in points[[0, -1]])
     grid = Grid.dividing(lower, upper, step=step)
-    native = grid.native()
+    native = native_grid(grid)
     below = np.array([native.below(float(point)) for point in points], dtype=np.uint64)
     below[-1] = grid.count
     # Pieces of no length at the upper end leave the last point to the last piece that has one.

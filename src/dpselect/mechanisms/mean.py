@@ -14,8 +14,8 @@ from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, positive_sensitivity
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
+from dpselect.grids import Grid
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Unit
-from dpselect.mechanisms.grids import Grid
 from dpselect.mechanisms.laplace import draw_peak, laplace_cdf
 from dpselect.mechanisms.quantile import refused_values, with_nan
 from dpselect.mechanisms.score_vectors import ScoresLike, exact_array

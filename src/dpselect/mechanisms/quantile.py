@@ -12,8 +12,9 @@ from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import finite_bounds, positive_count, quantile_level
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.grids import Grid
+from dpselect.grids import Grid
 from dpselect.mechanisms.interval import FloatArray, IntervalMechanism
+from dpselect.mechanisms.native_grids import native_grid
 from dpselect.mechanisms.score_vectors import ScoresLike, exact_array, native_scores
 from dpselect.mechanisms.values import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -23,8 +24,9 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 class QuantileMechanism(MechanismValue):
     r"""Draws the quantile at `level` with density :math:`e^{-|\#\{v < o\} - level \cdot n|/b}` over the bounds.
 
-    With a `step` the answer is a point of a public grid, and values tied with one keep their mass: choose one for
-    values that repeat (ages, prices). Without, no value itself is ever the answer, and equal values have no length.
+    With a `step` the answer is a point of a public grid, each value counts as the nearest of them (midway between two,
+    as the lower one), and a point that holds many values is right for all their ranks: choose one for values that
+    repeat (ages, prices). Without, no value itself is ever the answer, and equal values have no length.
 
     Args:
         epsilon: privacy loss of one draw, > 0.
@@ -77,7 +79,9 @@ class QuantileMechanism(MechanismValue):
         self._set("values_per_unit", values_per_unit)
         self._set("_mechanism", mechanism)
         self._set("_sampler", _core.IntervalSampler(mechanism.epsilon, mechanism.sensitivity, 2))
-        self._set("_grid", None if self.step is None else Grid.dividing(lower, upper, step=self.step))
+        grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
+        self._set("step", None if grid is None else shortest(grid.step))
+        self._set("_grid", grid)
 
     @property
     def sensitivity(self) -> float:
@@ -113,7 +117,7 @@ class QuantileMechanism(MechanismValue):
             native = native_scores(values)
             if self._grid is None:
                 return self._sampler.quantile(native, self.level, *self._ends)
-            return self._sampler.grid_quantile(native, self.level, self._grid.native())
+            return self._sampler.grid_quantile(native, self.level, native_grid(self._grid))
         except InvalidScoresError as refused:
             problem = refused_values(refused)
         raise problem
@@ -124,17 +128,16 @@ class QuantileMechanism(MechanismValue):
         Raises:
             InvalidDataError: as for `draw`.
         """
-        sorted_values = self._clipped(values)
         at = np.asarray(points, dtype=np.float64)
-        if self._grid is None:
-            ends = np.concatenate([[self._ends[0]], sorted_values, [self._ends[1]]])
-            ranks = np.arange(sorted_values.size + 1, dtype=np.float64)
-            scores = -np.abs(ranks - self.level * sorted_values.size)
-            inside = self._mechanism.cdf(ends, scores, at)
-            return np.where(at < self._ends[0], 0.0, inside)
-        points_of_grid, probabilities = self._grid_law(sorted_values, self._grid)
-        sums = np.concatenate([[0.0], np.cumsum(probabilities)])
-        return np.minimum(sums[np.searchsorted(points_of_grid, at, side="right")], 1.0)
+        if self._grid is not None:
+            sums = np.concatenate([[0.0], np.cumsum(self._grid_law(values, self._grid))])
+            not_above = np.searchsorted(native_grid(self._grid).points(), at, side="right")
+            return np.minimum(sums[not_above], 1.0)
+        sorted_values = np.sort(plain_values(values).clip(*self._ends))
+        ends = np.concatenate([[self._ends[0]], sorted_values, [self._ends[1]]])
+        ranks = np.arange(sorted_values.size + 1, dtype=np.float64)
+        inside = self._mechanism.cdf(ends, -np.abs(ranks - self.level * sorted_values.size), at)
+        return np.where(at < self._ends[0], 0.0, inside)
 
     def pmf(self, values: ScoresLike) -> FloatArray:
         """Probability of every point of the grid, in increasing order, if the values were these. For planning.
@@ -145,29 +148,18 @@ class QuantileMechanism(MechanismValue):
         """
         if self._grid is None:
             raise InvalidParameterError("step", None, "a step: without a grid there is a density, see `cdf`")
-        return self._grid_law(self._clipped(values), self._grid)[1]
+        return self._grid_law(values, self._grid)
 
-    def _grid_law(self, sorted_values: FloatArray, grid: Grid) -> tuple[FloatArray, FloatArray]:
+    def _grid_law(self, values: ScoresLike, grid: Grid) -> FloatArray:
         if grid.count > _MOST_POINTS:
             raise InvalidParameterError("step", self.step, f"a grid of at most {_MOST_POINTS} points here")
-        points = np.array([grid.native().point(index) for index in range(grid.count)])
-        target = self.level * sorted_values.size
-        below = np.searchsorted(sorted_values, points, side="left")
-        up_to = np.searchsorted(sorted_values, points, side="right")
+        positions = native_grid(grid).nearest(plain_values(values))
+        up_to = np.cumsum(np.bincount(positions.astype(np.int64), minlength=grid.count))
+        below = np.concatenate([[0], up_to[:-1]])
+        target = self.level * positions.size
         scores = -np.maximum(0.0, np.maximum(below - target, target - up_to))
         weights = np.exp((scores - scores.max()) / self.scale)
-        return points, weights / weights.sum()
-
-    def _clipped(self, values: ScoresLike) -> FloatArray:
-        try:
-            plain = exact_array(values).astype(np.float64)
-        except InvalidScoresError as refused:
-            problem = refused_values(refused)
-        else:
-            if not np.isnan(plain).any():
-                return np.sort(np.clip(plain, *self._ends))
-            problem = with_nan()
-        raise problem
+        return weights / weights.sum()
 
 
 _MOST_POINTS = 10_000_000
@@ -176,6 +168,19 @@ _MOST_POINTS = 10_000_000
 def shortest(number: Fraction) -> float | Fraction:
     """The float that is written as this decimal, if there is one."""
     return float(number) if Fraction(repr(float(number))) == number else number
+
+
+def plain_values(values: ScoresLike) -> FloatArray:
+    """As doubles, for planning; refused as a draw refuses them."""
+    try:
+        plain = exact_array(values).astype(np.float64)
+    except InvalidScoresError as refused:
+        problem = refused_values(refused)
+    else:
+        if not np.isnan(plain).any():
+            return plain
+        problem = with_nan()
+    raise problem
 
 
 def refused_values(refused: InvalidScoresError) -> InvalidDataError:

@@ -8,12 +8,18 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Literal, cast, get_args
 
+import numpy as np
+import numpy.typing as npt
+
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
 from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, positive_sensitivity, quantile_level
-from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
-from dpselect.mechanisms.grids import Grid
-from dpselect.mechanisms.quantile import refused_values, shortest
+from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
+from dpselect.grids import Grid
+from dpselect.mechanisms.interval import FloatArray
+from dpselect.mechanisms.joint_law import JointLaw
+from dpselect.mechanisms.native_grids import native_grid
+from dpselect.mechanisms.quantile import plain_values, refused_values, shortest
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 from dpselect.mechanisms.values import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -78,7 +84,9 @@ class QuantilesMechanism(MechanismValue):
         self._set("neighbours", neighbouring_relation(self.neighbours))
         self._set("values_per_unit", positive_count(self.values_per_unit, "values_per_unit"))
         self._set("_ends", (float(lower), float(upper)))
-        self._set("_grid", None if self.step is None else Grid.dividing(lower, upper, step=self.step))
+        grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
+        self._set("step", None if grid is None else shortest(grid.step))
+        self._set("_grid", grid)
         if self.method not in METHODS:
             raise InvalidParameterError("method", self.method, '"joint" or "halving"')
         if self.method == "joint" and self.epsilon > LARGEST_JOINT_EPSILON:
@@ -136,7 +144,7 @@ class QuantilesMechanism(MechanismValue):
             InvalidDataError: not one-dimensional, not numbers, or NaN among them. Nothing is drawn then.
         """
         increasing = sorted(self.levels)
-        grid = None if self._grid is None else self._grid.native()
+        grid = None if self._grid is None else native_grid(self._grid)
         try:
             native = native_scores(values)
             if self.method == "joint":
@@ -151,7 +159,48 @@ class QuantilesMechanism(MechanismValue):
             return tuple(found[level] for level in self.levels)
         raise problem
 
+    def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
+        """Probability that each answer is not above each of `points`, if the values were these. Joint, without a step.
 
+        For planning on public values.
+
+        Args:
+            values: as for `draw`, at most 4000.
+            points: any shape.
+
+        Returns:
+            Shape ``(levels, *points.shape)``, the levels in their order.
+
+        Raises:
+            InvalidParameterError: there is a `step` or the method is halving: there is no formula then. On a grid the
+                values are spread at random, and the law is an average over all the places they may get; halving, the
+                law of the outer answers is an integral over where the middle one lies.
+            InvalidDataError: as for `draw`, or too many values.
+
+        Proof: ``proofs/joint_quantiles.md``.
+
+        >>> mechanism = QuantilesMechanism(epsilon=2.0, levels=[0.25, 0.75], bounds=(0, 8))
+        >>> mechanism.cdf([1, 3, 5, 7], [0, 4, 8]).round(3)
+        array([[0.   , 0.876, 1.   ],
+               [0.   , 0.124, 1.   ]])
+        """
+        if self.method != "joint":
+            raise InvalidParameterError("method", Shown(repr(self.method)), '"joint": halving has no formula for it')
+        if self._grid is not None:
+            hint = "On a grid the values are spread at random, and there is no formula for the average."
+            raise InvalidParameterError("step", self.step, "None, to plan several quantiles", hint)
+        plain = plain_values(values)
+        if plain.size > _MOST_PLANNED:
+            raise InvalidDataError("values", Shown("<too many>"), f"at most {_MOST_PLANNED} to plan with")
+        ends = np.sort(np.concatenate([plain.clip(*self._ends), self._ends]))
+        increasing = sorted(self.levels)
+        # A value in a wrong group is one too many there and one missing in another.
+        law = JointLaw.of(ends, increasing, rate=self.epsilon / (4.0 * self.sensitivity))
+        at = np.asarray(points, dtype=np.float64)
+        return np.array([law.cdf(increasing.index(level), at) for level in self.levels])
+
+
+_MOST_PLANNED = 4000
 _NOT_LISTS: Any = (str, bytes, Mapping)
 
 

@@ -23,8 +23,7 @@ class Quantile:
 
     Attributes:
         domain: the public set the answer is drawn from.
-        mechanism: draws once, at the whole cost: a number between the bounds, or the position of a point of the grid,
-            so that small whole numbers are compared, whatever the step.
+        mechanism: draws once, at the whole cost.
     """
 
     domain: PublicDomain
@@ -44,14 +43,12 @@ class Quantile:
         """
         level = quantile_level(level)
         rows = positive_count(max_rows_per_unit, "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
-        on_grid = domain.points is not None
         mechanism = QuantileMechanism(
             epsilon=epsilon,
             level=level,
-            bounds=(0, domain.points - 1) if domain.points is not None else (domain.lower, domain.upper),
-            step=1 if on_grid else None,
             neighbours=rank_sensitivity(level, max_rows_per_unit=rows).neighbours,
             values_per_unit=rows,
+            **domain.arguments,
         )
         return cls(domain=domain, mechanism=mechanism)
 
@@ -77,11 +74,11 @@ class Quantile:
         Between two values that are close together lies as little probability as they are close, however good its rank;
         so what is far off cannot be ruled out without knowing the data.
         """
-        if self.domain.points is None:
+        if self.domain.grid is None:
             return None
         # On a grid it is the exponential mechanism among its points, the best of which has a score of 0.
         selection = ExponentialMechanism(epsilon=self.mechanism.epsilon, sensitivity=self.mechanism.sensitivity)
-        return selection.error_bound(self.domain.points, confidence=CONFIDENCE)
+        return selection.error_bound(self.domain.grid.count, confidence=CONFIDENCE)
 
     def release(self, values: UnitValues, *, column: str, unit: str, time: datetime) -> Release:
         """Draw, and certify what was drawn.
@@ -102,7 +99,7 @@ class Quantile:
             raise InvalidParameterError("values", values, expected)
         sensitivity = rank_sensitivity(self.level, max_rows_per_unit=self.max_rows_per_unit)
         return Release(
-            value=self._draw(values),
+            value=self.mechanism.draw(values.values),
             task="quantile",
             column=column,
             unit=unit,
@@ -120,8 +117,3 @@ class Quantile:
             time=time,
             arguments={"level": self.level, "max_rows_per_unit": self.max_rows_per_unit},
         )
-
-    def _draw(self, values: UnitValues) -> float:
-        if self.domain.points is None:
-            return self.mechanism.draw(values.values)
-        return self.domain.point(int(self.mechanism.draw(self.domain.nearest(values.values))))

@@ -11,7 +11,7 @@ from dpselect.arguments import positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import QuantilesMechanism, QuantilesMethod
 from dpselect.privacy import Neighbours
-from dpselect.release import CONFIDENCE, Release, Value
+from dpselect.release import CONFIDENCE, Release
 from dpselect.summaries import PublicDomain, UnitValues
 from dpselect.tasks.quantile import MOST_ROWS_PER_UNIT
 
@@ -22,8 +22,7 @@ class Quantiles:
 
     Attributes:
         domain: the public set the answers are drawn from.
-        mechanism: draws all of them, at the whole cost: numbers between the bounds, or positions of points of the
-            grid.
+        mechanism: draws all of them, at the whole cost.
     """
 
     domain: PublicDomain
@@ -49,14 +48,12 @@ class Quantiles:
         >>> task.mechanism.sensitivity
         0.75
         """
-        on_grid = domain.points is not None
         mechanism = QuantilesMechanism(
             epsilon=epsilon,
             levels=levels,  # type: ignore[arg-type] # made a tuple there
-            bounds=(0, domain.points - 1) if domain.points is not None else (domain.lower, domain.upper),
-            step=1 if on_grid else None,
             method=method,
             values_per_unit=positive_count(max_rows_per_unit, "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT),
+            **domain.arguments,
         )
         return cls(domain=domain, mechanism=mechanism)
 
@@ -92,7 +89,7 @@ class Quantiles:
             raise InvalidParameterError("values", values, expected)
         is_joint = self.mechanism.method == "joint"
         return Release(
-            value=self._draw(values),
+            value=list(self.mechanism.draw(values.values)),
             task="quantiles",
             column=column,
             unit=unit,
@@ -118,8 +115,3 @@ class Quantiles:
                 "method": self.mechanism.method,
             },
         )
-
-    def _draw(self, values: UnitValues) -> list[Value]:
-        if self.domain.points is None:
-            return list(self.mechanism.draw(values.values))
-        return [self.domain.point(int(at)) for at in self.mechanism.draw(self.domain.nearest(values.values))]

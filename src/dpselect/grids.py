@@ -1,4 +1,4 @@
-"""Public grids: equally spaced points that both ends belong to."""
+"""Public grids: equally spaced numbers that both ends belong to."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpselect._native import _core
 from dpselect.arguments import decimal_fraction
 from dpselect.errors import InvalidParameterError
 
-_LARGEST_COUNT = 2**62
+_LARGEST_COUNT = 2**53
+"""So that the position of a point is a double, too."""
+
+_FINEST_STEP = 2
+"""In units of the last place of the larger bound: no two points are the same double, and each is nearest to itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The doubles nearest to ``lower + j * step``, exactly computed, for ``j = 0 .. count - 1``."""
+    """The numbers ``lower + j * step`` for ``j = 0 .. count - 1``, exactly; an answer is the double nearest to one.
+
+    A value counts as the point nearest to it, midway between two as the lower one. The core decides which, exactly.
+    """
 
     lower: Fraction
     step: Fraction
@@ -28,6 +34,10 @@ class Grid:
         Floats mean the decimals they are written as: 0.1 divides (0, 1) into ten steps, and (0.1, 0.7) into six. Where
         a step is no decimal, give a `fractions.Fraction`.
 
+        Raises:
+            InvalidParameterError: `step` is not a number > 0, does not divide ``upper - lower``, or is less than two
+                units in the last place of the larger bound.
+
         >>> Grid.dividing(Fraction(0), Fraction(1), step=0.1).count
         11
         """
@@ -39,21 +49,20 @@ class Grid:
         if steps.denominator != 1:
             hint = "A third, say, is Fraction(1, 3): a float means the decimal it is written as."
             raise InvalidParameterError("step", step, expected, hint)
-        if steps.numerator >= _LARGEST_COUNT or exact < _spacing(max(abs(lower), abs(upper))):
+        spacing = Fraction(math.ulp(float(max(abs(lower), abs(upper)))))
+        if steps.numerator >= _LARGEST_COUNT or exact < _FINEST_STEP * spacing:
             raise InvalidParameterError("step", step, "a step that doubles within the bounds can tell apart")
         return cls(lower, exact, steps.numerator + 1)
 
-    def native(self) -> _core.Grid:
-        """The grid as the core reads it."""
-        denominator = math.lcm(self.lower.denominator, self.step.denominator)
-        start, step = int(self.lower * denominator), int(self.step * denominator)
-        return _core.Grid(_bytes(start, signed=True), _bytes(step), _bytes(denominator), self.count)
+    @property
+    def upper(self) -> Fraction:
+        """The last point."""
+        return self.lower + (self.count - 1) * self.step
 
+    def point(self, position: int) -> float:
+        """The double nearest to the point at `position`, counted from 0.
 
-def _spacing(magnitude: Fraction) -> Fraction:
-    """The distance between neighbouring doubles there."""
-    return Fraction(math.ulp(float(magnitude)))
-
-
-def _bytes(number: int, *, signed: bool = False) -> bytes:
-    return number.to_bytes(number.bit_length() // 8 + 1, "little", signed=signed)
+        >>> Grid.dividing(Fraction(0), Fraction(1), step=0.1).point(3)
+        0.3
+        """
+        return float(self.lower + position * self.step)
