@@ -17,7 +17,6 @@ from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, 
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.interval import FloatArray
-from dpselect.mechanisms.joint_law import JointLaw
 from dpselect.mechanisms.native_grids import native_grid
 from dpselect.mechanisms.quantile import plain_values, refused_values, shortest
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
@@ -189,6 +188,8 @@ class QuantilesMechanism(MechanismValue):
         if self._grid is not None:
             hint = "On a grid the values are spread at random, and there is no formula for the average."
             raise InvalidParameterError("step", self.step, "None, to plan several quantiles", hint)
+        from dpselect.mechanisms.joint_law import JointLaw  # it loads SciPy, which whoever only draws needs not
+
         plain = plain_values(values)
         if plain.size > _MOST_PLANNED:
             raise InvalidDataError("values", Shown("<too many>"), f"at most {_MOST_PLANNED} to plan with")
