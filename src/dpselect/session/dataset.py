@@ -1,43 +1,20 @@
-"""Where data and questions meet: the only module that knows a table, a task and the order of steps."""
+"""A table that can be asked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar
+from typing import Literal
 
-from dpselect.accounting import Event, Run
-from dpselect.backends.files import (
-    Column,
-    FileTable,
-    candidate_kind,
-    check_match,
-    check_numeric,
-    count_distinct_units,
-    gather_unit_values,
-)
-from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.ledger import Ledger
 from dpselect.ledger.question import Question
 from dpselect.mechanisms import QuantilesMethod
-from dpselect.privacy import Neighbours
 from dpselect.release import Release
-from dpselect.summaries import CandidateCounts, CandidateKind, PublicBins, PublicCandidates, PublicDomain, UnitValues
+from dpselect.session.rows import Rows
+from dpselect.session.spending import Spending
+from dpselect.summaries import CandidateKind, PublicBins, PublicCandidates, PublicDomain
 from dpselect.tasks import BestPrice, Density, MostCommon, Quantile, Quantiles, TopK
-
-Gathered = TypeVar("Gathered", contravariant=True)
-
-
-class Task(Protocol[Gathered]):
-    """What every question is, once it has a price."""
-
-    @property
-    def event(self) -> Event: ...
-
-    def release(self, gathered: Gathered, /, *, column: str, unit: str, time: datetime) -> Release: ...
 
 
 class Dataset:
@@ -74,7 +51,7 @@ class Dataset:
     6
     """
 
-    __slots__ = ("_account", "_ledger", "_progress", "_table", "_unit")
+    __slots__ = ("_rows", "_spending")
 
     def __init__(
         self,
@@ -85,17 +62,11 @@ class Dataset:
         ledger: Ledger | str | Path | None = None,
         account: str | None = None,
     ) -> None:
-        if (ledger is None) != (account is None):
-            missing = "ledger" if ledger is None else "account"
-            raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
-        self._ledger = ledger if isinstance(ledger, Ledger) or ledger is None else Ledger(ledger)
-        self._account = "" if account is None else account
-        self._table = FileTable.at(source)
-        self._unit = self._table.unit(unit)
-        self._progress = progress
+        self._spending = Spending(ledger, account)
+        self._rows = Rows(source, unit=unit, progress=progress)
 
     def __repr__(self) -> str:
-        return f"Dataset({self._table.source!r}, unit={self._unit.name!r})"
+        return f"Dataset({self._rows.source!r}, unit={self._rows.unit!r})"
 
     def most_common(
         self, column: str, *, candidates: object = None, epsilon: float, request: str | None = None
@@ -130,7 +101,9 @@ class Dataset:
         task = MostCommon.planned(PublicCandidates.given(candidates), epsilon=epsilon)
         values = task.candidates.values
         asked = self._question("most_common", column, candidates=values)
-        return self._answer(task, task.mechanism, lambda: self._count(column, task.candidates), asked, request)
+        return self._spending.answer(
+            task, task.mechanism, lambda: self._rows.count(column, task.candidates), asked, request
+        )
 
     def top_k(
         self,
@@ -168,7 +141,9 @@ class Dataset:
         """
         task = TopK.planned(PublicCandidates.given(candidates), k, epsilon=epsilon, delta=delta)
         asked = self._question("top_k", column, k=task.plan.k, delta=task.plan.delta, candidates=task.candidates.values)
-        return self._answer(task, task.plan.mechanism, lambda: self._count(column, task.candidates), asked, request)
+        return self._spending.answer(
+            task, task.plan.mechanism, lambda: self._rows.count(column, task.candidates), asked, request
+        )
 
     def quantile(
         self,
@@ -217,8 +192,8 @@ class Dataset:
         task = Quantile.planned(level, domain, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit)
         rows = task.max_rows_per_unit
         asked = self._question("quantile", column, level=task.level, domain=task.domain, rows=rows)
-        gather = partial(self._gather, column, task.domain, max_rows_per_unit=rows)
-        return self._answer(task, task.mechanism, gather, asked, request)
+        gather = partial(self._rows.gather, column, task.domain, max_rows_per_unit=rows)
+        return self._spending.answer(task, task.mechanism, gather, asked, request)
 
     def quantiles(
         self,
@@ -268,8 +243,8 @@ class Dataset:
             rows=rows,
             method=task.mechanism.method,
         )
-        gather = partial(self._gather, column, task.domain, max_rows_per_unit=rows)
-        return self._answer(task, task.mechanism, gather, asked, request)
+        gather = partial(self._rows.gather, column, task.domain, max_rows_per_unit=rows)
+        return self._spending.answer(task, task.mechanism, gather, asked, request)
 
     def median(
         self,
@@ -345,8 +320,8 @@ class Dataset:
         task = BestPrice.planned(prices, bounds=bounds, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit)
         rows = task.max_rows_per_unit
         asked = self._question("best_price", column, **task.offered, rows=rows)
-        gather = partial(self._gather, column, task.domain, max_rows_per_unit=rows)
-        return self._answer(task, task.mechanism, gather, asked, request)
+        gather = partial(self._rows.gather, column, task.domain, max_rows_per_unit=rows)
+        return self._spending.answer(task, task.mechanism, gather, asked, request)
 
     def density(
         self,
@@ -396,8 +371,8 @@ class Dataset:
         cut = PublicBins.given(bounds, bins)
         task = Density.planned(cut, epsilon=epsilon, method=method, units=units, sample_size=sample_size)
         asked = self._question("density", column, bins=task.bins, units=task.units, sample_size=task.sample_size)
-        gather = partial(self._gather, column, task.domain, max_rows_per_unit=1)
-        return self._answer(task, task.mechanism, gather, asked, request)
+        gather = partial(self._rows.gather, column, task.domain, max_rows_per_unit=1)
+        return self._spending.answer(task, task.mechanism, gather, asked, request)
 
     def candidate_kind(self, column: str) -> CandidateKind | None:
         """The kind of candidates that `column`'s type asks for; None if several fit, as any do in CSV.
@@ -405,73 +380,8 @@ class Dataset:
         Raises:
             InvalidDataError: no such column.
         """
-        return candidate_kind(self._table.column(column))
+        return self._rows.candidate_kind(column)
 
     def _question(self, task: str, column: str, **arguments: object) -> Question:
-        self._asked(column)  # a column that is not there is refused before anything is charged
-        return Question(task, self._table.source, self._unit.name, column, arguments)
-
-    def _answer(
-        self,
-        task: Task[Gathered],
-        mechanism: object,
-        gather: Callable[[], Gathered],
-        asked: Question,
-        request: str | None,
-    ) -> Release:
-        """Read, charge, draw and store, in this order; or return what is stored for the request.
-
-        Reading comes first, as a file that cannot be read should cost nothing; but not before the account was asked.
-        """
-        name, column, unit = type(mechanism).__name__, asked.column, self._unit.name
-        # Every table task guarantees this relation, whatever else its mechanism would.
-        run = Run(event=task.event, mechanism=name, neighbours=Neighbours.ADD_REMOVE, unit=unit)
-        if self._ledger is None:
-            if request is not None:
-                raise InvalidParameterError("request", Shown(repr(request)), "a ledger and an account beside it")
-            release = task.release(gather(), column=column, unit=unit, time=_now())
-            return replace(release, event=run.event)
-        question = "" if request is None else asked.text
-        known = self._ledger.look(self._account, run, request=request, question=question)
-        if known is not None and known.release is not None:
-            return Release.from_json(known.release)
-        values = gather()
-        receipt = self._ledger.charge(self._account, run, request=request, question=question)
-        if receipt.release is not None:
-            return Release.from_json(receipt.release)
-        drawn = task.release(values, column=column, unit=unit, time=_now())
-        release = replace(drawn, event=run.event, receipt=receipt.to_dict())
-        if request is None:
-            return release
-        return Release.from_json(self._ledger.store_release(receipt, release.to_json()))
-
-    def _asked(self, name: str) -> Column:
-        """The column a question is about."""
-        column = self._table.column(name)
-        if column == self._unit:
-            hint = "Every value of the unit's own column belongs to one unit only."
-            raise InvalidDataError("column", Shown(repr(column.name)), "another column than the unit", hint)
-        return column
-
-    def _count(self, name: str, candidates: PublicCandidates) -> CandidateCounts:
-        column = self._asked(name)
-        check_match(column, candidates.kind)
-        return count_distinct_units(
-            self._table, unit=self._unit, column=column, candidates=candidates, progress=self._progress
-        )
-
-    def _gather(self, name: str, domain: PublicDomain, *, max_rows_per_unit: int) -> UnitValues:
-        column = self._asked(name)
-        check_numeric(column)
-        return gather_unit_values(
-            self._table,
-            unit=self._unit,
-            column=column,
-            domain=domain,
-            max_rows_per_unit=max_rows_per_unit,
-            progress=self._progress,
-        )
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
+        self._rows.check(column)  # a column that is not there is refused before anything is charged
+        return Question(task, self._rows.source, self._rows.unit, column, arguments)

@@ -1,0 +1,5 @@
+"""Where data and questions meet: the only layer that knows a table, a task and the order of steps."""
+
+from dpselect.session.dataset import Dataset
+
+__all__ = ["Dataset"]

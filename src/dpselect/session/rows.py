@@ -1,0 +1,76 @@
+"""The rows of a table and whose they are: what a question may learn of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from dpselect.backends.files import (
+    Column,
+    FileTable,
+    candidate_kind,
+    check_match,
+    check_numeric,
+    count_distinct_units,
+    gather_unit_values,
+)
+from dpselect.errors import InvalidDataError, Shown
+from dpselect.summaries import CandidateCounts, CandidateKind, PublicCandidates, PublicDomain, UnitValues
+
+
+class Rows:
+    """A description of a table, not a copy: headers and footers are read now, rows anew for each summary.
+
+    Raises:
+        InvalidDataError: no such file or column, or the file is not what its name says.
+    """
+
+    __slots__ = ("_progress", "_table", "_unit")
+
+    def __init__(self, source: str | Path, *, unit: str, progress: Callable[[float], None] | None) -> None:
+        self._table = FileTable.at(source)
+        self._unit = self._table.unit(unit)
+        self._progress = progress
+
+    @property
+    def source(self) -> str:
+        """As it was given."""
+        return self._table.source
+
+    @property
+    def unit(self) -> str:
+        """Name of the column that says whose row it is."""
+        return self._unit.name
+
+    def candidate_kind(self, column: str) -> CandidateKind | None:
+        """The kind of candidates that the type of `column` asks for; None if several fit."""
+        return candidate_kind(self._table.column(column))
+
+    def check(self, column: str) -> Column:
+        """The column a question is about, or `InvalidDataError`."""
+        found = self._table.column(column)
+        if found == self._unit:
+            hint = "Every value of the unit's own column belongs to one unit only."
+            raise InvalidDataError("column", Shown(repr(found.name)), "another column than the unit", hint)
+        return found
+
+    def count(self, column: str, candidates: PublicCandidates) -> CandidateCounts:
+        """How many units have each candidate."""
+        asked = self.check(column)
+        check_match(asked, candidates.kind)
+        return count_distinct_units(
+            self._table, unit=self._unit, column=asked, candidates=candidates, progress=self._progress
+        )
+
+    def gather(self, column: str, domain: PublicDomain, *, max_rows_per_unit: int) -> UnitValues:
+        """The numbers of a column, at most so many of each unit."""
+        asked = self.check(column)
+        check_numeric(asked)
+        return gather_unit_values(
+            self._table,
+            unit=self._unit,
+            column=asked,
+            domain=domain,
+            max_rows_per_unit=max_rows_per_unit,
+            progress=self._progress,
+        )

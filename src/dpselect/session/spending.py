@@ -1,0 +1,83 @@
+"""The order of steps: ask the account, read, charge, draw, store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from dpselect.accounting import Event, Run
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.ledger import Ledger
+from dpselect.ledger.question import Question
+from dpselect.privacy import Neighbours
+from dpselect.release import Release
+
+Gathered = TypeVar("Gathered", contravariant=True)
+
+
+class Task(Protocol[Gathered]):
+    """What every question is, once it has a price."""
+
+    @property
+    def event(self) -> Event: ...
+
+    def release(self, gathered: Gathered, /, *, column: str, unit: str, time: datetime) -> Release: ...
+
+
+class Spending:
+    """Answers questions, each of them charged to an account before it is drawn, if there is one.
+
+    Raises:
+        InvalidParameterError: only one of `ledger` and `account`.
+    """
+
+    __slots__ = ("_account", "_ledger")
+
+    def __init__(self, ledger: Ledger | str | Path | None, account: str | None) -> None:
+        if (ledger is None) != (account is None):
+            missing = "ledger" if ledger is None else "account"
+            raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
+        self._ledger = ledger if isinstance(ledger, Ledger) or ledger is None else Ledger(ledger)
+        self._account = "" if account is None else account
+
+    def answer(
+        self,
+        task: Task[Gathered],
+        mechanism: object,
+        gather: Callable[[], Gathered],
+        asked: Question,
+        request: str | None,
+    ) -> Release:
+        """Read, charge, draw and store, in this order; or return what is stored for the request.
+
+        Reading comes first, as a file that cannot be read should cost nothing; but not before the account was asked.
+        """
+        column, unit = asked.column, asked.unit
+        # Every table task guarantees this relation, whatever else its mechanism would.
+        name = type(mechanism).__name__
+        run = Run(event=task.event, mechanism=name, neighbours=Neighbours.ADD_REMOVE, unit=unit)
+        if self._ledger is None:
+            if request is not None:
+                raise InvalidParameterError("request", Shown(repr(request)), "a ledger and an account beside it")
+            release = task.release(gather(), column=column, unit=unit, time=_now())
+            return replace(release, event=run.event)
+        question = "" if request is None else asked.text
+        known = self._ledger.look(self._account, run, request=request, question=question)
+        if known is not None and known.release is not None:
+            return Release.from_json(known.release)
+        values = gather()
+        receipt = self._ledger.charge(self._account, run, request=request, question=question)
+        if receipt.release is not None:
+            return Release.from_json(receipt.release)
+        drawn = task.release(values, column=column, unit=unit, time=_now())
+        release = replace(drawn, event=run.event, receipt=receipt.to_dict())
+        if request is None:
+            return release
+        return Release.from_json(self._ledger.store_release(receipt, release.to_json()))
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
