@@ -218,3 +218,10 @@ def test_a_value_with_an_event_and_a_scale() -> None:
         assert 0.0 <= again.draw([1.0]) <= 2.0
     with pytest.raises(InvalidParameterError, match="n=0"):
         absolute.sensitivity(0)
+
+
+@pytest.mark.parametrize(("bounds", "is_line"), [((0, math.inf), True), (None, True), ((5, 1), False), ((1,), False)])
+def test_only_bounds_without_an_end_are_told_about_the_line(bounds: Any, is_line: bool) -> None:
+    with pytest.raises(InvalidParameterError, match="bounds") as refused:
+        dps.MeanMechanism(epsilon=1, bounds=bounds, step=1)
+    assert ("whole line" in str(refused.value)) is is_line

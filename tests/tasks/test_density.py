@@ -159,6 +159,7 @@ def test_edges_are_shown_with_the_digits_that_tell_them_apart() -> None:
         ({"epsilon": 1.0, "method": "sample"}, "units=None.*publicly known"),
         ({"epsilon": 1.0, "method": "sample", "units": 0}, "units"),
         ({"epsilon": 1.0, "method": "sample", "units": 10, "sample_size": 0}, "sample_size"),
+        ({"epsilon": 1.0, "method": "sample", "units": 10, "sample_size": 10**9}, "sample_size=1000000000"),
         ({"epsilon": 1.0, "units": 10}, "units"),
         ({"epsilon": 1.0, "sample_size": 10}, "sample_size"),
     ],

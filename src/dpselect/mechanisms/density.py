@@ -26,6 +26,9 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 _LARGEST_DISTANCE = 2**61
+
+LARGEST_SAMPLE = 1_000_000
+"""Larger ones are refused: planning takes time and memory in proportion."""
 _MOST_SAMPLES = 500_000
 
 
@@ -42,7 +45,7 @@ class DensityMechanism(MechanismValue):
 
     Args:
         epsilon: privacy loss of one sample, > 0.
-        k: size of the sample; by default `sample_size`, which knows only `epsilon` and n.
+        k: size of the sample, at most 10^6; by default `sample_size`, which knows only `epsilon` and n.
         base: what samples weigh before their distance counts. ``"points"``: independent uniform points, which have no
             opinion about how finely bins are cut. ``"histograms"``: all histograms alike, which leans towards few bins
             with many points; for counts only.
@@ -72,7 +75,7 @@ class DensityMechanism(MechanismValue):
     def __post_init__(self) -> None:
         self._set("epsilon", positive_epsilon(self.epsilon))
         if self.k is not None:
-            self._set("k", positive_count(self.k, "k", at_most=2**31))
+            self._set("k", positive_count(self.k, "k", at_most=LARGEST_SAMPLE))
         if self.base not in ("histograms", "points"):
             raise InvalidParameterError("base", self.base, "'histograms' or 'points'")
         self._set("neighbours", neighbouring_relation(self.neighbours))

@@ -199,5 +199,6 @@ def _bounded(bounds: object) -> tuple[Fraction, Fraction]:
     try:
         return finite_bounds(bounds)
     except InvalidParameterError as refused:
-        hint = "On the whole line one value could move the mean, and its score, by any amount."
+        is_line = bounds is None or "inf" in refused.got
+        hint = "On the whole line one value could move the mean, and its score, by any amount." if is_line else ""
         raise InvalidParameterError(refused.name, refused.got, refused.expected, hint) from None

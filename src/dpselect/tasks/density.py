@@ -13,6 +13,7 @@ from dpselect.accounting import BoundedRangeEvent, PureEvent
 from dpselect.arguments import positive_count
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import DensityMechanism, NoisyHistogramMechanism
+from dpselect.mechanisms.density import LARGEST_SAMPLE
 from dpselect.mechanisms.noisy_histogram import shares
 from dpselect.privacy import Neighbours
 from dpselect.release import CONFIDENCE, Release
@@ -49,7 +50,8 @@ class Density:
 
         Raises:
             InvalidParameterError: `epsilon` is not a finite number > 0, `method` not ``"counts"`` or ``"sample"``; or
-                `units` and `sample_size` are no whole numbers from 1 to 10^9, or do not go with the method.
+                `units` is no whole number from 1 to 10^9, `sample_size` none from 1 to 10^6, or they do not go with
+                the method.
 
         >>> task = Density.planned(PublicBins.given((0, 120), 12), epsilon=0.5)
         >>> task.error_bound  # in units, of each bin
@@ -67,7 +69,7 @@ class Density:
             hint = "How many there are, as far as is publicly known; method='counts' needs no such number."
             raise InvalidParameterError("units", units, "a whole number >= 1 with method='sample'", hint)
         n = positive_count(units, "units", at_most=MOST_UNITS)
-        k = None if sample_size is None else positive_count(sample_size, "sample_size", at_most=MOST_UNITS)
+        k = None if sample_size is None else positive_count(sample_size, "sample_size", at_most=LARGEST_SAMPLE)
         k = DensityMechanism(epsilon=epsilon, k=k).sample_size(n)
         return cls(bins=bins, mechanism=DensityMechanism(epsilon=epsilon, k=k, base="histograms"), units=n)
 
