@@ -134,6 +134,9 @@ def test_the_bibliography_is_whole() -> None:
     keys = ENTRY.findall(bibliography)
     assert ENTRY.sub("", bibliography).strip() == ""
     assert len(keys) == len(set(keys))
+    for entry in ENTRY.finditer(bibliography):
+        fields = re.findall(r"^  (\w+) =", entry.group(0), flags=re.MULTILINE)
+        assert len(fields) == len(set(fields)), entry.group(1)
 
 
 @pytest.mark.parametrize("name", sorted(name for name in TEXTS if name.startswith(("proofs/", "docs/", "src/"))))
