@@ -173,7 +173,7 @@ EDITS = [
     ({"receipt": None}, "no receipt"),
     ({"receipt": {"account": "clicks", "sequence": 2, "hash": "0" * 64, "time": ""}}, "receipt"),
     ({"event": {"kind": "laplace_profile", "version": 1, "epsilon": "0.0625"}}, "event"),
-    ({"event": {"kind": "pure", "version": 9, "epsilon": "0.125"}}, "text"),
+    ({"event": {"kind": "pure", "version": 9, "epsilon": "0.125"}}, "event"),
 ]
 
 
@@ -183,7 +183,7 @@ def test_an_edited_certificate_is_refused(
 ) -> None:
     text = visits.most_common("page", candidates=PAGES, epsilon=0.125, request="a").to_json()
     held = json.loads(text) | edit
-    with pytest.raises(InvalidCertificateError, match=r"<(digest|text)>"):
+    with pytest.raises(InvalidCertificateError, match=r"<(digest|event)>"):
         check(canonical_json(held))
     held["digest"] = digest(held)  # edited with care
     with pytest.raises(InvalidCertificateError, match=f"<{what}>"):
@@ -292,5 +292,5 @@ def test_a_certificate_of_an_unknown_task_is_none(visits: dps.Dataset) -> None:
     held = visits.quantile("page", 0.5, bounds=(0, 40), epsilon=0.5).to_dict()
     for task in ("mode", None, ["quantile"]):
         edited = held | {"task": task}
-        with pytest.raises(InvalidCertificateError, match="certificate=<text>"):
+        with pytest.raises(InvalidCertificateError, match="certificate=<task>"):
             check(canonical_json(edited | {"digest": digest(edited)}))

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from dpselect.accounting import ComposedEvent, Event, compose
 from dpselect.accounting.events import Run, from_json
-from dpselect.errors import InvalidCertificateError, SelectionError, Shown
+from dpselect.certificate_text import wrong
+from dpselect.errors import InvalidParameterError, SelectionError
 from dpselect.ledger import Ledger
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.mechanisms.top_k import plan_top_k
@@ -57,31 +58,26 @@ def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     Traceback (most recent call last):
     dpselect.errors.InvalidCertificateError: certificate=<digest>: expected the digest of its own content. Edited.
     """
-    held, release = _read(text)
+    release = Release.from_json(text)
+    held: dict[str, Any] = json.loads(text)
     if held.get("digest") != digest(held):
-        raise _wrong("digest", "the digest of its own content", "Edited.")
+        raise wrong("digest", "the digest of its own content", "Edited.")
     if release.event is None:
-        raise _wrong("no event", "an event to recompute the guarantee from")
+        raise wrong("no event", "an event to recompute the guarantee from")
+    for name, written in release.to_dict().items():
+        if held.get(name) != written:
+            raise wrong(name, "as Release.to_json writes it")
     epsilon = compose([release.event]).epsilon(release.delta)
     if not epsilon <= release.epsilon:
-        raise _wrong("guarantee", f"at least epsilon={epsilon!r}, what its event costs")
+        raise wrong("guarantee", f"at least epsilon={epsilon!r}, what its event costs")
     try:
         bound = _error_bound(release, release.event)
     except SelectionError:
-        raise _wrong("arguments", "arguments that such a question can have") from None
+        raise wrong("arguments", "arguments that such a question can have") from None
     if bound is not None and not math.isclose(bound, cast(float, release.error_bound), rel_tol=1e-9):
-        raise _wrong("error_bound", "the bound that its public arguments give")
+        raise wrong("error_bound", "the bound that its public arguments give")
     charged = None if ledger is None else _charged(release, text, ledger)
     return Checked(release=release, epsilon=epsilon, error_bound=bound is not None, charged=charged)
-
-
-def _read(text: str) -> tuple[dict[str, Any], Release]:
-    try:
-        held: object = json.loads(text)
-        release = Release.from_json(text)
-    except (SelectionError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise _wrong("text", "the JSON that Release.to_json writes") from None
-    return cast("dict[str, Any]", held), release
 
 
 def _error_bound(release: Release, event: Event) -> float | None:
@@ -106,26 +102,25 @@ def _error_bound(release: Release, event: Event) -> float | None:
 def _charged(release: Release, text: str, ledger: Ledger) -> bool:
     receipt = release.receipt
     if receipt is None:
-        raise _wrong("no receipt", "the receipt of a charge to this ledger")
+        raise wrong("no receipt", "the receipt of a charge to this ledger")
     try:
         entry = ledger.find(receipt["account"], receipt["sequence"])
-    except (InvalidCertificateError, KeyError, TypeError, ValueError):
+    except InvalidParameterError:  # no such account
         entry = None
     if entry is None or entry.kind != "charge" or entry.hash != receipt.get("hash"):
-        raise _wrong("receipt", "that of a charge in this ledger")
+        raise wrong("receipt", "that of a charge in this ledger")
     charged = from_json(entry.body["event"])
-    expected = Run(
-        event=cast(Event, release.event),
-        mechanism=release.mechanism,
-        neighbours=release.neighbours,
-        unit=release.unit,
-    )
+    try:
+        expected = Run(
+            event=cast(Event, release.event),
+            mechanism=release.mechanism,
+            neighbours=release.neighbours,
+            unit=release.unit,
+        )
+    except InvalidParameterError:  # no ledger takes so long a name
+        raise wrong("event", "what was charged under its receipt") from None
     if charged not in (expected, release.event) or receipt.get("request") != entry.request:
-        raise _wrong("event", "what was charged under its receipt")
+        raise wrong("event", "what was charged under its receipt")
     if entry.release is not None and json.loads(entry.release) != json.loads(text):
-        raise _wrong("value", "the release that the ledger stored for its request")
+        raise wrong("value", "the release that the ledger stored for its request")
     return True
-
-
-def _wrong(what: str, expected: str, hint: str = "") -> InvalidCertificateError:
-    return InvalidCertificateError("certificate", Shown(f"<{what}>"), expected, hint)

@@ -71,7 +71,11 @@ def test_without_the_lock_charges_are_lost() -> None:
     assert passed(Careless(epsilon=1.0, delta=0.0).spend) > 32
 
 
-@pytest.mark.parametrize("of", [copy.copy, copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))])
+def pickled(it: Any) -> Any:
+    return pickle.loads(pickle.dumps(it))
+
+
+@pytest.mark.parametrize("of", [copy.copy, copy.deepcopy, pickled])
 @pytest.mark.parametrize("make", [lambda: Filter(epsilon=1.0, delta=1e-6), lambda: Odometer(delta=1e-6)])
 def test_a_copy_goes_on_alone_from_the_same_state(make: Callable[[], Any], of: Callable[[Any], Any]) -> None:
     first = make()
