@@ -26,19 +26,22 @@ class Checked:
         epsilon: the guarantee, recomputed from the event at the certificate's delta; at most what is stated.
         error_bound: whether the bound on the error was recomputed from public arguments, and agrees.
         charged: whether the charge was found in a ledger; None if none was asked.
+        value: whether the value itself is certified: the ledger stored this release for its request id. Without a
+            request id no ledger knows the value, and whoever edits it with care is not found out.
     """
 
     release: Release
     epsilon: float
     error_bound: bool
     charged: bool | None
+    value: bool
 
 
 def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     """Recompute what the certificate `text` claims.
 
     Whoever edits a certificate with care can make its parts agree with each other; only a ledger shows that what it
-    certifies was charged, and for a request with a stored release, that it is that release.
+    certifies was charged. The value itself is certified only for a release with a request id, which the ledger stored.
 
     Args:
         text: what `Release.to_json` wrote.
@@ -52,8 +55,8 @@ def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     >>> certificate = people.median("age", bounds=(0, 120), step=1, epsilon=0.5).to_json()
     >>> checked = check(certificate)
-    >>> checked.epsilon, checked.error_bound, checked.charged
-    (0.5, True, None)
+    >>> checked.epsilon, checked.error_bound, checked.charged, checked.value
+    (0.5, True, None, False)
     >>> check(certificate.replace('"epsilon": 0.5', '"epsilon": 0.1'))
     Traceback (most recent call last):
     dpselect.errors.InvalidCertificateError: certificate=<digest>: expected the digest of its own content. Edited.
@@ -76,8 +79,9 @@ def check(text: str, *, ledger: Ledger | None = None) -> Checked:
         raise wrong("arguments", "arguments that such a question can have") from None
     if bound is not None and not math.isclose(bound, cast(float, release.error_bound), rel_tol=1e-9):
         raise wrong("error_bound", "the bound that its public arguments give")
-    charged = None if ledger is None else _charged(release, text, ledger)
-    return Checked(release=release, epsilon=epsilon, error_bound=bound is not None, charged=charged)
+    stored = ledger is not None and _stored(release, text, ledger)
+    charged = None if ledger is None else True
+    return Checked(release=release, epsilon=epsilon, error_bound=bound is not None, charged=charged, value=stored)
 
 
 def _error_bound(release: Release, event: Event) -> float | None:
@@ -99,7 +103,8 @@ def _error_bound(release: Release, event: Event) -> float | None:
             return None
 
 
-def _charged(release: Release, text: str, ledger: Ledger) -> bool:
+def _stored(release: Release, text: str, ledger: Ledger) -> bool:
+    """Whether the ledger also stored the release whose charge it has to have."""
     receipt = release.receipt
     if receipt is None:
         raise wrong("no receipt", "the receipt of a charge to this ledger")
@@ -121,6 +126,8 @@ def _charged(release: Release, text: str, ledger: Ledger) -> bool:
         raise wrong("event", "what was charged under its receipt") from None
     if charged not in (expected, release.event) or receipt.get("request") != entry.request:
         raise wrong("event", "what was charged under its receipt")
-    if entry.release is not None and json.loads(entry.release) != json.loads(text):
+    if entry.release is None:
+        return False
+    if json.loads(entry.release) != json.loads(text):
         raise wrong("value", "the release that the ledger stored for its request")
     return True
