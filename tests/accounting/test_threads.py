@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from dpselect.accounting import Filter, Odometer, PureEvent
+from dpselect.accounting.running import Running
 from dpselect.errors import LimitExceededError
 
 THREADS, EACH = 8, 40
@@ -20,9 +22,16 @@ EVENT = PureEvent(epsilon=1 / 32)
 
 
 @pytest.fixture(autouse=True)
-def restless() -> Iterator[None]:
-    """Threads take turns as often as they can: without a lock this loses charges in every run."""
-    before = sys.getswitchinterval()
+def restless(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Threads take turns as often as they can, also between a sum and its keeping: without a lock charges get lost."""
+    after, before = Running.after, sys.getswitchinterval()
+
+    def slowly(self: Running, event: Any) -> Running:
+        total = after(self, event)
+        time.sleep(1e-4)
+        return total
+
+    monkeypatch.setattr(Running, "after", slowly)
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(before)
