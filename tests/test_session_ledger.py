@@ -173,7 +173,7 @@ EDITS = [
     ({"receipt": None}, "no receipt"),
     ({"receipt": {"account": "clicks", "sequence": 2, "hash": "0" * 64, "time": ""}}, "receipt"),
     ({"event": {"kind": "laplace_profile", "version": 1, "epsilon": "0.0625"}}, "event"),
-    ({"event": {"kind": "pure", "version": 9, "epsilon": "0.125"}}, "text"),
+    ({"event": {"kind": "pure", "version": 9, "epsilon": "0.125"}}, "event"),
 ]
 
 
@@ -183,7 +183,7 @@ def test_an_edited_certificate_is_refused(
 ) -> None:
     text = visits.most_common("page", candidates=PAGES, epsilon=0.125, request="a").to_json()
     held = json.loads(text) | edit
-    with pytest.raises(InvalidCertificateError, match=r"<(digest|text)>"):
+    with pytest.raises(InvalidCertificateError, match=r"<(digest|event)>"):
         check(canonical_json(held))
     held["digest"] = digest(held)  # edited with care
     with pytest.raises(InvalidCertificateError, match=f"<{what}>"):
@@ -238,13 +238,44 @@ def test_verify_on_the_command_line(capsys: Captured, tmp_path: Path, visits: dp
     path, url = tmp_path / "release.json", f"sqlite:///{tmp_path}/budget.db"
     path.write_text(visits.most_common("page", candidates=PAGES, epsilon=0.5).to_json())
     status, out, _ = told(capsys, "verify", str(path), "--ledger", url)
-    assert (status, out.splitlines()[-1]) == (0, "Charged to account 'clicks', entry 1.")
+    assert (status, out.splitlines()[-2]) == (0, "Charged to account 'clicks', entry 1.")
     assert json.loads(told(capsys, "verify", str(path), "--json")[1])["epsilon"] == 0.5
-    path.write_text(path.read_text().replace('"value": 6', '"value": 7'))
+    path.write_text(path.read_text().replace('"value": ', '"value": 7'))
     status, out, err = told(capsys, "verify", str(path))
     assert (status, out) == (2, "")
     assert err == "dpselect: certificate=<digest>: expected the digest of its own content. Edited.\n"
     assert told(capsys, "verify", str(tmp_path / "nothing.json"))[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("request_id", "with_ledger", "said"),
+    [
+        ("a", True, "The value is the one that the ledger stored for request 'a'."),
+        (None, True, "The value itself is not certified: the ledger stored no release for it, only its charge."),
+        ("a", False, "The value itself is not certified: only a ledger that stored it for a request id can show that."),
+    ],
+)
+def test_verify_says_whether_the_value_itself_is_certified(
+    capsys: Captured, tmp_path: Path, visits: dps.Dataset, request_id: str | None, with_ledger: bool, said: str
+) -> None:
+    path = tmp_path / "release.json"
+    path.write_text(visits.most_common("page", candidates=PAGES, epsilon=0.5, request=request_id).to_json())
+    asked = ["verify", str(path), *(["--ledger", f"sqlite:///{tmp_path}/budget.db"] if with_ledger else [])]
+    assert told(capsys, *asked)[1].splitlines()[-1] == said
+    certified = bool(request_id) and with_ledger
+    assert json.loads(told(capsys, *asked, "--json")[1])["value"] is certified
+    edited = json.loads(path.read_text())
+    edited["value"] = edited["value"] % 41270 + 1
+    path.write_text(canonical_json(edited | {"digest": digest(edited)}))  # with care
+    assert told(capsys, *asked)[0] == (2 if certified else 0)
+
+
+def test_the_help_of_verify_says_what_certifies_a_value(capsys: Captured) -> None:
+    status, out, _ = told(capsys, "verify", "--help")
+    assert (status, "The value itself is certified only for a release with a request id" in " ".join(out.split())) == (
+        0,
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -292,5 +323,5 @@ def test_a_certificate_of_an_unknown_task_is_none(visits: dps.Dataset) -> None:
     held = visits.quantile("page", 0.5, bounds=(0, 40), epsilon=0.5).to_dict()
     for task in ("mode", None, ["quantile"]):
         edited = held | {"task": task}
-        with pytest.raises(InvalidCertificateError, match="certificate=<text>"):
+        with pytest.raises(InvalidCertificateError, match="certificate=<task>"):
             check(canonical_json(edited | {"digest": digest(edited)}))

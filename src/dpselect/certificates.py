@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from dpselect.accounting import ComposedEvent, Event, compose
 from dpselect.accounting.events import Run, from_json
-from dpselect.errors import InvalidCertificateError, SelectionError, Shown
+from dpselect.certificate_text import wrong
+from dpselect.errors import InvalidParameterError, SelectionError
 from dpselect.ledger import Ledger
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.mechanisms.top_k import plan_top_k
@@ -25,19 +26,22 @@ class Checked:
         epsilon: the guarantee, recomputed from the event at the certificate's delta; at most what is stated.
         error_bound: whether the bound on the error was recomputed from public arguments, and agrees.
         charged: whether the charge was found in a ledger; None if none was asked.
+        value: whether the value itself is certified: the ledger stored this release for its request id. Without a
+            request id no ledger knows the value, and whoever edits it with care is not found out.
     """
 
     release: Release
     epsilon: float
     error_bound: bool
     charged: bool | None
+    value: bool
 
 
 def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     """Recompute what the certificate `text` claims.
 
     Whoever edits a certificate with care can make its parts agree with each other; only a ledger shows that what it
-    certifies was charged, and for a request with a stored release, that it is that release.
+    certifies was charged. The value itself is certified only for a release with a request id, which the ledger stored.
 
     Args:
         text: what `Release.to_json` wrote.
@@ -51,37 +55,33 @@ def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     >>> certificate = people.median("age", bounds=(0, 120), step=1, epsilon=0.5).to_json()
     >>> checked = check(certificate)
-    >>> checked.epsilon, checked.error_bound, checked.charged
-    (0.5, True, None)
+    >>> checked.epsilon, checked.error_bound, checked.charged, checked.value
+    (0.5, True, None, False)
     >>> check(certificate.replace('"epsilon": 0.5', '"epsilon": 0.1'))
     Traceback (most recent call last):
     dpselect.errors.InvalidCertificateError: certificate=<digest>: expected the digest of its own content. Edited.
     """
-    held, release = _read(text)
+    release = Release.from_json(text)
+    held: dict[str, Any] = json.loads(text)
     if held.get("digest") != digest(held):
-        raise _wrong("digest", "the digest of its own content", "Edited.")
+        raise wrong("digest", "the digest of its own content", "Edited.")
     if release.event is None:
-        raise _wrong("no event", "an event to recompute the guarantee from")
+        raise wrong("no event", "an event to recompute the guarantee from")
+    for name, written in release.to_dict().items():
+        if held.get(name) != written:
+            raise wrong(name, "as Release.to_json writes it")
     epsilon = compose([release.event]).epsilon(release.delta)
     if not epsilon <= release.epsilon:
-        raise _wrong("guarantee", f"at least epsilon={epsilon!r}, what its event costs")
+        raise wrong("guarantee", f"at least epsilon={epsilon!r}, what its event costs")
     try:
         bound = _error_bound(release, release.event)
     except SelectionError:
-        raise _wrong("arguments", "arguments that such a question can have") from None
+        raise wrong("arguments", "arguments that such a question can have") from None
     if bound is not None and not math.isclose(bound, cast(float, release.error_bound), rel_tol=1e-9):
-        raise _wrong("error_bound", "the bound that its public arguments give")
-    charged = None if ledger is None else _charged(release, text, ledger)
-    return Checked(release=release, epsilon=epsilon, error_bound=bound is not None, charged=charged)
-
-
-def _read(text: str) -> tuple[dict[str, Any], Release]:
-    try:
-        held: object = json.loads(text)
-        release = Release.from_json(text)
-    except (SelectionError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise _wrong("text", "the JSON that Release.to_json writes") from None
-    return cast("dict[str, Any]", held), release
+        raise wrong("error_bound", "the bound that its public arguments give")
+    stored = ledger is not None and _stored(release, text, ledger)
+    charged = None if ledger is None else True
+    return Checked(release=release, epsilon=epsilon, error_bound=bound is not None, charged=charged, value=stored)
 
 
 def _error_bound(release: Release, event: Event) -> float | None:
@@ -103,29 +103,31 @@ def _error_bound(release: Release, event: Event) -> float | None:
             return None
 
 
-def _charged(release: Release, text: str, ledger: Ledger) -> bool:
+def _stored(release: Release, text: str, ledger: Ledger) -> bool:
+    """Whether the ledger also stored the release whose charge it has to have."""
     receipt = release.receipt
     if receipt is None:
-        raise _wrong("no receipt", "the receipt of a charge to this ledger")
+        raise wrong("no receipt", "the receipt of a charge to this ledger")
     try:
         entry = ledger.find(receipt["account"], receipt["sequence"])
-    except (InvalidCertificateError, KeyError, TypeError, ValueError):
+    except InvalidParameterError:  # no such account
         entry = None
     if entry is None or entry.kind != "charge" or entry.hash != receipt.get("hash"):
-        raise _wrong("receipt", "that of a charge in this ledger")
+        raise wrong("receipt", "that of a charge in this ledger")
     charged = from_json(entry.body["event"])
-    expected = Run(
-        event=cast(Event, release.event),
-        mechanism=release.mechanism,
-        neighbours=release.neighbours,
-        unit=release.unit,
-    )
+    try:
+        expected = Run(
+            event=cast(Event, release.event),
+            mechanism=release.mechanism,
+            neighbours=release.neighbours,
+            unit=release.unit,
+        )
+    except InvalidParameterError:  # no ledger takes so long a name
+        raise wrong("event", "what was charged under its receipt") from None
     if charged not in (expected, release.event) or receipt.get("request") != entry.request:
-        raise _wrong("event", "what was charged under its receipt")
-    if entry.release is not None and json.loads(entry.release) != json.loads(text):
-        raise _wrong("value", "the release that the ledger stored for its request")
+        raise wrong("event", "what was charged under its receipt")
+    if entry.release is None:
+        return False
+    if json.loads(entry.release) != json.loads(text):
+        raise wrong("value", "the release that the ledger stored for its request")
     return True
-
-
-def _wrong(what: str, expected: str, hint: str = "") -> InvalidCertificateError:
-    return InvalidCertificateError("certificate", Shown(f"<{what}>"), expected, hint)

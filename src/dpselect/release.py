@@ -14,6 +14,8 @@ from typing import Any, cast
 
 from dpselect.accounting.events import Event, decode, encode
 from dpselect.answers import Value, answer_to, as_text
+from dpselect.certificate_text import parsed, wrong
+from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Guarantee, Neighbours
 
 CONFIDENCE = 0.99
@@ -166,16 +168,18 @@ class Release:
     def from_json(cls, text: str) -> Release:
         """The release that `to_json` wrote; ``dpselect.certificates`` also checks what it says.
 
+        Raises:
+            InvalidCertificateError: which field is missing, unknown, given twice, or not of its type or range.
+
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
         >>> release = people.median("age", bounds=(0, 120), epsilon=1.0)
         >>> dps.Release.from_json(release.to_json()).to_json() == release.to_json()
         True
         """
-        held: dict[str, Any] = json.loads(text)
+        held = parsed(text)
         bound, mechanism, guarantee = held["error_bound"], held["mechanism"], held["guarantee"]
         within = None if bound is None else bound["within"]
-        answer_to(held["task"])  # an unknown task is no certificate, and is said so here
         return cls(
             value=_value(held["value"], kind=held["candidates"].get("kind")),
             task=held["task"],
@@ -194,7 +198,7 @@ class Release:
             proofs=tuple(held["proofs"]),
             time=datetime.fromisoformat(held["time"]),
             receipt=held["receipt"],
-            event=decode(held["event"]) if "event" in held else None,
+            event=_event(held["event"]) if "event" in held else None,
             version=held["version"],
             arguments=held.get("arguments", {}),
         )
@@ -222,6 +226,13 @@ def digest(held: Mapping[str, Any]) -> str:
     """SHA-256 of a certificate without its digest."""
     rest = {key: value for key, value in held.items() if key != "digest"}
     return hashlib.sha256(canonical_json(rest).encode()).hexdigest()
+
+
+def _event(held: object) -> Event:
+    try:
+        return decode(held)
+    except InvalidParameterError:
+        raise wrong("event", "an event that this dpselect can read") from None
 
 
 def _value(held: Any, *, kind: object) -> Any:

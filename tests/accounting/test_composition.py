@@ -259,3 +259,15 @@ def test_mechanisms_compose() -> None:
     ]
     total = compose([mechanism.event for mechanism in mechanisms] * 5, tight=True, work=3e8)
     assert total.epsilon(1e-6) < compose([mechanism.event for mechanism in mechanisms] * 5).epsilon(1e-6) <= 1.5
+
+
+@pytest.mark.parametrize("work", ["x", None, math.nan, math.inf, -1, True, [1e8]])
+@pytest.mark.parametrize("tight", [False, True])
+def test_work_that_is_no_time_is_refused(work: Any, tight: bool) -> None:
+    with pytest.raises(InvalidParameterError, match=r"^work=.*: expected a finite number >= 0\."):
+        compose([BoundedRangeEvent(epsilon=0.5)], tight=tight, work=work)
+
+
+def test_no_work_at_all_gives_no_tight_bound() -> None:
+    total = compose([BoundedRangeEvent(epsilon=0.5)] * 5, tight=True, work=0)
+    assert total.explain(1e-6).best.value <= 2.5

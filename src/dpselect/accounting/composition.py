@@ -19,7 +19,7 @@ from dpselect.accounting.renyi import best_epsilon, best_log_delta
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.accounting.tight import Curve, NotTight, tight_curve
 from dpselect.accounting.zcdp import rho_of
-from dpselect.arguments import delta_below_one
+from dpselect.arguments import delta_below_one, wanted_error
 from dpselect.errors import InvalidParameterError
 
 TIGHT_WORK = 5e8
@@ -43,7 +43,8 @@ def compose(
         work: about how many nanoseconds ``tight`` may take; more makes a finer grid.
 
     Raises:
-        InvalidParameterError: something is no event, or runs differ in unit or neighbouring relation.
+        InvalidParameterError: something is no event, or runs differ in unit or neighbouring relation; `tight` or `pld`
+            is neither True nor False, or `work` not a finite number >= 0.
         MissingExtraError: ``pld`` without the extra ``pld``.
 
     Proof: ``proofs/composition.md``.
@@ -59,6 +60,7 @@ def compose(
     for name, value in (("tight", tight), ("pld", pld)):
         if not isinstance(cast(object, value), bool):
             raise InvalidParameterError(name, value, "True or False")
+    work = wanted_error(work, "work", zero_allowed=True)
     leaves = leaves_of(events)
     distribution = LossDistribution(leaves.counts) if pld and leaves.counts else None
     return Composition(leaves=leaves, tight=tight, distribution=distribution, work=work)

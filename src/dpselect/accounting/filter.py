@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpselect.accounting.events import Event, Run
+from dpselect.accounting.locked import Locked
 from dpselect.accounting.renyi import epsilons
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.accounting.running import Running, nothing
@@ -18,13 +19,16 @@ _OTHER_ORDERS = np.array([0.25, 0.5, 2.0, 4.0, 16.0])
 _MAIN_SHARE = 0.75
 
 
-class Filter:
+class Filter(Locked):
     r"""Admits events one by one as long as all together stay within (`epsilon`, `delta`), however they are chosen.
 
     The mechanisms, their epsilons and when to stop may all depend on earlier results: everything that was admitted is
     (`epsilon`, `delta`)-DP together. Proved of the sum of all epsilons and of Rényi divergences at orders that are
     fixed here from the limits alone. The exact recursion (``tight=True``) is *not* proved for epsilons chosen on the
     way, and not used.
+
+    The limit holds for all threads of one process that share the filter. It does not hold across processes: a copy, a
+    pickle or a fork goes on alone and knows nothing of what the others spend. For these there is `dpselect.Ledger`.
 
     Args:
         epsilon: limit, > 0.
@@ -46,6 +50,7 @@ class Filter:
     """
 
     def __init__(self, *, epsilon: float, delta: float, set_aside: float = 0.0) -> None:
+        super().__init__()
         self.epsilon = positive_epsilon(epsilon)
         self.delta = delta_below_one(delta)
         self.set_aside = min(delta_below_one(set_aside, "set_aside"), self.delta)
@@ -57,7 +62,7 @@ class Filter:
         self._spent = nothing(orders)
 
     def admits(self, event: Event | Run) -> bool:
-        """Whether `event` may run next; spends nothing.
+        """Whether `event` may run next; spends nothing. With several threads only `spend` decides: see what it raises.
 
         Raises:
             InvalidParameterError: no event, or a run for another unit or relation than the earlier ones.
@@ -71,10 +76,11 @@ class Filter:
             LimitExceededError: it does not fit; nothing was added.
             InvalidParameterError: as for `admits`.
         """
-        after = self._spent.after(event)
-        if not self._holds(after):
-            raise LimitExceededError(self.epsilon, self.delta, self.basic)
-        self._spent = after
+        with self._lock:
+            after = self._spent.after(event)
+            if not self._holds(after):
+                raise LimitExceededError(self.epsilon, self.delta, self.basic)
+            self._spent = after
 
     @property
     def basic(self) -> float:
@@ -84,9 +90,10 @@ class Filter:
     @property
     def share(self) -> float:
         """Which part of the limit is used, from 0 to 1, by the route that has most left."""
-        routes = zip(self._spent.divergences, self._allowed, strict=True)
+        spent = self._spent  # one state, whatever other threads add meanwhile
+        routes = zip(spent.divergences, self._allowed, strict=True)
         by_order = (float(used / allowed) for used, allowed in routes if allowed > 0.0)
-        return min(float(self._spent.basic / Fraction(self.epsilon)), *by_order, 1.0)
+        return min(float(spent.basic / Fraction(self.epsilon)), *by_order, 1.0)
 
     def _holds(self, spent: Running) -> bool:
         if spent.delta > Fraction(self.set_aside):

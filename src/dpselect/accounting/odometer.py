@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from dpselect.accounting.events import Event, Run
+from dpselect.accounting.locked import Locked
 from dpselect.accounting.rounding import fraction_up
-from dpselect.accounting.running import nothing
+from dpselect.accounting.running import Running, nothing
 from dpselect.arguments import delta_below_one
 
 _LARGEST = 1e290
@@ -17,12 +18,15 @@ _LARGEST = 1e290
 _ORDERS = 1.0 + np.exp(np.linspace(math.log(0.125), math.log(2048.0), 29))
 
 
-class Odometer:
+class Odometer(Locked):
     r"""What was spent so far, true at every moment, however each next event is chosen in view of earlier results.
 
     `compose` is for events that were fixed beforehand. An odometer may be read at any time, also to decide what to do
     next: with probability at least ``1 - delta`` no privacy loss ever exceeds `epsilon` as read at that time. It costs
     somewhat more than `compose` of the same events.
+
+    Its readings hold for all threads of one process that share it. They do not hold across processes: a copy, a pickle
+    or a fork goes on alone and knows nothing of what the others spend. For these there is `dpselect.Ledger`.
 
     Args:
         delta: probability with which any reading may be too small, from 0 (then it is the sum of all epsilons) to
@@ -42,6 +46,7 @@ class Odometer:
     """
 
     def __init__(self, *, delta: float) -> None:
+        super().__init__()
         self.delta = delta_below_one(delta)
         self._spent = nothing(_ORDERS)
 
@@ -51,7 +56,8 @@ class Odometer:
         Raises:
             InvalidParameterError: no event, or a run for another unit or relation than the earlier ones.
         """
-        self._spent = self._spent.after(event)
+        with self._lock:
+            self._spent = self._spent.after(event)
 
     @property
     def basic(self) -> float:
@@ -66,23 +72,24 @@ class Odometer:
     @property
     def epsilon(self) -> float:
         """The total so far, rounded up: no privacy loss exceeds it, except with probability `delta` (and `failing`)."""
-        low, high = 0.0, self.basic
+        spent = self._spent  # one state, whatever other threads add meanwhile
+        low, high = 0.0, fraction_up(spent.basic)
         if self.delta == 0.0 or high > _LARGEST:
             return high
-        if self._is_safe(low):
+        if self._is_safe(low, spent):
             return low
         for _ in range(60):
             middle = low + (high - low) / 2.0
-            if self._is_safe(middle):
+            if self._is_safe(middle, spent):
                 high = middle
             else:
                 low = middle
         return high
 
-    def _is_safe(self, loss: float) -> bool:
+    def _is_safe(self, loss: float, spent: Running) -> bool:
         """Whether the mean over orders of ``exp((a - 1)(loss - R_a))`` reaches 1 / delta, with room for rounding."""
-        exponents = (_ORDERS - 1.0) * (loss - self._spent.divergences)
+        exponents = (_ORDERS - 1.0) * (loss - spent.divergences)
         largest = float(np.max(exponents))
         total = largest + math.log(float(np.mean(np.exp(exponents - largest))))
-        room = 2.0**-44 * (1.0 + float(np.max((_ORDERS - 1.0) * (loss + self._spent.divergences))))
+        room = 2.0**-44 * (1.0 + float(np.max((_ORDERS - 1.0) * (loss + spent.divergences))))
         return total - room >= -math.log(self.delta)

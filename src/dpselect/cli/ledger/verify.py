@@ -16,6 +16,9 @@ def verify(certificate: str, /, *, ledger: str | None = None, as_json: Json = Fa
 
     dpselect verify release.json --ledger sqlite:///budget.db
 
+    The value itself is certified only for a release with a request id (--request), which its ledger stored. Any other
+    value may have been edited without being found out.
+
     Args:
         certificate: File with what --json printed.
         ledger: Also look up its charge in this ledger.
@@ -28,7 +31,7 @@ def verify(certificate: str, /, *, ledger: str | None = None, as_json: Json = Fa
     release = checked.release
     if as_json:
         found = {"epsilon": checked.epsilon, "delta": release.delta, "charged": checked.charged}
-        print(json.dumps(found | {"error_bound": checked.error_bound}, sort_keys=True))
+        print(json.dumps(found | {"error_bound": checked.error_bound, "value": checked.value}, sort_keys=True))
         return
     print(release.promise)
     print(f"Recomputed from its event: epsilon = {checked.epsilon!r} at delta = {release.delta!r}.")
@@ -38,6 +41,12 @@ def verify(certificate: str, /, *, ledger: str | None = None, as_json: Json = Fa
         print(f"Charged to account {receipt['account']!r}, entry {receipt['sequence']}.")
     else:
         print("No ledger was asked whether it was charged.")
+    if checked.value:
+        print(f"The value is the one that the ledger stored for request {receipt['request']!r}.")
+    elif checked.charged:
+        print("The value itself is not certified: the ledger stored no release for it, only its charge.")
+    else:
+        print("The value itself is not certified: only a ledger that stored it for a request id can show that.")
 
 
 def _text(path: str) -> str:

@@ -1,0 +1,303 @@
+"""The text of a certificate, taken apart strictly: every field of its own type and range, none twice, none unknown.
+
+Errors name the field and never what it holds: that may be the answer, or worse.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, timedelta
+from typing import Any, cast
+
+from dpselect.errors import InvalidCertificateError, Shown
+from dpselect.privacy import Neighbours
+
+Fields = dict[str, Any]
+Check = Callable[[object, str], object]
+
+_LARGEST = 2**63 - 1
+_MOST_ROWS = 10**9
+
+
+def parsed(text: object) -> Fields:
+    """The certificate `text` as plain Python values, all of the types and in the ranges that a release has.
+
+    Raises:
+        InvalidCertificateError: which field is missing, unknown, given twice, or not of its type or range.
+    """
+    if not isinstance(text, str):
+        raise wrong("text", "text")
+    try:
+        held: object = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+    except InvalidCertificateError:
+        raise
+    except (ValueError, RecursionError):
+        raise wrong("text", "the JSON that Release.to_json writes") from None
+    fields = _object_with(held, "text", _FIELDS, optional=_OPTIONAL)
+    _check_task(fields)
+    return fields
+
+
+def wrong(field: str, expected: str, hint: str = "") -> InvalidCertificateError:
+    """The error about a field."""
+    return InvalidCertificateError("certificate", Shown(f"<{field}>"), expected, hint)
+
+
+def _object(pairs: list[tuple[str, object]]) -> Fields:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise wrong("a field twice", "each field once")
+    return fields
+
+
+def _constant(_: str) -> object:
+    raise wrong("a number", "finite numbers")
+
+
+def _object_with(held: object, name: str, checks: dict[str, Check], *, optional: Iterable[str] = ()) -> Fields:
+    expected = f"an object with the fields {', '.join(checks)}" if checks else "an object without fields"
+    if not isinstance(held, dict):
+        raise wrong(name, expected)
+    fields = cast(Fields, held)
+    if not set(fields) <= set(checks) or not set(checks) - set(optional) <= set(fields):
+        raise wrong(name, expected)
+    prefix = "" if name == "text" else f"{name}."
+    for field, value in fields.items():
+        checks[field](value, prefix + field)
+    return fields
+
+
+def _text(value: object, name: str, *, empty: bool = False) -> str:
+    if not isinstance(value, str) or not (value or empty):
+        raise wrong(name, "a text")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise wrong(name, "a text that UTF-8 can hold") from None
+    return value
+
+
+def _any_text(value: object, name: str) -> None:
+    _text(value, name, empty=True)
+
+
+def _one_of(*allowed: str) -> Check:
+    def check(value: object, name: str) -> None:
+        if not isinstance(value, str) or value not in allowed:
+            raise wrong(name, f"one of {', '.join(allowed)}")
+
+    return check
+
+
+def _hash(value: object, name: str) -> None:
+    if not isinstance(value, str) or not re.fullmatch("[0-9a-f]{64}", value):
+        raise wrong(name, "64 hexadecimal digits")
+
+
+def _bool(value: object, name: str) -> None:
+    if not isinstance(value, bool):
+        raise wrong(name, "true or false")
+
+
+def _whole(least: int, most: int = _LARGEST) -> Check:
+    def check(value: object, name: str) -> None:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise wrong(name, f"a whole number from {least} to {most}")
+
+    return check
+
+
+def _number(value: object, name: str) -> float:
+    try:
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(float(value)):
+            return float(value)
+    except OverflowError:
+        pass  # said below, as for all that no double holds
+    raise wrong(name, "a finite number")
+
+
+def _share(value: object, name: str) -> None:
+    if not isinstance(value, float) or not math.isfinite(value):
+        raise wrong(name, "shares, as numbers with a point")
+
+
+def _that(holds: Callable[[float], bool], expected: str) -> Check:
+    def check(value: object, name: str) -> None:
+        if not holds(_number(value, name)):
+            raise wrong(name, expected)
+
+    return check
+
+
+_positive = _that(lambda number: number > 0.0, "a number > 0")
+_delta = _that(lambda number: 0.0 <= number < 1.0, "a number from 0 to below 1")
+_probability = _that(lambda number: 0.0 < number < 1.0, "a number strictly between 0 and 1")
+_level = _that(lambda number: 0.0 <= number <= 1.0, "a number from 0 to 1")
+_not_negative = _that(lambda number: number >= 0.0, "a number >= 0")
+_count = _whole(1)
+
+
+def _list_of(check: Check) -> Check:
+    def checked(value: object, name: str) -> None:
+        if not isinstance(value, list):
+            raise wrong(name, "a list")
+        for member in cast("list[object]", value):
+            check(member, name)
+
+    return checked
+
+
+def _date(value: object, name: str) -> None:
+    try:
+        if date.fromisoformat(_text(value, name)).isoformat() == value:
+            return
+    except ValueError as error:
+        if isinstance(error, InvalidCertificateError):
+            raise
+    raise wrong(name, "a date as ISO 8601 text")
+
+
+def _time(value: object, name: str) -> None:
+    try:
+        time = datetime.fromisoformat(_text(value, name))
+        if time.isoformat(timespec="seconds") == value and time.utcoffset() == timedelta(0):
+            return
+    except ValueError as error:
+        if isinstance(error, InvalidCertificateError):
+            raise
+    raise wrong(name, "a time in UTC as ISO 8601 text")
+
+
+def _anything(value: object, name: str) -> None:
+    """What another field says the kind of, or another reader takes apart."""
+    del value, name
+
+
+def _if_any(checks: dict[str, Check], *, optional: Iterable[str] = ()) -> Check:
+    def check(value: object, name: str) -> None:
+        if value is not None:
+            _object_with(value, name, checks, optional=optional)
+
+    return check
+
+
+def _always(checks: dict[str, Check], *, optional: Iterable[str] = ()) -> Check:
+    def check(value: object, name: str) -> None:
+        _object_with(value, name, checks, optional=optional)
+
+    return check
+
+
+def _within(value: object, name: str) -> None:
+    if value is not None:  # no double could hold it
+        _not_negative(value, name)
+
+
+_RECEIPT: dict[str, Check] = {
+    "account": _text,
+    "sequence": _whole(0),
+    "hash": _hash,
+    "time": _any_text,
+    "request": _text,
+}
+_FIELDS: dict[str, Check] = {
+    "value": _anything,
+    "guarantee": _always(
+        {"epsilon": _positive, "delta": _delta, "neighbours": _one_of(*map(str, Neighbours)), "unit": _text}
+    ),
+    "receipt": _if_any(_RECEIPT, optional=["request"]),
+    "event": _anything,
+    "task": _one_of("most_common", "top_k", "quantile", "quantiles", "best_price", "density"),
+    "column": _any_text,
+    "mechanism": _always({"name": _text, "rounds": _count, "sensitivity": _positive, "monotonic": _bool}),
+    "candidates": _anything,
+    "error_bound": _if_any(
+        {"within": _within, "confidence": _probability, "unit": _one_of("ranks", "revenue", "share")}, optional=["unit"]
+    ),
+    "arguments": _anything,
+    "proofs": _list_of(_text),
+    "version": _text,
+    "time": _time,
+    "digest": _hash,
+}
+_OPTIONAL = ("event", "arguments", "digest")
+
+_KINDS: dict[str, Check] = {
+    "whole numbers": _whole(-_LARGEST - 1),
+    "numbers": _number,
+    "text": _text,
+    "dates": _date,
+    "booleans": _bool,
+}
+_ends: dict[str, Check] = {"lower": _number, "upper": _number}
+_LISTED: dict[str, Check] = {
+    "origin": _one_of("caller"),
+    "count": _count,
+    "kind": _one_of(*_KINDS),
+    "range": _always(dict.fromkeys(("first", "last", "step"), _whole(-_LARGEST - 1))),
+}
+_PRICES: dict[str, Check] = {
+    "origin": _one_of("caller"),
+    "count": _count,
+    "kind": _one_of("prices"),
+    "lowest": _number,
+    "highest": _number,
+}
+_BOUNDS: dict[str, Check] = {"source": _one_of("bounds"), **_ends}
+_GRID: dict[str, Check] = {"source": _one_of("grid"), **_ends, "step": _positive, "count": _count}
+_BINS: dict[str, Check] = {"source": _one_of("bins"), **_ends, "count": _count}
+_ROWS: dict[str, Check] = {"max_rows_per_unit": _whole(1, _MOST_ROWS)}
+_COUNTS: dict[str, Check] = {"method": _one_of("counts"), "max_rows_per_unit": _whole(1, 1)}
+_SAMPLE: dict[str, Check] = {"method": _one_of("sample"), **_ROWS, "units": _count, "sample_size": _count}
+
+
+def _entry(held: object, name: str) -> object:
+    return cast(Fields, held).get(name) if isinstance(held, dict) else None
+
+
+def _check_task(fields: Fields) -> None:
+    """What depends on the question: the candidates, the arguments, how many values there are, and of which kind."""
+    task, public, value = cast(str, fields["task"]), cast(object, fields["candidates"]), cast(object, fields["value"])
+    arguments = cast(object, fields.get("arguments", {}))
+    source = _entry(public, "source")
+    has_bound, length = True, None  # of the list of values; None: a single one
+    value_check: Check = _number
+    match task:
+        case "most_common" | "top_k":
+            about = _object_with(public, "candidates", _LISTED, optional=["range"])
+            value_check = _KINDS[about["kind"]]
+            _object_with(arguments, "arguments", {})
+            length = fields["mechanism"]["rounds"] if task == "top_k" else None
+        case "best_price":
+            _object_with(public, "candidates", _BOUNDS if source == "bounds" else _PRICES)
+            _object_with(arguments, "arguments", _ROWS)
+            has_bound = source != "bounds"
+        case "density":
+            bins = _object_with(public, "candidates", _BINS)
+            by_sample = _entry(arguments, "method") == "sample"
+            _object_with(arguments, "arguments", _SAMPLE if by_sample else _COUNTS)
+            value_check, length = _share, bins["count"]
+        case _:
+            _object_with(public, "candidates", _BOUNDS if source == "bounds" else _GRID)
+            has_bound = task == "quantile" and source != "bounds"
+            if task == "quantile":
+                _object_with(arguments, "arguments", {"level": _level, **_ROWS})
+            else:
+                levels = {"levels": _list_of(_level), **_ROWS, "method": _text}
+                length = len(_object_with(arguments, "arguments", levels)["levels"])
+    if source is not None:
+        ends = cast(Fields, public)
+        count = ends.get("count", 1)
+        if not ends["lower"] < ends["upper"] or not 0.0 < ends["upper"] / count - ends["lower"] / count < math.inf:
+            raise wrong("candidates", "lower below upper")
+    if (fields["error_bound"] is not None) != has_bound:
+        raise wrong("error_bound", "a bound" if has_bound else "null: no bound holds for all data")
+    if length is None:
+        value_check(value, "value")
+    else:
+        _list_of(value_check)(value, "value")
+        if len(cast("list[object]", value)) != length:
+            raise wrong("value", "as many as were drawn")

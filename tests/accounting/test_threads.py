@@ -1,0 +1,96 @@
+"""Filters and odometers that threads share: no charge is lost, and a copy stands alone."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from dpselect.accounting import Filter, Odometer, PureEvent
+from dpselect.accounting.running import Running
+from dpselect.errors import LimitExceededError
+
+THREADS, EACH = 8, 40
+EVENT = PureEvent(epsilon=1 / 32)
+
+
+@pytest.fixture(autouse=True)
+def restless(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Threads take turns as often as they can, also between a sum and its keeping: without a lock charges get lost."""
+    after, before = Running.after, sys.getswitchinterval()
+
+    def slowly(self: Running, event: Any) -> Running:
+        total = after(self, event)
+        time.sleep(1e-4)
+        return total
+
+    monkeypatch.setattr(Running, "after", slowly)
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def passed(spend: Callable[[PureEvent], None]) -> int:
+    """How often `spend` was let through in all threads together."""
+    start = Barrier(THREADS)
+
+    def run(_: int) -> int:
+        start.wait()
+        return sum(map(once, range(EACH)))
+
+    def once(_: int) -> int:
+        try:
+            spend(EVENT)
+        except LimitExceededError:
+            return 0
+        return 1
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return sum(pool.map(run, range(THREADS)))
+
+
+def test_a_filter_admits_no_more_than_its_limit_in_many_threads() -> None:
+    limit = Filter(epsilon=1.0, delta=0.0)
+    assert passed(limit.spend) == 32
+    assert limit.basic == 1.0
+    assert limit.share == 1.0
+
+
+def test_an_odometer_loses_no_charge_in_many_threads() -> None:
+    odometer = Odometer(delta=0.0)
+    assert passed(odometer.spend) == THREADS * EACH
+    assert odometer.basic == odometer.epsilon == THREADS * EACH / 32
+
+
+def test_without_the_lock_charges_are_lost() -> None:
+    class Careless(Filter):
+        def spend(self, event: Any) -> None:
+            after = self._spent.after(event)
+            if not self._holds(after):
+                raise LimitExceededError(self.epsilon, self.delta, self.basic)
+            self._spent = after
+
+    assert passed(Careless(epsilon=1.0, delta=0.0).spend) > 32
+
+
+def pickled(it: Any) -> Any:
+    return pickle.loads(pickle.dumps(it))
+
+
+@pytest.mark.parametrize("of", [copy.copy, copy.deepcopy, pickled])
+@pytest.mark.parametrize("make", [lambda: Filter(epsilon=1.0, delta=1e-6), lambda: Odometer(delta=1e-6)])
+def test_a_copy_goes_on_alone_from_the_same_state(make: Callable[[], Any], of: Callable[[Any], Any]) -> None:
+    first = make()
+    first.spend(EVENT)
+    second = of(first)
+    assert second.basic == first.basic == 1 / 32
+    second.spend(EVENT)
+    assert (first.basic, second.basic) == (1 / 32, 2 / 32)
+    assert passed(second.spend) > 0

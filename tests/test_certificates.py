@@ -1,0 +1,189 @@
+"""Certificates with any field replaced by anything: refused by name or checked truly, and never another exception."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import dpselect as dps
+from dpselect.certificates import check
+from dpselect.errors import InvalidCertificateError
+from dpselect.release import Release, canonical_json, digest
+
+CLICKS = str(Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet")
+PAGES = range(1, 101)
+SECRET = "marker-of-a-secret"
+
+Ask = Callable[[dps.Dataset], Release]
+
+QUESTIONS: dict[str, Ask] = {
+    "most_common": lambda visits: visits.most_common("page", candidates=PAGES, epsilon=0.125),
+    "top_k": lambda visits: visits.top_k("page", 2, candidates=PAGES, epsilon=0.125),
+    "top_k with delta": lambda visits: visits.top_k("page", 12, candidates=PAGES, epsilon=0.125, delta=1e-6),
+    "quantile": lambda visits: visits.quantile("page", 0.5, bounds=(0, 100), step=1, epsilon=0.125),
+    "quantile between bounds": lambda visits: visits.quantile("page", 0.5, bounds=(0, 100), epsilon=0.125),
+    "quantiles": lambda visits: visits.quantiles("page", [0.25, 0.5], bounds=(0, 100), step=1, epsilon=0.125),
+    "best_price": lambda visits: visits.best_price("page", prices=[1, 2.5, 4], epsilon=0.125),
+    "best_price between bounds": lambda visits: visits.best_price("page", bounds=(1, 40), epsilon=0.125),
+    "density": lambda visits: visits.density("page", bounds=(0, 100), bins=4, epsilon=0.125),
+    "density by sample": lambda visits: visits.density(
+        "page", bounds=(0, 100), bins=4, epsilon=0.125, method="sample", units=1000
+    ),
+}
+
+ODD: list[Any] = [
+    *(None, True, False, 0, 1, -1, 2, 0.5, -0.5, 1.5, 1e308, 5e-324, 10**30, -(10**30), 2**63, 10**400),
+    *("", "0.5", "x", SECRET, "\ud800", "NaN", "2026-11-21", "0001-01-01T00:00:00+23:59", "\x00"),
+    *([], [1], [[]], ["x"], [None], {}, {"x": 1}, {SECRET: 1}, {"kind": "x"}),
+]
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> dps.Ledger:
+    ledger = dps.Ledger(tmp_path / "budget.db")
+    ledger.open_account("clicks", epsilon=10, unit="session")
+    return ledger
+
+
+@pytest.fixture
+def visits(ledger: dps.Ledger) -> dps.Dataset:
+    return dps.Dataset(CLICKS, unit="session", ledger=ledger, account="clicks")
+
+
+def places(held: Any) -> Iterator[tuple[Any, ...]]:
+    """The way to every part of a certificate, containers too."""
+    if not isinstance(held, (dict, list)):
+        return
+    known = cast("dict[str, Any] | list[Any]", held)
+    for key, part in known.items() if isinstance(known, dict) else enumerate(known):
+        yield (key,)
+        yield from ((key, *rest) for rest in places(part))
+
+
+def parent(held: Any, place: tuple[Any, ...]) -> Any:
+    for key in place[:-1]:
+        held = held[key]
+    return held
+
+
+def edits(held: dict[str, Any]) -> Iterator[str]:
+    """`held` with one part replaced, left out or added; edited with care where the text allows."""
+    for place in places(held):
+        for odd in [*ODD, ...]:
+            edited = copy.deepcopy(held)
+            inside = parent(edited, place)
+            if odd is ...:
+                del inside[place[-1]]
+            else:
+                inside[place[-1]] = odd
+            yield rewritten(edited, keep=place == ("digest",))
+    for place in [(), *(place for place in places(held) if isinstance(parent(held, (*place, None)), dict))]:
+        edited = copy.deepcopy(held)
+        parent(edited, (*place, None))[SECRET] = 1
+        yield rewritten(edited)
+
+
+def rewritten(held: dict[str, Any], *, keep: bool = False) -> str:
+    try:
+        return canonical_json(held if keep else held | {"digest": digest(held)})
+    except UnicodeEncodeError:
+        return json.dumps(held)  # a lone surrogate, which has no digest
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_whatever_is_edited_is_refused_by_name_or_checked_truly(visits: dps.Dataset, question: str) -> None:
+    text = QUESTIONS[question](visits).to_json()
+    refused: list[str] = []
+    for edited in edits(json.loads(text)):
+        try:
+            checked = check(edited)
+        except InvalidCertificateError as error:
+            refused.append(str(error))
+            continue
+        release = checked.release
+        assert 0.0 <= checked.epsilon <= release.epsilon
+        assert json.loads(release.to_json()) == json.loads(edited)
+        assert all([release.promise, release.accuracy, release.rows(), release.guarantee])
+        assert dps.Release.from_json(release.to_json()) == release
+    assert len(refused) > 500
+    assert not any(SECRET in error for error in refused)
+    assert check(text).epsilon <= 0.125
+
+
+def test_under_a_request_nothing_but_the_stored_release_passes(visits: dps.Dataset, ledger: dps.Ledger) -> None:
+    text = visits.most_common("page", candidates=PAGES, epsilon=0.125, request="a").to_json()
+    passed: list[str] = []
+    for edited in edits(json.loads(text)):
+        try:
+            passed.append(check(edited, ledger=ledger).release.to_json())
+        except InvalidCertificateError:
+            continue
+    assert set(passed) <= {text}
+
+
+@pytest.mark.parametrize(
+    ("place", "odd", "field"),
+    [
+        (("guarantee", "epsilon"), "0.5", "guarantee.epsilon"),
+        (("guarantee", "epsilon"), None, "guarantee.epsilon"),
+        (("guarantee", "epsilon"), [1], "guarantee.epsilon"),
+        (("guarantee", "delta"), "x", "guarantee.delta"),
+        (("guarantee", "delta"), -1, "guarantee.delta"),
+        (("guarantee", "unit"), 5, "guarantee.unit"),
+        (("mechanism", "name"), [1], "mechanism.name"),
+        (("error_bound", "within"), "x", "error_bound.within"),
+        (("receipt", "sequence"), 10**30, "receipt.sequence"),
+        (("receipt",), "x", "receipt"),
+        (("value",), "\ud800", "value"),
+        (("value",), "6", "value"),
+        (("candidates", "range", "step"), 0.5, "candidates.range.step"),
+        (("time",), "yesterday", "time"),
+        (("more",), 1, "text"),
+    ],
+)
+def test_the_field_that_is_wrong_is_named(visits: dps.Dataset, place: tuple[str, ...], odd: Any, field: str) -> None:
+    held = QUESTIONS["most_common"](visits).to_dict()
+    parent(held, place)[place[-1]] = odd
+    with pytest.raises(InvalidCertificateError, match=f"certificate=<{field}>: expected "):
+        check(rewritten(held))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ('"value": ', '"value": 7, "value": ', "a field twice"),
+        ('"epsilon": 0.125', '"epsilon": 0.5, "epsilon": 0.125', "a field twice"),
+        ('"epsilon": 0.125', '"epsilon": NaN', "a number"),
+        ('"epsilon": 0.125', '"epsilon": Infinity', "a number"),
+        ('"epsilon": 0.125', '"epsilon": 1e999', "guarantee.epsilon"),
+        ('"epsilon": 0.125', '"epsilon": ' + "1" * 5000, "text"),
+    ],
+)
+def test_json_that_means_several_things_is_refused(visits: dps.Dataset, old: str, new: str, what: str) -> None:
+    text = QUESTIONS["most_common"](visits).to_json()
+    assert old in text
+    with pytest.raises(InvalidCertificateError, match=f"<{what}>"):
+        check(text.replace(old, new))
+
+
+def test_a_receipt_of_an_unknown_account_is_refused(visits: dps.Dataset, ledger: dps.Ledger) -> None:
+    held = QUESTIONS["most_common"](visits).to_dict()
+    for account in ("nobody", "\x00", "x" * 2000):
+        held["receipt"]["account"] = account
+        with pytest.raises(InvalidCertificateError, match="<receipt>"):
+            check(rewritten(held), ledger=ledger)
+
+
+@pytest.mark.parametrize("candidates", [["a", "b"], [0.5, 1.5], [True, False], [date(2026, 1, 1), date(2026, 1, 2)]])
+def test_every_kind_of_candidate_is_read_back(tmp_path: Path, candidates: list[Any]) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("unit,what\n" + "".join(f"{place},{each}\n" for place, each in enumerate(candidates)))
+    release = dps.Dataset(path, unit="unit").most_common("what", candidates=candidates, epsilon=1.0)
+    assert check(release.to_json()).release == Release.from_json(release.to_json())
+    assert Release.from_json(release.to_json()).value == release.value
