@@ -29,12 +29,12 @@ class Database:
     Safe to use from several threads, and in a process forked from the one that made it.
 
     Attributes:
-        shown: the URL without a password.
+        shown: where it is, for messages: no password, and no option, as any option may hold one.
     """
 
     def __init__(self, url: str | Path, *, wait: float) -> None:
         self._url = _parsed(url)
-        self.shown = self._url.render_as_string(hide_password=True)
+        self.shown = _without_secrets(self._url)
         self._wait = wait
         self._is_sqlite = self._url.get_backend_name() == _SQLITE
         self._path = _path(self._url) if self._is_sqlite else None
@@ -159,6 +159,11 @@ def _parsed(url: object) -> sa.URL:
         url = f"sqlite:///{url}"
     if not isinstance(url, str):
         raise InvalidParameterError("ledger", url, _EXPECTED)
+    before, _, options = url.partition("?")
+    if url.startswith(_POSTGRES) and (before.count("@") > 1 or "@" in options):
+        raise InvalidParameterError(
+            "ledger", Shown("<URL>"), _EXPECTED, "In names and passwords write @ as %40, ? as %3F."
+        )
     try:
         parsed = sa.make_url(url)
         backend = parsed.get_backend_name()
@@ -171,10 +176,17 @@ def _parsed(url: object) -> sa.URL:
     return parsed
 
 
+def _without_secrets(url: sa.URL) -> str:
+    """A password can also stand in an option, by itself or in a text of options; so none is shown."""
+    if url.get_backend_name() == _SQLITE:
+        return f"{_SQLITE}:///{url.database}"
+    shown = sa.URL.create(_POSTGRES, username=url.username, host=url.host, port=url.port, database=url.database)
+    return shown.render_as_string(hide_password=True)
+
+
 def _path(url: sa.URL) -> Path:
-    unknown = set(url.query) - {"mode"} or {"mode"} & {key for key in url.query if url.query[key] not in ("ro", "rw")}
-    if unknown:
-        raise InvalidParameterError("ledger", Shown(f"<{', '.join(sorted(unknown))}>"), "no option but ?mode=ro")
+    if set(url.query) - {"mode"} or url.query.get("mode", "rw") not in ("ro", "rw"):
+        raise InvalidParameterError("ledger", Shown("<URL with another option>"), "no option but ?mode=ro")
     if not url.database or url.database == ":memory:":
         hint = "A ledger has to outlive the process that writes it."
         raise InvalidParameterError("ledger", Shown("<in memory>"), _EXPECTED, hint)
