@@ -87,6 +87,32 @@ TAMPERED = {
         "UPDATE dpselect_accounts SET terms = replace(terms, 'add_remove', 'replace_one') WHERE number = 1",
         "what account 'clicks' says of itself",
     ),
+    "the last account taken out, its entries left": (
+        "DELETE FROM dpselect_accounts WHERE number = 2",
+        "an account is missing: its entries are there",
+    ),
+    "all accounts taken out": (
+        "DELETE FROM dpselect_accounts",
+        "an account is missing: its entries are there",
+    ),
+    "everything taken out": (
+        "DELETE FROM dpselect_releases; DELETE FROM dpselect_entries; DELETE FROM dpselect_accounts",
+        "there is no account in it",
+    ),
+    "an entry before the first": (
+        "INSERT INTO dpselect_entries SELECT 1, -1, request, body, hash FROM dpselect_entries"
+        " WHERE account = 1 AND sequence = 1",
+        "account 'clicks' has an entry -1",
+    ),
+    "an entry far behind the last": (
+        "INSERT INTO dpselect_entries SELECT 1, 4000, request, body, hash FROM dpselect_entries"
+        " WHERE account = 1 AND sequence = 1",
+        "entry 6 of account 'clicks' is missing",
+    ),
+    "a release of no charge": (
+        "INSERT INTO dpselect_releases SELECT 1, 99, body, hash FROM dpselect_releases",
+        "an entry is missing: the release stored for it is there",
+    ),
     "an account taken out": (
         "DELETE FROM dpselect_entries WHERE account = 1; DELETE FROM dpselect_releases WHERE account = 1;"
         "DELETE FROM dpselect_accounts WHERE number = 1",
@@ -112,6 +138,25 @@ def test_an_account_changed_by_hand_takes_no_charge(used: str) -> None:
             with pytest.raises(LedgerDamagedError, match="says of itself"):
                 act()
         ledger.charge("other", TENTH)
+
+
+def test_the_database_itself_refuses_to_delete_an_account(used: str) -> None:
+    with pytest.raises(sa.exc.DBAPIError, match="never deleted"):
+        by_hand(used, "DELETE FROM dpselect_accounts WHERE number = 2", guarded=True)
+    with Ledger(used) as ledger:
+        assert len(ledger.verify()) == 2
+
+
+def test_the_database_checks_what_rows_point_to(used: str) -> None:
+    with Ledger(used) as ledger, pytest.raises(LedgerDamagedError), ledger._database.writing() as connection:
+        connection.exec_driver_sql("INSERT INTO dpselect_releases VALUES (1, 77, 'x', 'y')")
+
+
+def test_an_entry_put_in_the_way_of_the_next_is_no_failure_of_the_disk(used: str) -> None:
+    planted = "INSERT INTO dpselect_entries VALUES (1, 6, NULL, '{}', 'hash')"
+    by_hand(used, planted)
+    with Ledger(used) as ledger, pytest.raises(LedgerDamagedError, match=r"not those of a ledger|as written"):
+        ledger.charge("clicks", TENTH)
 
 
 @pytest.mark.parametrize("table", ["entries", "releases"])

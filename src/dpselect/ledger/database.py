@@ -125,7 +125,9 @@ class Database:
             isolation_level=None,
             check_same_thread=False,
         )
+        connection.text_factory = _text
         connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
         return connection
 
     def _prepare_postgres(self, connection: DBAPIConnection, _record: object) -> None:
@@ -152,6 +154,14 @@ class Database:
             connection.close()
         except sqlite3.Error as error:
             raise translated(error, self.shown) from None
+
+
+def _text(raw: bytes) -> str | bytes:
+    """A text of SQLite's; what is not UTF-8 stays bytes, which are no text to whoever reads the row."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
 
 
 def _parsed(url: object) -> sa.URL:
