@@ -21,6 +21,11 @@ ACTS: dict[str, Callable[[Ledger], object]] = {
     "asked again": lambda ledger: ledger.charge("clicks", TENTH, request="november"),
     "looked at again": lambda ledger: ledger.look("clicks", TENTH, request="november"),
 }
+ACCOUNT_ACTS: dict[str, Callable[[Ledger], object]] = {
+    **ACTS,
+    "charge": lambda ledger: ledger.charge("clicks", TENTH),
+    "remaining": lambda ledger: ledger.remaining("clicks"),
+}
 ENTRY = "UPDATE dpselect_entries SET {} WHERE sequence = 1"
 RELEASE = "UPDATE dpselect_releases SET {}"
 ENTRIES = [
@@ -64,15 +69,11 @@ def test_what_is_no_entry_is_named(damaged: str, text: str, act: str) -> None:
 
 @pytest.mark.parametrize("column", COLUMNS)
 @pytest.mark.parametrize("value", ["CAST({} AS BLOB)", "CAST(x'ff' AS TEXT)", "x''"])
-@pytest.mark.parametrize("act", [*ACTS, "charge", "remaining"])
+@pytest.mark.parametrize("act", ACCOUNT_ACTS)
 def test_an_account_that_is_no_text_is_damaged(damaged: str, column: str, value: str, act: str) -> None:
     by_hand(damaged, f"UPDATE dpselect_accounts SET {column} = {value.format(column)}")
-    acts = ACTS | {
-        "charge": lambda ledger: ledger.charge("clicks", TENTH),
-        "remaining": lambda ledger: ledger.remaining("clicks"),
-    }
     with Ledger(damaged) as ledger, pytest.raises(LedgerDamagedError, match="account"):
-        acts[act](ledger)
+        ACCOUNT_ACTS[act](ledger)
 
 
 @pytest.mark.parametrize("version", ["'two'", "NULL", "x'02'"])

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 from urllib.parse import quote
 
 import sqlalchemy as sa
@@ -18,6 +19,7 @@ from sqlalchemy.pool import QueuePool
 
 from dpselect.errors import InvalidParameterError, LedgerUnavailableError, MissingExtraError, Shown
 from dpselect.ledger.faults import translated
+from dpselect.ledger.file import FileConnection, identity_of, refuse_replaced
 
 _SQLITE, _POSTGRES = "sqlite", "postgresql"
 _EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@host/database'"
@@ -57,6 +59,7 @@ class Database:
             connection.exec_driver_sql(
                 "BEGIN" if self._is_sqlite else "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
             )
+            self._refuse_replaced_file(connection)
             yield connection
 
     @contextmanager
@@ -72,7 +75,9 @@ class Database:
         with self._connected() as connection:
             if self._is_sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
+            self._refuse_replaced_file(connection)
             yield connection
+            self._refuse_replaced_file(connection)
             connection.commit()
 
     def close(self) -> None:
@@ -117,14 +122,18 @@ class Database:
         return engine
 
     def _sqlite(self) -> sqlite3.Connection:
+        path = cast(Path, self._path)
         mode = "ro" if self._url.query.get("mode") == "ro" else "rw"
+        identity = identity_of(path, ledger=self.shown)
         connection = sqlite3.connect(
-            f"file:{quote(str(self._path))}?mode={mode}",
+            f"file:{quote(str(path))}?mode={mode}",
             uri=True,
             timeout=self._wait,
             isolation_level=None,
             check_same_thread=False,
+            factory=FileConnection,
         )
+        connection.identity = identity
         connection.text_factory = _text
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
@@ -139,6 +148,11 @@ class Database:
         )
         cursor.close()
         connection.commit()
+
+    def _refuse_replaced_file(self, connection: sa.Connection) -> None:
+        if self._path is not None:
+            opened = cast(FileConnection, connection.connection.dbapi_connection)
+            refuse_replaced(self._path, opened.identity, ledger=self.shown)
 
     def _refuse_missing_file(self) -> None:
         if self._path is not None and not self._path.exists():

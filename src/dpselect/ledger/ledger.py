@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -387,17 +389,19 @@ class Ledger:
         cost = row.terms.cost(wanted.event)
         total = row.state.total + cost
         if not row.terms.allow(row.state.epsilon, total):
-            raise self._refusal(row, wanted.event)
+            raise self._refusal(row, wanted.event, cost)
         return cost, total
 
-    def _refusal(self, row: store.AccountRow, event: Event) -> ChargeRefusedError:
+    def _refusal(self, row: store.AccountRow, event: Event, cost: Cost) -> ChargeRefusedError:
         account = described(row.terms, row.state, row.head)
         if row.state.total.delta + Fraction(event.delta) > row.terms.set_aside and event.delta:
             text = f"account {account.name!r} keeps no such delta for mechanisms that have one of their own"
         else:
+            price = fraction_up(cost.pure)
+            dearer = repr(price) if math.isfinite(price) else f"more than {sys.float_info.max!r}"
             text = (
                 f"account {account.name!r} has epsilon={account.left!r} left of {float(account.epsilon)!r};"
-                f" this would cost {event.epsilon!r}"
+                f" this would cost {dearer}"
             )
         return ChargeRefusedError(self._database.shown, f"{text}. Nothing was charged or drawn.", account.left)
 
