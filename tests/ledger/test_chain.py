@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from dpselect.accounting.events import PureEvent, from_json, to_json
+from dpselect.cli import main
 from dpselect.errors import LedgerDamagedError, LedgerError
 from dpselect.ledger import Ledger
 from dpselect.ledger.chain import account_seal, canonical, entry_hash
@@ -129,6 +130,15 @@ def test_what_was_changed_by_hand_is_found(used: str, what: str) -> None:
     by_hand(used, *statements.split(";"))
     with Ledger(used) as ledger, pytest.raises(LedgerDamagedError, match=text):
         ledger.verify()
+
+
+def test_an_empty_ledger_is_no_success_on_the_command_line(used: str, capsys: pytest.CaptureFixture[str]) -> None:
+    by_hand(used, *TAMPERED["everything taken out"][0].split(";"))
+    for options in ([], ["--json"]):
+        assert main(["ledger", "verify", used, *options]) != 0
+        out, err = capsys.readouterr()
+        assert not out
+        assert "there is no account in it, and so nothing that could be verified" in err
 
 
 def test_an_account_changed_by_hand_takes_no_charge(used: str) -> None:

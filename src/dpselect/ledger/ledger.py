@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 
 from dpselect.accounting.events import Event, Run
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import (
-    ChargeRefusedError,
     InvalidAccountError,
     InvalidCertificateError,
     InvalidLimitError,
@@ -301,7 +297,7 @@ class Ledger:
 
     def find(self, account: str, sequence: int) -> Entry | None:
         """One entry of the account, or None if it has none at that place."""
-        if isinstance(sequence, bool) or not isinstance(sequence, int):
+        if isinstance(sequence, bool) or not isinstance(cast(object, sequence), int):
             raise InvalidParameterError("sequence", sequence, "the number of an entry")
         shown = self._database.shown
         with self._reading() as connection:
@@ -315,10 +311,12 @@ class Ledger:
         """Check that the entries of an account, or of all, are those once written, and that the limits were kept.
 
         What no ledger can find by itself is a whole chain written anew, or an older copy put in its place; a receipt,
-        or a head hash noted elsewhere, shows both: compare it with `find` and `history`.
+        or a head hash noted elsewhere, shows both: compare it with `find` and `history`. Stored releases are checked
+        against accidents only.
 
         Raises:
-            LedgerDamagedError: an entry was changed, left out, moved, or cut off; says which is the first.
+            LedgerDamagedError: an entry was changed, left out, moved, or cut off; says which is the first. Or there is
+                no account at all.
         """
         with self._reading() as connection:
             return verified(connection, name, ledger=self._database.shown)
@@ -389,21 +387,8 @@ class Ledger:
         cost = row.terms.cost(wanted.event)
         total = row.state.total + cost
         if not row.terms.allow(row.state.epsilon, total):
-            raise self._refusal(row, wanted.event, cost)
+            raise wanted.refusal(row.terms, row.state, cost, ledger=self._database.shown)
         return cost, total
-
-    def _refusal(self, row: store.AccountRow, event: Event, cost: Cost) -> ChargeRefusedError:
-        account = described(row.terms, row.state, row.head)
-        if row.state.total.delta + Fraction(event.delta) > row.terms.set_aside and event.delta:
-            text = f"account {account.name!r} keeps no such delta for mechanisms that have one of their own"
-        else:
-            price = fraction_up(cost.pure)
-            dearer = repr(price) if math.isfinite(price) else f"more than {sys.float_info.max!r}"
-            text = (
-                f"account {account.name!r} has epsilon={account.left!r} left of {float(account.epsilon)!r};"
-                f" this would cost {dearer}"
-            )
-        return ChargeRefusedError(self._database.shown, f"{text}. Nothing was charged or drawn.", account.left)
 
 
 def _opened(url: str, wait: float) -> Ledger:

@@ -66,7 +66,8 @@ def checked(row: Mapping[Any, Any], *, ledger: str) -> AccountRow:
         LedgerDamagedError: it was changed by hand.
     """
     texts = [row[name] for name in ("name", "terms", "state", "head")]
-    if not all(isinstance(text, str) for text in texts) or account_seal(row["number"], *texts) != row["seal"]:
+    seal = account_seal(row["number"], *texts) if all(isinstance(text, str) for text in texts) else None
+    if seal != row["seal"]:
         raise damaged_account(ledger, row["name"])
     try:
         with readable(ledger, row["name"], 0):
