@@ -40,6 +40,21 @@ def ledger(tmp_path: Path) -> dps.Ledger:
     return ledger
 
 
+def test_a_request_is_the_same_from_another_folder(
+    ledger: dps.Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(CLICKS).parent)
+    spellings = [CLICKS, "clicks.parquet", "./clicks.parquet", f"../{Path(CLICKS).parent.name}/clicks.parquet"]
+    answers = [
+        dps.Dataset(source, unit="session", ledger=ledger, account="clicks").most_common(
+            "page", candidates=PAGES, epsilon=0.75, request="november"
+        )
+        for source in spellings
+    ]
+    assert answers == [answers[0]] * len(spellings)
+    assert ledger.remaining("clicks") == 0.25
+
+
 @pytest.fixture
 def visits(ledger: dps.Ledger) -> dps.Dataset:
     return dps.Dataset(CLICKS, unit="session", ledger=ledger, account="clicks")

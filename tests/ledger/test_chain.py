@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from dpselect.accounting.events import PureEvent, from_json, to_json
+from dpselect.cli import main
 from dpselect.errors import LedgerDamagedError, LedgerError
 from dpselect.ledger import Ledger
 from dpselect.ledger.chain import account_seal, canonical, entry_hash
@@ -87,6 +88,32 @@ TAMPERED = {
         "UPDATE dpselect_accounts SET terms = replace(terms, 'add_remove', 'replace_one') WHERE number = 1",
         "what account 'clicks' says of itself",
     ),
+    "the last account taken out, its entries left": (
+        "DELETE FROM dpselect_accounts WHERE number = 2",
+        "an account is missing: its entries are there",
+    ),
+    "all accounts taken out": (
+        "DELETE FROM dpselect_accounts",
+        "an account is missing: its entries are there",
+    ),
+    "everything taken out": (
+        "DELETE FROM dpselect_releases; DELETE FROM dpselect_entries; DELETE FROM dpselect_accounts",
+        "there is no account in it",
+    ),
+    "an entry before the first": (
+        "INSERT INTO dpselect_entries SELECT 1, -1, request, body, hash FROM dpselect_entries"
+        " WHERE account = 1 AND sequence = 1",
+        "account 'clicks' has an entry -1",
+    ),
+    "an entry far behind the last": (
+        "INSERT INTO dpselect_entries SELECT 1, 4000, request, body, hash FROM dpselect_entries"
+        " WHERE account = 1 AND sequence = 1",
+        "entry 6 of account 'clicks' is missing",
+    ),
+    "a release of no charge": (
+        "INSERT INTO dpselect_releases SELECT 1, 99, body, hash FROM dpselect_releases",
+        "an entry is missing: the release stored for it is there",
+    ),
     "an account taken out": (
         "DELETE FROM dpselect_entries WHERE account = 1; DELETE FROM dpselect_releases WHERE account = 1;"
         "DELETE FROM dpselect_accounts WHERE number = 1",
@@ -105,6 +132,15 @@ def test_what_was_changed_by_hand_is_found(used: str, what: str) -> None:
         ledger.verify()
 
 
+def test_an_empty_ledger_is_no_success_on_the_command_line(used: str, capsys: pytest.CaptureFixture[str]) -> None:
+    by_hand(used, *TAMPERED["everything taken out"][0].split(";"))
+    for options in ([], ["--json"]):
+        assert main(["ledger", "verify", used, *options]) != 0
+        out, err = capsys.readouterr()
+        assert not out
+        assert "there is no account in it, and so nothing that could be verified" in err
+
+
 def test_an_account_changed_by_hand_takes_no_charge(used: str) -> None:
     by_hand(used, TAMPERED["an account that says it has spent nothing"][0])
     with Ledger(used) as ledger:
@@ -112,6 +148,25 @@ def test_an_account_changed_by_hand_takes_no_charge(used: str) -> None:
             with pytest.raises(LedgerDamagedError, match="says of itself"):
                 act()
         ledger.charge("other", TENTH)
+
+
+def test_the_database_itself_refuses_to_delete_an_account(used: str) -> None:
+    with pytest.raises(sa.exc.DBAPIError, match="never deleted"):
+        by_hand(used, "DELETE FROM dpselect_accounts WHERE number = 2", guarded=True)
+    with Ledger(used) as ledger:
+        assert len(ledger.verify()) == 2
+
+
+def test_the_database_checks_what_rows_point_to(used: str) -> None:
+    with Ledger(used) as ledger, pytest.raises(LedgerDamagedError), ledger._database.writing() as connection:
+        connection.exec_driver_sql("INSERT INTO dpselect_releases VALUES (1, 77, 'x', 'y')")
+
+
+def test_an_entry_put_in_the_way_of_the_next_is_no_failure_of_the_disk(used: str) -> None:
+    planted = "INSERT INTO dpselect_entries VALUES (1, 6, NULL, '{}', 'hash')"
+    by_hand(used, planted)
+    with Ledger(used) as ledger, pytest.raises(LedgerDamagedError, match=r"not those of a ledger|as written"):
+        ledger.charge("clicks", TENTH)
 
 
 @pytest.mark.parametrize("table", ["entries", "releases"])

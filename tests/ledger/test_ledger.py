@@ -230,7 +230,7 @@ def test_a_password_is_never_shown() -> None:
         ledger.account("clicks")
     shown = f"{ledger!r} {failed.value} {failed.value!r} {failed.value.__cause__!r}"
     assert "hunter2" not in shown
-    assert "ann:***@127.0.0.1" in shown
+    assert "ann@127.0.0.1" in shown
     with pytest.raises(InvalidParameterError) as refused:
         Ledger("mysql://ann:hunter2@host/x")
     assert "hunter2" not in str(refused.value)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
 
 from dpselect.errors import InvalidParameterError, Shown
 
+_DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+"""What every reader of it takes for the same number: no underscores, blanks, or digits of other scripts."""
 _LONGEST = 1000
 _MOST_NOTE = 10_000
 
@@ -34,7 +37,7 @@ def _exact(value: object) -> Fraction | None:
         return None
     if isinstance(value, str):
         try:
-            value = Decimal(value) if len(value) <= 100 else None
+            value = Decimal(value) if len(value) <= 100 and _DECIMAL.fullmatch(value) else None
         except ArithmeticError:
             return None
     if isinstance(value, Decimal):

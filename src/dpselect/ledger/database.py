@@ -8,6 +8,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 from urllib.parse import quote
 
 import sqlalchemy as sa
@@ -18,6 +19,7 @@ from sqlalchemy.pool import QueuePool
 
 from dpselect.errors import InvalidParameterError, LedgerUnavailableError, MissingExtraError, Shown
 from dpselect.ledger.faults import translated
+from dpselect.ledger.file import FileConnection, identity_of, refuse_replaced
 
 _SQLITE, _POSTGRES = "sqlite", "postgresql"
 _EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@host/database'"
@@ -29,12 +31,12 @@ class Database:
     Safe to use from several threads, and in a process forked from the one that made it.
 
     Attributes:
-        shown: the URL without a password.
+        shown: where it is, for messages: no password, and no option, as any option may hold one.
     """
 
     def __init__(self, url: str | Path, *, wait: float) -> None:
         self._url = _parsed(url)
-        self.shown = self._url.render_as_string(hide_password=True)
+        self.shown = _without_secrets(self._url)
         self._wait = wait
         self._is_sqlite = self._url.get_backend_name() == _SQLITE
         self._path = _path(self._url) if self._is_sqlite else None
@@ -57,6 +59,7 @@ class Database:
             connection.exec_driver_sql(
                 "BEGIN" if self._is_sqlite else "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
             )
+            self._refuse_replaced_file(connection)
             yield connection
 
     @contextmanager
@@ -72,7 +75,9 @@ class Database:
         with self._connected() as connection:
             if self._is_sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
+            self._refuse_replaced_file(connection)
             yield connection
+            self._refuse_replaced_file(connection)
             connection.commit()
 
     def close(self) -> None:
@@ -117,15 +122,21 @@ class Database:
         return engine
 
     def _sqlite(self) -> sqlite3.Connection:
+        path = cast(Path, self._path)
         mode = "ro" if self._url.query.get("mode") == "ro" else "rw"
+        identity = identity_of(path, ledger=self.shown)
         connection = sqlite3.connect(
-            f"file:{quote(str(self._path))}?mode={mode}",
+            f"file:{quote(str(path))}?mode={mode}",
             uri=True,
             timeout=self._wait,
             isolation_level=None,
             check_same_thread=False,
+            factory=FileConnection,
         )
+        connection.identity = identity
+        connection.text_factory = _text
         connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
         return connection
 
     def _prepare_postgres(self, connection: DBAPIConnection, _record: object) -> None:
@@ -137,6 +148,11 @@ class Database:
         )
         cursor.close()
         connection.commit()
+
+    def _refuse_replaced_file(self, connection: sa.Connection) -> None:
+        if self._path is not None:
+            opened = cast(FileConnection, connection.connection.dbapi_connection)
+            refuse_replaced(self._path, opened.identity, ledger=self.shown)
 
     def _refuse_missing_file(self) -> None:
         if self._path is not None and not self._path.exists():
@@ -154,11 +170,24 @@ class Database:
             raise translated(error, self.shown) from None
 
 
+def _text(raw: bytes) -> str | bytes:
+    """A text of SQLite's; what is not UTF-8 stays bytes, which are no text to whoever reads the row."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
+
+
 def _parsed(url: object) -> sa.URL:
     if isinstance(url, Path):
         url = f"sqlite:///{url}"
     if not isinstance(url, str):
         raise InvalidParameterError("ledger", url, _EXPECTED)
+    before, _, options = url.partition("?")
+    if url.startswith(_POSTGRES) and (before.count("@") > 1 or "@" in options):
+        raise InvalidParameterError(
+            "ledger", Shown("<URL>"), _EXPECTED, "In names and passwords write @ as %40, ? as %3F."
+        )
     try:
         parsed = sa.make_url(url)
         backend = parsed.get_backend_name()
@@ -171,10 +200,17 @@ def _parsed(url: object) -> sa.URL:
     return parsed
 
 
+def _without_secrets(url: sa.URL) -> str:
+    """A password can also stand in an option, by itself or in a text of options; so none is shown."""
+    if url.get_backend_name() == _SQLITE:
+        return f"{_SQLITE}:///{url.database}"
+    shown = sa.URL.create(_POSTGRES, username=url.username, host=url.host, port=url.port, database=url.database)
+    return shown.render_as_string(hide_password=True)
+
+
 def _path(url: sa.URL) -> Path:
-    unknown = set(url.query) - {"mode"} or {"mode"} & {key for key in url.query if url.query[key] not in ("ro", "rw")}
-    if unknown:
-        raise InvalidParameterError("ledger", Shown(f"<{', '.join(sorted(unknown))}>"), "no option but ?mode=ro")
+    if set(url.query) - {"mode"} or url.query.get("mode", "rw") not in ("ro", "rw"):
+        raise InvalidParameterError("ledger", Shown("<URL with another option>"), "no option but ?mode=ro")
     if not url.database or url.database == ":memory:":
         hint = "A ledger has to outlive the process that writes it."
         raise InvalidParameterError("ledger", Shown("<in memory>"), _EXPECTED, hint)

@@ -20,6 +20,7 @@ _BUSY = (LedgerBusyError, "another process holds its lock. Nothing was written; 
 _READ_ONLY = (LedgerReadOnlyError, "it cannot be written to, only read. Nothing was written.")
 _FULL = (LedgerFullError, "there is no room left on its disk. Nothing was written.")
 _DAMAGED = (LedgerDamagedError, "this is no intact SQLite file. Nothing was written; restore it and verify it.")
+_TAMPERED = (LedgerDamagedError, "its rows are not as written: one is in the way. Nothing was written; verify it.")
 _CLOSED = (LedgerUnavailableError, "it cannot be opened: no such place, or no permission. Nothing was written.")
 _BROKEN = (LedgerUnavailableError, "the disk or the connection failed. A charge may have been recorded; none was used.")
 
@@ -31,6 +32,8 @@ _SQLITE = {
     sqlite3.SQLITE_FULL: _FULL,
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_NOTADB: _DAMAGED,
+    sqlite3.SQLITE_CONSTRAINT: _TAMPERED,
+    sqlite3.SQLITE_MISMATCH: _TAMPERED,
     sqlite3.SQLITE_CANTOPEN: _CLOSED,
     sqlite3.SQLITE_AUTH: _CLOSED,
     sqlite3.SQLITE_IOERR: _BROKEN,
@@ -42,6 +45,8 @@ _POSTGRES = {  # the first characters of the SQLSTATE
     "25006": _READ_ONLY,
     "42501": _READ_ONLY,
     "53100": _FULL,
+    "23": _TAMPERED,
+    "P0001": _TAMPERED,
     "XX001": _DAMAGED,
     "XX002": _DAMAGED,
 }

@@ -48,7 +48,8 @@ def orders_for(epsilon: Fraction, delta: Fraction) -> tuple[Order, ...]:
     """
     if not delta:
         return ()
-    limit, cost = float(min(epsilon, 10**6)), math.log(_MAIN_SHARE * delta)
+    share = _MAIN_SHARE * delta  # may be below the smallest double, its logarithm is not
+    limit, cost = float(min(epsilon, 10**6)), math.log(share.numerator) - math.log(share.denominator)
 
     def small_charges(above_one: float) -> float:
         order = 1.0 + above_one

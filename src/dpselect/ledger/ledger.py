@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 
 from dpselect.accounting.events import Event, Run
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import (
-    ChargeRefusedError,
     InvalidAccountError,
     InvalidCertificateError,
     InvalidLimitError,
@@ -29,8 +26,9 @@ from dpselect.ledger.accounts import State, Terms, described
 from dpselect.ledger.arguments import exact_number, seconds, short_text
 from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash, release_hash
 from dpselect.ledger.costs import Cost
+from dpselect.ledger.damage import readable
 from dpselect.ledger.database import Database
-from dpselect.ledger.reading import entry_of, exported, receipt_of
+from dpselect.ledger.reading import entry_of, exported, question_of, receipt_of
 from dpselect.ledger.records import Account, Entry, Receipt, Verified
 from dpselect.ledger.schema import accounts, check_version, entries, migrate, version_now
 from dpselect.ledger.verification import verified
@@ -127,7 +125,7 @@ class Ledger:
         migrate(self._database, create=True)
         with self._database.writing() as connection:
             self._database.lock_whole(connection)
-            if name in store.account_names(connection):
+            if name in store.account_names(connection, ledger=self._database.shown):
                 raise InvalidAccountError("account", Shown(repr(name)), "a name that no account of this ledger has")
             number = 1 + (connection.scalar(sa.select(sa.func.max(accounts.c.number))) or 0)
             terms = Terms.new(number, name, neighbours=relation, epsilon=limit, delta=whole, set_aside=own)
@@ -156,7 +154,7 @@ class Ledger:
         with self._reading() as connection:
             rows = [
                 store.account_row(connection, name, ledger=self._database.shown)
-                for name in store.account_names(connection)
+                for name in store.account_names(connection, ledger=self._database.shown)
             ]
         return [described(row.terms, row.state, row.head) for row in rows]
 
@@ -242,7 +240,7 @@ class Ledger:
             raise InvalidParameterError("receipt", receipt, "one of a charge with a request id")
         with self._writing() as connection:
             row = self._locked(connection, receipt.account)
-            held = store.entries_under(connection, row.terms.number, receipt.request)
+            held = store.entries_under(connection, row.terms, receipt.request, ledger=self._database.shown)
             mine = [entry for entry in held if entry["sequence"] == receipt.sequence]
             if not mine or mine[0]["hash"] != receipt.hash:
                 raise InvalidCertificateError("receipt", receipt, "the receipt of a charge of this ledger")
@@ -292,35 +290,45 @@ class Ledger:
     def history(self, name: str) -> list[Entry]:
         """The entries of the account, in order."""
         with self._reading() as connection:
-            row = store.account_row(connection, short_text(name, "account"), ledger=self._database.shown)
-            return [entry_of(each) for each in store.entry_rows(connection, row.terms.number)]
+            shown = self._database.shown
+            terms = store.account_row(connection, short_text(name, "account"), ledger=shown).terms
+            rows = store.entry_rows(connection, terms, ledger=shown)
+            return [entry_of(each, terms.name, ledger=shown) for each in rows]
 
     def find(self, account: str, sequence: int) -> Entry | None:
         """One entry of the account, or None if it has none at that place."""
+        if isinstance(sequence, bool) or not isinstance(cast(object, sequence), int):
+            raise InvalidParameterError("sequence", sequence, "the number of an entry")
+        shown = self._database.shown
         with self._reading() as connection:
-            row = store.account_row(connection, short_text(account, "account"), ledger=self._database.shown)
-            found = store.entry_at(connection, row.terms.number, sequence)
-        return None if found is None else entry_of(found)
+            terms = store.account_row(connection, short_text(account, "account"), ledger=shown).terms
+            if not 0 <= sequence < 2**63:
+                return None
+            found = store.entry_at(connection, terms, sequence, ledger=shown)
+            return None if found is None else entry_of(found, terms.name, ledger=shown)
 
     def verify(self, name: str | None = None) -> list[Verified]:
         """Check that the entries of an account, or of all, are those once written, and that the limits were kept.
 
         What no ledger can find by itself is a whole chain written anew, or an older copy put in its place; a receipt,
-        or a head hash noted elsewhere, shows both: compare it with `find` and `history`.
+        or a head hash noted elsewhere, shows both: compare it with `find` and `history`. Stored releases are checked
+        against accidents only.
 
         Raises:
-            LedgerDamagedError: an entry was changed, left out, moved, or cut off; says which is the first.
+            LedgerDamagedError: an entry was changed, left out, moved, or cut off; says which is the first. Or there is
+                no account at all.
         """
         with self._reading() as connection:
             return verified(connection, name, ledger=self._database.shown)
 
     def export(self, name: str | None = None) -> Iterator[str]:
         """The entries of an account, or of all, each as a JSON object on one line, with what its hash is made of."""
+        shown = self._database.shown
         with self._reading() as connection:
-            names = store.account_names(connection) if name is None else [short_text(name, "account")]
+            names = store.account_names(connection, ledger=shown) if name is None else [short_text(name, "account")]
             for each in names:
-                row = store.account_row(connection, each, ledger=self._database.shown)
-                yield from exported(store.entry_rows(connection, row.terms.number))
+                terms = store.account_row(connection, each, ledger=shown).terms
+                yield from exported(store.entry_rows(connection, terms, ledger=shown), each, ledger=shown)
 
     @contextmanager
     def _reading(self) -> Generator[sa.Connection]:
@@ -354,17 +362,23 @@ class Ledger:
         """The receipt with the answer that is stored for the request, if there is one."""
         if wanted.request is None:
             return None
-        held = store.entries_under(connection, row.terms.number, wanted.request)
+        shown_ledger, name = self._database.shown, row.terms.name
+        held = store.entries_under(connection, row.terms, wanted.request, ledger=shown_ledger)
         for entry in held:
-            if json.loads(entry["body"])["question"] != wanted.question:
+            with readable(shown_ledger, name, entry["sequence"]):
+                known = question_of(entry)
+            if known != wanted.question:
                 shown, hint = Shown(repr(wanted.request)), "Nothing was charged. Take another id for another question."
                 raise RequestReusedError("request", shown, "an id not used for another question", hint)
         answered = [entry for entry in held if entry["release"] is not None]
         for entry in answered:
             if release_hash(entry["hash"], entry["release"]) != entry["release_hash"]:
                 text = f"the release stored for request {wanted.request!r} is not the one once stored."
-                raise LedgerDamagedError(self._database.shown, text)
-        return receipt_of(answered[0]) if answered else None
+                raise LedgerDamagedError(shown_ledger, text)
+        if not answered:
+            return None
+        with readable(shown_ledger, name, answered[0]["sequence"]):
+            return receipt_of(answered[0])
 
     def _allowed(self, row: store.AccountRow, wanted: Wanted) -> tuple[Cost, Cost]:
         """What is wanted costs, and the total with it; or an error."""
@@ -373,19 +387,8 @@ class Ledger:
         cost = row.terms.cost(wanted.event)
         total = row.state.total + cost
         if not row.terms.allow(row.state.epsilon, total):
-            raise self._refusal(row, wanted.event)
+            raise wanted.refusal(row.terms, row.state, cost, ledger=self._database.shown)
         return cost, total
-
-    def _refusal(self, row: store.AccountRow, event: Event) -> ChargeRefusedError:
-        account = described(row.terms, row.state, row.head)
-        if row.state.total.delta + Fraction(event.delta) > row.terms.set_aside and event.delta:
-            text = f"account {account.name!r} keeps no such delta for mechanisms that have one of their own"
-        else:
-            text = (
-                f"account {account.name!r} has epsilon={account.left!r} left of {float(account.epsilon)!r};"
-                f" this would cost {event.epsilon!r}"
-            )
-        return ChargeRefusedError(self._database.shown, f"{text}. Nothing was charged or drawn.", account.left)
 
 
 def _opened(url: str, wait: float) -> Ledger:

@@ -5,17 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from dpselect.accounting.events import Run, from_json
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.ledger.chain import FIRST, canonical
+from dpselect.ledger.damage import readable
 from dpselect.ledger.records import Entry, Receipt
 
 
-def entry_of(row: Mapping[Any, Any]) -> Entry:
-    """The entry of a row of the entries."""
-    body: dict[str, Any] = json.loads(row["body"])
+def entry_of(row: Mapping[Any, Any], account: str, *, ledger: str) -> Entry:
+    """The entry of a row of the entries.
+
+    Raises:
+        LedgerDamagedError: the row is none that a ledger wrote.
+    """
+    with readable(ledger, account, row["sequence"]):
+        return _entry_of(row)
+
+
+def _entry_of(row: Mapping[Any, Any]) -> Entry:
+    body = _body(row)
     epsilon, delta, what = 0.0, 0.0, ""
     if body["kind"] == "charge":
         run = from_json(body["event"])
@@ -28,13 +38,13 @@ def entry_of(row: Mapping[Any, Any]) -> Entry:
         delta = fraction_up(Fraction(json.loads(body["terms"])["delta"]))
     return Entry(
         sequence=row["sequence"],
-        kind=body["kind"],
-        time=body["time"],
+        kind=_text(body["kind"]),
+        time=_text(body["time"]),
         epsilon=epsilon,
         delta=delta,
         what=what,
         request=row["request"],
-        note=body.get("note", ""),
+        note=_text(body.get("note", "")),
         hash=row["hash"],
         body=body,
         release=row["release"],
@@ -43,21 +53,41 @@ def entry_of(row: Mapping[Any, Any]) -> Entry:
 
 def receipt_of(row: Mapping[Any, Any]) -> Receipt:
     """The receipt of a charge, with its stored release if there is one."""
-    body: dict[str, Any] = json.loads(row["body"])
+    body = _body(row)
     return Receipt(
-        account=body["account"],
+        account=_text(body["account"]),
         sequence=row["sequence"],
         hash=row["hash"],
-        time=body["time"],
+        time=_text(body["time"]),
         request=row["request"],
         release=row["release"],
     )
 
 
-def exported(rows: Iterable[Mapping[Any, Any]]) -> Iterator[str]:
+def question_of(row: Mapping[Any, Any]) -> str:
+    """The hash of what was asked under a charge's request id."""
+    return _text(_body(row)["question"])
+
+
+def exported(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> Iterator[str]:
     """An account's entries as JSON, with what each hash is made of."""
     previous = FIRST
     for row in rows:
-        held = {"entry": json.loads(row["body"]), "previous": previous, "hash": row["hash"]}
-        yield canonical(held if row["release"] is None else held | {"release": row["release"]})
+        with readable(ledger, account, row["sequence"]):
+            held = {"entry": _body(row), "previous": previous, "hash": row["hash"]}
+            line = canonical(held if row["release"] is None else held | {"release": row["release"]})
+        yield line
         previous = row["hash"]
+
+
+def _body(row: Mapping[Any, Any]) -> dict[str, Any]:
+    body = json.loads(row["body"])
+    if not isinstance(body, dict):
+        raise TypeError("no entry")
+    return cast(dict[str, Any], body)
+
+
+def _text(held: object) -> str:
+    if not isinstance(held, str):
+        raise TypeError("no text")
+    return held

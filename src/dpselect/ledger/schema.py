@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import cast
 
 import sqlalchemy as sa
 
@@ -60,29 +61,43 @@ releases = sa.Table(
 )
 
 
+_REFUSAL = "entries of a ledger are never changed, and accounts never deleted"
+
+
 def _create_tables(connection: sa.Connection) -> None:
     metadata.create_all(connection)
 
 
 def _guard_against_accidents(connection: sa.Connection) -> None:
-    """From version 2 on the database itself refuses to change or delete an entry: an accident, not an attack."""
+    """From version 2 on the database itself refuses to change or delete an entry, or to delete an account.
+
+    This stops an accident, not an attack.
+    """
     if connection.dialect.name == "sqlite":
         for table in ("entries", "releases"):
             for act in ("UPDATE", "DELETE"):
                 connection.exec_driver_sql(
                     f"CREATE TRIGGER dpselect_{table}_no_{act.lower()} BEFORE {act} ON dpselect_{table}"
-                    " BEGIN SELECT RAISE(ABORT, 'entries of a ledger are never changed'); END"
+                    f" BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
                 )
+        connection.exec_driver_sql(
+            "CREATE TRIGGER dpselect_accounts_no_delete BEFORE DELETE ON dpselect_accounts"
+            f" BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
+        )
         return
     connection.exec_driver_sql(
         "CREATE FUNCTION dpselect_refuse() RETURNS trigger LANGUAGE plpgsql AS"
-        " $$ BEGIN RAISE EXCEPTION 'entries of a ledger are never changed'; END $$"
+        f" $$ BEGIN RAISE EXCEPTION '{_REFUSAL}'; END $$"
     )
     for table in ("entries", "releases"):
         connection.exec_driver_sql(
             f"CREATE TRIGGER dpselect_{table}_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON dpselect_{table}"
             " FOR EACH STATEMENT EXECUTE FUNCTION dpselect_refuse()"
         )
+    connection.exec_driver_sql(
+        "CREATE TRIGGER dpselect_accounts_kept BEFORE DELETE OR TRUNCATE ON dpselect_accounts"
+        " FOR EACH STATEMENT EXECUTE FUNCTION dpselect_refuse()"
+    )
 
 
 _STEPS: dict[int, Callable[[sa.Connection], None]] = {1: _create_tables, 2: _guard_against_accidents}
@@ -97,8 +112,9 @@ def check_version(version: int | None, database: Database) -> bool:
     Raises:
         LedgerVersionError: it is newer than this library.
     """
-    if version is None:
+    if not isinstance(cast(object, version), int):
         raise LedgerDamagedError(database.shown, "it does not say which version it is of. Nothing was written.")
+    version = cast(int, version)
     if version > CURRENT:
         text = f"a later dpselect wrote it (version {version}; this one knows {CURRENT}): update this one."
         raise LedgerVersionError(database.shown, f"{text} Nothing was written.")

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from dpselect.errors import InvalidAccountError, LedgerDamagedError, Shown
 from dpselect.ledger.accounts import State, Terms
 from dpselect.ledger.chain import account_seal, canonical, entry_hash
+from dpselect.ledger.damage import damaged_account, readable, sound
 from dpselect.ledger.schema import accounts, entries, releases, version_now
 
 _ACCOUNT = sa.select(accounts, version_now.label("version")).where(accounts.c.name == sa.bindparam("wanted"))
@@ -23,6 +24,7 @@ _ENTRIES = (
     .order_by(entries.c.sequence)
 )
 _UNDER_REQUEST = _ENTRIES.where(entries.c.request == sa.bindparam("asked"))
+_FIRST_PAGE = _ENTRIES.limit(1000)
 _PAGE = _ENTRIES.where(entries.c.sequence > sa.bindparam("after")).limit(1000)
 _AT = _ENTRIES.where(entries.c.sequence == sa.bindparam("place"))
 _MOVE_ON = (
@@ -52,6 +54,7 @@ def account_row(connection: sa.Connection, name: str, *, ledger: str, lock: bool
     """
     row = connection.execute(_LOCKED if lock else _ACCOUNT, {"wanted": name}).mappings().first()
     if row is None:
+        account_names(connection, ledger=ledger)  # one whose name is no text any more is damaged, not missing
         raise InvalidAccountError("account", Shown(repr(name)), "the name of an account of this ledger")
     return checked(row, ledger=ledger)
 
@@ -62,34 +65,54 @@ def checked(row: Mapping[Any, Any], *, ledger: str) -> AccountRow:
     Raises:
         LedgerDamagedError: it was changed by hand.
     """
-    seal = account_seal(row["number"], row["name"], row["terms"], row["state"], row["head"])
+    texts = [row[name] for name in ("name", "terms", "state", "head")]
+    seal = account_seal(row["number"], *texts) if all(isinstance(text, str) for text in texts) else None
     if seal != row["seal"]:
-        text = f"what account {row['name']!r} says of itself is not what was written. Nothing was written; verify it."
-        raise LedgerDamagedError(ledger, text)
-    return AccountRow(Terms.from_text(row["terms"]), State.from_text(row["state"]), row["head"], row["version"])
+        raise damaged_account(ledger, row["name"])
+    try:
+        with readable(ledger, row["name"], 0):
+            terms, state = Terms.from_text(row["terms"]), State.from_text(row["state"])
+    except LedgerDamagedError:
+        raise damaged_account(ledger, row["name"]) from None
+    return AccountRow(terms, state, row["head"], row["version"])
 
 
-def account_names(connection: sa.Connection) -> list[str]:
-    """All accounts, in the order they were opened in."""
-    return list(connection.scalars(_NAMES))
+def account_names(connection: sa.Connection, *, ledger: str) -> list[str]:
+    """All accounts, in the order they were opened in.
+
+    Raises:
+        LedgerDamagedError: one has a name that is no text.
+    """
+    names = list(connection.scalars(_NAMES))
+    for place, name in enumerate(names, 1):
+        if not isinstance(name, str):
+            raise LedgerDamagedError(ledger, f"the name of its account number {place} cannot be read.")
+    return names
 
 
-def entry_rows(connection: sa.Connection, number: int) -> Iterator[Mapping[Any, Any]]:
-    """The entries of an account with their stored releases, in order, a thousand at a time."""
-    after = -1
-    while page := list(connection.execute(_PAGE, {"wanted": number, "after": after}).mappings()):
-        yield from page
-        after = page[-1]["sequence"]
+def entry_rows(connection: sa.Connection, terms: Terms, *, ledger: str) -> Iterator[Mapping[Any, Any]]:
+    """The entries of an account with their stored releases, in order, a thousand at a time.
+
+    Raises:
+        LedgerDamagedError: one holds what is no text.
+    """
+    page = list(connection.execute(_FIRST_PAGE, {"wanted": terms.number}).mappings())
+    while page:
+        yield from sound(page, terms.name, ledger=ledger)
+        asked = {"wanted": terms.number, "after": page[-1]["sequence"]}
+        page = list(connection.execute(_PAGE, asked).mappings())
 
 
-def entries_under(connection: sa.Connection, number: int, request: str) -> list[Mapping[Any, Any]]:
+def entries_under(connection: sa.Connection, terms: Terms, request: str, *, ledger: str) -> list[Mapping[Any, Any]]:
     """The charges of an account under a request id, in order."""
-    return list(connection.execute(_UNDER_REQUEST, {"wanted": number, "asked": request}).mappings())
+    found = connection.execute(_UNDER_REQUEST, {"wanted": terms.number, "asked": request}).mappings()
+    return list(sound(found, terms.name, ledger=ledger))
 
 
-def entry_at(connection: sa.Connection, number: int, sequence: int) -> Mapping[Any, Any] | None:
+def entry_at(connection: sa.Connection, terms: Terms, sequence: int, *, ledger: str) -> Mapping[Any, Any] | None:
     """One entry of an account, or None."""
-    return connection.execute(_AT, {"wanted": number, "place": sequence}).mappings().first()
+    found = connection.execute(_AT, {"wanted": terms.number, "place": sequence}).mappings()
+    return next(sound(found, terms.name, ledger=ledger), None)
 
 
 def append(connection: sa.Connection, before: AccountRow, after: State, body: Mapping[str, Any]) -> str:

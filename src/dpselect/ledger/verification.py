@@ -10,16 +10,23 @@ from typing import Any
 import sqlalchemy as sa
 
 from dpselect.accounting.events import Run, from_json
-from dpselect.errors import LedgerDamagedError, SelectionError
+from dpselect.errors import LedgerDamagedError
 from dpselect.ledger import store
 from dpselect.ledger.accounts import State, Terms
+from dpselect.ledger.arguments import short_text
 from dpselect.ledger.chain import FIRST, canonical, entry_hash, release_hash
 from dpselect.ledger.costs import Cost
+from dpselect.ledger.damage import readable
 from dpselect.ledger.records import Verified
-from dpselect.ledger.schema import accounts
+from dpselect.ledger.schema import accounts, entries, releases
 
 _CLOSE = Fraction(1, 2**36)
 """Two versions, or two machines, may compute a divergence so differently, relative to itself."""
+
+
+_NUMBERS = sa.select(accounts.c.number)
+_CHARGE = (entries.c.account == releases.c.account) & (entries.c.sequence == releases.c.sequence)
+_WITHOUT_CHARGE = sa.select(releases.c.sequence).outerjoin(entries, _CHARGE).where(entries.c.sequence.is_(None))
 
 
 class _WrongEntryError(Exception):
@@ -32,11 +39,25 @@ def verified(connection: sa.Connection, name: str | None, *, ledger: str) -> lis
     Raises:
         LedgerDamagedError: names the first account and entry that are not what was written.
     """
-    names = store.account_names(connection) if name is None else [name]
+    held = store.account_names(connection, ledger=ledger)
+    _refuse_orphans(connection, ledger=ledger)
+    if not held:
+        raise LedgerDamagedError(ledger, "there is no account in it, and so nothing that could be verified.")
+    names = held if name is None else [short_text(name, "account")]
     numbers = list(connection.scalars(sa.select(accounts.c.number).order_by(accounts.c.number)))
     if numbers != list(range(1, len(numbers) + 1)):
         raise LedgerDamagedError(ledger, "an account is missing.")
     return [_verified_account(connection, each, ledger=ledger) for each in names]
+
+
+def _refuse_orphans(connection: sa.Connection, *, ledger: str) -> None:
+    """Entries whose account is not there, and stored releases whose charge is not."""
+    entry = connection.scalar(sa.select(entries.c.account).where(entries.c.account.not_in(_NUMBERS)).limit(1))
+    if entry is not None:
+        raise LedgerDamagedError(ledger, "an account is missing: its entries are there.")
+    release = connection.execute(_WITHOUT_CHARGE.limit(1)).first()
+    if release is not None:
+        raise LedgerDamagedError(ledger, "an entry is missing: the release stored for it is there.")
 
 
 def _verified_account(connection: sa.Connection, name: str, *, ledger: str) -> Verified:
@@ -44,8 +65,13 @@ def _verified_account(connection: sa.Connection, name: str, *, ledger: str) -> V
     state: State | None = None
     head, place = FIRST, 0
     try:
-        for found in store.entry_rows(connection, row.terms.number):
-            state = _followed(found, state, terms=row.terms, place=place, previous=head)
+        for found in store.entry_rows(connection, row.terms, ledger=ledger):
+            if found["sequence"] < 0:
+                raise LedgerDamagedError(
+                    ledger, f"account {name!r} has an entry {found['sequence']}, before its first."
+                )
+            with readable(ledger, name, place):
+                state = _followed(found, state, terms=row.terms, place=place, previous=head)
             head, place = found["hash"], place + 1
         if place < row.state.entries:
             raise _WrongEntryError("is missing")
@@ -53,8 +79,6 @@ def _verified_account(connection: sa.Connection, name: str, *, ledger: str) -> V
             raise _WrongEntryError("does not follow from the ones before it")
     except _WrongEntryError as wrong:
         raise LedgerDamagedError(ledger, f"entry {place} of account {name!r} {wrong}.") from None
-    except (SelectionError, ValueError, TypeError, KeyError, ZeroDivisionError):
-        raise LedgerDamagedError(ledger, f"entry {place} of account {name!r} cannot be read.") from None
     return Verified(account=name, entries=place, head=head)
 
 

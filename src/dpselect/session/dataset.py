@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -384,4 +385,4 @@ class Dataset:
 
     def _question(self, task: str, column: str, **arguments: object) -> Question:
         self._rows.check(column)  # a column that is not there is refused before anything is charged
-        return Question(task, self._rows.source, self._rows.unit, column, arguments)
+        return Question(task, os.path.realpath(self._rows.source), self._rows.unit, column, arguments)
