@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dpselect.accounting.events import Event
 from dpselect.ledger.chain import canonical
 from dpselect.ledger.costs import Cost, cost_of, nothing
-from dpselect.ledger.filters import Order, orders_for, spent_epsilon
+from dpselect.ledger.filters import Order, allowances, orders_for, spent_epsilon
 from dpselect.ledger.records import Account
 from dpselect.privacy import Neighbours
 
@@ -25,6 +25,9 @@ class Terms:
     delta: Fraction
     set_aside: Fraction
     orders: tuple[Order, ...]
+    _allowances: dict[Fraction, tuple[int, ...]] = field(
+        default_factory=dict[Fraction, tuple[int, ...]], init=False, repr=False, compare=False
+    )
 
     @classmethod
     def new(
@@ -47,7 +50,15 @@ class Terms:
 
         Proof: ``proofs/ledger.md``.
         """
-        return self.spent(total) <= epsilon and total.delta <= self.set_aside
+        if total.delta > self.set_aside:
+            return False
+        if total.pure <= epsilon:
+            return True
+        # The same as `spent(total) <= epsilon`, in whole numbers: a ledger asks it for every charge.
+        most = self._allowances.get(epsilon)
+        if most is None:
+            most = self._allowances[epsilon] = allowances(self.orders, self.delta - self.set_aside, epsilon)
+        return any(units <= allowed for units, allowed in zip(total.renyi, most, strict=True))
 
     @property
     def _orders(self) -> tuple[float, ...]:

@@ -87,3 +87,8 @@ def spent_epsilon(total: Cost, orders: tuple[Order, ...], delta: Fraction) -> Fr
         Fraction(units, UNIT) + conversion(order, delta) for order, units in zip(orders, total.renyi, strict=True)
     )
     return max(Fraction(0), min(total.pure, *by_order)) if orders else total.pure
+
+
+def allowances(orders: tuple[Order, ...], delta: Fraction, epsilon: Fraction) -> tuple[int, ...]:
+    """The most units at each order with which `spent_epsilon` is still at most `epsilon`; negative where none is."""
+    return tuple(math.floor((epsilon - conversion(order, delta)) * UNIT) for order in orders)
