@@ -28,6 +28,7 @@ class Terms:
     _allowances: dict[Fraction, tuple[int, ...]] = field(
         default_factory=dict[Fraction, tuple[int, ...]], init=False, repr=False, compare=False
     )
+    _texts: list[str] = field(default_factory=list[str], init=False, repr=False, compare=False)
 
     @classmethod
     def new(
@@ -66,7 +67,9 @@ class Terms:
 
     def to_text(self) -> str:
         """For the ledger: exact, and the same for equal terms."""
-        return canonical(
+        if self._texts:
+            return self._texts[0]
+        text = canonical(
             {
                 "number": self.number,
                 "name": self.name,
@@ -76,6 +79,8 @@ class Terms:
                 "orders": [[repr(each.order), str(each.share)] for each in self.orders],
             }
         )
+        self._texts.append(text)
+        return text
 
     @staticmethod
     @functools.lru_cache(maxsize=256)

@@ -74,7 +74,8 @@ class Database:
             self._refuse_missing_file()
         with self._connected() as connection:
             if self._is_sqlite:
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                connection.begin()  # for SQLAlchemy; the database hears of it in the next line
+                cast(sqlite3.Connection, connection.connection.dbapi_connection).execute("BEGIN IMMEDIATE")
             self._refuse_replaced_file(connection)
             yield connection
             self._refuse_replaced_file(connection)

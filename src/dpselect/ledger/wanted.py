@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from dpselect.ledger.arguments import short_text
 from dpselect.ledger.chain import question_digest
 from dpselect.ledger.costs import Cost
 from dpselect.privacy import Neighbours
+
+_as_json = functools.lru_cache(maxsize=256)(to_json)  # the same is asked again and again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +54,7 @@ class Wanted:
         if not isinstance(what, (Event, Run)):  # a union of classes: no type is narrowed by it
             raise InvalidParameterError("event", what, "an event or a Run of dpselect.accounting")
         run = what if isinstance(what, Run) else None
-        text = to_json(run if run else cast(Event, what))
+        text = _as_json(run if run else cast(Event, what))
         asked = None if request is None else short_text(request, "request")
         return cls(
             account=name,
