@@ -12,10 +12,10 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, positive_sensitivity, probability
-from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError
+from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Unit
-from dpselect.mechanisms.quantile import refused_values, with_nan
-from dpselect.mechanisms.score_vectors import ScoresLike, exact_array
+from dpselect.mechanisms.quantile import plain_values
+from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.mechanisms.values import MechanismValue, scale_of
 from dpselect.privacy import Neighbours, neighbouring_relation
 
@@ -161,16 +161,8 @@ class PriceMechanism(MechanismValue):
     def _demand(self, offers: ScoresLike) -> tuple[FloatArray, FloatArray]:
         """Prices at which demand changes, from one bound to the other, and the demand between them."""
         lower, upper = self._ends
-        try:
-            given = exact_array(offers).astype(np.float64)
-        except InvalidScoresError as refused:
-            problem = refused_values(refused)
-            problem = InvalidDataError("offers", problem.got, problem.expected, problem.hint)
-        else:
-            if not np.isnan(given).any():
-                buying = np.minimum(given[given >= lower], upper)
-                levels, counts = np.unique(buying, return_counts=True)
-                demand = np.cumsum(counts[::-1])[::-1].astype(np.float64)  # at least so high
-                return np.concatenate([[lower], levels, [upper]]), np.append(demand, 0.0)
-            problem = with_nan("offers")
-        raise problem
+        given = plain_values(offers, "offers")
+        buying = np.minimum(given[given >= lower], upper)
+        levels, counts = np.unique(buying, return_counts=True)
+        demand = np.cumsum(counts[::-1])[::-1].astype(np.float64)  # at least so high
+        return np.concatenate([[lower], levels, [upper]]), np.append(demand, 0.0)

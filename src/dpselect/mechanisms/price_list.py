@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.arguments import positive_count, positive_sensitivity
-from dpselect.errors import InvalidDataError, InvalidScoresError, Shown
+from dpselect.errors import InvalidScoresError
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.price_units import Price, PriceUnits
+from dpselect.mechanisms.quantile import refused_values, with_nan
 from dpselect.mechanisms.score_vectors import ScoresLike, exact_array
 from dpselect.mechanisms.values import MechanismValue, scale_of
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -207,9 +208,7 @@ def _buyers(offers: NDArray[np.float64 | np.int64 | np.uint64], thresholds: NDAr
     for start in range(0, offers.size, _CHUNK):
         part = offers[start : start + _CHUNK].astype(np.float64, copy=False)
         if np.isnan(part).any():
-            raise InvalidDataError(
-                "offers", Shown("<NaN among them>"), "numbers", "Leave such rows out by a rule beforehand."
-            )
+            raise with_nan("offers")
         reached += np.bincount(np.searchsorted(thresholds, part, side="right"), minlength=reached.size)
     return np.cumsum(reached[::-1])[::-1][1:]
 
@@ -218,8 +217,7 @@ def _plain_offers(offers: ScoresLike) -> NDArray[np.float64 | np.int64 | np.uint
     try:
         return exact_array(offers)
     except InvalidScoresError as refused:
-        expected = refused.expected.replace("score for every candidate", "number in every place")
-        problem = InvalidDataError("offers", refused.got, expected)
+        problem = refused_values(refused, "offers")
     raise problem
 
 

@@ -170,25 +170,25 @@ def shortest(number: Fraction) -> float | Fraction:
     return float(number) if Fraction(repr(float(number))) == number else number
 
 
-def plain_values(values: ScoresLike) -> FloatArray:
+def plain_values(values: ScoresLike, name: str = "values") -> FloatArray:
     """As doubles, for planning; refused as a draw refuses them."""
     try:
         plain = exact_array(values).astype(np.float64)
     except InvalidScoresError as refused:
-        problem = refused_values(refused)
+        problem = refused_values(refused, name)
     else:
         if not np.isnan(plain).any():
             return plain
-        problem = with_nan()
+        problem = with_nan(name)
     raise problem
 
 
-def refused_values(refused: InvalidScoresError) -> InvalidDataError:
+def refused_values(refused: InvalidScoresError, name: str = "values") -> InvalidDataError:
     """The same refusal, said of values (infinite ones are not what was refused)."""
     if "NaN" in refused.got:
-        return with_nan()
+        return with_nan(name)
     expected = refused.expected.replace("score for every candidate", "number in every place")
-    return InvalidDataError("values", refused.got, expected)
+    return InvalidDataError(name, refused.got, expected)
 
 
 def with_nan(name: str = "values") -> InvalidDataError:
