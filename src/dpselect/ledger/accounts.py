@@ -28,6 +28,7 @@ class Terms:
     _allowances: dict[Fraction, tuple[int, ...]] = field(
         default_factory=dict[Fraction, tuple[int, ...]], init=False, repr=False, compare=False
     )
+    _costs: dict[Event, Cost] = field(default_factory=dict[Event, Cost], init=False, repr=False, compare=False)
     _texts: list[str] = field(default_factory=list[str], init=False, repr=False, compare=False)
 
     @classmethod
@@ -40,7 +41,12 @@ class Terms:
 
     def cost(self, event: Event) -> Cost:
         """What `event` costs here."""
-        return cost_of(event, self._orders)
+        cost = self._costs.get(event)
+        if cost is None:
+            if len(self._costs) >= 1024:
+                self._costs.clear()
+            cost = self._costs[event] = cost_of(event, tuple(each.order for each in self.orders))
+        return cost
 
     def spent(self, total: Cost) -> Fraction:
         """The smallest epsilon proved for `total`, at this account's delta."""
@@ -60,10 +66,6 @@ class Terms:
         if most is None:
             most = self._allowances[epsilon] = allowances(self.orders, self.delta - self.set_aside, epsilon)
         return any(units <= allowed for units, allowed in zip(total.renyi, most, strict=True))
-
-    @property
-    def _orders(self) -> tuple[float, ...]:
-        return tuple(each.order for each in self.orders)
 
     def to_text(self) -> str:
         """For the ledger: exact, and the same for equal terms."""
@@ -115,7 +117,13 @@ class State:
 
     def charged(self, total: Cost, *, unit: str | None) -> State:
         """After a charge that brings the total to `total`."""
-        return replace(self, total=total, unit=self.unit or unit, entries=self.entries + 1)
+        return State(
+            epsilon=self.epsilon,
+            unit=self.unit or unit,
+            is_open=self.is_open,
+            entries=self.entries + 1,
+            total=total,
+        )
 
     def limited(self, epsilon: Fraction) -> State:
         """After a change of the limit."""

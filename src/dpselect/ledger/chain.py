@@ -16,10 +16,12 @@ from typing import Any
 FIRST = "0" * 64
 """What stands before an account's first entry."""
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
 
 def canonical(held: dict[str, Any]) -> str:
     """JSON that is the same text for equal objects: one line, keys sorted."""
-    return json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return _ENCODER.encode(held)
 
 
 def entry_hash(previous: str, body: str) -> str:
@@ -44,9 +46,6 @@ def question_digest(*parts: str) -> str:
 
 def _digest(*parts: str) -> str:
     """Lengths go in front, so that no two lists of parts run together."""
-    digest = hashlib.sha256(b"dpselect ledger 1")
-    for part in parts:
-        encoded = part.encode()
-        digest.update(b"%d:" % len(encoded))
-        digest.update(encoded)
-    return digest.hexdigest()
+    encoded = [part.encode() for part in parts]
+    joined = b"".join([b"%d:%b" % (len(each), each) for each in encoded])
+    return hashlib.sha256(b"dpselect ledger 1" + joined).hexdigest()

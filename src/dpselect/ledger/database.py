@@ -17,11 +17,12 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
-from dpselect.errors import InvalidParameterError, LedgerUnavailableError, MissingExtraError, Shown
+from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
 from dpselect.ledger.faults import translated
 from dpselect.ledger.file import FileConnection, identity_of, refuse_replaced
 
 _SQLITE, _POSTGRES = "sqlite", "postgresql"
+_of_parents: list[list[sa.Connection]] = []
 _EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@host/database'"
 
 
@@ -41,6 +42,7 @@ class Database:
         self._is_sqlite = self._url.get_backend_name() == _SQLITE
         self._path = _path(self._url) if self._is_sqlite else None
         self._process, self._lock = os.getpid(), threading.Lock()
+        self._idle: list[sa.Connection] = []
         self._engine = self._new_engine()
 
     def __repr__(self) -> str:
@@ -54,7 +56,6 @@ class Database:
     @contextmanager
     def reading(self) -> Generator[sa.Connection]:
         """A transaction that sees one state of the ledger and does not wait for writers."""
-        self._refuse_missing_file()
         with self._connected() as connection:
             connection.exec_driver_sql(
                 "BEGIN" if self._is_sqlite else "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -70,19 +71,21 @@ class Database:
         """
         if create:
             self._create_file()
-        else:
-            self._refuse_missing_file()
         with self._connected() as connection:
-            if self._is_sqlite:
-                connection.begin()  # for SQLAlchemy; the database hears of it in the next line
-                cast(sqlite3.Connection, connection.connection.dbapi_connection).execute("BEGIN IMMEDIATE")
-            self._refuse_replaced_file(connection)
+            raw = self._raw(connection)
+            if raw is not None:  # SQLAlchemy would begin later, and do more
+                raw.execute("BEGIN IMMEDIATE")
             yield connection
             self._refuse_replaced_file(connection)
-            connection.commit()
+            if raw is None or connection.in_transaction():
+                connection.commit()
+            else:
+                raw.execute("COMMIT")
 
     def close(self) -> None:
         """Let go of connections; the next use opens new ones."""
+        while (connection := self._idle_one()) is not None:
+            connection.close()
         self._engine.dispose()
 
     def is_empty(self, connection: sa.Connection, table: str) -> bool:
@@ -96,18 +99,36 @@ class Database:
 
     @contextmanager
     def _connected(self) -> Generator[sa.Connection]:
+        """A connection kept from the last use: taking it from the engine's pool takes longer than writing to disk."""
         if os.getpid() != self._process:
-            with self._lock:
-                if os.getpid() != self._process:  # forked: the parent's connections are the parent's
-                    self._engine.dispose(close=False)
-                    self._process = os.getpid()
+            self._leave_to_parent()
         try:
-            with self._engine.connect() as connection:
+            connection = self._idle_one() or self._engine.connect()
+            try:
                 yield connection
-        except SQLAlchemyError as error:
+            except BaseException:
+                connection.close()
+                raise
+            if connection.in_transaction():
+                connection.rollback()
+            self._idle.append(connection)
+        except (SQLAlchemyError, sqlite3.Error) as error:
             raise translated(error, self.shown) from None
-        except sqlite3.Error as error:
-            raise translated(error, self.shown) from None
+
+    def _idle_one(self) -> sa.Connection | None:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return None
+
+    def _leave_to_parent(self) -> None:
+        """In a forked process: what was open belongs to the parent, and is not even closed here."""
+        with self._lock:
+            if os.getpid() != self._process:
+                _of_parents.append(self._idle)
+                self._idle = []
+                self._engine.dispose(close=False)
+                self._process = os.getpid()
 
     def _new_engine(self) -> sa.Engine:
         try:
@@ -150,14 +171,13 @@ class Database:
         cursor.close()
         connection.commit()
 
+    def _raw(self, connection: sa.Connection) -> FileConnection | None:
+        return cast(FileConnection, connection.connection.dbapi_connection) if self._is_sqlite else None
+
     def _refuse_replaced_file(self, connection: sa.Connection) -> None:
         if self._path is not None:
-            opened = cast(FileConnection, connection.connection.dbapi_connection)
+            opened = cast(FileConnection, self._raw(connection))
             refuse_replaced(self._path, opened.identity, ledger=self.shown)
-
-    def _refuse_missing_file(self) -> None:
-        if self._path is not None and not self._path.exists():
-            raise LedgerUnavailableError(self.shown, "there is no such file. Opening an account creates it.")
 
     def _create_file(self) -> None:
         """A write-ahead log: a commit is one write that reaches the disk, and readers do not wait for it."""

@@ -23,7 +23,9 @@ def run(connection: sa.Connection, statement: sa.Executable, values: Mapping[str
         result = connection.execute(statement, values)
         return [dict(row) for row in result.mappings()] if result.returns_rows else []
     cursor = cast(sqlite3.Connection, connection.connection.dbapi_connection).execute(_text(statement), values)
-    names = [column[0] for column in cursor.description or ()]
+    if cursor.description is None:
+        return []
+    names = [column[0] for column in cursor.description]
     return [dict(zip(names, row, strict=True)) for row in cursor]
 
 

@@ -29,9 +29,10 @@ def identity_of(path: Path, *, ledger: str) -> Identity:
     """
     try:
         found = os.stat(path)
+    except FileNotFoundError:
+        raise LedgerUnavailableError(ledger, "there is no such file. Opening an account creates it.") from None
     except OSError:
-        text = "there is no such file, or no permission to look. Opening an account creates it."
-        raise LedgerUnavailableError(ledger, text) from None
+        raise LedgerUnavailableError(ledger, "there is no permission to look at its file.") from None
     if found.st_nlink > 1 and path.is_file():
         text = (
             "its file has a second name (a hard link). Nothing was read or written: charges made under one name could"
