@@ -36,8 +36,8 @@ class Cost:
     renyi: tuple[int, ...]
 
     def __add__(self, other: Cost) -> Cost:
-        renyi = tuple(mine + theirs for mine, theirs in zip(self.renyi, other.renyi, strict=True))
-        return Cost(self.pure + other.pure, self.delta + other.delta, renyi)
+        renyi = tuple([mine + theirs for mine, theirs in zip(self.renyi, other.renyi, strict=True)])
+        return Cost(self.pure + other.pure, self.delta + other.delta if other.delta else self.delta, renyi)
 
     def times(self, count: int) -> Cost:
         """`count` of it."""

@@ -196,7 +196,7 @@ class Ledger:
         """
         wanted = Wanted.of(account, what, request=request, question=question)
         note = short_text(note, "note", empty=True)
-        with self._writing() as connection:
+        with self._current().writing() as connection:
             row = self._locked(connection, wanted.account)
             known = self._answered(connection, row, wanted)
             if known is not None:
@@ -238,7 +238,7 @@ class Ledger:
         """
         if receipt.request is None:
             raise InvalidParameterError("receipt", receipt, "one of a charge with a request id")
-        with self._writing() as connection:
+        with self._current().writing() as connection:
             row = self._locked(connection, receipt.account)
             held = store.entries_under(connection, row.terms, receipt.request, ledger=self._database.shown)
             mine = [entry for entry in held if entry["sequence"] == receipt.sequence]
@@ -262,7 +262,7 @@ class Ledger:
             InvalidAccountError: no such account, or it is closed.
         """
         name, limit = short_text(name, "account"), exact_number(epsilon, "epsilon")
-        with self._writing() as connection:
+        with self._current().writing() as connection:
             row = self._locked(connection, name)
             self._refuse_closed(row)
             spent = row.terms.spent(row.state.total)
@@ -280,7 +280,7 @@ class Ledger:
         Raises:
             InvalidAccountError: no such account, or it is closed already.
         """
-        with self._writing() as connection:
+        with self._current().writing() as connection:
             row = self._locked(connection, short_text(name, "account"))
             self._refuse_closed(row)
             state = row.state.closed()
@@ -336,13 +336,12 @@ class Ledger:
             self._check_tables(connection)
             yield connection
 
-    @contextmanager
-    def _writing(self) -> Generator[sa.Connection]:
+    def _current(self) -> Database:
+        """The database, its tables as this version of the library writes them."""
         if not self._is_current:
             migrate(self._database, create=False)
             self._is_current = True
-        with self._database.writing() as connection:
-            yield connection
+        return self._database
 
     def _check_tables(self, connection: sa.Connection) -> None:
         if self._database.is_empty(connection, accounts.name):
