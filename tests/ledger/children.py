@@ -3,6 +3,9 @@
 ``race URL COUNT EPSILON``: as many processes charge until they are refused; prints every receipt.
 ``kill URL TIMES SEED``: as many processes charge, each killed at a random moment; prints every receipt they had got.
 ``hold URL SECONDS``: takes the write lock, says so, and keeps it.
+``fork URL COUNT``: charges, forks, and lets go of the ledger while the child charges so many times; prints the child's
+receipts.
+``busy URL``: forks while another thread is in the midst of a transaction; prints what the child's charge led to.
 """
 
 from __future__ import annotations
@@ -11,14 +14,16 @@ import os
 import random
 import select
 import signal
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 
 import sqlalchemy as sa
 
 from dpselect.accounting.events import PureEvent
-from dpselect.errors import ChargeRefusedError
+from dpselect.errors import ChargeRefusedError, LedgerError
 from dpselect.ledger import Ledger
 from dpselect.ledger.schema import accounts
 
@@ -81,6 +86,56 @@ def kill(url: str, times: int, seed: int) -> None:
         sys.stdout.buffer.write(drained(read))
 
 
+def fork(url: str, count: int) -> None:
+    event = PureEvent(epsilon=2.0**-6)
+    ledger = Ledger(url)
+    ledger.charge("clicks", event)
+    let_go, gone = os.pipe()
+
+    def charge(write: Callable[[bytes], object]) -> None:
+        os.close(gone)
+        ledger.charge("clicks", event)
+        os.read(let_go, 1)
+        for _ in range(count):
+            receipt = ledger.charge("clicks", event)
+            write(f"{receipt.sequence} {receipt.hash}\n".encode())
+
+    child, read = started(charge)
+    ledger.disconnect()  # SQLite's last connection removes the log, unless it knows of the child's
+    subprocess.run([sys.executable, "-m", "dpselect.cli", "ledger", "show", url], check=True, capture_output=True)
+    os.close(gone)
+    sys.stdout.buffer.write(drained(read))
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def busy(url: str) -> None:
+    event = PureEvent(epsilon=2.0**-6)
+    ledger = Ledger(url, wait=5)
+    inside, over = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with ledger._database.writing():
+            inside.set()
+            over.wait()
+
+    def charge(write: Callable[[bytes], object]) -> None:
+        for each in (ledger, Ledger(url, wait=5)):
+            try:
+                write(f"charged {each.charge('clicks', event).sequence}\n".encode())
+            except LedgerError as error:
+                write(f"{error}\n".encode())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    inside.wait()
+    child, read = started(charge)
+    over.set()
+    thread.join()
+    sys.stdout.buffer.write(drained(read))
+    assert os.waitpid(child, 0)[1] == 0
+    assert ledger.charge("clicks", event).sequence  # in the parent all is well
+
+
 def hold(url: str, seconds: float) -> None:
     engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
     with engine.connect() as connection:
@@ -99,5 +154,9 @@ if __name__ == "__main__":
         race(url, int(numbers[0]), float(numbers[1]))
     elif command == "kill":
         kill(url, int(numbers[0]), int(numbers[1]))
+    elif command == "fork":
+        fork(url, int(numbers[0]))
+    elif command == "busy":
+        busy(url)
     else:
         hold(url, float(numbers[0]))

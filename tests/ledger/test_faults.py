@@ -62,7 +62,7 @@ def test_read_only_is_for_reading(file: Path) -> None:
 def test_commits_reach_the_disk(file: Path) -> None:
     """What no test can watch, a power cut, rests on these two settings."""
     with Ledger(file) as ledger, ledger._database.writing() as connection:
-        assert connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == 2  # FULL
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == 3  # EXTRA: FULL, and the folder
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
 
 

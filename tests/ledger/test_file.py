@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,3 +74,48 @@ def test_a_file_taken_away_under_an_open_ledger_is_said_to_be_gone(file: Path) -
         file.unlink()
         with pytest.raises(LedgerUnavailableError, match="no such file"):
             ledger.charge("clicks", TENTH)
+
+
+@pytest.mark.parametrize("act", ["charge", "remaining"])
+def test_a_log_that_was_removed_is_noticed(act: str, file: Path) -> None:
+    """As another process does, once this one has dropped its locks by opening the file a second time."""
+    with Ledger(file) as ledger:
+        ledger.charge("clicks", TENTH)
+        file.with_name(file.name + "-wal").unlink()
+        with pytest.raises(LedgerDamagedError, match="its write-ahead log was removed"):
+            ledger.charge("clicks", TENTH) if act == "charge" else ledger.remaining("clicks")
+
+
+def test_a_copy_made_by_the_charging_process_costs_no_charge(file: Path, tmp_path: Path) -> None:
+    """Closing any other descriptor of the file drops the locks of the whole process: POSIX has it so."""
+    with Ledger(file) as ledger:
+        ledger.charge("clicks", TENTH)
+        shutil.copy(file, tmp_path / "copy.db")
+        command = [sys.executable, "-m", "dpselect.cli", "ledger", "show", f"sqlite:///{file}"]
+        subprocess.run(command, check=True, capture_output=True)  # now the last to close it, as it believes
+        returned = 1
+        try:
+            ledger.charge("clicks", TENTH)
+            returned += 1
+        except LedgerDamagedError:
+            pass  # nothing was drawn for it
+    with Ledger(file) as reopened:
+        assert reopened.account("clicks").entries >= 1 + returned  # one too many may be there, never one too few
+        assert reopened.verify()
+
+
+@pytest.mark.parametrize("name", ["x?y.db", "%41.db", "q?mode=ro", "budget.db"])
+def test_a_path_is_taken_as_it_is(name: str, tmp_path: Path) -> None:
+    with Ledger(tmp_path / name) as ledger:
+        ledger.open_account("clicks", epsilon=1)
+        assert pickle.loads(pickle.dumps(ledger)).account("clicks").name == "clicks"
+    assert (tmp_path / name).is_file()
+
+
+def test_an_empty_file_becomes_a_ledger_with_a_log(tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+    path.touch()
+    with Ledger(path) as ledger:
+        ledger.open_account("clicks", epsilon=1)
+        with ledger._database.reading() as connection:
+            assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"

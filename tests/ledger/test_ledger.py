@@ -217,7 +217,17 @@ def test_what_makes_no_sense_is_refused_and_nothing_written(ledger: Ledger) -> N
 
 @pytest.mark.parametrize(
     "bad",
-    ["", "budget.db", "mysql://host/x", "sqlite://", "sqlite:///:memory:", 5, None, "sqlite:///x.db?cache=shared"],
+    [
+        "",
+        "budget.db?mode=ro",
+        "sqlite:budget.db",
+        "mysql://host/x",
+        "sqlite://",
+        "sqlite:///:memory:",
+        5,
+        None,
+        "sqlite:///x.db?cache=shared",
+    ],
 )
 def test_a_url_that_is_none_is_refused(bad: object) -> None:
     with pytest.raises(InvalidParameterError, match="ledger="):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -39,6 +40,37 @@ def test_every_charge_that_returned_outlives_kill_9(ledger: Ledger, url: str) ->
     assert set(receipts) <= kept
     assert len(receipts) >= 150  # they were killed at work, not before it
     assert verified.entries - 1 >= len(receipts)  # a charge may be on disk that nobody was told of, never the reverse
+
+
+def test_a_forked_child_goes_on_charging_into_the_same_ledger(ledger: Ledger, url: str) -> None:
+    ledger.open_account("clicks", epsilon=1)
+    ledger.disconnect()
+    receipts = told("fork", url, 5)
+    with Ledger(url) as reopened:
+        assert {(entry.sequence, entry.hash) for entry in reopened.history("clicks")} >= set(receipts)
+        assert reopened.account("clicks").entries == 1 + 2 + 5
+        assert reopened.verify()
+
+
+def test_a_child_forked_from_the_midst_of_a_transaction_never_charges_unlocked(ledger: Ledger, url: str) -> None:
+    ledger.open_account("clicks", epsilon=1)
+    ledger.disconnect()
+    command = [sys.executable, "-m", "tests.ledger.children", "busy", url]
+    said = subprocess.run(command, capture_output=True, timeout=120, check=True, text=True).stdout.splitlines()
+    if url.startswith("sqlite"):
+        assert len(said) == 2
+        assert all("this process was forked from one that was using it" in line for line in said)
+    else:  # a server's locks belong to a connection, and the child has its own
+        assert [line.startswith("charged") for line in said] == [True, True]
+
+
+def test_forty_threads_share_a_ledger(ledger: Ledger) -> None:
+    ledger.open_account("clicks", epsilon=1)
+    event = PureEvent(epsilon=2.0**-8)
+    with ThreadPoolExecutor(40) as threads:
+        receipts = list(threads.map(lambda _: ledger.charge("clicks", event), range(200)))
+    assert sorted(receipt.sequence for receipt in receipts) == list(range(1, 201))
+    assert ledger.verify()
 
 
 def test_a_lock_that_another_process_holds_is_waited_for_and_then_named(ledger: Ledger, url: str) -> None:

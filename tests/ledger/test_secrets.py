@@ -56,7 +56,7 @@ def test_a_url_that_can_be_read_in_two_ways_is_refused_unseen(url: str) -> None:
 
 def test_a_copy_in_another_process_still_has_the_password() -> None:
     copy = pickle.loads(pickle.dumps(Ledger(HOLDING[2])))
-    assert "SECRET" in copy._database.address[0]
+    assert "SECRET" in copy._database.address[0].render_as_string(hide_password=False)
     assert "SECRET" not in repr(copy)
 
 

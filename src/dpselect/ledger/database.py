@@ -14,54 +14,55 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import NullPool
 
-from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
+from dpselect.errors import LedgerBusyError, MissingExtraError
+from dpselect.ledger.addresses import Address
 from dpselect.ledger.faults import translated
-from dpselect.ledger.file import FileConnection, identity_of, refuse_replaced
-
-_SQLITE, _POSTGRES = "sqlite", "postgresql"
-_of_parents: list[list[sa.Connection]] = []
-_EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@host/database'"
+from dpselect.ledger.file import FileConnection, Identity, identity_of, refuse_lost_log, refuse_replaced
+from dpselect.ledger.kept import Kept
 
 
 class Database:
     """Hands out transactions, and turns what the driver raises into a `LedgerError`.
 
-    Safe to use from several threads, and in a process forked from the one that made it.
+    Safe to use from several threads. A forked process may go on using it, unless it was forked while another thread
+    was using a SQLite file; then it is refused.
 
     Attributes:
-        shown: where it is, for messages: no password, and no option, as any option may hold one.
+        shown: where it is, for messages.
     """
 
-    def __init__(self, url: str | Path, *, wait: float) -> None:
-        self._url = _parsed(url)
-        self.shown = _without_secrets(self._url)
+    def __init__(self, url: object, *, wait: float) -> None:
+        self._address = Address.given(url)
+        self.shown = self._address.shown
         self._wait = wait
-        self._is_sqlite = self._url.get_backend_name() == _SQLITE
-        self._path = _path(self._url) if self._is_sqlite else None
         self._process, self._lock = os.getpid(), threading.Lock()
-        self._idle: list[sa.Connection] = []
         self._engine = self._new_engine()
+        self._kept = None if self._path is None else Kept(self.shown, self._identity, self._engine.connect)
+        self._turn = threading.Lock()
+        self._opened: Identity | None = None
 
     def __repr__(self) -> str:
         return repr(self.shown)
 
     @property
-    def address(self) -> tuple[str, float]:
+    def address(self) -> tuple[sa.URL, float]:
         """What it was made from, for a copy in another process."""
-        return self._url.render_as_string(hide_password=False), self._wait
+        return self._address.url, self._wait
 
     @contextmanager
     def reading(self) -> Generator[sa.Connection]:
         """A transaction that sees one state of the ledger and does not wait for writers."""
         with self._connected() as connection:
+            raw = self._raw(connection)
             connection.exec_driver_sql(
-                "BEGIN" if self._is_sqlite else "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
+                "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY" if raw is None else "BEGIN"
             )
-            self._refuse_replaced_file(connection)
+            self._refuse_replaced_file(raw)
             yield connection
+            self._refuse_lost_log(raw)
 
     @contextmanager
     def writing(self, *, create: bool = False) -> Generator[sa.Connection]:
@@ -73,19 +74,33 @@ class Database:
             self._create_file()
         with self._connected() as connection:
             raw = self._raw(connection)
-            if raw is not None:  # SQLAlchemy would begin later, and do more
-                raw.execute("BEGIN IMMEDIATE")
-            yield connection
-            self._refuse_replaced_file(connection)
-            if raw is None or connection.in_transaction():
+            if raw is None:
+                yield connection
                 connection.commit()
-            else:
-                raw.execute("COMMIT")
+                return
+            if not self._turn.acquire(timeout=self._wait):  # SQLite's own queue is no queue: threads would starve
+                text = "another thread of this process holds its lock. Nothing was written; try again, or wait longer."
+                raise LedgerBusyError(self.shown, text)
+            try:
+                raw.execute("BEGIN IMMEDIATE")  # not by SQLAlchemy, which would begin later, and do more
+                yield connection
+                self._refuse_replaced_file(raw)
+                if connection.in_transaction():
+                    connection.commit()
+                else:
+                    raw.execute("COMMIT")
+                self._refuse_lost_log(raw)
+            except BaseException:
+                connection.close()  # rolls back, before it is another's turn
+                raise
+            finally:
+                self._turn.release()
 
     def close(self) -> None:
         """Let go of connections; the next use opens new ones."""
-        while (connection := self._idle_one()) is not None:
-            connection.close()
+        if self._kept is not None:
+            self._kept.close()
+            self._opened = None
         self._engine.dispose()
 
     def is_empty(self, connection: sa.Connection, table: str) -> bool:
@@ -94,70 +109,62 @@ class Database:
 
     def lock_whole(self, connection: sa.Connection) -> None:
         """Keep everybody else from creating, migrating or opening until the transaction ends."""
-        if not self._is_sqlite:
+        if self._path is None:
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7234117045221903)")
+
+    @property
+    def _path(self) -> Path | None:
+        return self._address.path
 
     @contextmanager
     def _connected(self) -> Generator[sa.Connection]:
-        """A connection kept from the last use: taking it from the engine's pool takes longer than writing to disk."""
-        if os.getpid() != self._process:
-            self._leave_to_parent()
+        """On SQLite one kept from the last use: opening it, or a pool's bookkeeping, takes longer than writing."""
         try:
-            connection = self._idle_one() or self._engine.connect()
-            try:
-                yield connection
-            except BaseException:
-                connection.close()
-                raise
-            if connection.in_transaction():
-                connection.rollback()
-            self._idle.append(connection)
+            if self._kept is not None:
+                with self._kept.one() as connection:
+                    yield connection
+            else:
+                self._leave_to_parent()
+                with self._engine.connect() as connection:
+                    yield connection
         except (SQLAlchemyError, sqlite3.Error) as error:
             raise translated(error, self.shown) from None
 
-    def _idle_one(self) -> sa.Connection | None:
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return None
-
     def _leave_to_parent(self) -> None:
-        """In a forked process: what was open belongs to the parent, and is not even closed here."""
-        with self._lock:
-            if os.getpid() != self._process:
-                _of_parents.append(self._idle)
-                self._idle = []
-                self._engine.dispose(close=False)
-                self._process = os.getpid()
+        """In a forked process the connections to a server are the parent's."""
+        if os.getpid() != self._process:
+            with self._lock:
+                if os.getpid() != self._process:
+                    self._engine.dispose(close=False)
+                    self._process = os.getpid()
 
     def _new_engine(self) -> sa.Engine:
+        if self._path is not None:
+            return sa.create_engine("sqlite://", creator=self._sqlite, poolclass=NullPool)
         try:
-            if self._path is not None:
-                engine = sa.create_engine("sqlite://", creator=self._sqlite, poolclass=QueuePool)
-            else:
-                engine = sa.create_engine(self._url, pool_pre_ping=False)
-                event.listen(engine, "connect", self._prepare_postgres)
+            engine = sa.create_engine(self._address.url, pool_pre_ping=False, pool_timeout=self._wait)
         except ModuleNotFoundError:
             raise MissingExtraError("ledgers on PostgreSQL", "postgres") from None
-        except ArgumentError:
-            raise InvalidParameterError("ledger", Shown("<URL>"), _EXPECTED) from None
+        event.listen(engine, "connect", self._prepare_postgres)
         return engine
 
+    def _identity(self) -> Identity:
+        return identity_of(cast(Path, self._path), ledger=self.shown)
+
     def _sqlite(self) -> sqlite3.Connection:
-        path = cast(Path, self._path)
-        mode = "ro" if self._url.query.get("mode") == "ro" else "rw"
-        identity = identity_of(path, ledger=self.shown)
+        mode = "ro" if self._address.read_only else "rw"
+        self._opened = self._opened or self._identity()  # the file that the first connection opened, until `close`
         connection = sqlite3.connect(
-            f"file:{quote(str(path))}?mode={mode}",
+            f"file:{quote(str(self._path))}?mode={mode}",
             uri=True,
             timeout=self._wait,
             isolation_level=None,
             check_same_thread=False,
             factory=FileConnection,
         )
-        connection.identity = identity
+        connection.identity = self._opened
         connection.text_factory = _text
-        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA synchronous=EXTRA")  # FULL, and for a file without a write-ahead log its folder too
         connection.execute("PRAGMA foreign_keys=ON")
         return connection
 
@@ -172,16 +179,19 @@ class Database:
         connection.commit()
 
     def _raw(self, connection: sa.Connection) -> FileConnection | None:
-        return cast(FileConnection, connection.connection.dbapi_connection) if self._is_sqlite else None
+        return None if self._path is None else cast(FileConnection, connection.connection.dbapi_connection)
 
-    def _refuse_replaced_file(self, connection: sa.Connection) -> None:
-        if self._path is not None:
-            opened = cast(FileConnection, self._raw(connection))
-            refuse_replaced(self._path, opened.identity, ledger=self.shown)
+    def _refuse_replaced_file(self, raw: FileConnection | None) -> None:
+        if raw is not None:
+            refuse_replaced(cast(Path, self._path), raw, ledger=self.shown)
+
+    def _refuse_lost_log(self, raw: FileConnection | None) -> None:
+        if raw is not None:
+            refuse_lost_log(cast(Path, self._path), raw, ledger=self.shown)
 
     def _create_file(self) -> None:
         """A write-ahead log: a commit is one write that reaches the disk, and readers do not wait for it."""
-        if self._path is None or self._path.exists() or self._url.query.get("mode") == "ro":
+        if self._path is None or self._address.read_only or (self._path.exists() and self._path.stat().st_size):
             return
         try:
             with sqlite3.connect(self._path, timeout=self._wait, isolation_level=None) as connection:
@@ -197,42 +207,3 @@ def _text(raw: bytes) -> str | bytes:
         return raw.decode()
     except UnicodeDecodeError:
         return raw
-
-
-def _parsed(url: object) -> sa.URL:
-    if isinstance(url, Path):
-        url = f"sqlite:///{url}"
-    if not isinstance(url, str):
-        raise InvalidParameterError("ledger", url, _EXPECTED)
-    before, _, options = url.partition("?")
-    if url.startswith(_POSTGRES) and (before.count("@") > 1 or "@" in options):
-        raise InvalidParameterError(
-            "ledger", Shown("<URL>"), _EXPECTED, "In names and passwords write @ as %40, ? as %3F."
-        )
-    try:
-        parsed = sa.make_url(url)
-        backend = parsed.get_backend_name()
-    except (ArgumentError, ValueError):
-        raise InvalidParameterError("ledger", Shown("<text>"), _EXPECTED) from None
-    if backend not in (_SQLITE, _POSTGRES):
-        raise InvalidParameterError("ledger", Shown(f"<{backend} URL>"), _EXPECTED)
-    if backend == _POSTGRES:
-        parsed = parsed.set(drivername="postgresql+psycopg")
-    return parsed
-
-
-def _without_secrets(url: sa.URL) -> str:
-    """A password can also stand in an option, by itself or in a text of options; so none is shown."""
-    if url.get_backend_name() == _SQLITE:
-        return f"{_SQLITE}:///{url.database}"
-    shown = sa.URL.create(_POSTGRES, username=url.username, host=url.host, port=url.port, database=url.database)
-    return shown.render_as_string(hide_password=True)
-
-
-def _path(url: sa.URL) -> Path:
-    if set(url.query) - {"mode"} or url.query.get("mode", "rw") not in ("ro", "rw"):
-        raise InvalidParameterError("ledger", Shown("<URL with another option>"), "no option but ?mode=ro")
-    if not url.database or url.database == ":memory:":
-        hint = "A ledger has to outlive the process that writes it."
-        raise InvalidParameterError("ledger", Shown("<in memory>"), _EXPECTED, hint)
-    return Path(url.database)

@@ -6,6 +6,7 @@ import sqlite3
 from typing import cast
 
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from dpselect.errors import (
     LedgerBusyError,
@@ -17,6 +18,10 @@ from dpselect.errors import (
 )
 
 _BUSY = (LedgerBusyError, "another process holds its lock. Nothing was written; try again, or wait longer.")
+_CROWDED = (
+    LedgerBusyError,
+    "all of this process's connections are in use. Nothing was written; wait longer.",
+)
 _READ_ONLY = (LedgerReadOnlyError, "it cannot be written to, only read. Nothing was written.")
 _FULL = (LedgerFullError, "there is no room left on its disk. Nothing was written.")
 _DAMAGED = (LedgerDamagedError, "this is no intact SQLite file. Nothing was written; restore it and verify it.")
@@ -56,6 +61,9 @@ def translated(error: Exception, ledger: str) -> LedgerError:
     """The error to raise instead. Never quotes the driver's text, which holds statements and their values."""
     if isinstance(error, NoSuchModuleError):
         return LedgerUnavailableError(ledger, "there is no driver for this database.")
+    if isinstance(error, NoConnectionError):
+        kind, text = _CROWDED
+        return kind(ledger, text)
     cause: object = error.orig if isinstance(error, DBAPIError) else error
     kind, text = _BROKEN
     if isinstance(cause, sqlite3.Error):

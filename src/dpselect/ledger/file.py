@@ -16,9 +16,10 @@ Identity = tuple[int, int]
 
 
 class FileConnection(sqlite3.Connection):
-    """A connection that knows which file it opened."""
+    """A connection that knows which file it opened, and which write-ahead log it writes to."""
 
     identity: Identity | None = None
+    log: Identity | None = None
 
 
 def identity_of(path: Path, *, ledger: str) -> Identity:
@@ -41,13 +42,38 @@ def identity_of(path: Path, *, ledger: str) -> Identity:
     return found.st_dev, found.st_ino
 
 
-def refuse_replaced(path: Path, opened: Identity | None, *, ledger: str) -> None:
+def refuse_replaced(path: Path, opened: FileConnection, *, ledger: str) -> None:
     """Compare the file that was opened with the one that has its name now.
 
     Raises:
         LedgerDamagedError: it is another one.
         LedgerUnavailableError: there is none, or it has several names.
     """
-    if identity_of(path, ledger=ledger) != opened:
+    if identity_of(path, ledger=ledger) != opened.identity:
         text = "another file was put in its place while it was open. Nothing was written; verify it, then open it anew."
+        raise LedgerDamagedError(ledger, text)
+
+
+def refuse_lost_log(path: Path, opened: FileConnection, *, ledger: str) -> None:
+    """Compare the write-ahead log that `opened` used first with the one beside the file now; after each transaction.
+
+    As long as a connection is open and holds its locks, nobody deletes the log. If somebody did, the locks were lost
+    (this process opened and closed the file by other means, which drops them) or it was deleted by hand; what was
+    written to it is in no file any more.
+
+    Raises:
+        LedgerDamagedError: it is gone, or another one.
+    """
+    try:
+        found = os.stat(f"{path}-wal")
+        log = found.st_dev, found.st_ino
+    except OSError:
+        log = None
+    if opened.log is None:
+        opened.log = log
+    elif log != opened.log:
+        text = (
+            "its write-ahead log was removed while it was open; the last charges may be missing, and none was used for"
+            " a draw after that. Let no program but this one open the file, not even to copy it; then verify it."
+        )
         raise LedgerDamagedError(ledger, text)

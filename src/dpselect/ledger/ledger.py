@@ -44,7 +44,7 @@ class Ledger:
 
     Args:
         url: ``"sqlite:///budget.db"``, a file on a local disk (``?mode=ro`` to read only), or
-            ``"postgresql://user@host/database"``, for which the extra ``postgres`` is needed; or a path to a file.
+            ``"postgresql://user@host/database"``, for which the extra ``postgres`` is needed; or the path of a file.
         wait: seconds to wait for another process that holds the lock.
 
     Raises:
@@ -68,14 +68,14 @@ class Ledger:
 
     __slots__ = ("_database", "_is_current")
 
-    def __init__(self, url: str | Path, *, wait: float = 30.0) -> None:
+    def __init__(self, url: str | Path | sa.URL, *, wait: float = 30.0) -> None:
         self._database = Database(url, wait=seconds(wait))
         self._is_current = False
 
     def __repr__(self) -> str:
         return f"Ledger({self._database!r})"
 
-    def __reduce__(self) -> tuple[Callable[..., Ledger], tuple[str, float]]:
+    def __reduce__(self) -> tuple[Callable[..., Ledger], tuple[sa.URL, float]]:
         return _opened, self._database.address
 
     def __enter__(self) -> Ledger:
@@ -390,7 +390,7 @@ class Ledger:
         return cost, total
 
 
-def _opened(url: str, wait: float) -> Ledger:
+def _opened(url: sa.URL, wait: float) -> Ledger:
     return Ledger(url, wait=wait)
 
 

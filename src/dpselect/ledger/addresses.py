@@ -1,0 +1,79 @@
+"""Where a ledger is: a file or a server, as a caller names it and as messages may."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError
+
+from dpselect.errors import InvalidParameterError, Shown
+
+_SQLITE, _POSTGRES = "sqlite", "postgresql"
+EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@host/database', or the path of a file"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Of a ledger.
+
+    Attributes:
+        url: with the driver to use.
+        shown: for messages: no password, and no option, as any option may hold one.
+        path: of the file, on SQLite.
+        read_only: whether the caller asked not to write.
+    """
+
+    url: sa.URL
+    shown: str
+    path: Path | None
+    read_only: bool
+
+    @classmethod
+    def given(cls, url: object) -> Address:
+        """`url` as the caller gave it: a URL, or a path.
+
+        Raises:
+            InvalidParameterError: it is neither, or has options that a ledger does not know.
+
+        >>> Address.given("postgresql://ann:secret@db/budgets").shown
+        'postgresql://ann@db/budgets'
+        >>> Address.given("budget.db").shown == Address.given(Path("budget.db")).shown == "sqlite:///budget.db"
+        True
+        """
+        parsed = _parsed(url)
+        if parsed.get_backend_name() == _SQLITE:
+            return cls(parsed, f"{_SQLITE}:///{parsed.database}", _path(parsed), parsed.query.get("mode") == "ro")
+        bare = sa.URL.create(_POSTGRES, parsed.username, host=parsed.host, port=parsed.port, database=parsed.database)
+        return cls(parsed, bare.render_as_string(hide_password=True), None, False)
+
+
+def _parsed(url: object) -> sa.URL:
+    if isinstance(url, sa.URL):  # of another ledger
+        return url
+    if isinstance(url, Path) or (isinstance(url, str) and url and ":" not in url and "?" not in url):
+        return sa.URL.create(_SQLITE, database=str(url))
+    if not isinstance(url, str):
+        raise InvalidParameterError("ledger", url, EXPECTED)
+    before, _, options = url.partition("?")
+    if url.startswith(_POSTGRES) and (before.count("@") > 1 or "@" in options):
+        hint = "In names and passwords write @ as %40, ? as %3F."
+        raise InvalidParameterError("ledger", Shown("<URL>"), EXPECTED, hint)
+    try:
+        parsed = sa.make_url(url)
+        backend = parsed.get_backend_name()
+    except (ArgumentError, ValueError):
+        raise InvalidParameterError("ledger", Shown("<text>"), EXPECTED) from None
+    if backend not in (_SQLITE, _POSTGRES):
+        raise InvalidParameterError("ledger", Shown(f"<{backend} URL>"), EXPECTED)
+    return parsed.set(drivername="postgresql+psycopg") if backend == _POSTGRES else parsed
+
+
+def _path(url: sa.URL) -> Path:
+    if set(url.query) - {"mode"} or url.query.get("mode", "rw") not in ("ro", "rw"):
+        raise InvalidParameterError("ledger", Shown("<URL with another option>"), "no option but ?mode=ro")
+    if not url.database or url.database == ":memory:":
+        hint = "A ledger has to outlive the process that writes it."
+        raise InvalidParameterError("ledger", Shown("<in memory>"), EXPECTED, hint)
+    return Path(url.database)
