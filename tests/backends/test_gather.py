@@ -18,7 +18,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dpselect.backends.files import engine
+from dpselect.backends.rows import engine
 from dpselect.errors import InvalidDataError, SelectionError
 from tests.backends.tables import Row, gather, write_csv, write_parquet
 from tests.laws.goodness_of_fit import NEVER, p_value

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpselect.backends.files import FileTable, count_distinct_units, engine, matching
+from dpselect.backends.files import FileTable, count_distinct_units
+from dpselect.backends.rows import engine, matching
 from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.summaries import CandidateCounts, PublicCandidates
 from tests.backends.tables import count, write_csv, write_parquet

@@ -21,8 +21,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.backends.files.arrow import Array, RecordBatch, pa, pc, valid_text
-from dpselect.backends.files.columns import Column, Holds
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.rows.arrow import Array, RecordBatch, pa, pc, valid_text
 from dpselect.errors import InvalidDataError, Shown
 
 LONGEST_LINE = 1 << 20

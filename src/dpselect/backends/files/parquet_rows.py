@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dpselect.backends.files.arrow import ARROW_TYPES, Array, RecordBatch, pa, pq, valid_text
-from dpselect.backends.files.columns import Column, Holds
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.rows.arrow import ARROW_TYPES, Array, RecordBatch, pa, pq, valid_text
 from dpselect.errors import InvalidDataError, Shown
 
 _BATCH = 1 << 17

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from dpselect.backends.columns import Column, check_unit, find_column
 from dpselect.backends.files import csv_lines, parquet_rows
-from dpselect.backends.files.columns import Column, check_unit, find_column
 from dpselect.errors import InvalidDataError, Shown
 
 

@@ -12,8 +12,8 @@ Rules, row by row, the same for every row:
 
 from __future__ import annotations
 
-from dpselect.backends.files.arrow import Array, pa, pc
-from dpselect.backends.files.columns import Holds
+from dpselect.backends.columns import Holds
+from dpselect.backends.rows.arrow import Array, pa, pc
 from dpselect.summaries import CandidateKind
 
 MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")

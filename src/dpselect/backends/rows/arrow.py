@@ -11,7 +11,7 @@ import pyarrow  # pyright: ignore[reportMissingTypeStubs]
 import pyarrow.compute  # pyright: ignore[reportMissingTypeStubs]
 import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]
 
-from dpselect.backends.files.columns import Holds
+from dpselect.backends.columns import Holds
 
 pa: Any = pyarrow
 pc: Any = pyarrow.compute

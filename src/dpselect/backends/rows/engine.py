@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import duckdb
 
-from dpselect.backends.files.scan import Scan
+from dpselect.backends.rows.scan import Scan
 from dpselect.errors import InvalidDataError, SelectionError
 
 Answer = TypeVar("Answer")

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from dpselect.backends.files import csv_lines, matching, parquet_rows
-from dpselect.backends.files.arrow import ARROW_TYPES, RecordBatch, pa
-from dpselect.backends.files.columns import Column
+from dpselect.backends.columns import Column
+from dpselect.backends.files import csv_lines, parquet_rows
 from dpselect.backends.files.table import FileTable, Format, read_columns
+from dpselect.backends.rows import matching
+from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.backends.files import engine, matching
-from dpselect.backends.files.arrow import pa
-from dpselect.backends.files.columns import Column, check_match
-from dpselect.backends.files.scan import Scan
+from dpselect.backends.columns import Column, check_match
 from dpselect.backends.files.table import FileTable
+from dpselect.backends.rows import engine, matching
+from dpselect.backends.rows.arrow import pa
+from dpselect.backends.rows.scan import Scan
 from dpselect.summaries import CandidateCounts, CandidateKind, PublicCandidates
 
 

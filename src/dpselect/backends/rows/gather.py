@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.backends.files import engine, matching
-from dpselect.backends.files.columns import Column, check_numeric
-from dpselect.backends.files.scan import Scan
+from dpselect.backends.columns import Column, check_numeric
 from dpselect.backends.files.table import FileTable
+from dpselect.backends.rows import engine, matching
+from dpselect.backends.rows.scan import Scan
 from dpselect.summaries import PublicDomain, UnitValues
 
 
