@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,9 +34,7 @@ def counted(
     return tabulated(connection.execute(numbers).fetchnumpy(), candidates, grouping)
 
 
-def tabulated(
-    found: dict[str, NDArray[np.int64]], candidates: PublicCandidates, grouping: Grouping | None
-) -> NDArray[np.int64]:
+def tabulated(found: Mapping[str, Any], candidates: PublicCandidates, grouping: Grouping | None) -> NDArray[np.int64]:
     """Numbers of the candidates that occur, and zeros for the others: shape ``(groups, candidates)``."""
     table = np.zeros((1 if grouping is None else len(grouping.groups), len(candidates)), np.int64)
     parts = 0 if grouping is None else np.asarray(found["part"], np.int64)
