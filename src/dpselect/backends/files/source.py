@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpselect.backends.columns import Column
-from dpselect.backends.files import formats
+from dpselect.backends.files import formats, parquet_rows
 from dpselect.backends.files.formats import Format
 from dpselect.backends.rows.arrow import RecordBatch, pa
+from dpselect.backends.rows.direct import ParquetFiles, readable
 from dpselect.errors import InvalidDataError, Shown
+
+_PATTERN = re.compile(r"[*?\[\]{}\\:]")
+"""What the engine might take for a pattern or the name of a protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,21 @@ class FileSource:
                 yield from formats.rows(path, self.format, columns, among=self.columns, advance=advance)
             except (OSError, pa.ArrowException):
                 raise self._unreadable(position) from None
+
+    def parquet(self, columns: Sequence[Column]) -> ParquetFiles | None:
+        """The files, if the engine can read these columns of them by itself."""
+        paths = tuple(map(os.path.abspath, self.paths))
+        if self.format is not Format.PARQUET or not readable(columns, self.columns) or _PATTERN.search("".join(paths)):
+            return None
+        names = [column.name for column in columns]
+        try:
+            schemas = [parquet_rows.schema(path) for path in paths]
+        except (OSError, pa.ArrowException):
+            return None
+        types = [[schema.field(name).type for name in names] for schema in schemas if set(names) <= set(schema.names)]
+        # One that was exchanged for another since it was described is left to the stream to refuse.
+        same = all(parquet_rows.columns_of(schema) == self.columns for schema in schemas)
+        return ParquetFiles(paths) if same and all(each == types[0] for each in types) else None
 
     def label(self, position: int) -> Shown:
         """How errors speak of the file at `position`."""
