@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
-from dpselect.backends.files import matching
+from dpselect.backends.rows import matching
 from dpselect.cli import main
 from tests.backends.tables import write_csv, write_parquet
 

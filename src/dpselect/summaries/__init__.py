@@ -4,6 +4,15 @@ from dpselect.summaries.bins import PublicBins
 from dpselect.summaries.candidates import CandidateKind, PublicCandidates
 from dpselect.summaries.counts import CandidateCounts
 from dpselect.summaries.domain import PublicDomain
+from dpselect.summaries.totals import CandidateTotals
 from dpselect.summaries.values import UnitValues
 
-__all__ = ["CandidateCounts", "CandidateKind", "PublicBins", "PublicCandidates", "PublicDomain", "UnitValues"]
+__all__ = [
+    "CandidateCounts",
+    "CandidateKind",
+    "CandidateTotals",
+    "PublicBins",
+    "PublicCandidates",
+    "PublicDomain",
+    "UnitValues",
+]

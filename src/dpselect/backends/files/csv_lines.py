@@ -7,7 +7,7 @@ and every line is read alone:
 - the first line holds the names of the columns; then a line break always ends a row, even after an open quote;
 - comma, double quote (doubled inside quotes), UTF-8 with or without a byte order mark, ``\\n`` or ``\\r\\n``;
 - a line is left out if it is longer than 1 MiB, if it has another number of fields than the first line or if its
-  quotes do not pair up; and if the unit or the value is not UTF-8 or has quotes that do not wrap it.
+  quotes do not pair up; and a field is missing if it is not UTF-8 or has quotes that do not wrap it.
 
 Proof that this keeps the sensitivity: ``proofs/counting.md``.
 """
@@ -15,20 +15,16 @@ Proof that this keeps the sensitivity: ``proofs/counting.md``.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.backends.files.arrow import Array, RecordBatch, pa, pc, valid_text
-from dpselect.backends.files.columns import Column, Holds
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.files import lines
+from dpselect.backends.rows.arrow import Array, RecordBatch, pa, pc, valid_text
 from dpselect.errors import InvalidDataError, Shown
 
-LONGEST_LINE = 1 << 20
-"""Bytes of a line, without its line break; longer ones are left out."""
-
-_BLOCK = 1 << 23
 _NEWLINE, _CARRIAGE_RETURN, _COMMA, _QUOTE = b'\n\r,"'
 
 
@@ -39,11 +35,7 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
         InvalidDataError: the first line is not a list of different names; its content is never quoted, because in a
             file without a header it is the first person's row.
     """
-    with open(path, "rb") as file:
-        line = file.readline(LONGEST_LINE + 2)
-    content = line.removesuffix(b"\n").removesuffix(b"\r").removeprefix(b"\xef\xbb\xbf")
-    if len(content) > LONGEST_LINE:
-        raise InvalidDataError("source", shown, "a first line of at most 1 MiB with the names of the columns")
+    content = lines.first_line(path, shown)
     if b"\0" in content or b"\r" in content:
         raise InvalidDataError("source", shown, "a text file with line breaks of the form \\n or \\r\\n")
     try:
@@ -60,46 +52,21 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
     return tuple(Column(name, Holds.ANYTHING) for name in names)
 
 
-def rows(
-    path: str, *, width: int, unit_at: int, value_at: int, advance: Callable[[int], None]
-) -> Iterator[RecordBatch]:
-    """Unit and value of every line that can be read, in batches of two nullable text columns.
+def rows(path: str, places: Sequence[int], *, width: int, advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+    """Some fields of every line that can be read, in batches of nullable text columns.
 
     Args:
         path: a file whose header was read before.
+        places: indices of the wanted columns, in this order.
         width: number of columns.
-        unit_at: index of the unit's column.
-        value_at: index of the value's column.
         advance: called with the number of bytes read since the last call.
     """
     with open(path, "rb") as file:
         advance(len(file.readline()))
-        for block in _whole_lines(file, advance):
+        for block in lines.whole_lines(file, advance):
             separators, first = _fields_of_lines(np.frombuffer(block, np.uint8), width)
-            columns = [_field(block, separators, first, at, last=at == width - 1) for at in (unit_at, value_at)]
-            yield pa.RecordBatch.from_arrays(columns, names=["unit", "value"])
-
-
-def _whole_lines(file: BinaryIO, advance: Callable[[int], None]) -> Iterator[bytes]:
-    """The rest of the file in blocks that end in a line break; lines that are too long may be missing."""
-    pending, skipping = b"", False
-    while chunk := file.read(_BLOCK):
-        advance(len(chunk))
-        if skipping:
-            found = chunk.find(b"\n")
-            if found < 0:
-                continue
-            chunk, skipping = chunk[found + 1 :], False
-        end = chunk.rfind(b"\n") + 1
-        if end:
-            yield pending + chunk[:end]
-            pending = chunk[end:]
-        else:
-            pending += chunk
-        if len(pending) > LONGEST_LINE + 1:  # one more for a carriage return
-            pending, skipping = b"", True
-    if pending:
-        yield pending + b"\n"
+            columns = [_field(block, separators, first, at, last=at == width - 1) for at in places]
+            yield pa.RecordBatch.from_arrays(columns, names=list(map(str, places)))
 
 
 def _fields_of_lines(raw: NDArray[np.uint8], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -126,7 +93,7 @@ def _fields_of_lines(raw: NDArray[np.uint8], width: int) -> tuple[NDArray[np.int
     at = np.concatenate([[-1], at])
     last = np.flatnonzero(kind == _NEWLINE) + 1
     first = np.concatenate([[0], last[:-1]])
-    keep = (last - first == width) & (at[last] - at[first] - 1 <= LONGEST_LINE)
+    keep = (last - first == width) & (at[last] - at[first] - 1 <= lines.LONGEST_LINE)
     return at, first[keep if balanced is None else keep & balanced]
 
 

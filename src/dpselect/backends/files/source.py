@@ -1,0 +1,145 @@
+"""Which files a source names and what their columns are; nothing but headers and footers is read here."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpselect.backends.columns import Column
+from dpselect.backends.files import formats, parquet_rows
+from dpselect.backends.files.formats import Format
+from dpselect.backends.rows.arrow import RecordBatch, pa
+from dpselect.backends.rows.direct import ParquetFiles, readable
+from dpselect.errors import InvalidDataError, Shown
+
+_PATTERN = re.compile(r"[*?\[\]{}\\:]")
+"""What the engine might take for a pattern or the name of a protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """One table in one or more files of the same format and with the same columns.
+
+    Attributes:
+        source: as the caller gave it.
+        paths: the files, in sorted order.
+        format: of all of them.
+        columns: of each of them.
+    """
+
+    source: str
+    paths: tuple[str, ...]
+    format: Format
+    columns: tuple[Column, ...]
+
+    @classmethod
+    def at(cls, source: object) -> FileSource:
+        """The table at a path or glob, once every file has been looked at from the outside.
+
+        Args:
+            source: a path to a ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file, or a glob (``*``, ``?``,
+                ``[...]``, ``**``). A path that exists is taken literally, whatever characters it has.
+
+        Raises:
+            InvalidDataError: no such file, empty, unreadable, not what its name says, or files that do not belong
+                together. Decided by names, first lines and footers, never by a row.
+        """
+        if not isinstance(source, str | Path) or not str(source) or "\0" in str(source):
+            raise InvalidDataError("source", source, "the path of a file, or a glob")
+        text = str(source)
+        paths = _matching_files(text)
+        labels = [label(text, position=i, count=len(paths)) for i in range(len(paths))]
+        kinds = [formats.format_of(path, shown) for path, shown in zip(paths, labels, strict=True)]
+        if len(set(kinds)) > 1:
+            raise InvalidDataError("source", Shown(repr(text)), "files of one format, such as all .csv or all .parquet")
+        columns: list[tuple[Column, ...]] = []
+        for path, shown in zip(paths, labels, strict=True):
+            columns.append(formats.read_columns(path, kinds[0], shown))
+            if columns[-1] != columns[0]:
+                expected = "files with the same columns, in the same order"
+                raise InvalidDataError("source", shown, expected, "This one's differ from those of the first file.")
+        return cls(text, tuple(paths), kinds[0], columns[0])
+
+    @property
+    def shown(self) -> str:
+        """The path or glob as the caller gave it."""
+        return repr(self.source)
+
+    @property
+    def listed(self) -> bool:
+        """Not those of a text file: without a header line, or in JSON, they are the first person's row."""
+        return self.format is Format.PARQUET
+
+    def size(self) -> int:
+        """Rows of Parquet, bytes of text."""
+        total = 0
+        for position, path in enumerate(self.paths):
+            try:
+                total += formats.size(path, self.format)
+            except (OSError, pa.ArrowException):
+                raise self._unreadable(position) from None
+        return total
+
+    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+        """The rows of one file after another."""
+        for position, path in enumerate(self.paths):
+            try:
+                if formats.read_columns(path, self.format, self.label(position)) != self.columns:
+                    raise self._unreadable(position)
+                yield from formats.rows(path, self.format, columns, among=self.columns, advance=advance)
+            except (OSError, pa.ArrowException):
+                raise self._unreadable(position) from None
+
+    def parquet(self, columns: Sequence[Column]) -> ParquetFiles | None:
+        """The files, if the engine can read these columns of them by itself."""
+        paths = tuple(map(os.path.abspath, self.paths))
+        if self.format is not Format.PARQUET or not readable(columns, self.columns) or _PATTERN.search("".join(paths)):
+            return None
+        names = [column.name for column in columns]
+        try:
+            schemas = [parquet_rows.schema(path) for path in paths]
+        except (OSError, pa.ArrowException):
+            return None
+        types = [[schema.field(name).type for name in names] for schema in schemas if set(names) <= set(schema.names)]
+        # One that was exchanged for another since it was described is left to the stream to refuse.
+        same = all(parquet_rows.columns_of(schema) == self.columns for schema in schemas)
+        return ParquetFiles(paths) if same and all(each == types[0] for each in types) else None
+
+    def label(self, position: int) -> Shown:
+        """How errors speak of the file at `position`."""
+        return label(self.source, position=position, count=len(self.paths))
+
+    def _unreadable(self, position: int) -> InvalidDataError:
+        hint = "It is damaged, or changed while it was read."
+        return InvalidDataError("source", self.label(position), "a file that can be read to its end", hint)
+
+
+def label(source: str, *, position: int, count: int) -> Shown:
+    """How errors speak of one file: the name of a file that only a glob found might be a person's."""
+    return Shown(repr(source) if count == 1 else f"{source!r} (file {position + 1} of {count} in sorted order)")
+
+
+def _hint_for_folder(folder: str) -> str:
+    found = [ending for ending in formats.ENDINGS if any(Path(folder).glob(f"*{ending}"))]
+    if not found:
+        return f"There is none inside it whose name ends in {formats.ENDINGS_TEXT}."
+    globs = " or ".join(repr(os.path.join(folder, f"*{ending}")) for ending in found)
+    return f"For all files inside it give {globs}."
+
+
+def _matching_files(source: str) -> list[str]:
+    if os.path.isfile(source):
+        return [source]
+    if os.path.isdir(source):
+        raise InvalidDataError("source", Shown(repr(source)), "a file, not a folder", _hint_for_folder(source))
+    if any(wildcard in source for wildcard in "*?["):
+        paths = sorted(path for path in glob.iglob(source, recursive=True) if os.path.isfile(path))
+        if paths:
+            return paths
+        raise InvalidDataError("source", Shown(repr(source)), "a glob that matches at least one file")
+    hint = "Data is read from local files only." if "://" in source else ""
+    raise InvalidDataError("source", Shown(repr(source)), "an existing file", hint)

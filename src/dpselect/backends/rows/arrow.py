@@ -1,0 +1,121 @@
+"""How values travel from their source to the engine; text is made valid row by row, so that no row spoils another.
+
+Arrow comes without type stubs, so this is also where it enters the typed world: as `Any`, here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow  # pyright: ignore[reportMissingTypeStubs]
+import pyarrow.compute  # pyright: ignore[reportMissingTypeStubs]
+import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]
+
+from dpselect.backends.columns import Holds
+
+pa: Any = pyarrow
+pc: Any = pyarrow.compute
+pq: Any = pyarrow.parquet
+Array = Any
+RecordBatch = Any
+
+ARROW_TYPES: dict[Holds, Any] = {
+    Holds.ANYTHING: pa.large_string(),
+    Holds.TEXT: pa.large_string(),
+    Holds.DECIMALS: pa.large_string(),
+    Holds.NOTHING: pa.large_string(),
+    Holds.INTEGERS: pa.int64(),
+    Holds.UNSIGNED: pa.uint64(),
+    Holds.FLOATS: pa.float64(),
+    Holds.SHORT_FLOATS: pa.float64(),
+    Holds.DATES: pa.date32(),
+    Holds.BOOLEANS: pa.bool_(),
+    Holds.BYTES: pa.large_binary(),
+}
+"""Kinds of columns that can be read, and the one Arrow type each is read as."""
+
+BATCH_ROWS = 1 << 17
+"""Rows that are looked at together, where there is a choice."""
+
+_TESTS = (
+    (pa.types.is_uint64, Holds.UNSIGNED),
+    (pa.types.is_integer, Holds.INTEGERS),
+    (pa.types.is_float64, Holds.FLOATS),
+    (pa.types.is_floating, Holds.SHORT_FLOATS),
+    (pa.types.is_decimal, Holds.DECIMALS),
+    (pa.types.is_string, Holds.TEXT),
+    (pa.types.is_large_string, Holds.TEXT),
+    (pa.types.is_string_view, Holds.TEXT),
+    (pa.types.is_date, Holds.DATES),
+    (pa.types.is_boolean, Holds.BOOLEANS),
+    (pa.types.is_null, Holds.NOTHING),
+    (pa.types.is_temporal, Holds.TIMES),
+    (pa.types.is_binary, Holds.BYTES),
+    (pa.types.is_large_binary, Holds.BYTES),
+    (pa.types.is_binary_view, Holds.BYTES),
+    (pa.types.is_fixed_size_binary, Holds.BYTES),
+)
+
+
+def holds_of(type_: Any) -> Holds:
+    """What a column of an Arrow type holds."""
+    if isinstance(type_, pa.BaseExtensionType):
+        return holds_of(type_.storage_type)
+    if pa.types.is_dictionary(type_):
+        return holds_of(type_.value_type)
+    return next((holds for matches, holds in _TESTS if matches(type_)), Holds.NESTED)
+
+
+def plain(column: Array, holds: Holds) -> Array:
+    """The column in the one type its kind is read as, in every table alike; no cast here can refuse a value."""
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    if isinstance(column, pa.DictionaryArray):
+        column = column.dictionary_decode()
+    return valid_text(column) if holds is Holds.TEXT else column.cast(ARROW_TYPES[holds], safe=False)
+
+
+def valid_text(column: Array) -> Array:
+    """`column` as Arrow strings, with a null where the bytes are not UTF-8.
+
+    Args:
+        column: Arrow binary or string array of any width, possibly with nulls; strings may be invalid.
+
+    Returns:
+        Array of type ``large_string`` (no total length can overflow it), as long as `column`.
+
+    >>> valid_text(pa.array([b"ok", bytes([255]), None])).to_pylist()
+    ['ok', None, None]
+    """
+    column = column.cast(pa.large_binary())
+    try:
+        return column.cast(pa.large_string())
+    except pa.ArrowInvalid:  # at least one row is not UTF-8: find out which ones
+        return pa.array([_decoded(value) for value in column.to_pylist()], pa.large_string())
+
+
+def text_array(values: list[str | None]) -> Array:
+    """Python strings as Arrow text, with a null where UTF-8 cannot hold one.
+
+    >>> text_array(["ok", chr(0xD800), None]).to_pylist()
+    ['ok', None, None]
+    """
+    try:
+        return pa.array(values, pa.large_string())
+    except UnicodeError:  # at least one has half of a surrogate pair: find out which ones
+        return pa.array([None if value is None else _encodable(value) for value in values], pa.large_string())
+
+
+def _encodable(value: str) -> str | None:
+    try:
+        str.encode(value)
+    except UnicodeError:
+        return None
+    return value
+
+
+def _decoded(value: bytes | None) -> str | None:
+    try:
+        return None if value is None else value.decode()
+    except UnicodeDecodeError:
+        return None

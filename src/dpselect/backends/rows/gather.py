@@ -1,0 +1,55 @@
+"""The numbers of a column, of each unit at most so many."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.backends.columns import Column
+from dpselect.backends.contract import Grouping
+from dpselect.backends.rows import matching
+from dpselect.backends.rows.connection import Connection
+from dpselect.backends.rows.relation import Relation, group_lots, within_groups
+from dpselect.summaries import PublicDomain
+
+ROW_LOT = "row_lot"
+"""Column of the lot by which a unit's rows are chosen."""
+
+
+def gathered(
+    connection: Connection,
+    *,
+    unit: Column,
+    column: Column,
+    domain: PublicDomain,
+    max_rows_per_unit: int,
+    grouping: Grouping | None,
+) -> list[NDArray[np.float64]]:
+    """The numbers in `column`, clipped into the domain, at most `max_rows_per_unit` of each unit in each group.
+
+    Every row draws a lot; of each unit's rows that have a number, those with the smallest lots are kept. So each set of
+    as many rows is equally likely, and which ones are kept of one unit says nothing of, and depends on nothing in, the
+    rows of another. Lots by which groups are chosen are others.
+
+    Returns:
+        For each group its values, in no particular order. Eight bytes for each; whatever else is needed may spill to
+        disk.
+
+    Proof: ``proofs/unit_values.md``; with groups ``proofs/groups.md``.
+    """
+    rows = Relation(connection, unit=unit, grouping=grouping, lots=(ROW_LOT, *group_lots(grouping)))
+    rows.compute("what", matching.number_expression(column.holds))
+    part = "" if grouping is None else ", part"
+    # Should two lots of a unit be equal, the values decide: which rows are kept is a function of the unit's own rows.
+    found = connection.execute(
+        f"SELECT greatest(?::DOUBLE, least(?::DOUBLE, what)) AS kept{part} FROM ({within_groups(rows.sql, grouping)})"
+        f" QUALIFY row_number() OVER (PARTITION BY who{part} ORDER BY {ROW_LOT}, what) <= ?",
+        [domain.lower, domain.upper, max_rows_per_unit],
+    ).fetchnumpy()
+    values = np.asarray(found["kept"], np.float64)
+    return [values] if grouping is None else _split(values, np.asarray(found["part"], np.int64), len(grouping.groups))
+
+
+def _split(values: NDArray[np.float64], parts: NDArray[np.int64], groups: int) -> list[NDArray[np.float64]]:
+    ends = np.cumsum(np.bincount(parts, minlength=groups))
+    return np.split(values[np.argsort(parts, kind="stable")], ends[:-1])

@@ -1,0 +1,107 @@
+"""One pass over a source: how far it is, how to stop it, and what went wrong in words that are safe."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dpselect.backends.columns import Column
+from dpselect.backends.rows import matching
+from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa
+from dpselect.backends.rows.connection import Connection
+from dpselect.backends.rows.direct import DirectScan, ParquetBacked
+from dpselect.backends.rows.source import Source
+from dpselect.errors import InvalidDataError, SelectionError, Shown
+
+
+class Scan:
+    """Rows of a source as a stream of Arrow batches with the columns that a question asks for.
+
+    Attributes:
+        columns: by the name the query knows it by, the column of the source; ``unit`` is who the row belongs to.
+        lots: names of further columns, each 64 bits for each row, of the operating system's randomness and of nothing
+            else.
+        failure: the error to raise if the stream broke off; None as long as it did not.
+    """
+
+    def __init__(self, source: Source, columns: Mapping[str, Column], *, lots: Sequence[str] = ()) -> None:
+        self.columns, self.lots = dict(columns), tuple(lots)
+        self.failure: SelectionError | None = None
+        self._source = source
+        self._done, self._stopped = 0, False
+        try:
+            self._total = source.size()
+        except SelectionError:
+            raise
+        except Exception as error:  # noqa: BLE001 - see _batches
+            raise explained(error, self.source) from None
+
+    @property
+    def source(self) -> Shown:
+        """What the caller called the table."""
+        return Shown(self._source.shown)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Files that the engine has to reach: none, as what it needs is handed to it."""
+        return ()
+
+    def direct(self) -> DirectScan | None:
+        """Another way to read the same rows, if there are files that the engine can read by itself."""
+        source = self._source
+        if self.lots or not isinstance(source, ParquetBacked):
+            return None
+        files = source.parquet(list(self.columns.values()))
+        return None if files is None else DirectScan(files, self.columns)
+
+    def attach(self, connection: Connection) -> None:
+        """Hand the stream to the engine as the table ``rows``; it can be read once."""
+        connection.register("rows", self.reader())
+
+    def fraction(self, connection: Connection) -> float:
+        """How much of the input has been read, from 0 to 1."""
+        return min(1.0, self._done / self._total) if self._total else 1.0
+
+    def stop(self) -> None:
+        """Break off at the next batch."""
+        self._stopped = True
+
+    def reader(self) -> Any:
+        """The stream."""
+        fields = [(name, ARROW_TYPES[column.holds]) for name, column in self.columns.items()]
+        fields += [(name, pa.uint64()) for name in self.lots]
+        return pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())
+
+    def _batches(self) -> Iterator[RecordBatch]:
+        asked = list(dict.fromkeys(self.columns.values()))
+        try:
+            for batch in self._source.batches(asked, self._advance):
+                if self._stopped:
+                    return
+                yield self._named(dict(zip(asked, batch.columns, strict=True)), batch.num_rows)
+        except SelectionError as error:
+            self.failure = error
+            raise
+        except Exception as error:  # noqa: BLE001 - a frame runs code that is not ours; what it says may quote a row
+            self.failure = explained(error, self.source)
+            raise self.failure from None
+
+    def _named(self, read: dict[Column, Any], rows: int) -> RecordBatch:
+        arrays = {name: read[column] for name, column in self.columns.items()}
+        arrays["unit"] = matching.known_units(arrays["unit"], self.columns["unit"].holds)
+        for name in self.lots:
+            arrays[name] = np.frombuffer(os.urandom(8 * rows), np.uint64)
+        return pa.RecordBatch.from_pydict(arrays)
+
+    def _advance(self, amount: int) -> None:
+        self._done += amount
+
+
+def explained(error: BaseException, source: Shown) -> SelectionError:
+    """The little that may be said: whether it was the machine or the data, never which data."""
+    if isinstance(error, MemoryError):
+        return SelectionError("Reading the table needs more memory or temporary disk space than there is.")
+    return InvalidDataError("source", source, "a table that can be read to its end")
