@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from dpselect.backends.contract import Table
 from dpselect.backends.files import FileSource
+from dpselect.backends.lazy import lazy_table
 from dpselect.backends.rows import StreamTable
 
 
@@ -16,4 +19,6 @@ def open_table(source: object) -> Table:
     Raises:
         InvalidDataError: no such table, or nothing that a table can be read from.
     """
+    if not isinstance(source, str | Path):
+        return lazy_table(source)
     return StreamTable(FileSource.at(source))

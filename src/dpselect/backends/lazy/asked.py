@@ -44,7 +44,7 @@ class Number:
 
 
 Asked = Unit | Value | Number | Amount
-"""One column of a query. An `Amount` is read as a whole number between its bounds, of a type whose sums cannot overflow."""
+"""One column of a query. An `Amount` is read as a whole number, of a type whose sums cannot overflow."""
 
 
 class Engine(Protocol):
@@ -64,7 +64,7 @@ class Engine(Protocol):
         """The rows, with a column for each name."""
         ...
 
-    def listed(self, name: str, candidates: PublicCandidates) -> Frame:
+    def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
         """The candidates as a frame that `rows` can be joined with, in a column of that name."""
         ...
 

@@ -1,4 +1,4 @@
-"""Candidates in a query: rows that have none are left out in the engine, and what comes back is turned into positions."""
+"""Candidates in a query: rows that have none are left out in the engine, what comes back becomes positions."""
 
 from __future__ import annotations
 
@@ -28,14 +28,16 @@ def matched(frame: Frame, name: str, candidates: PublicCandidates, engine: Engin
         return frame.filter(((nw.col(name) % step) + step) % step == low % step)
     if len(values) <= MOST_IN_A_FILTER:
         return frame.filter(nw.col(name).is_in(plain(candidates)))
-    return frame.join(engine.listed(name, candidates), on=name, how="inner")
+    return frame.join(engine.candidates(name, candidates), on=name, how="inner")
 
 
 def plain(candidates: PublicCandidates) -> list[Any]:
     """The candidates as Python's own values; of the two zeros the positive one."""
     if candidates.kind is CandidateKind.NUMBER:
         return [cast("float", value) + 0.0 for value in candidates.values]
-    return list(np.asarray(candidates.values).tolist() if candidates.kind is CandidateKind.INTEGER else candidates.values)
+    return list(
+        np.asarray(candidates.values).tolist() if candidates.kind is CandidateKind.INTEGER else candidates.values
+    )
 
 
 def positions(found: Any, candidates: PublicCandidates) -> NDArray[np.int64]:

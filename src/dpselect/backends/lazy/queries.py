@@ -16,7 +16,7 @@ from dpselect.summaries import PublicCandidates, PublicDomain
 def counts(
     engine: Engine, *, unit: Column, column: Column, candidates: PublicCandidates, grouping: Grouping | None
 ) -> Frame:
-    """``number`` of units for each ``what``, and for each ``part`` if there are groups. Proof: ``proofs/counting.md``."""
+    """``number`` of units for each ``what``, and each ``part`` if there are groups. Proof: ``proofs/counting.md``."""
     asked: dict[str, Asked] = {"who": Unit(unit), "what": Value(column, candidates.kind)}
     rows = _grouped(engine, asked, grouping)
     once = matched(rows, "what", candidates, engine).unique()
@@ -33,7 +33,7 @@ def totals(
     amount: Amount,
     grouping: Grouping | None,
 ) -> Frame:
-    """``number``: sum of the units' clipped amounts for each ``what`` and ``part``. Proof: ``proofs/clipped_sums.md``."""
+    """``number``: the units' clipped amounts for each ``what`` (and ``part``). Proof: ``proofs/clipped_sums.md``."""
     asked: dict[str, Asked] = {"who": Unit(unit), "what": Value(column, candidates.kind), "added": amount}
     rows = _grouped(engine, asked, grouping).filter(~nw.col("added").is_null())
     keys = _keys(grouping, "what")

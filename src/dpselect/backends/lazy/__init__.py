@@ -1,0 +1,34 @@
+"""Tables that are computed elsewhere, and only when asked: lazy frames, relations, clusters, database servers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from dpselect.backends.contract import Table
+from dpselect.backends.lazy.table import LazyTable
+from dpselect.backends.rows import StreamTable
+from dpselect.errors import InvalidDataError, Shown, describe
+
+
+def lazy_table(frame: Any) -> Table:
+    """The table behind a lazy frame; its schema is read, and no row.
+
+    Args:
+        frame: a Polars ``LazyFrame`` or a DuckDB relation.
+
+    Raises:
+        InvalidDataError: none of these, no columns, or two with the same name.
+    """
+    if nw.dependencies.is_polars_lazyframe(frame):
+        from dpselect.backends.lazy.polars_frame import PolarsFrame
+        from dpselect.backends.lazy.streamed import PartlyStreamedTable
+
+        polars = PolarsFrame.of(frame)
+        return PartlyStreamedTable(LazyTable(polars), StreamTable(polars))
+    if nw.dependencies.is_duckdb_relation(frame):
+        from dpselect.backends.lazy.duckdb_relation import DuckDBRelation
+
+        return StreamTable(DuckDBRelation.of(frame))
+    raise InvalidDataError("source", Shown(describe(frame)), "a lazy frame of a known engine")
