@@ -16,6 +16,7 @@ from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS
 MAKERS: dict[str, engines.Maker] = {
     "polars": engines.polars_lazy,
     "duckdb": engines.duckdb_relation,
+    "spark": engines.spark_frame,
 }
 
 

@@ -16,19 +16,21 @@ def lazy_table(frame: Any) -> Table:
     """The table behind a lazy frame; its schema is read, and no row.
 
     Args:
-        frame: a Polars ``LazyFrame`` or a DuckDB relation.
+        frame: a Polars ``LazyFrame``, a DuckDB relation, a PySpark ``DataFrame`` or an Ibis table.
 
     Raises:
         InvalidDataError: none of these, no columns, or two with the same name.
     """
     if nw.dependencies.is_polars_lazyframe(frame):
         from dpselect.backends.lazy.polars_frame import PolarsFrame
-        from dpselect.backends.lazy.streamed import PartlyStreamedTable
 
-        polars = PolarsFrame.of(frame)
-        return PartlyStreamedTable(LazyTable(polars), StreamTable(polars))
+        return LazyTable(PolarsFrame.of(frame))
     if nw.dependencies.is_duckdb_relation(frame):
         from dpselect.backends.lazy.duckdb_relation import DuckDBRelation
 
         return StreamTable(DuckDBRelation.of(frame))
+    if nw.dependencies.is_pyspark_dataframe(frame) or nw.dependencies.is_pyspark_connect_dataframe(frame):
+        from dpselect.backends.lazy.spark_frame import SparkFrame
+
+        return LazyTable(SparkFrame.of(frame))
     raise InvalidDataError("source", Shown(describe(frame)), "a lazy frame of a known engine")

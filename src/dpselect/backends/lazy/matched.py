@@ -26,7 +26,8 @@ def matched(frame: Frame, name: str, candidates: PublicCandidates, engine: Engin
             return frame
         # No differences, which might overflow; the sign of a remainder is not the same in every engine.
         return frame.filter(((nw.col(name) % step) + step) % step == low % step)
-    if len(values) <= MOST_IN_A_FILTER:
+    # Dates are joined however few they are: PySpark cannot write those before the year 1000 into a query.
+    if len(values) <= MOST_IN_A_FILTER and candidates.kind is not CandidateKind.DATE:
         return frame.filter(nw.col(name).is_in(plain(candidates)))
     return frame.join(engine.candidates(name, candidates), on=name, how="inner")
 

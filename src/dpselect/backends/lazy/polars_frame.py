@@ -1,13 +1,15 @@
-"""Polars lazy frames: summaries by Polars itself; where chance chooses among rows, those are streamed."""
+"""Polars lazy frames: the queries run when asked, in Polars itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Amount
@@ -15,7 +17,6 @@ from dpselect.backends.lazy.asked import BLANKS, Asked, Frame, Number, Unit, Val
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
-from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa
 from dpselect.backends.rows.matching import MISSING
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -24,7 +25,7 @@ _WHOLE_NUMBER = r"^(-?[0-9]+)(?:\.0*)?$"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PolarsFrame:
-    """A lazy frame, both as an engine that computes summaries and as a source of rows.
+    """A lazy frame.
 
     Attributes:
         frame: the lazy frame.
@@ -34,7 +35,6 @@ class PolarsFrame:
     frame: Any
     columns: tuple[Column, ...]
     shown = "<Polars LazyFrame>"
-    listed = True
 
     @classmethod
     def of(cls, frame: Any) -> PolarsFrame:
@@ -54,25 +54,18 @@ class PolarsFrame:
 
         return nw.from_native(pl.LazyFrame({name: plain(candidates)}))
 
+    def with_lots(self, frame: Frame, by: Sequence[str]) -> Frame:
+        """`frame` with 64 bits of the operating system's randomness in each row, and of nothing else."""
+        import polars as pl
+
+        return nw.from_native(frame.to_native().with_columns(lot=pl.col(by[0]).map_batches(_lots, pl.UInt64)))
+
     def fetched(self, frame: Frame) -> Any:
         """The rows of `frame` as an Arrow table, sums as text: Arrow has no 128-bit integers."""
         import polars as pl
 
         with reading(self.shown):
             return frame.to_native().with_columns(pl.selectors.by_dtype(pl.Int128).cast(pl.String)).collect().to_arrow()
-
-    def size(self) -> int:
-        """Unknown before it was read."""
-        return 0
-
-    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
-        """The rows, as far as they are asked for."""
-        schema = pa.schema([(column.name, ARROW_TYPES[column.holds]) for column in columns])
-        wanted = self.frame.select(*(_plain(column) for column in columns))
-        with reading(self.shown):
-            for batch in wanted.collect_batches(maintain_order=False):
-                yield from batch.to_arrow().cast(schema).to_batches()
-                advance(len(batch))
 
 
 def _held_otherwise(type_: Any) -> Holds | None:
@@ -83,13 +76,10 @@ def _held_otherwise(type_: Any) -> Holds | None:
     return Holds.SHORT_FLOATS if type_ == pl.Float16 else None
 
 
-def _plain(column: Column) -> Any:
-    """What goes to the rows' engine, in the one type that it reads this kind of column as."""
+def _lots(column: Any) -> Any:
     import polars as pl
 
-    types = {Holds.UNSIGNED: pl.UInt64, Holds.INTEGERS: pl.Int64, Holds.DATES: pl.Date, Holds.BOOLEANS: pl.Boolean}
-    types |= {Holds.FLOATS: pl.Float64, Holds.SHORT_FLOATS: pl.Float64, Holds.BYTES: pl.Binary}
-    return pl.col(column.name).cast(types.get(column.holds, pl.String))
+    return pl.Series(np.frombuffer(os.urandom(8 * len(column)), np.uint64))
 
 
 def _expression(asked: Asked) -> Any:

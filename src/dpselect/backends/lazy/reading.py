@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 
 
 @contextmanager
-def reading(shown: str) -> Iterator[None]:
+def reading(shown: str) -> Generator[None]:
     """Whatever goes wrong inside is said in our own words.
 
     Raises:
