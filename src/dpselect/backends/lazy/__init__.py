@@ -34,3 +34,20 @@ def lazy_table(frame: Any) -> Table:
 
         return LazyTable(SparkFrame.of(frame))
     raise InvalidDataError("source", Shown(describe(frame)), "a lazy frame of a known engine")
+
+
+def postgres_table(url: str, table: str) -> Table:
+    """A table on a PostgreSQL server; its columns are looked up, no row is read.
+
+    Args:
+        url: ``postgresql://user@host:port/database``, or anything else that libpq understands.
+        table: its name, or ``schema.name``.
+
+    Raises:
+        TableUnavailableError: the server cannot be reached.
+        InvalidDataError: no such table, no columns.
+        MissingExtraError: the extra ``postgres`` is not installed.
+    """
+    from dpselect.backends.lazy.postgres import PostgresTable
+
+    return LazyTable(PostgresTable.at(url, table))

@@ -47,17 +47,15 @@ Asked = Unit | Value | Number | Amount
 """One column of a query. An `Amount` is read as a whole number, of a type whose sums cannot overflow."""
 
 
-class Engine(Protocol):
-    """A lazy frame of one kind. All it computes of a row is decided from that row alone, and cannot fail."""
+EVERY_KIND = frozenset(CandidateKind)
+
+
+class Question(Protocol):
+    """The rows of one table while one question is asked. What is computed of a row cannot fail for any row."""
 
     @property
-    def shown(self) -> str:
-        """How errors and ``repr`` speak of it."""
-        ...
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """All columns, with different names."""
+    def in_filters(self) -> frozenset[CandidateKind]:
+        """The kinds of candidates that may be written into a query, where there are only a few."""
         ...
 
     def rows(self, asked: Mapping[str, Asked]) -> Frame:
@@ -74,4 +72,22 @@ class Engine(Protocol):
 
     def fetched(self, frame: Frame) -> Any:
         """The rows of `frame` as an Arrow table; errors say what happened and quote nothing."""
+        ...
+
+
+class Engine(Protocol):
+    """A table of one kind that can be asked questions."""
+
+    @property
+    def shown(self) -> str:
+        """How errors and ``repr`` speak of it."""
+        ...
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns, with different names."""
+        ...
+
+    def question(self) -> Question:
+        """Begin a question."""
         ...

@@ -8,14 +8,14 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.backends.lazy.asked import Engine, Frame
+from dpselect.backends.lazy.asked import Frame, Question
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 MOST_IN_A_FILTER = 1000
 """Longer lists are joined as a table."""
 
 
-def matched(frame: Frame, name: str, candidates: PublicCandidates, engine: Engine) -> Frame:
+def matched(frame: Frame, name: str, candidates: PublicCandidates, question: Question) -> Frame:
     """The rows of `frame` whose column `name`, an `asked.Value` of the candidates' kind, holds one of them."""
     values = candidates.values
     if isinstance(values, range) and (values.step == 1 or len(values) > MOST_IN_A_FILTER):
@@ -26,10 +26,9 @@ def matched(frame: Frame, name: str, candidates: PublicCandidates, engine: Engin
             return frame
         # No differences, which might overflow; the sign of a remainder is not the same in every engine.
         return frame.filter(((nw.col(name) % step) + step) % step == low % step)
-    # Dates are joined however few they are: PySpark cannot write those before the year 1000 into a query.
-    if len(values) <= MOST_IN_A_FILTER and candidates.kind is not CandidateKind.DATE:
+    if len(values) <= MOST_IN_A_FILTER and candidates.kind in question.in_filters:
         return frame.filter(nw.col(name).is_in(plain(candidates)))
-    return frame.join(engine.candidates(name, candidates), on=name, how="inner")
+    return frame.join(question.candidates(name, candidates), on=name, how="inner")
 
 
 def plain(candidates: PublicCandidates) -> list[Any]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Amount
-from dpselect.backends.lazy.asked import BLANKS, Asked, Frame, Number, Unit, Value
+from dpselect.backends.lazy.asked import BLANKS, EVERY_KIND, Asked, Frame, Number, Unit, Value
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
@@ -34,6 +34,7 @@ class PolarsFrame:
 
     frame: Any
     columns: tuple[Column, ...]
+    in_filters = EVERY_KIND
     shown = "<Polars LazyFrame>"
 
     @classmethod
@@ -43,6 +44,10 @@ class PolarsFrame:
             schema = frame.collect_schema()
             columns = columns_of(frame, schema.names(), cls.shown, unlike=lambda name: _held_otherwise(schema[name]))
             return cls(frame, columns)
+
+    def question(self) -> PolarsFrame:
+        """Itself: it keeps nothing of a question."""
+        return self
 
     def rows(self, asked: Mapping[str, Asked]) -> Frame:
         """The rows, with a column for each name."""

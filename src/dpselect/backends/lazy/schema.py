@@ -39,7 +39,7 @@ _TYPES: dict[type, Holds] = {
 def columns_of(
     frame: Any, names: Sequence[str], shown: str, *, unlike: Callable[[str], Holds | None] = lambda name: None
 ) -> tuple[Column, ...]:
-    """The columns of a lazy frame.
+    """The columns of a lazy frame, of an engine that does not tell capitals from small letters in their names.
 
     Args:
         frame: of any engine that narwhals knows.
@@ -48,14 +48,19 @@ def columns_of(
         unlike: what a column holds where the engine's own type says more than narwhals can; else None.
 
     Raises:
-        InvalidDataError: no columns, or two of the same name (capitals apart, which most engines ignore).
+        InvalidDataError: no columns, or two of the same name.
     """
-    if not names:
-        raise InvalidDataError("source", Shown(shown), "a table with columns")
-    if len({name.casefold() for name in names}) < len(names):
-        raise InvalidDataError("source", Shown(shown), "columns with different names")
+    check_names([name.casefold() for name in names], shown)
     schema = nw.from_native(frame).collect_schema()
     return tuple(Column(name, unlike(name) or holds(schema[name])) for name in names)
+
+
+def check_names(names: Sequence[str], shown: str) -> None:
+    """Refuse a table without columns, or with two of the same name."""
+    if not names:
+        raise InvalidDataError("source", Shown(shown), "a table with columns")
+    if len(set(names)) < len(names):
+        raise InvalidDataError("source", Shown(shown), "columns with different names")
 
 
 def holds(type_: Any) -> Holds:

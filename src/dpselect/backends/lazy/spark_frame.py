@@ -17,7 +17,17 @@ import narwhals.stable.v2 as nw
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Amount
-from dpselect.backends.lazy.asked import BLANKS, LARGEST_WHOLE, SMALLEST_WHOLE, Asked, Frame, Number, Unit, Value
+from dpselect.backends.lazy.asked import (
+    BLANKS,
+    EVERY_KIND,
+    LARGEST_WHOLE,
+    SMALLEST_WHOLE,
+    Asked,
+    Frame,
+    Number,
+    Unit,
+    Value,
+)
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
@@ -47,6 +57,7 @@ class SparkFrame:
 
     frame: Any
     columns: tuple[Column, ...]
+    in_filters = EVERY_KIND - {CandidateKind.DATE}  # PySpark cannot write dates before the year 1000
     shown = "<PySpark DataFrame>"
 
     @classmethod
@@ -55,6 +66,10 @@ class SparkFrame:
         with reading(cls.shown):
             empty = {name: Holds.NOTHING for name, type_ in frame.dtypes if type_ == "void"}
             return cls(frame, columns_of(frame, frame.columns, cls.shown, unlike=empty.get))
+
+    def question(self) -> SparkFrame:
+        """Itself: it keeps nothing of a question."""
+        return self
 
     def rows(self, asked: Mapping[str, Asked]) -> Frame:
         """The rows, with a column for each name."""

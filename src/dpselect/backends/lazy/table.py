@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
 from dpselect.backends.contract import Amount, Grouping, Progress
 from dpselect.backends.lazy import queries
-from dpselect.backends.lazy.asked import Engine, Frame
+from dpselect.backends.lazy.asked import Engine, Frame, Question
 from dpselect.backends.lazy.matched import positions
 from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
 
@@ -55,8 +55,9 @@ class LazyTable:
         """How many different units have at least one row with each candidate."""
         check_match(column, candidates.kind)
         _check_groups(grouping)
-        query = queries.counts(self.engine, unit=unit, column=column, candidates=candidates, grouping=grouping)
-        return [CandidateCounts(each) for each in self._tabulated(query, candidates, grouping, progress)]
+        question = self.engine.question()
+        query = queries.counts(question, unit=unit, column=column, candidates=candidates, grouping=grouping)
+        return [CandidateCounts(each) for each in _tabulated(_fetched(question, query, progress), candidates, grouping)]
 
     def total(
         self,
@@ -72,10 +73,11 @@ class LazyTable:
         check_match(column, candidates.kind)
         check_numeric(amount.column)
         _check_groups(grouping)
+        question = self.engine.question()
         query = queries.totals(
-            self.engine, unit=unit, column=column, candidates=candidates, amount=amount, grouping=grouping
+            question, unit=unit, column=column, candidates=candidates, amount=amount, grouping=grouping
         )
-        return [CandidateTotals(each) for each in self._tabulated(query, candidates, grouping, progress)]
+        return [CandidateTotals(each) for each in _tabulated(_fetched(question, query, progress), candidates, grouping)]
 
     def gather(
         self,
@@ -91,10 +93,11 @@ class LazyTable:
         check_numeric(column)
         _check_groups(grouping)
         most = max_rows_per_unit
+        question = self.engine.question()
         query = queries.values(
-            self.engine, unit=unit, column=column, domain=domain, max_rows_per_unit=most, grouping=grouping
+            question, unit=unit, column=column, domain=domain, max_rows_per_unit=most, grouping=grouping
         )
-        found = self._fetched(query, progress)
+        found = _fetched(question, query, progress)
         numbers = np.asarray(found.column("kept").to_numpy(), np.float64)
         if grouping is None:
             return [UnitValues(numbers, domain=domain, max_rows_per_unit=most)]
@@ -102,23 +105,22 @@ class LazyTable:
         each = _split(numbers, parts, len(grouping.groups))
         return [UnitValues(some, domain=domain, max_rows_per_unit=most) for some in each]
 
-    def _fetched(self, query: Frame, progress: Progress | None) -> Any:
-        found = self.engine.fetched(query)
-        if progress is not None:
-            progress(1.0)
-        return found
 
-    def _tabulated(
-        self, query: Frame, candidates: PublicCandidates, grouping: Grouping | None, progress: Progress | None
-    ) -> NDArray[np.int64]:
-        """Numbers of the candidates that occur, and zeros for the others: shape ``(groups, candidates)``."""
-        found = self._fetched(query, progress)
-        table = np.zeros((1 if grouping is None else len(grouping.groups), len(candidates)), np.int64)
-        parts = 0 if grouping is None else positions(found.column("part"), grouping.groups)
-        # A sum beyond 64 bits counts as the nearest number that fits.
-        numbers = [max(_SMALLEST, min(_LARGEST, int(number))) for number in found.column("number").to_pylist()]
-        table[parts, positions(found.column("what"), candidates)] = np.array(numbers, np.int64)
-        return table
+def _fetched(question: Question, query: Frame, progress: Progress | None) -> Any:
+    found = question.fetched(query)
+    if progress is not None:
+        progress(1.0)
+    return found
+
+
+def _tabulated(found: Any, candidates: PublicCandidates, grouping: Grouping | None) -> NDArray[np.int64]:
+    """Numbers of the candidates that occur, and zeros for the others: shape ``(groups, candidates)``."""
+    table = np.zeros((1 if grouping is None else len(grouping.groups), len(candidates)), np.int64)
+    parts = 0 if grouping is None else positions(found.column("part"), grouping.groups)
+    # A sum beyond 64 bits counts as the nearest number that fits.
+    numbers = [max(_SMALLEST, min(_LARGEST, int(number))) for number in found.column("number").to_pylist()]
+    table[parts, positions(found.column("what"), candidates)] = np.array(numbers, np.int64)
+    return table
 
 
 def _split(values: NDArray[np.float64], parts: NDArray[np.int64], groups: int) -> list[NDArray[np.float64]]:
