@@ -9,17 +9,16 @@ import narwhals.stable.v2 as nw
 from dpselect.backends.contract import Table
 from dpselect.backends.lazy.table import LazyTable
 from dpselect.backends.rows import StreamTable
-from dpselect.errors import InvalidDataError, Shown, describe
 
 
-def lazy_table(frame: Any) -> Table:
-    """The table behind a lazy frame; its schema is read, and no row.
+def lazy_table(frame: Any) -> Table | None:
+    """The table behind a lazy frame; its schema is read, and no row. None if it is nothing of the kind.
 
     Args:
         frame: a Polars ``LazyFrame``, a DuckDB relation, a PySpark ``DataFrame`` or an Ibis table.
 
     Raises:
-        InvalidDataError: none of these, no columns, or two with the same name.
+        InvalidDataError: no columns, or two with the same name.
     """
     if nw.dependencies.is_polars_lazyframe(frame):
         from dpselect.backends.lazy.polars_frame import PolarsFrame
@@ -33,7 +32,7 @@ def lazy_table(frame: Any) -> Table:
         from dpselect.backends.lazy.spark_frame import SparkFrame
 
         return LazyTable(SparkFrame.of(frame))
-    raise InvalidDataError("source", Shown(describe(frame)), "a lazy frame of a known engine")
+    return None
 
 
 def postgres_table(url: str, table: str) -> Table:

@@ -50,15 +50,16 @@ class PostgresTable:
     @classmethod
     def at(cls, url: str, name: str) -> PostgresTable:
         """The table called `name` on the server at `url`."""
-        shown = without_password(url)
-        connect = _connector(url, shown)
+        server = without_password(url)
+        shown = f"{server!r}, table={name!r}"
+        connect = _connector(url, server)
         schema, _, table = name.rpartition(".")
         with connect() as backend:
             try:
                 described = backend.table(table, database=schema or None)
             except Exception:  # noqa: BLE001 - no word of a server is passed on
                 if backend.con.closed:
-                    raise TableUnavailableError(shown, "the connection broke") from None
+                    raise TableUnavailableError(server, "the connection broke") from None
                 hint = "Give its name, or schema.name, with the capitals it was created with."
                 raise InvalidDataError("table", Shown(repr(name)), "a table that this user may read", hint) from None
             source = f"{quoted(schema)}.{quoted(table)}" if schema else quoted(table)
