@@ -34,7 +34,7 @@ COLUMNS: dict[str, tuple[pa.DataType, list[Any]]] = {
         pa.decimal128(38, 30),
         decimals("7 7.000000000000000000000000000001 0 0.1 - -7 8.1 8 1e-30 7 7 99999999"),
     ),
-    "text": (pa.string(), ["ann", " ann\t", "Ann", "", " ", "N/A", "ann", None, "ä", "a'\"\\%b", "7", "07"]),
+    "text": (pa.string(), ["ann", " ann\t", "vAnnv", "", " ", "N/A", "ann", None, "ä", "a'\"\\%b", "7", "07"]),
     "day": (
         pa.date32(),
         [date(2026, 11, 21)] * 3 + [None, date(1, 1, 1), date(9999, 12, 31)] + [date(2026, 11, 22)] * 6,
@@ -70,7 +70,7 @@ QUESTIONS: list[tuple[str, Any]] = [
     ("huge", [1e37, 7.0]),
     ("fine", [7, 8, 0, -7, 99999999]),
     ("fine", [7.0, 0.1, 1e-30, 8.1, 0.0]),
-    ("text", ["ann", " ann\t", "Ann", "ä", "a'\"\\%b", "7", "x", " ", "N/A"]),
+    ("text", ["ann", " ann\t", "vAnnv", "Ann", "ä", "a'\"\\%b", "7", "x", " ", "N/A"]),
     ("text", ["ann", *(f"name {each}" for each in range(1500)), "7"]),
     ("day", [date(2026, 11, 21), date(1, 1, 1), date(9999, 12, 31), date(2000, 1, 1)]),
     ("flag", [True, False]),

@@ -7,11 +7,16 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import cache
+from itertools import count
 from typing import Any
 
 import duckdb
 import polars as pl
+import psycopg
 import pyarrow as pa
+import sqlalchemy as sa
+
+from dpselect.backends.lazy.postgres_rules import quoted
 
 Maker = Callable[[pa.Table], Any]
 
@@ -52,3 +57,32 @@ def spark() -> Any:
 def spark_frame(rows: pa.Table) -> Any:
     """A data frame in two partitions."""
     return spark().createDataFrame(rows).repartition(2)
+
+
+_NUMBERS = count()
+_SQL_TYPES = {
+    "int64": "bigint",
+    "int16": "smallint",
+    "double": "double precision",
+    "float": "real",
+    "string": "text",
+    "date32[day]": "date",
+    "bool": "boolean",
+    "binary": "bytea",
+}
+
+
+def postgres_table(rows: pa.Table, server: sa.Engine) -> tuple[str, str]:
+    """URL and name of a new table on the server."""
+    name = f"rows_{next(_NUMBERS)}"
+    types = [_SQL_TYPES.get(str(field.type), str(field.type).replace("decimal128", "numeric")) for field in rows.schema]
+    columns = [
+        f'"{field.name.replace(chr(34), 2 * chr(34))}" {type_}' for field, type_ in zip(rows.schema, types, strict=True)
+    ]
+    url = server.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(url) as connection, connection.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE {name} ({', '.join(columns).replace('decimal128', 'numeric')})")
+        with cursor.copy(f"COPY {name} FROM STDIN") as copy:
+            for row in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+                copy.write_row(row)
+    return url, name

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from dpselect.backends.contract import Amount, Grouping, Table
@@ -13,23 +15,28 @@ from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends import engines, model
 from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS
 
-MAKERS: dict[str, engines.Maker] = {
-    "polars": engines.polars_lazy,
-    "duckdb": engines.duckdb_relation,
-    "spark": engines.spark_frame,
-}
+MAKERS = {"polars": engines.polars_lazy, "duckdb": engines.duckdb_relation, "spark": engines.spark_frame}
+Opener = Callable[[pa.Table], Table]
 
 
-@pytest.fixture(scope="module", params=list(MAKERS))
-def make(request: pytest.FixtureRequest) -> engines.Maker:
-    """How rows get into the engine."""
-    return MAKERS[request.param]
+@pytest.fixture(scope="module", params=[*MAKERS, "postgres"])
+def opened(request: pytest.FixtureRequest) -> Opener:
+    """Puts rows into an engine and opens the table there."""
+    if request.param in MAKERS:
+        return lambda rows: open_table(MAKERS[request.param](rows))
+    server = request.getfixturevalue("postgres")
+
+    def on_the_server(rows: pa.Table) -> Table:
+        url, name = engines.postgres_table(rows, server)
+        return open_table(url, table=name)
+
+    return on_the_server
 
 
 @pytest.fixture(scope="module")
-def awkward(make: engines.Maker) -> Table:
+def awkward(opened: Opener) -> Table:
     """Every type of column, with everything in it that an engine may stumble over."""
-    return open_table(make(AWKWARD))
+    return opened(AWKWARD)
 
 
 def the_groups(table: Table, most: int) -> Grouping:
@@ -115,8 +122,8 @@ def test_all_numbers_are_kept_if_nobody_has_too_many(awkward: Table, column: str
     assert sorted(found.values.tolist()) == sorted(number for each in expected.values() for number in each)
 
 
-def test_an_empty_table(make: engines.Maker) -> None:
-    table = open_table(make(AWKWARD.slice(0, 0)))
+def test_an_empty_table(opened: Opener) -> None:
+    table = opened(AWKWARD.slice(0, 0))
     unit, column, candidates = table.unit("text"), table.column("whole"), PublicCandidates.given([1, 2])
     for most in (1, 3):
         found = table.count(unit=unit, column=column, candidates=candidates, grouping=the_groups(table, most))

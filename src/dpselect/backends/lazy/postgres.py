@@ -13,15 +13,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.lazy.asked import EVERY_KIND, Asked, Frame
+from dpselect.backends.lazy.extras import ibis
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.postgres_rules import TYPES, expression, quoted
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import check_names, holds
 from dpselect.backends.rows.arrow import pa
-from dpselect.errors import InvalidDataError, MissingExtraError, Shown, TableUnavailableError
+from dpselect.errors import InvalidDataError, Shown, TableUnavailableError
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 Connect = Callable[[], Any]
@@ -87,57 +89,59 @@ class PostgresQuestion:
 
     def rows(self, asked: Mapping[str, Asked]) -> Frame:
         """The rows, with a column for each name."""
-        import ibis
-
         read = {name: expression(each) for name, each in asked.items()}
         wanted = ", ".join(f"{sql} AS {quoted(name)}" for name, (sql, _) in read.items())
         self.parts["dpselect_rows"] = f"SELECT {wanted} FROM {self.table.source}".replace("%", "%%")
-        return nw.from_native(ibis.table({name: type_ for name, (_, type_) in read.items()}, name="dpselect_rows"))
+        return nw.from_native(ibis().table({name: type_ for name, (_, type_) in read.items()}, name="dpselect_rows"))
 
     def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
         """The candidates as a frame."""
-        import ibis
-
         sql, type_ = TYPES[candidates.kind]
         part = f"dpselect_{name}"
         self.parts[part] = f"SELECT unnest(CAST(%({part})s AS {sql}[])) AS {quoted(name)}"
         # A zero byte is in no text on a server of this kind.
         self.lists[part] = [each for each in plain(candidates) if not isinstance(each, str) or "\0" not in each]
-        return nw.from_native(ibis.table({name: type_}, name=part))
+        return nw.from_native(ibis().table({name: type_}, name=part))
 
     def with_lots(self, frame: Frame, by: Sequence[str]) -> Frame:
         """`frame` with a ``lot`` in each row: 122 bits of the server's cryptographic randomness."""
-        import ibis
-
-        return nw.from_native(frame.to_native().mutate(lot=ibis.uuid()))
+        return nw.from_native(frame.to_native().mutate(lot=ibis().uuid()))
 
     def fetched(self, frame: Frame) -> Any:
         """The rows of `frame` as an Arrow table."""
-        import ibis
-
-        query = ibis.to_sql(frame.to_native(), dialect="postgres", pretty=False).replace("%", "%%")
+        query = ibis().to_sql(frame.to_native(), dialect="postgres", pretty=False).replace("%", "%%")
         parts = ", ".join(f"{quoted(name)} AS ({sql})" for name, sql in self.parts.items())
-        with self.table.connect() as backend, _answering(backend, self.table.shown):
-            with backend.con.transaction(), backend.con.cursor(name="dpselect") as cursor:
-                cursor.execute(f"WITH {parts} {query}", self.lists)
-                names = [column.name for column in cursor.description]
-                found = [array("d") if name == "kept" else [] for name in names]
-                while rows := cursor.fetchmany(_CHUNK):
-                    for column, cells in zip(found, zip(*rows, strict=True), strict=True):
-                        column.extend(cells)
-        return pa.table({name: pa.array(column) for name, column in zip(names, found, strict=True)})
+        found: dict[str, Any] = {}
+        with (
+            self.table.connect() as backend,
+            _answering(backend, self.table.shown),
+            backend.con.transaction(),
+            backend.con.cursor(name="dpselect") as cursor,
+        ):
+            cursor.execute(f"WITH {parts} SELECT * FROM ({query}) AS answer", self.lists)
+            found = {column.name: array("d") if column.name == "kept" else [] for column in cursor.description}
+            while rows := cursor.fetchmany(_CHUNK):
+                for name, cells in zip(found, zip(*rows, strict=True), strict=True):
+                    found[name].extend(cells)
+        return pa.table({name: _arrow(name, cells) for name, cells in found.items()})
+
+
+def _arrow(name: str, cells: Any) -> Any:
+    """Numbers that are summed up may have more digits than 64 bits."""
+    if name == "kept":
+        return pa.array(np.frombuffer(cells, np.float64) if cells else np.empty(0))
+    return pa.array([str(int(cell)) for cell in cells]) if name == "number" else pa.array(cells)
 
 
 def described_columns(table: Any, shown: str) -> tuple[Column, ...]:
     """The columns of an Ibis table on a server; capitals tell names apart."""
-    import ibis.expr.datatypes as dt
-
     check_names(table.columns, shown)
     narwhals = nw.from_native(table).collect_schema()
     types = table.schema()
 
     def held(name: str) -> Holds:
-        return Holds.TEXT if isinstance(types[name], dt.UUID | dt.INET | dt.MACADDR) else holds(narwhals[name])
+        type_ = types[name]
+        return Holds.TEXT if type_.is_uuid() or type_.is_inet() or type_.is_macaddr() else holds(narwhals[name])
 
     return tuple(Column(name, held(name)) for name in table.columns)
 
@@ -160,12 +164,9 @@ def without_password(url: str) -> str:
 def _connector(url: str, shown: str) -> Connect:
     @contextmanager
     def connect() -> Generator[Any]:
+        postgres = ibis().postgres
         try:
-            import ibis
-        except ImportError:
-            raise MissingExtraError("tables on PostgreSQL", "postgres") from None
-        try:
-            backend = ibis.postgres.connect(conninfo=url, port=None, options=_OPTIONS, application_name="dpselect")
+            backend = postgres.connect(conninfo=url, port=None, options=_OPTIONS, application_name="dpselect")
         except Exception:  # noqa: BLE001 - no word of a server is passed on
             what = "the server cannot be reached, or does not let this user in"
             raise TableUnavailableError(shown, what) from None

@@ -76,8 +76,9 @@ def _value(cell: str, holds: Holds, kind: CandidateKind) -> str:
     if kind is CandidateKind.NUMBER:
         return _number(cell, holds)
     if kind is CandidateKind.INTEGER and holds in _FLOATS:
-        within = f"{cell} BETWEEN '{SMALLEST_WHOLE!r}' AND '{LARGEST_WHOLE!r}'"
-        return f"CASE WHEN {within} AND {cell} = trunc({cell}) THEN {cell} END"
+        number = f"CAST({cell} AS double precision)"
+        within = f"{number} BETWEEN {_double(SMALLEST_WHOLE)} AND {_double(LARGEST_WHOLE)}"
+        return f"CASE WHEN {within} AND {number} = trunc({number}) THEN {number} END"
     if kind is CandidateKind.INTEGER and holds is Holds.DECIMALS:
         within = f"{cell} BETWEEN {-(2**63)} AND {2**63 - 1}"
         return f"CASE WHEN {within} AND {cell} = trunc({cell}) THEN {cell} END"

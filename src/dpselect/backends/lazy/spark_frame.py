@@ -28,9 +28,11 @@ from dpselect.backends.lazy.asked import (
     Unit,
     Value,
 )
+from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
+from dpselect.backends.rows.arrow import pa
 from dpselect.backends.rows.matching import MISSING
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -78,8 +80,6 @@ class SparkFrame:
 
     def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
         """The candidates as a frame."""
-        from dpselect.backends.rows.arrow import pa
-
         with reading(self.shown):
             column = f"{name} {_SQL_TYPES[candidates.kind]}"
             listed = self.frame.sparkSession.createDataFrame(pa.table({name: plain(candidates)}), column)
@@ -87,8 +87,7 @@ class SparkFrame:
 
     def with_lots(self, frame: Frame, by: Sequence[str]) -> Frame:
         """`frame` with a ``lot`` in each row: SHA-256 of a fresh key and of the columns `by`."""
-        import pyspark.sql.functions as F  # noqa: N812
-
+        F = spark_functions()  # noqa: N806
         parts = [F.coalesce(F.col(name).cast("string"), F.lit("")) for name in by]
         lot = F.sha2(F.concat_ws("\x1f", F.lit(os.urandom(32).hex()), *parts), 256)
         return nw.from_native(frame.to_native().withColumn("lot", lot))
@@ -112,14 +111,12 @@ def _expression(asked: Asked) -> Any:
 
 
 def _cell(column: Column) -> Any:
-    import pyspark.sql.functions as F  # noqa: N812
-
+    F = spark_functions()  # noqa: N806
     return F.col("`" + column.name.replace("`", "``") + "`")
 
 
 def _unit(cell: Any, holds: Holds) -> Any:
-    import pyspark.sql.functions as F  # noqa: N812
-
+    F = spark_functions()  # noqa: N806
     if holds is Holds.TEXT:
         name = F.btrim(cell, F.lit(BLANKS))
         return F.when(F.is_valid_utf8(cell) & ~name.isin("", *MISSING), name)
@@ -129,8 +126,7 @@ def _unit(cell: Any, holds: Holds) -> Any:
 
 
 def _value(cell: Any, holds: Holds, kind: CandidateKind) -> Any:
-    import pyspark.sql.functions as F  # noqa: N812
-
+    F = spark_functions()  # noqa: N806
     if kind is CandidateKind.NUMBER:
         return _number(cell, holds) + F.lit(0.0)  # no negative zero, which is not in every list that has zero
     if kind is CandidateKind.INTEGER and holds in (Holds.FLOATS, Holds.SHORT_FLOATS):
@@ -143,15 +139,13 @@ def _value(cell: Any, holds: Holds, kind: CandidateKind) -> Any:
 
 
 def _number(cell: Any, holds: Holds) -> Any:
-    import pyspark.sql.functions as F  # noqa: N812
-
+    F = spark_functions()  # noqa: N806
     number = cell.cast("double")
     return F.when(~F.isnan(number), number) if holds in (Holds.FLOATS, Holds.SHORT_FLOATS) else number
 
 
 def _amount(number: Any, scale: Fraction, lower: int, upper: int) -> Any:
-    import pyspark.sql.functions as F  # noqa: N812
-
+    F = spark_functions()  # noqa: N806
     scaled = F.rint(number * F.lit(float(scale)))
     clipped = F.greatest(F.lit(float(lower)), F.least(F.lit(float(upper)), scaled))
     return F.when(number.isNotNull(), clipped).cast("decimal(38,0)")
