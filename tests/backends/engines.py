@@ -11,12 +11,11 @@ from itertools import count
 from typing import Any
 
 import duckdb
+import ibis
 import polars as pl
 import psycopg
 import pyarrow as pa
 import sqlalchemy as sa
-
-from dpselect.backends.lazy.postgres_rules import quoted
 
 Maker = Callable[[pa.Table], Any]
 
@@ -31,6 +30,14 @@ def duckdb_relation(rows: pa.Table) -> duckdb.DuckDBPyRelation:
     connection = duckdb.connect()
     connection.execute("CREATE TABLE filled AS SELECT * FROM rows")
     return connection.sql("SELECT *, 1 AS extra FROM filled")
+
+
+def ibis_on_duckdb(rows: pa.Table) -> Any:
+    """An expression, not just a table."""
+    connection = ibis.duckdb.connect()
+    connection.con.register("given", rows)
+    connection.con.execute("CREATE TABLE filled AS SELECT * FROM given")
+    return connection.table("filled").mutate(extra=1)
 
 
 @cache

@@ -15,7 +15,15 @@ from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends import engines, model
 from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS
 
-MAKERS = {"polars": engines.polars_lazy, "duckdb": engines.duckdb_relation, "spark": engines.spark_frame}
+# Ibis 12 calls DuckDB 2 by names that it had before.
+pytestmark = pytest.mark.filterwarnings("ignore:fetch_.* is deprecated:DeprecationWarning")
+
+MAKERS = {
+    "polars": engines.polars_lazy,
+    "duckdb": engines.duckdb_relation,
+    "spark": engines.spark_frame,
+    "ibis": engines.ibis_on_duckdb,
+}
 Opener = Callable[[pa.Table], Table]
 
 

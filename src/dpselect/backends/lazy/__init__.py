@@ -18,7 +18,7 @@ def lazy_table(frame: Any) -> Table | None:
         frame: a Polars ``LazyFrame``, a DuckDB relation, a PySpark ``DataFrame`` or an Ibis table.
 
     Raises:
-        InvalidDataError: no columns, or two with the same name.
+        InvalidDataError: no columns, or two with the same name; an Ibis table on an engine that is not known.
     """
     if nw.dependencies.is_polars_lazyframe(frame):
         from dpselect.backends.lazy.polars_frame import PolarsFrame
@@ -32,6 +32,10 @@ def lazy_table(frame: Any) -> Table | None:
         from dpselect.backends.lazy.spark_frame import SparkFrame
 
         return LazyTable(SparkFrame.of(frame))
+    if nw.dependencies.is_ibis_table(frame):
+        from dpselect.backends.lazy.ibis_table import ibis_table
+
+        return ibis_table(frame)
     return None
 
 
