@@ -1,0 +1,47 @@
+"""Ibis tables on DuckDB, Spark and PostgreSQL, as if they had been given as tables of these; others are refused.
+
+What an engine does with a number that is too large, or with two spellings that it holds to be alike, has to be known
+before its answers can be trusted to depend on no row more than they may. Of the engines named here it is known.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+from dpselect.backends.contract import Table
+from dpselect.backends.lazy.duckdb_relation import DuckDBRelation
+from dpselect.backends.lazy.extras import ibis
+from dpselect.backends.lazy.postgres import PostgresTable, described_columns
+from dpselect.backends.lazy.reading import reading
+from dpselect.backends.lazy.spark_frame import SparkFrame
+from dpselect.backends.lazy.table import LazyTable
+from dpselect.backends.rows import StreamTable
+from dpselect.errors import InvalidDataError, Shown
+
+
+def ibis_table(table: Any) -> Table:
+    """The table behind an Ibis expression.
+
+    Raises:
+        InvalidDataError: an engine of which too little is known, or none; no columns.
+    """
+    shown = "<Ibis table>"
+    with reading(shown):
+        backend = table.get_backend()
+    if backend.name == "duckdb":
+        with reading(shown):
+            relation = backend.con.sql(ibis().to_sql(table, dialect="duckdb"))
+        return StreamTable(DuckDBRelation.of(relation))
+    if backend.name == "pyspark":
+        with reading(shown):
+            frame = backend.raw_sql(ibis().to_sql(table, dialect="pyspark"))
+        return LazyTable(SparkFrame.of(frame))
+    if backend.name == "postgres":
+        with reading(shown):
+            source = f"({ibis().to_sql(table, dialect='postgres', pretty=False)}) AS asked"
+            columns = described_columns(table, shown)
+        return LazyTable(PostgresTable(lambda: nullcontext(backend), source, shown, columns))
+    expected = "a table on PostgreSQL, Spark or DuckDB"
+    hint = "Write the columns that are asked about to Parquet and give that."
+    raise InvalidDataError("source", Shown(f"<Ibis table on {backend.name}>"), expected, hint)

