@@ -28,7 +28,7 @@ fn any_parts_merged_in_any_order_have_the_law_of_all() {
         let scale = terms(law, 2).scale().unwrap();
         for cut in cuts {
             for is_reversed in [false, true] {
-                assert_law("merged", 30_000, &right, &wrong, || {
+                assert_law("merged", 6_000, &right, &wrong, || {
                     let parts = cut
                         .windows(2)
                         .map(|ends| of(&terms(law, 2), &scores[ends[0]..ends[1]], ends[0] as u64, &mut entropy));
@@ -89,7 +89,7 @@ fn parts_may_have_scores_of_different_types() {
     for law in LAWS {
         let (right, wrong) = (law_of(&terms(law, 2), &scores), law_of(&terms(law, 1), &scores));
         let scale = terms(law, 2).scale().unwrap();
-        assert_law("types", 30_000, &right, &wrong, || {
+        assert_law("types", 8_000, &right, &wrong, || {
             let parts = [
                 of(&terms(law, 2), &[7.0_f64, 5.5], 0, &mut entropy),
                 of(&terms(law, 2), &[6_u8], 2, &mut entropy),

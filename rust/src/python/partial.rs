@@ -63,11 +63,8 @@ impl Partial {
     }
 
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
-        let (terms, winner) = from_bytes(data).ok_or_else(|| {
-            invalid_parameter(py, "data", "<bytes>", "a partial selection as this version of dpselect writes it")
-        })?;
-        Ok(Self::new(terms, winner))
+    fn from_bytes(data: &[u8]) -> Option<Self> {
+        from_bytes(data).map(|(terms, winner)| Self::new(terms, winner))
     }
 
     /// Law, epsilon, sensitivity and factor, which are public.
