@@ -49,6 +49,21 @@ class InvalidDataError(InvalidParameterError):
     """The data source does not fit the question: no such file or column, or not the format its name says."""
 
 
+class TableUnavailableError(SelectionError):
+    """No such server, no permission, or the connection broke before the answer was there; nothing was drawn.
+
+    >>> str(TableUnavailableError("postgresql://ann@db.example.org/shop", "the server cannot be reached"))
+    'table at postgresql://ann@db.example.org/shop: the server cannot be reached'
+    """
+
+    def __init__(self, source: str, what: str) -> None:
+        super().__init__(source, what)
+        self.source, self.what = source, what
+
+    def __str__(self) -> str:
+        return f"table at {self.source}: {self.what}"
+
+
 class InvalidEventError(InvalidParameterError):
     """A stored event cannot be read: an unknown kind or version, a field missing or too many, or a number changed."""
 

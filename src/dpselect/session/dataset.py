@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -29,8 +28,9 @@ class Dataset:
     people in the table were promised is up to the caller.
 
     Args:
-        source: path of a CSV or Parquet file, or a glob that matches several with the same columns. How rows are
-            read, and which are left out, is described in ``docs/tables.md``.
+        source: path of a CSV or Parquet file, or a glob that matches several with the same columns; or a frame of
+            pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``. How rows are read, and which are
+            left out, is described in ``docs/tables.md``.
         unit: name of the column that says whose row it is: who is protected. All rows with the same value are one
             unit, in whichever file; rows in which it is missing belong to nobody and are left out.
         progress: called now and then during long scans with the fraction read, from 0 to 1.
@@ -44,7 +44,7 @@ class Dataset:
 
     Raises:
         InvalidParameterError: only one of `ledger` and `account`.
-        InvalidDataError: no such file or column, or the file is not what its name says. No error ever depends on,
+        InvalidDataError: no such table or column, or a file is not what its name says. No error ever depends on,
             or quotes, a row.
 
     >>> visits = Dataset("examples/data/clicks.parquet", unit="session")
@@ -56,7 +56,7 @@ class Dataset:
 
     def __init__(
         self,
-        source: str | Path,
+        source: object,
         *,
         unit: str,
         progress: Callable[[float], None] | None = None,
@@ -67,7 +67,7 @@ class Dataset:
         self._rows = Rows(source, unit=unit, progress=progress)
 
     def __repr__(self) -> str:
-        return f"Dataset({self._rows.source!r}, unit={self._rows.unit!r})"
+        return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"
 
     def most_common(
         self, column: str, *, candidates: object = None, epsilon: float, request: str | None = None
@@ -385,4 +385,4 @@ class Dataset:
 
     def _question(self, task: str, column: str, **arguments: object) -> Question:
         self._rows.check(column)  # a column that is not there is refused before anything is charged
-        return Question(task, os.path.realpath(self._rows.source), self._rows.unit, column, arguments)
+        return Question(task, self._rows.origin, self._rows.unit, column, arguments)

@@ -1,0 +1,93 @@
+"""What a query reads of a row, and what an engine has to offer so that the queries can be the same for all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import narwhals.stable.v2 as nw
+
+from dpselect.backends.columns import Column
+from dpselect.backends.contract import Amount
+from dpselect.summaries import CandidateKind, PublicCandidates
+
+Frame = nw.LazyFrame[Any]
+
+BLANKS = " \t\n\v\f\r"
+"""What does not matter around a unit's name, as for rows of files."""
+
+SMALLEST_WHOLE, LARGEST_WHOLE = -(2.0**63), 2.0**63 - 1024.0
+"""The doubles between which every whole number fits into 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Whose row it is; null if nobody's."""
+
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What `column` says, in the type of the candidates; null if it can be none of them."""
+
+    column: Column
+    kind: CandidateKind
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The number in `column` as the nearest double; null if there is none."""
+
+    column: Column
+
+
+Asked = Unit | Value | Number | Amount
+"""One column of a query. An `Amount` is read as a whole number, of a type whose sums cannot overflow."""
+
+
+EVERY_KIND = frozenset(CandidateKind)
+
+
+class Question(Protocol):
+    """The rows of one table while one question is asked. What is computed of a row cannot fail for any row."""
+
+    @property
+    def in_filters(self) -> frozenset[CandidateKind]:
+        """The kinds of candidates that may be written into a query, where there are only a few."""
+        ...
+
+    def rows(self, asked: Mapping[str, Asked]) -> Frame:
+        """The rows, with a column for each name."""
+        ...
+
+    def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
+        """The candidates as a frame that `rows` can be joined with, in a column of that name."""
+        ...
+
+    def with_lots(self, frame: Frame, by: Sequence[str]) -> Frame:
+        """`frame` with a random ``lot`` in each row, where no two rows are alike in the columns `by`."""
+        ...
+
+    def fetched(self, frame: Frame) -> Any:
+        """The rows of `frame` as an Arrow table; errors say what happened and quote nothing."""
+        ...
+
+
+class Engine(Protocol):
+    """A table of one kind that can be asked questions."""
+
+    @property
+    def shown(self) -> str:
+        """How errors and ``repr`` speak of it."""
+        ...
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns, with different names."""
+        ...
+
+    def question(self) -> Question:
+        """Begin a question."""
+        ...

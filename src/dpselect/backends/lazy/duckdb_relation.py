@@ -1,0 +1,71 @@
+"""DuckDB relations: computed where they are defined, the asked columns streamed through the rows' engine.
+
+Of a relation the connection behind it is not known, and with it neither a way to join candidates nor whether it would
+be safe to; within one process streaming costs little more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.lazy.reading import reading
+from dpselect.backends.lazy.schema import columns_of
+from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa
+
+_BATCH = 1 << 17
+
+_UNLIKE = {"uuid": Holds.TEXT, "null": Holds.NOTHING, "bignum": Holds.DECIMALS, "interval": Holds.TIMES}
+"""Types that narwhals has no word for, or another one."""
+
+_CASTS = {
+    Holds.INTEGERS: "BIGINT",
+    Holds.UNSIGNED: "UBIGINT",
+    Holds.FLOATS: "DOUBLE",
+    Holds.SHORT_FLOATS: "DOUBLE",
+    Holds.DATES: "DATE",
+    Holds.BOOLEANS: "BOOLEAN",
+    Holds.BYTES: "BLOB",
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DuckDBRelation:
+    """A relation as a source of rows.
+
+    Attributes:
+        relation: what DuckDB calls so.
+        columns: from its schema.
+    """
+
+    relation: Any
+    columns: tuple[Column, ...]
+    shown = "<DuckDB relation>"
+    listed = True
+
+    @classmethod
+    def of(cls, relation: Any) -> DuckDBRelation:
+        """Read the schema of `relation`."""
+        with reading(cls.shown):
+            types = {name: str(type_.id) for name, type_ in zip(relation.columns, relation.types, strict=True)}
+            unlike = {name: _UNLIKE.get(type_) for name, type_ in types.items()}
+            return cls(relation, columns_of(relation, relation.columns, cls.shown, unlike=unlike.get))
+
+    def size(self) -> int:
+        """Unknown before it was read."""
+        return 0
+
+    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+        """The rows, as far as they are asked for; every cast widens, or writes as text, and none can fail."""
+        schema = pa.schema([(column.name, ARROW_TYPES[column.holds]) for column in columns])
+        casts = [f"CAST({_quoted(c.name)} AS {_CASTS.get(c.holds, 'VARCHAR')}) AS {_quoted(c.name)}" for c in columns]
+        with reading(self.shown):
+            for batch in self.relation.project(", ".join(casts)).to_arrow_reader(_BATCH):
+                yield pa.Table.from_batches([batch]).cast(schema).to_batches()[0]
+                advance(batch.num_rows)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

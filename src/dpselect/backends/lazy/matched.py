@@ -1,0 +1,61 @@
+"""Candidates in a query: rows that have none are left out in the engine, what comes back becomes positions."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.backends.lazy.asked import Frame, Question
+from dpselect.summaries import CandidateKind, PublicCandidates
+
+MOST_IN_A_FILTER = 1000
+"""Longer lists are joined as a table."""
+
+
+def matched(frame: Frame, name: str, candidates: PublicCandidates, question: Question) -> Frame:
+    """The rows of `frame` whose column `name`, an `asked.Value` of the candidates' kind, holds one of them."""
+    values = candidates.values
+    if isinstance(values, range) and (values.step == 1 or len(values) > MOST_IN_A_FILTER):
+        low, high = min(values[0], values[-1]), max(values[0], values[-1])
+        frame = frame.filter(nw.col(name) >= low, nw.col(name) <= high)
+        step = abs(values.step)
+        if step == 1:
+            return frame
+        # No differences, which might overflow; the sign of a remainder is not the same in every engine.
+        return frame.filter(((nw.col(name) % step) + step) % step == low % step)
+    if len(values) <= MOST_IN_A_FILTER and candidates.kind in question.in_filters:
+        return frame.filter(nw.col(name).is_in(plain(candidates)))
+    return frame.join(question.candidates(name, candidates), on=name, how="inner")
+
+
+def plain(candidates: PublicCandidates) -> list[Any]:
+    """The candidates as Python's own values; of the two zeros the positive one."""
+    if candidates.kind is CandidateKind.NUMBER:
+        return [cast("float", value) + 0.0 for value in candidates.values]
+    return list(
+        np.asarray(candidates.values).tolist() if candidates.kind is CandidateKind.INTEGER else candidates.values
+    )
+
+
+def positions(found: Any, candidates: PublicCandidates) -> NDArray[np.int64]:
+    """Where among the candidates each of the values is that came back; all of them are there.
+
+    Args:
+        found: Arrow array of candidates, without nulls.
+        candidates: what the rows were matched with.
+    """
+    values = candidates.values
+    if isinstance(values, tuple):
+        places = {value: place for place, value in enumerate(values)}
+        return np.array([places[value] for value in found.to_pylist()], np.int64)
+    numbers = np.asarray(found.to_numpy(zero_copy_only=False), np.int64)
+    if isinstance(values, range):
+        # Differences modulo 2^64: between the ends of the range they need not fit into 63 bits.
+        first = np.uint64(values[0] % 2**64)
+        away = numbers.astype(np.uint64) - first if values.step > 0 else first - numbers.astype(np.uint64)
+        return (away // np.uint64(abs(values.step))).astype(np.int64)
+    order = np.argsort(values)
+    return order[np.searchsorted(values, numbers, sorter=order)].astype(np.int64, copy=False)

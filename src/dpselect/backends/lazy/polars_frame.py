@@ -1,0 +1,146 @@
+"""Polars lazy frames: the queries run when asked, in Polars itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.contract import Amount
+from dpselect.backends.lazy.asked import BLANKS, EVERY_KIND, Asked, Frame, Number, Unit, Value
+from dpselect.backends.lazy.matched import plain
+from dpselect.backends.lazy.reading import reading
+from dpselect.backends.lazy.schema import columns_of
+from dpselect.backends.rows.matching import MISSING
+from dpselect.summaries import CandidateKind, PublicCandidates
+
+_WHOLE_NUMBER = r"^(-?[0-9]+)(?:\.0*)?$"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PolarsFrame:
+    """A lazy frame.
+
+    Attributes:
+        frame: the lazy frame.
+        columns: from its schema.
+    """
+
+    frame: Any
+    columns: tuple[Column, ...]
+    in_filters = EVERY_KIND
+    shown = "<Polars LazyFrame>"
+
+    @classmethod
+    def of(cls, frame: Any) -> PolarsFrame:
+        """Read the schema of `frame`."""
+        with reading(cls.shown):
+            schema = frame.collect_schema()
+            columns = columns_of(frame, schema.names(), cls.shown, unlike=lambda name: _held_otherwise(schema[name]))
+            return cls(frame, columns)
+
+    def question(self) -> PolarsFrame:
+        """Itself: it keeps nothing of a question."""
+        return self
+
+    def rows(self, asked: Mapping[str, Asked]) -> Frame:
+        """The rows, with a column for each name."""
+        return nw.from_native(self.frame.select(**{name: _expression(each) for name, each in asked.items()}))
+
+    def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
+        """The candidates as a frame."""
+        import polars as pl
+
+        return nw.from_native(pl.LazyFrame({name: plain(candidates)}))
+
+    def with_lots(self, frame: Frame, by: Sequence[str]) -> Frame:
+        """`frame` with 64 bits of the operating system's randomness in each row, and of nothing else."""
+        import polars as pl
+
+        return nw.from_native(frame.to_native().with_columns(lot=pl.col(by[0]).map_batches(_lots, pl.UInt64)))
+
+    def fetched(self, frame: Frame) -> Any:
+        """The rows of `frame` as an Arrow table, sums as text: Arrow has no 128-bit integers."""
+        import polars as pl
+
+        with reading(self.shown):
+            return frame.to_native().with_columns(pl.selectors.by_dtype(pl.Int128).cast(pl.String)).collect().to_arrow()
+
+
+def _held_otherwise(type_: Any) -> Holds | None:
+    import polars as pl
+
+    if type_ == pl.Null:
+        return Holds.NOTHING
+    return Holds.SHORT_FLOATS if type_ == pl.Float16 else None
+
+
+def _lots(column: Any) -> Any:
+    import polars as pl
+
+    return pl.Series(np.frombuffer(os.urandom(8 * len(column)), np.uint64))
+
+
+def _expression(asked: Asked) -> Any:
+    import polars as pl
+
+    match asked:
+        case Unit(column):
+            return _unit(pl.col(column.name), column.holds)
+        case Value(column, kind):
+            return _value(pl.col(column.name), column.holds, kind)
+        case Number(column):
+            return _number(pl.col(column.name), column.holds)
+        case Amount(column, scale, lower, upper):
+            return _amount(_number(pl.col(column.name), column.holds), scale, lower, upper)
+
+
+def _unit(cell: Any, holds: Holds) -> Any:
+    import polars as pl
+
+    if holds is Holds.TEXT:
+        name = cell.cast(pl.String).str.strip_chars(BLANKS)
+        return pl.when(~name.is_in(["", *MISSING])).then(name)
+    return cell.fill_nan(None) if holds in (Holds.FLOATS, Holds.SHORT_FLOATS) else cell
+
+
+def _value(cell: Any, holds: Holds, kind: CandidateKind) -> Any:
+    import polars as pl
+
+    match kind:
+        case CandidateKind.TEXT:
+            return cell.cast(pl.String)
+        case CandidateKind.DATE:
+            return cell.cast(pl.Date)
+        case CandidateKind.BOOLEAN:
+            return cell.cast(pl.Boolean)
+        case CandidateKind.NUMBER:
+            return _number(cell, holds)
+        case CandidateKind.INTEGER if holds in (Holds.FLOATS, Holds.SHORT_FLOATS):
+            number = cell.cast(pl.Float64)
+            return pl.when(number == number.floor()).then(number).cast(pl.Int64, strict=False)
+        case CandidateKind.INTEGER if holds is Holds.DECIMALS:
+            return cell.cast(pl.String).str.extract(_WHOLE_NUMBER, 1).cast(pl.Int64, strict=False)
+        case CandidateKind.INTEGER:
+            return cell.cast(pl.Int64, strict=False)
+
+
+def _number(cell: Any, holds: Holds) -> Any:
+    import polars as pl
+
+    if holds is Holds.DECIMALS:  # by way of text: the nearest double, where a cast would round twice
+        return cell.cast(pl.String).cast(pl.Float64, strict=False)
+    return cell.cast(pl.Float64).fill_nan(None)
+
+
+def _amount(number: Any, scale: Fraction, lower: int, upper: int) -> Any:
+    import polars as pl
+
+    scaled = (number * float(scale)).round(0, mode="half_to_even").clip(float(lower), float(upper))
+    return scaled.cast(pl.Int64).cast(pl.Int128)

@@ -1,0 +1,190 @@
+"""A table on a PostgreSQL server, asked through Ibis: a read-only connection for each question, closed after it.
+
+The queries are Ibis's; what stands below them, the rows and long lists of candidates, are named subqueries in front.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import narwhals.stable.v2 as nw
+
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.lazy.asked import EVERY_KIND, Asked, Frame
+from dpselect.backends.lazy.matched import plain
+from dpselect.backends.lazy.postgres_rules import TYPES, expression, quoted
+from dpselect.backends.lazy.reading import reading
+from dpselect.backends.lazy.schema import check_names, holds
+from dpselect.backends.rows.arrow import pa
+from dpselect.errors import InvalidDataError, MissingExtraError, Shown, TableUnavailableError
+from dpselect.summaries import CandidateKind, PublicCandidates
+
+Connect = Callable[[], Any]
+"""Makes a context that gives an Ibis backend, and leaves nothing behind."""
+
+_CHUNK = 100_000
+_OPTIONS = "-c default_transaction_read_only=on -c standard_conforming_strings=on"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PostgresTable:
+    """A table, view or query on a server.
+
+    Attributes:
+        connect: how to get there.
+        source: SQL that may stand after ``FROM``.
+        shown: the URL without password.
+        columns: as the server describes them.
+    """
+
+    connect: Connect
+    source: str
+    shown: str
+    columns: tuple[Column, ...]
+
+    @classmethod
+    def at(cls, url: str, name: str) -> PostgresTable:
+        """The table called `name` on the server at `url`."""
+        server = without_password(url)
+        shown = f"{server!r}, table={name!r}"
+        connect = _connector(url, server)
+        schema, _, table = name.rpartition(".")
+        with connect() as backend:
+            try:
+                described = backend.table(table, database=schema or None)
+            except Exception:  # noqa: BLE001 - no word of a server is passed on
+                if backend.con.closed:
+                    raise TableUnavailableError(server, "the connection broke") from None
+                hint = "Give its name, or schema.name, with the capitals it was created with."
+                raise InvalidDataError("table", Shown(repr(name)), "a table that this user may read", hint) from None
+            source = f"{quoted(schema)}.{quoted(table)}" if schema else quoted(table)
+            return cls(connect, source, shown, described_columns(described, shown))
+
+    def question(self) -> PostgresQuestion:
+        """Begin a question."""
+        return PostgresQuestion(self)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PostgresQuestion:
+    """What one question needs on the server.
+
+    Attributes:
+        table: what is asked.
+        parts: SQL of the subqueries in front, by name.
+        lists: long lists of candidates, by name; they travel beside the SQL.
+    """
+
+    table: PostgresTable
+    parts: dict[str, str] = field(default_factory=dict[str, str])
+    lists: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    in_filters = EVERY_KIND - {CandidateKind.TEXT}  # text travels beside the SQL, whatever is in it
+
+    def rows(self, asked: Mapping[str, Asked]) -> Frame:
+        """The rows, with a column for each name."""
+        import ibis
+
+        read = {name: expression(each) for name, each in asked.items()}
+        wanted = ", ".join(f"{sql} AS {quoted(name)}" for name, (sql, _) in read.items())
+        self.parts["dpselect_rows"] = f"SELECT {wanted} FROM {self.table.source}".replace("%", "%%")
+        return nw.from_native(ibis.table({name: type_ for name, (_, type_) in read.items()}, name="dpselect_rows"))
+
+    def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
+        """The candidates as a frame."""
+        import ibis
+
+        sql, type_ = TYPES[candidates.kind]
+        part = f"dpselect_{name}"
+        self.parts[part] = f"SELECT unnest(CAST(%({part})s AS {sql}[])) AS {quoted(name)}"
+        # A zero byte is in no text on a server of this kind.
+        self.lists[part] = [each for each in plain(candidates) if not isinstance(each, str) or "\0" not in each]
+        return nw.from_native(ibis.table({name: type_}, name=part))
+
+    def with_lots(self, frame: Frame, by: Sequence[str]) -> Frame:
+        """`frame` with a ``lot`` in each row: 122 bits of the server's cryptographic randomness."""
+        import ibis
+
+        return nw.from_native(frame.to_native().mutate(lot=ibis.uuid()))
+
+    def fetched(self, frame: Frame) -> Any:
+        """The rows of `frame` as an Arrow table."""
+        import ibis
+
+        query = ibis.to_sql(frame.to_native(), dialect="postgres", pretty=False).replace("%", "%%")
+        parts = ", ".join(f"{quoted(name)} AS ({sql})" for name, sql in self.parts.items())
+        with self.table.connect() as backend, _answering(backend, self.table.shown):
+            with backend.con.transaction(), backend.con.cursor(name="dpselect") as cursor:
+                cursor.execute(f"WITH {parts} {query}", self.lists)
+                names = [column.name for column in cursor.description]
+                found = [array("d") if name == "kept" else [] for name in names]
+                while rows := cursor.fetchmany(_CHUNK):
+                    for column, cells in zip(found, zip(*rows, strict=True), strict=True):
+                        column.extend(cells)
+        return pa.table({name: pa.array(column) for name, column in zip(names, found, strict=True)})
+
+
+def described_columns(table: Any, shown: str) -> tuple[Column, ...]:
+    """The columns of an Ibis table on a server; capitals tell names apart."""
+    import ibis.expr.datatypes as dt
+
+    check_names(table.columns, shown)
+    narwhals = nw.from_native(table).collect_schema()
+    types = table.schema()
+
+    def held(name: str) -> Holds:
+        return Holds.TEXT if isinstance(types[name], dt.UUID | dt.INET | dt.MACADDR) else holds(narwhals[name])
+
+    return tuple(Column(name, held(name)) for name in table.columns)
+
+
+def without_password(url: str) -> str:
+    """`url` as it may be shown: nothing of its query either, where passwords may stand, too.
+
+    >>> without_password("postgresql://ann:secret@db.example.org:5433/shop?password=secret")
+    'postgresql://ann@db.example.org:5433/shop'
+    """
+    try:
+        parts = urlsplit(url)
+        port = "" if parts.port is None else f":{parts.port}"
+    except ValueError:
+        return "postgresql://..."
+    user = f"{parts.username}@" if parts.username else ""
+    return f"postgresql://{user}{parts.hostname or ''}{port}{parts.path}"
+
+
+def _connector(url: str, shown: str) -> Connect:
+    @contextmanager
+    def connect() -> Generator[Any]:
+        try:
+            import ibis
+        except ImportError:
+            raise MissingExtraError("tables on PostgreSQL", "postgres") from None
+        try:
+            backend = ibis.postgres.connect(conninfo=url, port=None, options=_OPTIONS, application_name="dpselect")
+        except Exception:  # noqa: BLE001 - no word of a server is passed on
+            what = "the server cannot be reached, or does not let this user in"
+            raise TableUnavailableError(shown, what) from None
+        try:
+            yield backend
+        finally:
+            backend.disconnect()
+
+    return connect
+
+
+@contextmanager
+def _answering(backend: Any, shown: str) -> Generator[None]:
+    """As `reading`, where it may also be the connection that breaks."""
+    try:
+        with reading(shown):
+            yield
+    except InvalidDataError:
+        if backend.con.closed:
+            what = "the connection broke before the answer was there; ask again"
+            raise TableUnavailableError(shown, what) from None
+        raise

@@ -1,0 +1,94 @@
+"""The questions as queries that every lazy question answers alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import narwhals.stable.v2 as nw
+
+from dpselect.backends.columns import Column
+from dpselect.backends.contract import Amount, Grouping
+from dpselect.backends.lazy.asked import Asked, Frame, Number, Question, Unit, Value
+from dpselect.backends.lazy.matched import matched
+from dpselect.summaries import PublicCandidates, PublicDomain
+
+
+def counts(
+    question: Question, *, unit: Column, column: Column, candidates: PublicCandidates, grouping: Grouping | None
+) -> Frame:
+    """``number`` of units for each ``what``, and each ``part`` if there are groups. Proof: ``proofs/counting.md``."""
+    asked: dict[str, Asked] = {"who": Unit(unit), "what": Value(column, candidates.kind)}
+    rows = _grouped(question, asked, grouping)
+    once = matched(rows, "what", candidates, question).unique()
+    keys = _keys(grouping, "what")
+    return _within_groups(question, once, grouping).group_by(*keys).agg(nw.len().alias("number"))
+
+
+def totals(
+    question: Question,
+    *,
+    unit: Column,
+    column: Column,
+    candidates: PublicCandidates,
+    amount: Amount,
+    grouping: Grouping | None,
+) -> Frame:
+    """``number``: the units' clipped amounts for each ``what`` (and ``part``). Proof: ``proofs/clipped_sums.md``."""
+    asked: dict[str, Asked] = {"who": Unit(unit), "what": Value(column, candidates.kind), "added": amount}
+    rows = _grouped(question, asked, grouping).filter(~nw.col("added").is_null())
+    keys = _keys(grouping, "what")
+    units = matched(rows, "what", candidates, question).group_by("who", *keys).agg(nw.col("added").sum())
+    clipped = units.with_columns(nw.col("added").clip(amount.lower, amount.upper))
+    return _within_groups(question, clipped, grouping).group_by(*keys).agg(nw.col("added").sum().alias("number"))
+
+
+def values(
+    question: Question,
+    *,
+    unit: Column,
+    column: Column,
+    domain: PublicDomain,
+    max_rows_per_unit: int,
+    grouping: Grouping | None,
+) -> Frame:
+    """``kept`` numbers within the bounds, of each unit at most so many (in each ``part``).
+
+    A unit's numbers in increasing order have places 1, 2, ...; each place draws a lot, and those with the smallest lots
+    are kept. So each set of as many rows is equally likely, and what is kept of one unit is a function of its own rows
+    and of chance. Proof: ``proofs/unit_values.md``.
+    """
+    rows = _grouped(question, {"who": Unit(unit), "number": Number(column)}, grouping)
+    rows = _within_groups(question, rows.filter(~nw.col("number").is_null()), grouping)
+    whose = ["who", *_keys(grouping)]
+    placed = rows.with_columns(place=nw.col("number").cum_count().over(*whose, order_by="number"))
+    drawn = question.with_lots(placed, [*whose, "place"])
+    kept = drawn.with_columns(rank=nw.col("number").cum_count().over(*whose, order_by=["lot", "place"]))
+    kept = kept.filter(nw.col("rank") <= max_rows_per_unit)
+    return kept.select(*_keys(grouping), kept=nw.col("number").clip(domain.lower, domain.upper))
+
+
+def chooses(grouping: Grouping | None) -> bool:
+    """Whether a unit can be in more groups than it may."""
+    return grouping is not None and grouping.max_groups_per_unit < len(grouping.groups)
+
+
+def _grouped(question: Question, asked: dict[str, Asked], grouping: Grouping | None) -> Frame:
+    """The rows that are somebody's and, if there are groups, in one of them."""
+    if grouping is not None:
+        asked = {**asked, "part": Value(grouping.column, grouping.groups.kind)}
+    rows = question.rows(asked).filter(~nw.col("who").is_null())
+    return rows if grouping is None else matched(rows, "part", grouping.groups, question)
+
+
+def _within_groups(question: Question, rows: Frame, grouping: Grouping | None) -> Frame:
+    """The rows in a group that their unit takes part in: of its groups those with the smallest lots."""
+    if grouping is None or not chooses(grouping):
+        return rows
+    pairs = question.with_lots(rows.select("who", "part").unique(), ["who", "part"])
+    ranked = pairs.with_columns(rank=nw.col("part").cum_count().over("who", order_by=["lot", "part"]))
+    chosen = ranked.filter(nw.col("rank") <= grouping.max_groups_per_unit).select("who", "part")
+    return rows.join(chosen, on=["who", "part"], how="inner")
+
+
+def _keys(grouping: Grouping | None, *others: str) -> Sequence[str]:
+    return [*others] if grouping is None else ["part", *others]

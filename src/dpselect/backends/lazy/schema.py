@@ -1,0 +1,72 @@
+"""What the columns of a frame are called and hold, from its schema: no row is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from dpselect.backends.columns import Column, Holds
+from dpselect.errors import InvalidDataError, Shown
+
+_TYPES: dict[type, Holds] = {
+    nw.UInt64: Holds.UNSIGNED,
+    nw.Int128: Holds.DECIMALS,  # more digits than 64 bits, as whole decimals have
+    nw.UInt128: Holds.DECIMALS,
+    nw.Int64: Holds.INTEGERS,
+    nw.Int32: Holds.INTEGERS,
+    nw.Int16: Holds.INTEGERS,
+    nw.Int8: Holds.INTEGERS,
+    nw.UInt32: Holds.INTEGERS,
+    nw.UInt16: Holds.INTEGERS,
+    nw.UInt8: Holds.INTEGERS,
+    nw.Float64: Holds.FLOATS,
+    nw.Float32: Holds.SHORT_FLOATS,
+    nw.Decimal: Holds.DECIMALS,
+    nw.String: Holds.TEXT,
+    nw.Categorical: Holds.TEXT,
+    nw.Enum: Holds.TEXT,
+    nw.Date: Holds.DATES,
+    nw.Boolean: Holds.BOOLEANS,
+    nw.Datetime: Holds.TIMES,
+    nw.Duration: Holds.TIMES,
+    nw.Time: Holds.TIMES,
+    nw.Binary: Holds.BYTES,
+}
+
+
+def columns_of(
+    frame: Any, names: Sequence[str], shown: str, *, unlike: Callable[[str], Holds | None] = lambda name: None
+) -> tuple[Column, ...]:
+    """The columns of a lazy frame, of an engine that does not tell capitals from small letters in their names.
+
+    Args:
+        frame: of any engine that narwhals knows.
+        names: its columns, as the engine lists them.
+        shown: how errors speak of it.
+        unlike: what a column holds where the engine's own type says more than narwhals can; else None.
+
+    Raises:
+        InvalidDataError: no columns, or two of the same name.
+    """
+    check_names([name.casefold() for name in names], shown)
+    schema = nw.from_native(frame).collect_schema()
+    return tuple(Column(name, unlike(name) or holds(schema[name])) for name in names)
+
+
+def check_names(names: Sequence[str], shown: str) -> None:
+    """Refuse a table without columns, or with two of the same name."""
+    if not names:
+        raise InvalidDataError("source", Shown(shown), "a table with columns")
+    if len(set(names)) < len(names):
+        raise InvalidDataError("source", Shown(shown), "columns with different names")
+
+
+def holds(type_: Any) -> Holds:
+    """What a column of a narwhals type holds.
+
+    >>> str(holds(nw.Int16())), str(holds(nw.List(nw.Int16())))
+    ('whole numbers', 'nested values')
+    """
+    return next((held for kind, held in _TYPES.items() if type_ == kind), Holds.NESTED)

@@ -1,0 +1,157 @@
+"""Spark data frames: one job for a question, run where the rows are.
+
+What a task computes may be computed again, on another machine, when that one dies. So nothing here is drawn in a task:
+one key is, on this side, for each question, and a row's lot is a hash of the key and of the row's place. A task that
+runs twice finds the same lots, and of no unit two different choices are mixed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.contract import Amount
+from dpselect.backends.lazy.asked import (
+    BLANKS,
+    EVERY_KIND,
+    LARGEST_WHOLE,
+    SMALLEST_WHOLE,
+    Asked,
+    Frame,
+    Number,
+    Unit,
+    Value,
+)
+from dpselect.backends.lazy.matched import plain
+from dpselect.backends.lazy.reading import reading
+from dpselect.backends.lazy.schema import columns_of
+from dpselect.backends.rows.matching import MISSING
+from dpselect.summaries import CandidateKind, PublicCandidates
+
+_WHOLE_NUMBER = r"^(-?[0-9]+(\.0*)?|0E-[0-9]+)$"
+"""How Spark writes whole decimals as text; zero also with an exponent."""
+
+_SQL_TYPES = {
+    CandidateKind.INTEGER: "bigint",
+    CandidateKind.NUMBER: "double",
+    CandidateKind.TEXT: "string",
+    CandidateKind.DATE: "date",
+    CandidateKind.BOOLEAN: "boolean",
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SparkFrame:
+    """A data frame of Spark, classic or through Spark Connect.
+
+    Attributes:
+        frame: the data frame.
+        columns: from its schema.
+    """
+
+    frame: Any
+    columns: tuple[Column, ...]
+    in_filters = EVERY_KIND - {CandidateKind.DATE}  # PySpark cannot write dates before the year 1000
+    shown = "<PySpark DataFrame>"
+
+    @classmethod
+    def of(cls, frame: Any) -> SparkFrame:
+        """Read the schema of `frame`."""
+        with reading(cls.shown):
+            empty = {name: Holds.NOTHING for name, type_ in frame.dtypes if type_ == "void"}
+            return cls(frame, columns_of(frame, frame.columns, cls.shown, unlike=empty.get))
+
+    def question(self) -> SparkFrame:
+        """Itself: it keeps nothing of a question."""
+        return self
+
+    def rows(self, asked: Mapping[str, Asked]) -> Frame:
+        """The rows, with a column for each name."""
+        with reading(self.shown):
+            return nw.from_native(self.frame.select(*(_expression(each).alias(name) for name, each in asked.items())))
+
+    def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
+        """The candidates as a frame."""
+        from dpselect.backends.rows.arrow import pa
+
+        with reading(self.shown):
+            column = f"{name} {_SQL_TYPES[candidates.kind]}"
+            listed = self.frame.sparkSession.createDataFrame(pa.table({name: plain(candidates)}), column)
+            return nw.from_native(listed)
+
+    def with_lots(self, frame: Frame, by: Sequence[str]) -> Frame:
+        """`frame` with a ``lot`` in each row: SHA-256 of a fresh key and of the columns `by`."""
+        import pyspark.sql.functions as F  # noqa: N812
+
+        parts = [F.coalesce(F.col(name).cast("string"), F.lit("")) for name in by]
+        lot = F.sha2(F.concat_ws("\x1f", F.lit(os.urandom(32).hex()), *parts), 256)
+        return nw.from_native(frame.to_native().withColumn("lot", lot))
+
+    def fetched(self, frame: Frame) -> Any:
+        """The rows of `frame` as an Arrow table."""
+        with reading(self.shown):
+            return frame.to_native().toArrow()
+
+
+def _expression(asked: Asked) -> Any:
+    match asked:
+        case Unit(column):
+            return _unit(_cell(column), column.holds)
+        case Value(column, kind):
+            return _value(_cell(column), column.holds, kind)
+        case Number(column):
+            return _number(_cell(column), column.holds)
+        case Amount(column, scale, lower, upper):
+            return _amount(_number(_cell(column), column.holds), scale, lower, upper)
+
+
+def _cell(column: Column) -> Any:
+    import pyspark.sql.functions as F  # noqa: N812
+
+    return F.col("`" + column.name.replace("`", "``") + "`")
+
+
+def _unit(cell: Any, holds: Holds) -> Any:
+    import pyspark.sql.functions as F  # noqa: N812
+
+    if holds is Holds.TEXT:
+        name = F.btrim(cell, F.lit(BLANKS))
+        return F.when(F.is_valid_utf8(cell) & ~name.isin("", *MISSING), name)
+    if holds is Holds.BYTES:
+        return F.hex(cell)
+    return F.when(~F.isnan(cell), cell) if holds in (Holds.FLOATS, Holds.SHORT_FLOATS) else cell
+
+
+def _value(cell: Any, holds: Holds, kind: CandidateKind) -> Any:
+    import pyspark.sql.functions as F  # noqa: N812
+
+    if kind is CandidateKind.NUMBER:
+        return _number(cell, holds) + F.lit(0.0)  # no negative zero, which is not in every list that has zero
+    if kind is CandidateKind.INTEGER and holds in (Holds.FLOATS, Holds.SHORT_FLOATS):
+        number = cell.cast("double")
+        whole = (number == F.rint(number)) & number.between(SMALLEST_WHOLE, LARGEST_WHOLE)
+        return F.when(whole, number).cast("bigint")
+    if kind is CandidateKind.INTEGER and holds is Holds.DECIMALS:
+        return F.when(cell.cast("string").rlike(_WHOLE_NUMBER), cell).try_cast("bigint")
+    return cell.cast(_SQL_TYPES[kind])
+
+
+def _number(cell: Any, holds: Holds) -> Any:
+    import pyspark.sql.functions as F  # noqa: N812
+
+    number = cell.cast("double")
+    return F.when(~F.isnan(number), number) if holds in (Holds.FLOATS, Holds.SHORT_FLOATS) else number
+
+
+def _amount(number: Any, scale: Fraction, lower: int, upper: int) -> Any:
+    import pyspark.sql.functions as F  # noqa: N812
+
+    scaled = F.rint(number * F.lit(float(scale)))
+    clipped = F.greatest(F.lit(float(lower)), F.least(F.lit(float(upper)), scaled))
+    return F.when(number.isNotNull(), clipped).cast("decimal(38,0)")

@@ -1,0 +1,133 @@
+"""A table whose questions are answered where its rows are: queries go there, summaries come back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
+from dpselect.backends.contract import Amount, Grouping, Progress
+from dpselect.backends.lazy import queries
+from dpselect.backends.lazy.asked import Engine, Frame, Question
+from dpselect.backends.lazy.matched import positions
+from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
+
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LazyTable:
+    """What a question may learn of a lazy frame; see `dpselect.backends.contract.Table`.
+
+    Attributes:
+        engine: what holds the rows.
+    """
+
+    engine: Engine
+
+    @property
+    def shown(self) -> str:
+        """How errors and ``repr`` speak of it."""
+        return self.engine.shown
+
+    def column(self, name: object, *, argument: str = "column") -> Column:
+        """The column called `name`."""
+        return find_column(self.engine.columns, name, argument=argument, listed=True)
+
+    def unit(self, name: object) -> Column:
+        """The column called `name`, if it can name units."""
+        column = self.column(name, argument="unit")
+        check_unit(column)
+        return column
+
+    def count(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        candidates: PublicCandidates,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[CandidateCounts]:
+        """How many different units have at least one row with each candidate."""
+        check_match(column, candidates.kind)
+        _check_groups(grouping)
+        question = self.engine.question()
+        query = queries.counts(question, unit=unit, column=column, candidates=candidates, grouping=grouping)
+        return [CandidateCounts(each) for each in _tabulated(_fetched(question, query, progress), candidates, grouping)]
+
+    def total(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        candidates: PublicCandidates,
+        amount: Amount,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[CandidateTotals]:
+        """What the units' clipped amounts add up to for each candidate."""
+        check_match(column, candidates.kind)
+        check_numeric(amount.column)
+        _check_groups(grouping)
+        question = self.engine.question()
+        query = queries.totals(
+            question, unit=unit, column=column, candidates=candidates, amount=amount, grouping=grouping
+        )
+        return [CandidateTotals(each) for each in _tabulated(_fetched(question, query, progress), candidates, grouping)]
+
+    def gather(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        domain: PublicDomain,
+        max_rows_per_unit: int,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[UnitValues]:
+        """Numbers clipped into `domain`, at most so many of each unit."""
+        check_numeric(column)
+        _check_groups(grouping)
+        most = max_rows_per_unit
+        question = self.engine.question()
+        query = queries.values(
+            question, unit=unit, column=column, domain=domain, max_rows_per_unit=most, grouping=grouping
+        )
+        found = _fetched(question, query, progress)
+        numbers = np.asarray(found.column("kept").to_numpy(), np.float64)
+        if grouping is None:
+            return [UnitValues(numbers, domain=domain, max_rows_per_unit=most)]
+        parts = positions(found.column("part"), grouping.groups)
+        each = _split(numbers, parts, len(grouping.groups))
+        return [UnitValues(some, domain=domain, max_rows_per_unit=most) for some in each]
+
+
+def _fetched(question: Question, query: Frame, progress: Progress | None) -> Any:
+    found = question.fetched(query)
+    if progress is not None:
+        progress(1.0)
+    return found
+
+
+def _tabulated(found: Any, candidates: PublicCandidates, grouping: Grouping | None) -> NDArray[np.int64]:
+    """Numbers of the candidates that occur, and zeros for the others: shape ``(groups, candidates)``."""
+    table = np.zeros((1 if grouping is None else len(grouping.groups), len(candidates)), np.int64)
+    parts = 0 if grouping is None else positions(found.column("part"), grouping.groups)
+    # A sum beyond 64 bits counts as the nearest number that fits.
+    numbers = [max(_SMALLEST, min(_LARGEST, int(number))) for number in found.column("number").to_pylist()]
+    table[parts, positions(found.column("what"), candidates)] = np.array(numbers, np.int64)
+    return table
+
+
+def _split(values: NDArray[np.float64], parts: NDArray[np.int64], groups: int) -> list[NDArray[np.float64]]:
+    ends = np.cumsum(np.bincount(parts, minlength=groups))
+    return np.split(values[np.argsort(parts, kind="stable")], ends[:-1])
+
+
+def _check_groups(grouping: Grouping | None) -> None:
+    if grouping is not None:
+        check_match(grouping.column, grouping.groups.kind)

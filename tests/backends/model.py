@@ -1,0 +1,109 @@
+"""The rules for rows and the summaries in a few lines of Python: what every engine has to equal."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+Cell = Any
+NOBODY = ("", "NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
+
+
+def unit_of(cell: Cell) -> Any:
+    """Whose row it is, None if nobody's."""
+    if isinstance(cell, str):
+        name = cell.strip(" \t\n\v\f\r")
+        return None if name in NOBODY else name
+    return None if cell is None or cell != cell else cell
+
+
+def candidate_of(cell: Cell, candidates: Sequence[Any]) -> int | None:
+    """Which candidate the cell holds: numbers are compared as the numbers they are, all else as it is."""
+    kind = type(candidates[0])
+    if kind is int:
+        whole = not isinstance(cell, bool) and isinstance(cell, int | float | Decimal) and math.isfinite(cell)
+        cell = Fraction(cell) if whole else None
+    elif kind is float:
+        cell = number_of(cell)
+    elif type(cell) is not kind:
+        cell = None
+    found = [place for place, candidate in enumerate(candidates) if candidate == cell]
+    return found[0] if found else None
+
+
+def number_of(cell: Cell) -> float | None:
+    """The number in the cell as the nearest double."""
+    if cell is None or isinstance(cell, str | bool | date) or cell != cell:
+        return None
+    return float(cell)
+
+
+def amount_of(cell: Cell, scale: Fraction, lower: int, upper: int) -> int | None:
+    """What the row adds."""
+    number = number_of(cell)
+    return None if number is None else round(max(float(lower), min(float(upper), number * float(scale))))
+
+
+Rows = Sequence[dict[str, Cell]]
+
+
+def counts(
+    rows: Rows, unit: str, column: str, candidates: Sequence[Any], *, group: str = "", groups: Sequence[Any] = (None,)
+) -> list[list[int]]:
+    """Different units of each candidate, for each group."""
+    seen = _units(rows, unit, column, candidates, group, groups)
+    return [
+        [len({u for u, p, c in seen if (p, c) == (part, place)}) for place in range(len(candidates))]
+        for part in range(len(groups))
+    ]
+
+
+def totals(
+    rows: Rows,
+    unit: str,
+    column: str,
+    candidates: Sequence[Any],
+    *,
+    amount: str,
+    scale: Fraction = Fraction(1),
+    lower: int = -100,
+    upper: int = 100,
+    group: str = "",
+    groups: Sequence[Any] = (None,),
+) -> list[list[int]]:
+    """Clipped sums of clipped amounts of each candidate, for each group."""
+    table = [[0] * len(candidates) for _ in groups]
+    for (_, part, place), cells in _units(rows, unit, column, candidates, group, groups).items():
+        amounts = [amount_of(cell[amount], scale, lower, upper) for cell in cells]
+        added = [each for each in amounts if each is not None]
+        if added:
+            table[part][place] += max(lower, min(upper, sum(added)))
+    return table
+
+
+def numbers(rows: Rows, unit: str, column: str, *, bounds: tuple[float, float]) -> dict[Any, list[float]]:
+    """The numbers of each unit, clipped, in increasing order."""
+    found: dict[Any, list[float]] = defaultdict(list)
+    for row in rows:
+        who, number = unit_of(row[unit]), number_of(row[column])
+        if who is not None and number is not None:
+            found[who].append(max(bounds[0], min(bounds[1], number)))
+    return {who: sorted(each) for who, each in found.items()}
+
+
+def _units(
+    rows: Rows, unit: str, column: str, candidates: Sequence[Any], group: str, groups: Sequence[Any]
+) -> dict[tuple[Any, int, int], list[dict[str, Cell]]]:
+    seen: dict[tuple[Any, int, int], list[dict[str, Cell]]] = defaultdict(list)
+    for row in rows:
+        who = unit_of(row[unit])
+        part = candidate_of(row[group], groups) if group else 0
+        place = candidate_of(row[column], candidates)
+        if who is not None and part is not None and place is not None:
+            seen[who, part, place].append(row)
+    return seen

@@ -1,0 +1,125 @@
+"""One contract for all engines: the same rows give the same summaries as a few lines of Python."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from dpselect.backends.contract import Amount, Grouping, Table
+from dpselect.backends.opening import open_table
+from dpselect.summaries import PublicCandidates, PublicDomain
+from tests.backends import engines, model
+from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS
+
+MAKERS: dict[str, engines.Maker] = {
+    "polars": engines.polars_lazy,
+    "duckdb": engines.duckdb_relation,
+    "spark": engines.spark_frame,
+}
+
+
+@pytest.fixture(scope="module", params=list(MAKERS))
+def make(request: pytest.FixtureRequest) -> engines.Maker:
+    """How rows get into the engine."""
+    return MAKERS[request.param]
+
+
+@pytest.fixture(scope="module")
+def awkward(make: engines.Maker) -> Table:
+    """Every type of column, with everything in it that an engine may stumble over."""
+    return open_table(make(AWKWARD))
+
+
+def the_groups(table: Table, most: int) -> Grouping:
+    return Grouping(table.column("group"), PublicCandidates.given(["south", "north", "west"]), most)
+
+
+@pytest.mark.parametrize(
+    ("column", "candidates"), QUESTIONS, ids=[f"{each[0]}-{i}" for i, each in enumerate(QUESTIONS)]
+)
+def test_counts(awkward: Table, column: str, candidates: Any) -> None:
+    (found,) = awkward.count(
+        unit=awkward.unit("text"), column=awkward.column(column), candidates=PublicCandidates.given(candidates)
+    )
+    assert [found.counts.tolist()] == model.counts(AWKWARD.to_pylist(), "text", column, candidates)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_units(awkward: Table, unit: str) -> None:
+    """Who is who, and who is nobody, in every type."""
+    candidates = PublicCandidates.given(["south", "north", "east"])
+    (found,) = awkward.count(unit=awkward.unit(unit), column=awkward.column("group"), candidates=candidates)
+    assert [found.counts.tolist()] == model.counts(AWKWARD.to_pylist(), unit, "group", candidates.values)
+
+
+def test_counts_in_groups(awkward: Table) -> None:
+    candidates = PublicCandidates.given([7, 8])
+    found = awkward.count(
+        unit=awkward.unit("whole"),
+        column=awkward.column("short"),
+        candidates=candidates,
+        grouping=the_groups(awkward, 3),
+    )
+    expected = model.counts(
+        AWKWARD.to_pylist(), "whole", "short", [7, 8], group="group", groups=["south", "north", "west"]
+    )
+    assert [each.counts.tolist() for each in found] == expected
+
+
+@pytest.mark.parametrize("amount", ["whole", "short", "number", "single", "exact", "huge", "fine"])
+@pytest.mark.parametrize(
+    ("scale", "lower", "upper"),
+    [(Fraction(1), 0, 10), (Fraction(1, 2), -100, 100), (Fraction(100), -(2**31), 2**31), (Fraction(1, 3), -7, -1)],
+)
+def test_totals(awkward: Table, amount: str, scale: Fraction, lower: int, upper: int) -> None:
+    asked = Amount(awkward.column(amount), scale, lower, upper)
+    (found,) = awkward.total(
+        unit=awkward.unit("day"),
+        column=awkward.column("flag"),
+        candidates=PublicCandidates.given([True, False]),
+        amount=asked,
+    )
+    expected = model.totals(
+        AWKWARD.to_pylist(), "day", "flag", [True, False], amount=amount, scale=scale, lower=lower, upper=upper
+    )
+    assert [found.totals.tolist()] == expected
+
+
+def test_totals_in_groups(awkward: Table) -> None:
+    found = awkward.total(
+        unit=awkward.unit("flag"),
+        column=awkward.column("short"),
+        candidates=PublicCandidates.given(range(6, 9)),
+        amount=Amount(awkward.column("number"), Fraction(10), -50, 71),
+        grouping=the_groups(awkward, 3),
+    )
+    asked = {"amount": "number", "scale": Fraction(10), "lower": -50, "upper": 71}
+    expected = model.totals(
+        AWKWARD.to_pylist(), "flag", "short", range(6, 9), group="group", groups=["south", "north", "west"], **asked
+    )
+    assert [each.totals.tolist() for each in found] == expected
+
+
+@pytest.mark.parametrize("column", ["whole", "short", "number", "single", "exact", "huge", "fine"])
+@pytest.mark.parametrize("bounds", [(-1e18, 1e18), (0.0, 7.2)])
+def test_all_numbers_are_kept_if_nobody_has_too_many(awkward: Table, column: str, bounds: tuple[float, float]) -> None:
+    (found,) = awkward.gather(
+        unit=awkward.unit("day"),
+        column=awkward.column(column),
+        domain=PublicDomain.given(bounds),
+        max_rows_per_unit=12,
+    )
+    expected = model.numbers(AWKWARD.to_pylist(), "day", column, bounds=bounds)
+    assert sorted(found.values.tolist()) == sorted(number for each in expected.values() for number in each)
+
+
+def test_an_empty_table(make: engines.Maker) -> None:
+    table = open_table(make(AWKWARD.slice(0, 0)))
+    unit, column, candidates = table.unit("text"), table.column("whole"), PublicCandidates.given([1, 2])
+    for most in (1, 3):
+        found = table.count(unit=unit, column=column, candidates=candidates, grouping=the_groups(table, most))
+        assert [each.counts.tolist() for each in found] == [[0, 0]] * 3
+    (values,) = table.gather(unit=unit, column=column, domain=PublicDomain.given((0, 1)), max_rows_per_unit=1)
+    assert values.values.shape == (0,)
