@@ -18,6 +18,14 @@ pub struct Proposals {
     ends: Vec<u64>,
 }
 
+/// An item, the bound it was proposed with, and where on the line it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proposed {
+    pub index: usize,
+    pub weight: u64,
+    pub end: u64,
+}
+
 impl Proposals {
     #[must_use]
     pub fn new<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> Self {
@@ -46,20 +54,38 @@ impl Proposals {
         }
     }
 
-    fn total(&self) -> u64 {
+    /// The length of the line that proposals come from: every item lies on it with its weight.
+    #[must_use]
+    pub fn total(&self) -> u64 {
         self.ends[self.ends.len() - 1]
     }
 
-    /// Propose an item; returns it with the bound it was proposed with.
+    #[must_use]
+    pub fn weights(&self) -> Weights {
+        self.weights
+    }
+
+    /// Propose an item.
     #[inline]
-    fn propose<T: Score, E: Entropy>(
+    pub fn propose<T: Score, E: Entropy>(
         &self,
         blocks: &Blocks<'_, T>,
         scale: &Scale,
         bounds: &mut [u64; MOST_LANES],
         entropy: &mut E,
-    ) -> (usize, u64) {
-        let target = entropy.below(self.total());
+    ) -> Proposed {
+        self.at(blocks, scale, entropy.below(self.total()), bounds)
+    }
+
+    /// The item that lies at `target`, which must be below the total.
+    #[inline]
+    pub fn at<T: Score>(
+        &self,
+        blocks: &Blocks<'_, T>,
+        scale: &Scale,
+        target: u64,
+        bounds: &mut [u64; MOST_LANES],
+    ) -> Proposed {
         let stripe = self.ends.partition_point(|&end| end <= target);
         let mut rest = target - if stripe == 0 { 0 } else { self.ends[stripe - 1] };
         let range = blocks.stripe_range(stripe);
@@ -82,7 +108,8 @@ impl Proposals {
             let len = rows + u64::from(lane < incomplete);
             if rest < weight * len {
                 let row = (rest / weight) as usize;
-                return (range.start + row * lanes + lane, weight);
+                let index = range.start + row * lanes + lane;
+                return Proposed { index, weight, end: target + (weight - rest % weight) };
             }
             rest -= weight * len;
         }
@@ -101,7 +128,7 @@ pub fn draw<T: Score, E: Entropy>(
     let bits = proposals.weights.bits;
     let mut bounds = [0; MOST_LANES];
     loop {
-        let (index, weight) = proposals.propose(blocks, scale, &mut bounds, entropy);
+        let Proposed { index, weight, .. } = proposals.propose(blocks, scale, &mut bounds, entropy);
         let x = blocks.exponential(scale, index);
         if accept(&x, Proposal::Weight { weight, bits }, Stage::WHOLE, entropy) && !removed.contains(index) {
             return index;

@@ -50,7 +50,17 @@ pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed
             }
         }
     }
-    sparse(blocks, scale, &seen, entropy)
+    sparse(blocks, scale, &seen, Heads::default(), entropy).kept()
+}
+
+/// List all heads.
+pub(crate) fn list<T: Score, E: Entropy, L: Listing>(
+    blocks: &Blocks<'_, T>,
+    scale: &Scale,
+    heads: L,
+    entropy: &mut E,
+) -> L {
+    sparse(blocks, scale, &Seen { removed: &Visited::new(), tails: Visited::new() }, heads, entropy)
 }
 
 /// Items that are out of the draw: removed before it, or seen to be tails in it.
@@ -119,6 +129,11 @@ fn dense<T: Score, E: Entropy>(
     None
 }
 
+/// What becomes of the heads as they are found.
+pub(crate) trait Listing {
+    fn add<E: Entropy>(&mut self, index: usize, entropy: &mut E);
+}
+
 /// One of the heads, uniformly: a reservoir of one.
 #[derive(Default)]
 pub(crate) struct Heads {
@@ -126,15 +141,17 @@ pub(crate) struct Heads {
     kept: usize,
 }
 
-impl Heads {
+impl Listing for Heads {
     #[inline]
-    pub(crate) fn add<E: Entropy>(&mut self, index: usize, entropy: &mut E) {
+    fn add<E: Entropy>(&mut self, index: usize, entropy: &mut E) {
         self.count += 1;
         if entropy.below(self.count) == 0 {
             self.kept = index;
         }
     }
+}
 
+impl Heads {
     pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -146,10 +163,16 @@ impl Heads {
     }
 }
 
-/// List all heads among the items that were not seen and return one of them uniformly.
-fn sparse<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, seen: &Seen<'_>, entropy: &mut E) -> usize {
+/// List all heads among the items that were not seen.
+fn sparse<T: Score, E: Entropy, L: Listing>(
+    blocks: &Blocks<'_, T>,
+    scale: &Scale,
+    seen: &Seen<'_>,
+    heads: L,
+    entropy: &mut E,
+) -> L {
     let weights = Weights::for_count(blocks.len());
-    let mut walk = Walk { blocks, scale, seen, weights, heads: Heads::default(), skipper: Skipper::new(entropy) };
+    let mut walk = Walk { blocks, scale, seen, weights, heads, skipper: Skipper::new(entropy) };
     let mut bounds = [0; MOST_LANES];
     for stripe in 0..blocks.stripes() {
         let range = blocks.stripe_range(stripe);
@@ -169,20 +192,20 @@ fn sparse<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, seen: &Se
             }
         }
     }
-    walk.heads.kept()
+    walk.heads
 }
 
 /// A walk past all items, listing heads.
-struct Walk<'w, 'a, T> {
+struct Walk<'w, 'a, T, L> {
     blocks: &'w Blocks<'a, T>,
     scale: &'w Scale,
     seen: &'w Seen<'w>,
     weights: Weights,
-    heads: Heads,
+    heads: L,
     skipper: Skipper,
 }
 
-impl<T: Score> Walk<'_, '_, T> {
+impl<T: Score, L: Listing> Walk<'_, '_, T, L> {
     /// A block with something near the top: its near items are flipped one by one, the rest is thinned.
     fn through_hot<E: Entropy>(&mut self, block: Block, entropy: &mut E) {
         // Far: at least this many halvings below the top, so that the rest of the block rarely makes a proposal.

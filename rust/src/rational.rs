@@ -13,6 +13,11 @@ pub struct Dyadic {
 }
 
 impl Dyadic {
+    #[must_use]
+    pub fn new(integer: IBig, exponent: i64) -> Self {
+        Self { integer, exponent }
+    }
+
     /// A finite double.
     #[must_use]
     pub fn from_f64(value: f64) -> Self {

@@ -14,7 +14,7 @@ use crate::crew::with_helpers;
 use crate::entropy::{Entropy, with_thread_entropy};
 use crate::error::SelectError;
 use crate::exponential::{self, Proposals};
-use crate::permute_and_flip::Heads;
+use crate::permute_and_flip::{Heads, Listing};
 use crate::scale::Scale;
 use crate::score::{Score, View};
 use crate::thinning::{Skipper, rate_for};
@@ -281,7 +281,7 @@ impl ArrivalPlan {
 ///
 /// A stage of length l that starts at s takes w l / (1 - s w) <= x = w l / (1 - s), and -ln(1 - x) <= 5/4 w l because
 /// s <= 1/8 and l <= 1/8 (`FEW_HEADS`): 8/7 for the start, and at x <= 1/7 a factor of 1.08 for the logarithm.
-fn stage_rate(stage: Stage, weights: Weights) -> u64 {
+pub(crate) fn stage_rate(stage: Stage, weights: Weights) -> u64 {
     if stage == Stage::WHOLE {
         return rate_for(1, weights.bits);
     }

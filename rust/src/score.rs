@@ -1,8 +1,26 @@
 //! The types a score may have, and how far one lies below another: in doubles with a known error, and exactly.
 
-use dashu_int::UBig;
+use dashu_int::{IBig, Sign, UBig};
 
+use crate::dyadic::parts;
 use crate::interval::Ratio;
+use crate::rational::Dyadic;
+
+/// A score of any type, exactly: `±magnitude * 2^exponent`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Height {
+    pub is_negative: bool,
+    pub magnitude: u64,
+    pub exponent: i16,
+}
+
+impl Height {
+    #[must_use]
+    pub fn exactly(self) -> Dyadic {
+        let magnitude = IBig::from(self.magnitude);
+        Dyadic::new(if self.is_negative { -magnitude } else { magnitude }, i64::from(self.exponent))
+    }
+}
 
 /// A number that candidates are compared by; higher is better.
 pub trait Score: Copy + PartialOrd + Send + Sync + 'static {
@@ -33,6 +51,9 @@ pub trait Score: Copy + PartialOrd + Send + Sync + 'static {
 
     /// `max(top - self, 0)`.
     fn exact_gap_below(self, top: Self) -> Ratio;
+
+    /// The finite value itself, whatever its type.
+    fn height(self) -> Height;
 
     /// The nearest double: the value itself, but for integers beyond 2^53.
     fn nearest_f64(self) -> f64;
@@ -82,6 +103,14 @@ macro_rules! float_score {
                 }
             }
 
+            fn height(self) -> Height {
+                let (integer, exponent) = parts(f64::from(self));
+                let (sign, magnitude) = integer.into_parts();
+                // A double has 53 bits, times a power of two of at least 2^-1074.
+                let magnitude = u64::try_from(magnitude).unwrap_or(u64::MAX);
+                Height { is_negative: sign == Sign::Negative, magnitude, exponent: exponent as i16 }
+            }
+
             #[inline(always)]
             fn nearest_f64(self) -> f64 {
                 f64::from(self)
@@ -125,6 +154,11 @@ macro_rules! integer_score {
             fn exact_gap_below(self, top: Self) -> Ratio {
                 let gap = if top > self { top.wrapping_sub(self) as $unsigned } else { 0 };
                 Ratio { numerator: UBig::from(gap), denominator: UBig::ONE }
+            }
+
+            fn height(self) -> Height {
+                let value = i128::from(self);
+                Height { is_negative: value < 0, magnitude: value.unsigned_abs() as u64, exponent: 0 }
             }
 
             #[inline(always)]

@@ -1,5 +1,8 @@
 //! Exact laws of small cases and a chi-square test, for the tests of all mechanisms.
 
+use dashu_int::UBig;
+
+use crate::clock::Clock;
 use crate::scale::Scale;
 
 /// Exponents (s* - s_i) / b of a vector.
@@ -43,7 +46,7 @@ pub fn laplace_law(exponents: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-fn simpson(function: impl Fn(f64) -> f64, from: f64, to: f64, panels: usize) -> f64 {
+pub fn simpson(function: impl Fn(f64) -> f64, from: f64, to: f64, panels: usize) -> f64 {
     let step = (to - from) / panels as f64;
     let weight = |node: usize| {
         if node == 0 || node == panels {
@@ -55,6 +58,13 @@ fn simpson(function: impl Fn(f64) -> f64, from: f64, to: f64, panels: usize) -> 
         }
     };
     (0..=panels).map(|node| weight(node) * function(from + step * node as f64)).sum::<f64>() * step / 3.0
+}
+
+/// A time in the middle of what is known of it.
+pub fn middle(clock: &Clock) -> f64 {
+    let known = (&clock.known << 64) + (UBig::from(clock.parts) << 63);
+    let scaled = known.to_f64().value() * 2_f64.powi(-64);
+    libm::scalbn(scaled / clock.rate as f64, -(clock.bits as i32))
 }
 
 /// How many standard deviations the chi-square statistic of the counts lies above its mean (Wilson-Hilferty).

@@ -138,7 +138,7 @@ fn run_is_even<E: Entropy>(first: &mut LazyUniform, entropy: &mut E) -> bool {
 }
 
 /// Whether a < b, as real numbers.
-fn is_below<E: Entropy>(a: &mut LazyUniform, b: &mut LazyUniform, entropy: &mut E) -> bool {
+pub(crate) fn is_below<E: Entropy>(a: &mut LazyUniform, b: &mut LazyUniform, entropy: &mut E) -> bool {
     if a.head() != b.head() {
         return a.head() < b.head();
     }

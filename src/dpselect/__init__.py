@@ -1,11 +1,11 @@
 """Differentially private selection: exactly sampled, at the speed of ``argmax``.
 
 Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndFlip`, `ExponentialMechanism`,
-`ReportNoisyMax`. Numbers: `quantile`, `median`, `quantiles`, `LaplaceMechanism`, `GeometricMechanism`, `MeanMechanism`,
-`RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`. Scores of numbers: `IntervalMechanism`,
-`PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`, `GridMechanism`. Whole distributions:
-`NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`. Tables: `Dataset`, whose answers
-are each a `Release`. Before spending: `planning`. What was spent: `accounting`.
+`ReportNoisyMax`; in several places: `PartialSelection`. Numbers: `quantile`, `median`, `quantiles`, `LaplaceMechanism`,
+`GeometricMechanism`, `MeanMechanism`, `RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`. Scores of
+numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`, `GridMechanism`. Whole
+distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`. Tables: `Dataset`,
+whose answers are each a `Release`. Before spending: `planning`. What was spent: `accounting`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -56,6 +56,7 @@ from dpselect.mechanisms import (
     MarginalsMechanism,
     MeanMechanism,
     NoisyHistogramMechanism,
+    PartialSelection,
     PermuteAndFlip,
     PiecewiseLinearMechanism,
     PriceListMechanism,
@@ -115,6 +116,7 @@ __all__ = [
     "MissingExtraError",
     "Neighbours",
     "NoisyHistogramMechanism",
+    "PartialSelection",
     "PermuteAndFlip",
     "PiecewiseLinearMechanism",
     "PriceListMechanism",

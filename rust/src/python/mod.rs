@@ -7,6 +7,7 @@ mod errors;
 mod integers;
 mod intervals;
 mod landscapes;
+mod partial;
 mod sampler;
 mod shares;
 
@@ -28,5 +29,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<intervals::Grid>()?;
     module.add_class::<intervals::IntervalSampler>()?;
     module.add_class::<landscapes::LandscapeSampler>()?;
+    module.add_class::<partial::Partial>()?;
     module.add_class::<sampler::Sampler>()
 }

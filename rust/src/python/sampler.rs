@@ -24,12 +24,7 @@ pub struct Sampler {
 impl Sampler {
     #[new]
     fn new(py: Python<'_>, law: &str, epsilon: f64, sensitivity: f64, factor: u8) -> PyResult<Self> {
-        let law = match law {
-            "exponential" => Law::Exponential,
-            "permute_and_flip" => Law::PermuteAndFlip,
-            "laplace" => Law::LaplaceNoisyMax,
-            _ => return Err(invalid_parameter(py, "law", "<unknown>", "exponential, permute_and_flip or laplace")),
-        };
+        let law = law_named(py, law)?;
         if !matches!(factor, 1 | 2) {
             return Err(invalid_parameter(py, "factor", "<out of range>", "1 or 2"));
         }
@@ -66,6 +61,15 @@ impl Sampler {
             })
         })?;
         Ok(to_numpy(scores.py(), picks))
+    }
+}
+
+pub fn law_named(py: Python<'_>, name: &str) -> PyResult<Law> {
+    match name {
+        "exponential" => Ok(Law::Exponential),
+        "permute_and_flip" => Ok(Law::PermuteAndFlip),
+        "laplace" => Ok(Law::LaplaceNoisyMax),
+        _ => Err(invalid_parameter(py, "law", "<unknown>", "exponential, permute_and_flip or laplace")),
     }
 }
 

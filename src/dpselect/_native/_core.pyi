@@ -9,6 +9,7 @@ __all__ = [
     "Grid",
     "IntervalSampler",
     "LandscapeSampler",
+    "Partial",
     "Proposals",
     "ResponseSampler",
     "Sampler",
@@ -185,6 +186,42 @@ class LandscapeSampler:
         The numbers are little-endian integers over `denominator`, which like `unit` is positive and without a sign; the
         others are in two's complement.
         """
+
+@final
+class Partial:
+    """The winner of some of the scores with what later bits its time needs; private, and good for one use.
+
+    ``InvalidParameterError`` at a second use of `merged`, `to_bytes` or `winner`.
+    """
+
+    @staticmethod
+    def of(
+        law: Literal["exponential", "permute_and_flip"],
+        epsilon: float,
+        sensitivity: float,
+        factor: Literal[1, 2],
+        scores: object,
+        partition: int,
+    ) -> Partial:
+        """Draw from ``scores`` (as those of `Sampler`, or none at all)."""
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Partial | None:
+        """What `to_bytes` wrote; ``None`` for any other bytes."""
+
+    def is_drawn_with(
+        self, law: Literal["exponential", "permute_and_flip"], epsilon: float, sensitivity: float, factor: Literal[1, 2]
+    ) -> bool:
+        """Whether it was drawn with these arguments, which are public."""
+
+    def merged(self, other: Partial) -> Partial:
+        """The first of both, drawn with the same arguments."""
+
+    def to_bytes(self) -> bytes:
+        """About a hundred bytes."""
+
+    def winner(self) -> tuple[int, int] | None:
+        """Partition and index; ``None`` if there was no score."""
 
 @final
 class Sampler:

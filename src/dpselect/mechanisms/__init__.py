@@ -14,6 +14,7 @@ from dpselect.mechanisms.mean import MeanMechanism
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_histogram import NoisyHistogramMechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
+from dpselect.mechanisms.partial import PartialSelection, Winner
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.piecewise_linear import PiecewiseLinearMechanism
 from dpselect.mechanisms.price import PriceMechanism
@@ -41,6 +42,7 @@ __all__ = [
     "MeanMechanism",
     "Mechanism",
     "NoisyHistogramMechanism",
+    "PartialSelection",
     "PermuteAndFlip",
     "PiecewiseLinearMechanism",
     "PriceListMechanism",
@@ -52,5 +54,6 @@ __all__ = [
     "ReportNoisyMax",
     "SmoothedHistogramMechanism",
     "TopKPlan",
+    "Winner",
     "plan_top_k",
 ]

@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 from numpy import ndarray
@@ -51,12 +51,17 @@ class Mechanism(ScaledMechanism, abc.ABC):
 
     def __post_init__(self) -> None:
         ScaledMechanism.__post_init__(self)
-        self._set("_sampler", _core.Sampler(self.law.name, self.epsilon, self.sensitivity, self._factor))
+        self._set("_sampler", _core.Sampler(*self.terms))
 
     @property
     @abc.abstractmethod
     def law(self) -> Law:
         """How the winner is distributed, in units of the scale."""
+
+    @property
+    def terms(self) -> tuple[Literal["exponential", "permute_and_flip", "laplace"], float, float, Literal[1, 2]]:
+        """Name of the law, epsilon, sensitivity and what the scale is a multiple of: all that a draw depends on."""
+        return self.law.name, self.epsilon, self.sensitivity, self._factor
 
     @property
     def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
