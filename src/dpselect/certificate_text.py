@@ -210,12 +210,13 @@ _FIELDS: dict[str, Check] = {
     ),
     "receipt": _if_any(_RECEIPT, optional=["request"]),
     "event": _anything,
-    "task": _one_of("most_common", "top_k", "quantile", "quantiles", "best_price", "density"),
+    "task": _one_of("most_common", "top_k", "quantile", "quantiles", "best_price", "density", "best_features"),
     "column": _any_text,
     "mechanism": _always({"name": _text, "rounds": _count, "sensitivity": _positive, "monotonic": _bool}),
     "candidates": _anything,
     "error_bound": _if_any(
-        {"within": _within, "confidence": _probability, "unit": _one_of("ranks", "revenue", "share")}, optional=["unit"]
+        {"within": _within, "confidence": _probability, "unit": _one_of("ranks", "revenue", "share", "weighted rows")},
+        optional=["unit"],
     ),
     "arguments": _anything,
     "proofs": _list_of(_text),
@@ -271,6 +272,10 @@ def _check_task(fields: Fields) -> None:
             value_check = _KINDS[about["kind"]]
             _object_with(arguments, "arguments", {})
             length = fields["mechanism"]["rounds"] if task == "top_k" else None
+        case "best_features":
+            about = _object_with(public, "candidates", _LISTED, optional=["range"])
+            _object_with(arguments, "arguments", {"classes": _whole(2)})
+            value_check, length = _KINDS[about["kind"]], fields["mechanism"]["rounds"]
         case "best_price":
             _object_with(public, "candidates", _BOUNDS if source == "bounds" else _PRICES)
             _object_with(arguments, "arguments", _ROWS)

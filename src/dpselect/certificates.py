@@ -95,7 +95,7 @@ def _error_bound(release: Release, event: Event) -> float | None:
             return PermuteAndFlip(epsilon=release.epsilon, **arguments).error_bound(count, confidence=confidence)
         case "quantile":
             return ExponentialMechanism(epsilon=release.epsilon, **arguments).error_bound(count, confidence=confidence)
-        case "top_k" if isinstance(event, ComposedEvent):
+        case "top_k" | "best_features" if isinstance(event, ComposedEvent):
             rounds, delta = release.rounds, release.delta
             plan = plan_top_k(count, rounds, epsilon=release.epsilon, delta=delta, **arguments)
             return plan.error_bound(confidence=confidence)

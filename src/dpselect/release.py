@@ -34,10 +34,10 @@ class Release:
     """One private answer and everything needed to judge its guarantee.
 
     Attributes:
-        value: the selected candidate; for ``top_k`` a list of them, best first; for ``quantiles`` a list, one for
-            each level, for ``density`` one for each bin.
+        value: the selected candidate; for ``top_k`` and ``best_features`` a list of them, best first; for
+            ``quantiles`` a list, one for each level, for ``density`` one for each bin.
         task: which question was asked: ``"most_common"``, ``"top_k"``, ``"quantile"``, ``"quantiles"``,
-            ``"best_price"`` or ``"density"``.
+            ``"best_price"``, ``"density"`` or ``"best_features"``.
         column: the column the answer is about.
         unit: the column that names who is protected.
         mechanism: name of the mechanism that drew, as exported by `dpselect`.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dpselect.answers.answer import Answer, Certified, Value
 from dpselect.answers.counts import MostCommonAnswer, TopKAnswer
 from dpselect.answers.density import DensityAnswer
+from dpselect.answers.features import FeaturesAnswer
 from dpselect.answers.price import PriceAnswer
 from dpselect.answers.quantiles import QuantileAnswer, QuantilesAnswer
 from dpselect.answers.text import as_text
@@ -21,6 +22,7 @@ _ANSWERS: dict[str, Answer] = {
     "quantiles": QuantilesAnswer(),
     "best_price": PriceAnswer(),
     "density": DensityAnswer(),
+    "best_features": FeaturesAnswer(),
 }
 
 

@@ -1,6 +1,7 @@
 """From a summary to a score per candidate, together with the proof of how far each score can move."""
 
 from dpselect.scores.counts import DISTINCT_UNITS, count_scores
+from dpselect.scores.features import rule_scores, rule_sensitivity
 from dpselect.scores.prices import price_range_sensitivity, price_sensitivity
 from dpselect.scores.ranks import rank_sensitivity
 from dpselect.scores.scores import Scores
@@ -12,4 +13,6 @@ __all__ = [
     "price_range_sensitivity",
     "price_sensitivity",
     "rank_sensitivity",
+    "rule_scores",
+    "rule_sensitivity",
 ]

@@ -50,15 +50,16 @@ class Spending:
         gather: Callable[[], Gathered],
         asked: Question,
         request: str | None,
+        *,
+        neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Release:
         """Read, charge, draw and store, in this order; or return what is stored for the request.
 
         Reading comes first, as a file that cannot be read should cost nothing; but not before the account was asked.
+        The relation is the one the task guarantees, whatever else its mechanism would.
         """
         column, unit = asked.column, asked.unit
-        # Every table task guarantees this relation, whatever else its mechanism would.
-        name = type(mechanism).__name__
-        run = Run(event=task.event, mechanism=name, neighbours=Neighbours.ADD_REMOVE, unit=unit)
+        run = Run(event=task.event, mechanism=type(mechanism).__name__, neighbours=neighbours, unit=unit)
         if self._ledger is None:
             if request is not None:
                 raise InvalidParameterError("request", Shown(repr(request)), "a ledger and an account beside it")

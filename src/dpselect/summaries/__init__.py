@@ -4,15 +4,19 @@ from dpselect.summaries.bins import PublicBins
 from dpselect.summaries.candidates import CandidateKind, PublicCandidates
 from dpselect.summaries.counts import CandidateCounts
 from dpselect.summaries.domain import PublicDomain
+from dpselect.summaries.features import HIGHEST_WEIGHT, PublicFeatures, RuleCounts
 from dpselect.summaries.totals import CandidateTotals
 from dpselect.summaries.values import UnitValues
 
 __all__ = [
+    "HIGHEST_WEIGHT",
     "CandidateCounts",
     "CandidateKind",
     "CandidateTotals",
     "PublicBins",
     "PublicCandidates",
     "PublicDomain",
+    "PublicFeatures",
+    "RuleCounts",
     "UnitValues",
 ]
