@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -67,7 +66,7 @@ class Dataset:
         self._rows = Rows(source, unit=unit, progress=progress)
 
     def __repr__(self) -> str:
-        return f"Dataset({self._rows.source!r}, unit={self._rows.unit!r})"
+        return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"
 
     def most_common(
         self, column: str, *, candidates: object = None, epsilon: float, request: str | None = None
@@ -385,4 +384,4 @@ class Dataset:
 
     def _question(self, task: str, column: str, **arguments: object) -> Question:
         self._rows.check(column)  # a column that is not there is refused before anything is charged
-        return Question(task, os.path.realpath(self._rows.source), self._rows.unit, column, arguments)
+        return Question(task, self._rows.origin, self._rows.unit, column, arguments)

@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
-from dpselect.backends.files import (
-    Column,
-    FileTable,
-    candidate_kind,
-    check_match,
-    check_numeric,
-    count_distinct_units,
-    gather_unit_values,
-)
+from dpselect.backends.columns import Column, candidate_kind, check_match, check_numeric
+from dpselect.backends.contract import Table
+from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.summaries import CandidateCounts, CandidateKind, PublicCandidates, PublicDomain, UnitValues
 
 
 class Rows:
-    """A description of a table, not a copy: headers and footers are read now, rows anew for each summary.
+    """A description of a table, not a copy: headers, footers and schemas are read now, rows anew for each summary.
 
     Raises:
-        InvalidDataError: no such file or column, or the file is not what its name says.
+        InvalidDataError: no such table or column, or a file is not what its name says.
     """
 
-    __slots__ = ("_progress", "_table", "_unit")
+    __slots__ = ("_progress", "_source", "_table", "_unit")
 
-    def __init__(self, source: str | Path, *, unit: str, progress: Callable[[float], None] | None) -> None:
-        self._table = FileTable.at(source)
+    def __init__(self, source: object, *, unit: str, progress: Callable[[float], None] | None) -> None:
+        self._source = source
+        self._table: Table = open_table(source)
         self._unit = self._table.unit(unit)
         self._progress = progress
 
     @property
-    def source(self) -> str:
-        """As it was given."""
-        return self._table.source
+    def shown(self) -> str:
+        """How ``repr`` speaks of the table."""
+        return self._table.shown
+
+    @property
+    def origin(self) -> str:
+        """Which table a question was asked of, as far as can be said of it: the path of files, else what it is."""
+        source = self._source
+        if isinstance(source, Path) or (isinstance(source, str) and "://" not in source):
+            return os.path.realpath(source)
+        return self._table.shown
 
     @property
     def unit(self) -> str:
@@ -58,19 +62,18 @@ class Rows:
         """How many units have each candidate."""
         asked = self.check(column)
         check_match(asked, candidates.kind)
-        return count_distinct_units(
-            self._table, unit=self._unit, column=asked, candidates=candidates, progress=self._progress
-        )
+        (counts,) = self._table.count(unit=self._unit, column=asked, candidates=candidates, progress=self._progress)
+        return counts
 
     def gather(self, column: str, domain: PublicDomain, *, max_rows_per_unit: int) -> UnitValues:
         """The numbers of a column, at most so many of each unit."""
         asked = self.check(column)
         check_numeric(asked)
-        return gather_unit_values(
-            self._table,
+        (values,) = self._table.gather(
             unit=self._unit,
             column=asked,
             domain=domain,
             max_rows_per_unit=max_rows_per_unit,
             progress=self._progress,
         )
+        return values
