@@ -54,10 +54,11 @@ def median(values: Sequence[float], lower: float, upper: float, epsilon: float, 
     return float(edges[chosen] + (edges[chosen + 1] - edges[chosen]) * rng.random())
 
 
-def select(scores: Sequence[float], epsilon: float, uniform: float) -> int:
-    """The exponential mechanism in 32-bit floats, as on a graphics card: where does a uniform number fall?"""
+def select(scores: Sequence[float], epsilon: float, uniform: Any) -> Any:
+    """The exponential mechanism in 32-bit floats, as on a graphics card: where do uniform numbers fall?"""
     weights = np.exp(np.float32(epsilon / 2) * (np.array(scores, dtype=np.float32) - np.float32(max(scores))))
-    return int(np.searchsorted(np.cumsum(weights / weights.sum(), dtype=np.float32), np.float32(uniform), side="right"))
+    ends = np.cumsum(weights, dtype=np.float32)
+    return np.searchsorted(ends, uniform * ends[-1], side="right")
 
 
 def mean_age(rows: Iterable[tuple[str, str]], epsilon: float, rng: np.random.Generator) -> float:
