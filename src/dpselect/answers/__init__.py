@@ -10,6 +10,7 @@ from dpselect.answers.counts import BestDateAnswer, LeastCommonAnswer, MostCommo
 from dpselect.answers.density import DensityAnswer
 from dpselect.answers.price import PriceAnswer
 from dpselect.answers.quantiles import QuantileAnswer, QuantilesAnswer
+from dpselect.answers.sums import BestByAnswer, MeanAnswer
 from dpselect.answers.text import as_text
 
 __all__ = ["Answer", "Answered", "Certified", "Value", "answer_to", "as_text"]
@@ -23,6 +24,8 @@ _ANSWERS: dict[str, Answer] = {
     "quantiles": QuantilesAnswer(),
     "best_price": PriceAnswer(),
     "density": DensityAnswer(),
+    "mean": MeanAnswer(),
+    "best_by": BestByAnswer(),
 }
 
 

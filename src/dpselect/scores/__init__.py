@@ -4,6 +4,7 @@ from dpselect.scores.counts import DISTINCT_UNITS, count_scores, count_sensitivi
 from dpselect.scores.prices import price_range_sensitivity, price_sensitivity
 from dpselect.scores.ranks import rank_sensitivity
 from dpselect.scores.scores import Scores
+from dpselect.scores.sums import sum_range, sum_scores, sum_sensitivity
 
 __all__ = [
     "DISTINCT_UNITS",
@@ -14,4 +15,7 @@ __all__ = [
     "price_sensitivity",
     "rank_sensitivity",
     "rarity_scores",
+    "sum_range",
+    "sum_scores",
+    "sum_sensitivity",
 ]

@@ -14,10 +14,11 @@ from dpselect.session.prices import PriceQuestions
 from dpselect.session.quantiles import QuantileQuestions
 from dpselect.session.rows import Rows
 from dpselect.session.spending import Spending
+from dpselect.session.sums import SumQuestions
 from dpselect.summaries import CandidateKind
 
 
-class Dataset(CountQuestions, QuantileQuestions, PriceQuestions, DistributionQuestions):
+class Dataset(CountQuestions, SumQuestions, QuantileQuestions, PriceQuestions, DistributionQuestions):
     """A table about people (or devices, or visits) that can be asked private questions.
 
     A description, not a copy: constructing it reads headers and footers, each question reads the rows anew. It does
@@ -72,7 +73,7 @@ class Dataset(CountQuestions, QuantileQuestions, PriceQuestions, DistributionQue
         self._rows = Rows(source, unit=unit, progress=progress)
 
     def __repr__(self) -> str:
-        return f"Dataset({self._rows.source!r}, unit={self._rows.unit!r})"
+        return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"
 
     def candidate_kind(self, column: str) -> CandidateKind | None:
         """The kind of candidates that `column`'s type asks for; None if several fit, as any do in CSV.

@@ -6,6 +6,7 @@ from functools import partial
 
 from dpselect.release import Release
 from dpselect.session.asking import Asking
+from dpselect.summaries import PublicGroups
 from dpselect.tasks import BestPrice
 
 
@@ -22,6 +23,9 @@ class PriceQuestions(Asking):
         bounds: tuple[float, float] | None = None,
         epsilon: float,
         max_rows_per_unit: int = 1,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
         request: str | None = None,
     ) -> Release:
         """The price that earns the most, of a list or between bounds, if everybody buys whose offer is at least it.
@@ -38,12 +42,14 @@ class PriceQuestions(Asking):
             bounds: instead of a list, the smallest and the largest answer, ``0 <= lower < upper``, public as well: any
                 number between them. Prefer a list; only for one there is a bound on the error that holds for all
                 offers.
-            epsilon: privacy loss of this release, > 0.
+            epsilon: privacy loss of this release, > 0; with groups, of all of them together.
             max_rows_per_unit: of a unit that has more rows, so many are chosen at random. The error grows with it.
+            by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` is for each group.
             request: see `Dataset`.
 
         Returns:
-            A release whose value is one of the prices, or a number within the bounds.
+            A release whose value is one of the prices, or a number within the bounds; with groups a dictionary of
+            one for each.
 
         Raises:
             InvalidCandidatesError: `prices` are not such a list, or not exactly one of `prices` and `bounds` is given.
@@ -52,15 +58,26 @@ class PriceQuestions(Asking):
 
         Proof: ``proofs/best_price.md`` and ``proofs/permute_and_flip.md``; with bounds ``proofs/prices.md``.
 
-        >>> people = Dataset("examples/data/adult.csv", unit="person_id")
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
         >>> release = people.best_price("capital_gain", prices=range(500, 10_001, 500), epsilon=1.0)
         >>> release.value  # ahead of the second best, 6500, by 446,000
         7000
         >>> print(release.accuracy)
         With 99% confidence the revenue of the released price is within 65,000 of the best.
         """
-        task = BestPrice.planned(
-            prices, bounds=bounds, epsilon=epsilon, max_rows_per_unit=max_rows_per_unit, neighbours=self._neighbours
+
+        def planned(part: float) -> BestPrice:
+            return BestPrice.planned(
+                prices, bounds=bounds, epsilon=part, max_rows_per_unit=max_rows_per_unit, neighbours=self._neighbours
+            )
+
+        task = planned(epsilon)  # for what is gathered, which does not depend on epsilon
+        return self._answer_each(
+            planned,
+            column,
+            partial(self._rows.gather, column, task.domain, max_rows_per_unit=task.max_rows_per_unit),
+            epsilon=epsilon,
+            groups=PublicGroups.given(by, groups, max_groups_per_unit),
+            request=request,
         )
-        gather = partial(self._rows.gather, column, task.domain, max_rows_per_unit=task.max_rows_per_unit)
-        return self._answer(task, column, gather, request)
