@@ -136,20 +136,8 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
             weights=class_weights(self.class_weights, len(labels)),
         )
         task = BestFeatures.planned(features, self.k, epsilon=self.epsilon, delta=self.delta, neighbours=relation)
-        asked = Question(
-            "best_features",
-            "",
-            self.unit,
-            "features",
-            {
-                "k": task.plan.k,
-                "delta": task.plan.delta,
-                "names": names.values,
-                "bins": features.bins,
-                "classes": labels,
-                "weights": features.weights,
-            },
-        )
+        question = task.question | {"classes": labels}
+        asked = Question(task.terms.task, "", self.unit, "features", question)
 
         def tally() -> RuleCounts:
             return features.tally((column(table, place) for place in range(table.shape[1])), classes)
@@ -160,9 +148,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
                 "fitted again without a ledger: this is another release, and its epsilon adds to the earlier ones",
                 stacklevel=2,
             )
-        self.release_: Release = spending.answer(
-            task, task.plan.mechanism, tally, asked, self.request, neighbours=relation
-        )
+        self.release_: Release = spending.answer(task, tally, asked, self.request)
         place_of = {names[place]: place for place in range(len(names))}
         self.selected_ = np.array([place_of[each] for each in cast("list[Any]", self.release_.value)], dtype=np.int64)
         return self

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from typing import Any, ClassVar
 
 from dpselect.accounting import ComposedEvent
+from dpselect.answers import Value
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.privacy import Neighbours
-from dpselect.release import CONFIDENCE, Release
+from dpselect.release import CONFIDENCE
 from dpselect.scores import rule_scores, rule_sensitivity
 from dpselect.summaries import PublicFeatures, RuleCounts
+from dpselect.tasks.task import Task, Terms
 
 _PROOFS = {
     PermuteAndFlip: "proofs/permute_and_flip.md",
@@ -20,7 +22,7 @@ _PROOFS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BestFeatures:
+class BestFeatures(Task[RuleCounts]):
     """Which k features does a rule do best on? Planned from public arguments; sees the counts only in `release`.
 
     Attributes:
@@ -28,6 +30,8 @@ class BestFeatures:
         neighbours: which data sets the guarantee compares.
         plan: the mechanism of a round, the number of rounds, and the total cost.
     """
+
+    name: ClassVar[str] = "best_features"
 
     features: PublicFeatures
     neighbours: Neighbours
@@ -60,34 +64,39 @@ class BestFeatures:
         """What one release costs, for accounting; to be charged before `release` is called."""
         return self.plan.event
 
-    def release(self, counts: RuleCounts, *, column: str, unit: str, time: datetime) -> Release:
-        """Draw, and certify what was drawn; the arguments are those of `MostCommon.release`.
+    @property
+    def terms(self) -> Terms:
+        """What the certificate will say.
 
         Proof: ``proofs/feature_scores.md`` (the sensitivity), ``proofs/top_k.md`` (the rounds) and the page of the
         plan's mechanism (each draw).
         """
-        scores = rule_scores(counts, self.features, neighbours=self.neighbours)
-        return Release(
-            value=[self.features.names[position] for position in self.plan.select(scores.values)],
-            task="best_features",
-            column=column,
-            unit=unit,
+        return Terms(
+            task=self.name,
             mechanism=type(self.plan.mechanism).__name__,
             rounds=self.plan.k,
             epsilon=self.plan.epsilon,
             delta=self.plan.delta,
-            sensitivity=scores.sensitivity.value,
-            monotonic=scores.sensitivity.monotonic,
-            neighbours=self.neighbours,
+            sensitivity=rule_sensitivity(max(self.features.weights), neighbours=self.neighbours),
             candidates=self.features.names.description(),
             error_bound=self.plan.error_bound(confidence=CONFIDENCE),
-            confidence=CONFIDENCE,
-            proofs=(
-                scores.sensitivity.proof,
-                "proofs/top_k.md",
-                _PROOFS[type(self.plan.mechanism)],
-                "proofs/exact_sampling.md",
-            ),
-            time=time,
+            proofs=("proofs/top_k.md", _PROOFS[type(self.plan.mechanism)]),
             arguments={"classes": len(self.features.weights)},
         )
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """The public arguments that tell this question from others; the labels of the classes are not known here."""
+        features = self.features
+        return {
+            "k": self.plan.k,
+            "delta": self.plan.delta,
+            "names": features.names.values,
+            "bins": features.bins,
+            "weights": features.weights,
+        }
+
+    def draw(self, summary: RuleCounts, /) -> list[Value]:
+        """The names of the features, best first."""
+        scores = rule_scores(summary, self.features, neighbours=self.neighbours)
+        return [self.features.names[position] for position in self.plan.select(scores.values)]
