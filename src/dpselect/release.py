@@ -35,8 +35,8 @@ class Release:
 
     Attributes:
         value: the selected candidate; for ``top_k`` and ``best_features`` a list of them, best first; for
-            ``quantiles`` a list, one for each level, for ``density`` one for each bin. If several groups were asked, a dictionary with such an
-            answer for each.
+            ``quantiles`` a list, one for each level, for ``density`` one for each bin. If several
+            groups were asked, a dictionary with such an answer for each.
         task: which question was asked: the name of a method of `Dataset` (``"quantile"`` for a median), or
             ``"best_features"``.
         column: the column the answer is about.

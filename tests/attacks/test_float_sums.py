@@ -12,6 +12,8 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
+from dpselect.summaries import PublicCandidates, PublicClip
+from dpselect.tasks import BestBy
 from tests.attacks import naive
 from tests.backends.tables import total, write_rows
 
@@ -68,6 +70,19 @@ def test_here_one_row_moves_a_sum_by_at_most_its_bound(tmp_path: Path, kind: str
         path = write_rows(tmp_path, rows + few, kind=kind, types=(pa.string(), None, None, pa.float64()))
         found.append(total(path, ["x"], scale=100, bounds=(-100, 100))[0][0])
     assert [each - found[0] for each in found] == [0, 10, 100, -100, 0, 100]
+
+
+def test_here_one_row_changes_no_probability_by_more_than_epsilon(tmp_path: Path) -> None:
+    """The person of 1 in front of very many, who decides how a sum of floats is rounded; here as one of two groups."""
+    clip = PublicClip.given("amount", (0, 1), scale=2**25)
+    task = BestBy.planned(PublicCandidates.given(["x", "y"]), clip, epsilon=1.0)
+    many = [(str(place), "xy"[place % 2], "all", 2.0**-24 * (1 + 2.0**-10)) for place in range(2000)]
+    laws = []
+    for first in ([], [("first", "x", "all", 1.0)]):
+        path = write_rows(tmp_path, first + many, kind="parquet", types=(pa.string(), None, None, pa.float32()))
+        (found,) = total(path, ["x", "y"], scale=2**25, bounds=(clip.lower, clip.upper))
+        laws.append(np.log(task.mechanism.pmf(np.array(found))))
+    assert 0.5 < np.abs(laws[1] - laws[0]).max() <= 1.0 + 1e-9
 
 
 def test_a_mean_is_of_exact_sums() -> None:

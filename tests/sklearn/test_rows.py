@@ -162,6 +162,13 @@ def test_text_labels(seen: list[tuple[TopKPlan, list[int]]]) -> None:
     assert {tuple(scores) for _, scores in seen} == {(3, 2)}
 
 
+def test_what_is_masked_is_missing(seen: list[tuple[TopKPlan, list[int]]]) -> None:
+    table = np.ma.array([[0, 3], [3, 3], [0, 0], [3, 0]], mask=[[0, 0], [0, 0], [1, 0], [1, 0]])
+    labels = np.ma.array([0, 1, 1, 1], mask=[0, 0, 0, 1])
+    selector().fit(table, labels)
+    assert seen[0][1] == [3, 2]
+
+
 def test_no_rows_are_as_good_as_many(seen: list[tuple[TopKPlan, list[int]]]) -> None:
     kept = {selector().fit(np.zeros((0, 2)), np.zeros(0)).release_.value[0] for _ in range(40)}
     assert kept == {0, 1}  # one of them is missed with probability 2^-39

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
+from numpy import ma
 from numpy.typing import NDArray
 
 from dpselect.errors import InvalidDataError, Shown, describe
@@ -79,13 +80,20 @@ def positions(y: Any, classes: Sequence[object], *, rows: int) -> NDArray[np.int
 def _array(given: Any, name: str) -> NDArray[Any]:
     """What knows its type keeps it; of lists the type would depend on what is in the rows."""
     try:
-        typed = hasattr(given, "dtype") or hasattr(given, "__array__")
-        array = np.asarray(given) if typed else np.asarray(given, dtype=object)
+        held = _unmasked(given)
+        typed = hasattr(held, "dtype") or hasattr(held, "__array__")
+        array = np.asarray(held) if typed else np.asarray(held, dtype=object)
     except (ValueError, TypeError):
         array = None
     if array is None:
         raise InvalidDataError(name, Shown(describe(given)), "an array, a data frame or a list of rows")
     return array
+
+
+def _unmasked(given: Any) -> Any:
+    """What is masked is missing, whatever lies below the mask."""
+    is_masked: bool = isinstance(given, ma.MaskedArray)
+    return given.astype(object).filled(None) if is_masked else given
 
 
 def _check_kind(labels: NDArray[Any], classes: Sequence[object]) -> None:
