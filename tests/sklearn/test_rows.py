@@ -111,7 +111,7 @@ def test_the_loss_between_all_neighbours_of_two_rows(neighbours: str) -> None:
                 found[repr((one, other))] = np.abs(law(one, monotonic) - law(other, monotonic)).max()
         return max(found.values())
 
-    rows = rows if neighbours == "add_remove" else rows[::2]
+    rows = rows if neighbours == "add_remove" else rows[::3]
     assert worst(neighbours == "add_remove") <= 1.0 + 1e-9
     if neighbours == "replace_one":
         assert worst(True) > 1.0 + 1e-9

@@ -15,6 +15,7 @@ from dpselect.errors import InvalidDataError, Shown, describe
 
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 _LABELS = (*_NUMBERS, str)
+_MASKED: Any = ma.MaskedArray
 _CELLS = (*_NUMBERS, Decimal, Fraction)
 
 
@@ -92,8 +93,7 @@ def _array(given: Any, name: str) -> NDArray[Any]:
 
 def _unmasked(given: Any) -> Any:
     """What is masked is missing, whatever lies below the mask."""
-    is_masked: bool = isinstance(given, ma.MaskedArray)
-    return given.astype(object).filled(None) if is_masked else given
+    return given.astype(object).filled(None) if isinstance(given, _MASKED) else given
 
 
 def _check_kind(labels: NDArray[Any], classes: Sequence[object]) -> None:
