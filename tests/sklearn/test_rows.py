@@ -111,7 +111,8 @@ def test_the_loss_between_all_neighbours_of_two_rows(neighbours: str) -> None:
                 found[repr((one, other))] = np.abs(law(one, monotonic) - law(other, monotonic)).max()
         return max(found.values())
 
-    rows = rows if neighbours == "add_remove" else rows[::3]
+    if neighbours == "replace_one":  # many more pairs
+        rows = [(values, label) for values, label in rows if label >= 0 and not np.isnan(values).any()]
     assert worst(neighbours == "add_remove") <= 1.0 + 1e-9
     if neighbours == "replace_one":
         assert worst(True) > 1.0 + 1e-9
