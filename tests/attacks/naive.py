@@ -27,9 +27,8 @@ def most_common(values: Iterable[Hashable], epsilon: float, rng: np.random.Gener
 
 
 def noisy_sum(amounts: Any, upper: float, epsilon: float, rng: np.random.Generator) -> float:
-    """The sum of amounts clipped to 0 ... `upper`, one after the other in the type they have."""
-    total = np.add.accumulate(np.clip(amounts, 0, upper))[-1]
-    return float(total) + laplace(rng, upper / epsilon)
+    """The sum of amounts clipped to 0 ... `upper`, in the type they have."""
+    return float(sum(np.clip(amounts, 0, upper))) + laplace(rng, upper / epsilon)
 
 
 def best_by_total(groups: Sequence[str], amounts: Any, names: Sequence[str], rng: np.random.Generator) -> str:
