@@ -167,11 +167,12 @@ def _as_list(candidates: Any) -> list[Any]:
 
 def _only_column(candidates: Any) -> Any:
     """The one column of a frame; what is no frame as it is."""
-    names = getattr(candidates, "column_names", None)  # Arrow
+    is_lazy = hasattr(candidates, "collect")
+    names = [] if is_lazy else getattr(candidates, "column_names", None)  # Arrow
     names = getattr(candidates, "columns", None) if names is None else names
     if names is None:
         return candidates
-    if not hasattr(candidates, "__getitem__") or hasattr(candidates, "collect") or len(names) != 1:
+    if len(names) != 1:
         raise _refusal(candidates, _LISTS, "Or a frame in memory of one column.")
     return candidates[names[0]]
 
