@@ -159,7 +159,7 @@ def test_nothing_is_missing_from_the_certificate() -> None:
         "arguments",
         "event",
         "groups",
-    }  # which other questions have none of
+    }  # not of all
     flat = {**certificate, **certificate["guarantee"], **certificate["mechanism"], **certificate["error_bound"]}
     renamed = {"error_bound": "within"}
     for field in dataclasses.fields(release):

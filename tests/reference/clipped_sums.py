@@ -1,50 +1,70 @@
-"""Sums of clipped amounts per candidate, and all their neighbours by brute force.
+"""Sums of clipped whole amounts, in exact fractions, and all their neighbours by brute force.
 
 Proof: ``proofs/clipped_sums.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
-Row = tuple[str | None, int | None]
-"""Candidate and amount, in scaled whole numbers; either may be missing."""
+Row = tuple[str | None, str | None, int | Fraction | None]
+"""Unit, value and number; each may be missing."""
 
-Data = Mapping[str, tuple[Row, ...]]
-"""The rows of each unit."""
+Contribution = tuple[tuple[str | None, int | None], ...]
+"""Candidate and number in each of one unit's rows."""
 
+Data = Mapping[str, Contribution]
 
-def clipped(amount: int, clip: tuple[int, int]) -> int:
-    """The number within the bounds that is nearest to `amount`."""
-    lower, upper = clip
-    return max(lower, min(upper, amount))
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
 
-def contribution(rows: Sequence[Row], candidate: str, *, clip: tuple[int, int]) -> int:
-    """What one unit's rows add to a candidate: 0 if none of them is about it.
+def row_amount(number: int | Fraction, *, scale: int | Fraction, lower: int, upper: int) -> int:
+    """The whole number a row adds: scaled, rounded half to even, clipped.
 
-    >>> contribution([("x", 9), ("x", 9), ("y", 1)], "x", clip=(-2, 5))
-    5
-    >>> contribution([("y", 1)], "x", clip=(2, 5))
-    0
+    >>> [row_amount(Fraction(each, 2), scale=1, lower=-9, upper=9) for each in (1, 3, 5, -1, 99)]
+    [0, 2, 2, 0, 9]
     """
-    amounts = [clipped(amount, clip) for what, amount in rows if what == candidate and amount is not None]
-    return clipped(sum(amounts), clip) if amounts else 0
+    return max(lower, min(upper, round(Fraction(number) * scale)))
 
 
-def sums(data: Data, candidates: Sequence[str], *, clip: tuple[int, int], most: int | None = None) -> tuple[int, ...]:
-    """The score of each candidate; with `most`, sums beyond it count as it, in either direction.
+def clipped_totals(
+    rows: Iterable[Row], *, candidates: Sequence[str], scale: int | Fraction = 1, lower: int, upper: int
+) -> tuple[int, ...]:
+    """For each candidate the sum of the units' amounts, each of them a clipped sum of clipped amounts.
+
+    A row is left out if its unit, its candidate or its number is missing. A sum that 64 bits cannot hold counts as the
+    nearest they can.
+
+    >>> rows = [("ann", "x", 7), ("ann", "x", 7), ("bob", "x", -3), (None, "x", 5), ("bob", "y", None)]
+    >>> clipped_totals(rows, candidates=["x", "y"], lower=0, upper=10)
+    (10, 0)
+    """
+    units: dict[tuple[str, str], int] = {}
+    for unit, value, number in rows:
+        if unit is not None and value is not None and number is not None:
+            added = row_amount(number, scale=scale, lower=lower, upper=upper)
+            units[unit, value] = units.get((unit, value), 0) + added
+    totals = [
+        sum(max(lower, min(upper, amount)) for (_, value), amount in units.items() if value == candidate)
+        for candidate in candidates
+    ]
+    return tuple(max(SMALLEST, min(LARGEST, total)) for total in totals)
+
+
+def sums(data: Data, candidates: Sequence[str], *, clip: tuple[int, int], most: int = LARGEST) -> tuple[int, ...]:
+    """The score of each candidate; sums beyond `most` count as it, in either direction.
 
     >>> sums({"ann": (("x", 3), ("x", 9)), "bob": (("x", -9), ("y", 1))}, ["x", "y"], clip=(-2, 5))
     (3, 1)
     """
-    totals = (sum(contribution(rows, each, clip=clip) for rows in data.values()) for each in candidates)
-    return tuple(total if most is None else clipped(total, (-most, most)) for total in totals)
+    rows = ((unit, what, number) for unit, own in data.items() for what, number in own)
+    totals = clipped_totals(rows, candidates=candidates, lower=clip[0], upper=clip[1])
+    return tuple(max(-most, min(most, total)) for total in totals)
 
 
-def add_remove_pairs(units: Sequence[str], contributions: Sequence[tuple[Row, ...]]) -> Iterator[tuple[Data, Data]]:
+def add_remove_pairs(units: Sequence[str], contributions: Sequence[Contribution]) -> Iterator[tuple[Data, Data]]:
     """Every ordered pair of data sets of which one has all rows of one more unit than the other."""
     for chosen in product(contributions, repeat=len(units)):
         larger = dict(zip(units, chosen, strict=True))
@@ -54,7 +74,7 @@ def add_remove_pairs(units: Sequence[str], contributions: Sequence[tuple[Row, ..
             yield smaller, larger
 
 
-def replace_one_pairs(units: Sequence[str], contributions: Sequence[tuple[Row, ...]]) -> Iterator[tuple[Data, Data]]:
+def replace_one_pairs(units: Sequence[str], contributions: Sequence[Contribution]) -> Iterator[tuple[Data, Data]]:
     """Every ordered pair of data sets that differ in all rows of one unit."""
     for chosen in product(contributions, repeat=len(units)):
         data = dict(zip(units, chosen, strict=True))
@@ -64,7 +84,7 @@ def replace_one_pairs(units: Sequence[str], contributions: Sequence[tuple[Row, .
 
 
 def movements(
-    pairs: Iterator[tuple[Data, Data]], candidates: Sequence[str], *, clip: tuple[int, int], most: int | None = None
+    pairs: Iterable[tuple[Data, Data]], candidates: Sequence[str], *, clip: tuple[int, int], most: int = LARGEST
 ) -> set[tuple[int, ...]]:
     """Every vector of score changes between the first and the second of a pair."""
     found: set[tuple[int, ...]] = set()

@@ -1,67 +1,79 @@
-"""One question of each of several groups, of which a unit takes part in few: the law of all answers together.
+"""Which rows take part if each unit may belong to a few groups only, and what one answer for each group gives away.
 
 Proof: ``proofs/groups.md``.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, product
+from typing import TypeVar
 
 from tests.reference.permute_and_flip import law_by_heads
 
-Row = tuple[str, str]
-"""Group and candidate."""
+Contribution = tuple[tuple[str, str], ...]
+"""Group and candidate in each of one unit's rows."""
 
-Data = Mapping[str, tuple[Row, ...]]
-"""The rows of each unit."""
+Data = Mapping[str, Contribution]
 
-Counts = tuple[tuple[int, ...], ...]
-"""For each group, how many units have each candidate."""
+Law = Mapping[tuple[int, ...], Fraction]
+"""The probability of each outcome: a candidate for each group."""
+
+Rest = TypeVar("Rest")
 
 
-def choices(rows: Sequence[Row], groups: Sequence[str], *, most: int) -> list[tuple[str, ...]]:
-    """In which groups a unit may take part, each choice equally likely.
+def taking_part(
+    rows: Sequence[tuple[str | None, str | None, Rest]], *, groups: Sequence[str], most: int
+) -> Iterator[tuple[Fraction, list[list[tuple[str, Rest]]]]]:
+    """Every outcome of the choice: its probability, and for each group the rows left, as units with the rest.
 
-    >>> choices([("a", "x"), ("b", "x"), ("a", "y")], ["a", "b"], most=1)
-    [('a',), ('b',)]
+    Each unit takes part in `most` of the groups it has rows in, or in all if there are no more; each set of so many
+    is equally likely, and the units choose independently.
+
+    Args:
+        rows: unit, group and anything else. Those without a unit, or of none of the groups, are left out.
+        groups: all different.
+        most: >= 1.
+
+    >>> list(taking_part([("ann", "a", 1), ("ann", "b", 2), ("bob", "b", 3)], groups=["a", "b"], most=1))
+    [(Fraction(1, 2), [[('ann', 1)], [('bob', 3)]]), (Fraction(1, 2), [[], [('ann', 2), ('bob', 3)]])]
     """
-    own = [group for group in groups if any(of == group for of, _ in rows)]
-    return list(combinations(own, min(most, len(own))))
+    kept = [(unit, group, rest) for unit, group, rest in rows if unit is not None and group in groups]
+    units = list(dict.fromkeys(unit for unit, _, _ in kept))
+    own = [[group for group in groups if any(row[:2] == (unit, group) for row in kept)] for unit in units]
+    choices = [list(combinations(each, min(most, len(each)))) for each in own]
+    outcomes = list(product(*choices))
+    for outcome in outcomes:
+        chosen = dict(zip(units, outcome, strict=True))
+        parts = [[(u, rest) for u, g, rest in kept if g == group and group in chosen[u]] for group in groups]
+        yield Fraction(1, len(outcomes)), parts
 
 
-def counts_law(data: Data, groups: Sequence[str], candidates: Sequence[str], *, most: int) -> dict[Counts, Fraction]:
-    """The law of the counts of all groups: every unit chooses for itself.
+def released_law(data: Data, groups: Sequence[str], candidates: Sequence[str], *, most: int, root: Fraction) -> Law:
+    """The law of one candidate for each group, by permute-and-flip on distinct units; the scale is ``1 / ln root``.
 
-    >>> counts_law({"ann": (("a", "x"), ("b", "y"))}, ["a", "b"], ["x", "y"], most=1)
-    {((1, 0), (0, 0)): Fraction(1, 2), ((0, 0), (0, 1)): Fraction(1, 2)}
+    >>> law = released_law({"ann": (("a", "x"),)}, ["a"], ["x", "y"], most=1, root=Fraction(2))
+    >>> law[0,], law[1,]
+    (Fraction(3, 4), Fraction(1, 4))
     """
-    own = [[(rows, chosen) for chosen in choices(rows, groups, most=most)] for rows in data.values()]
-    seen: list[Counts] = []
-    for picked in product(*own):
-        taking_part = [{(of, what) for of, what in rows if of in chosen} for rows, chosen in picked]
-        seen.append(tuple(tuple(sum((g, c) in unit for unit in taking_part) for c in candidates) for g in groups))
-    return {counts: Fraction(times, len(seen)) for counts, times in Counter(seen).items()}
-
-
-def released_law(
-    data: Data, groups: Sequence[str], candidates: Sequence[str], *, most: int, root: Fraction
-) -> dict[tuple[int, ...], Fraction]:
-    """The law of one candidate for each group, by permute-and-flip in each; the scale is ``1 / ln root``."""
-    total: Counter[tuple[int, ...]] = Counter()
-    for counts, probability in counts_law(data, groups, candidates, most=most).items():
-        laws = [law_by_heads([root ** (count - max(each)) for count in each]) for each in counts]
+    rows = [(unit, group, what) for unit, own in data.items() for group, what in own]
+    total: defaultdict[tuple[int, ...], Fraction] = defaultdict(Fraction)
+    for probability, parts in taking_part(rows, groups=groups, most=most):
+        laws: list[tuple[Fraction, ...]] = []
+        for part in parts:
+            counts = [sum(what == each for _, what in set(part)) for each in candidates]
+            laws.append(law_by_heads([root ** (count - max(counts)) for count in counts]))
         for answer in product(range(len(candidates)), repeat=len(groups)):
-            part = probability
+            of_this = probability
             for law, place in zip(laws, answer, strict=True):
-                part *= law[place]
-            total[answer] += part  # type: ignore[assignment]
-    return dict(total)  # type: ignore[arg-type]
+                of_this *= law[place]
+            total[answer] += of_this
+    return total
 
 
-def add_remove_pairs(units: Sequence[str], contributions: Sequence[tuple[Row, ...]]) -> Iterator[tuple[Data, Data]]:
+def add_remove_pairs(units: Sequence[str], contributions: Sequence[Contribution]) -> Iterator[tuple[Data, Data]]:
     """Every data set in which each of `units` has one of `contributions`, and the same without one of them."""
     for chosen in product(contributions, repeat=len(units)):
         larger = dict(zip(units, chosen, strict=True))
@@ -69,6 +81,6 @@ def add_remove_pairs(units: Sequence[str], contributions: Sequence[tuple[Row, ..
             yield larger, {other: rows for other, rows in larger.items() if other != unit}
 
 
-def worst_ratio(first: Mapping[tuple[int, ...], Fraction], second: Mapping[tuple[int, ...], Fraction]) -> Fraction:
+def worst_ratio(first: Law, second: Law) -> Fraction:
     """The largest ratio of the probabilities of an outcome, in either direction."""
     return max(max(first[each] / second[each], second[each] / first[each]) for each in first)

@@ -11,8 +11,9 @@ from dpselect.scores import sum_range, sum_sensitivity
 from dpselect.summaries import PublicClip
 from tests.reference import permute_and_flip as pf
 from tests.reference.clipped_sums import (
+    LARGEST,
+    Contribution,
     Data,
-    Row,
     add_remove_pairs,
     exp_epsilon,
     movements,
@@ -24,7 +25,7 @@ from tests.reference.counting import is_monotone, score_range, sensitivity
 
 CLIPS = [(-2, 5), (-5, 2), (-3, 3), (0, 5), (2, 5), (-5, 0), (-5, -1)]
 PAIRS = {Neighbours.ADD_REMOVE: add_remove_pairs, Neighbours.REPLACE_ONE: replace_one_pairs}
-ROWS: list[tuple[Row, ...]] = [
+ROWS: list[Contribution] = [
     (),
     (("x", 9),),
     (("y", -9), ("z", 3)),
@@ -40,12 +41,12 @@ CANDIDATES = ("x", "y")
 def test_the_product_claims_what_enumeration_gives(clip: tuple[int, int], neighbours: Neighbours) -> None:
     public = PublicClip.given("paid", clip)
     claimed = sum_sensitivity(public, neighbours)
-    for most in (None, 6, 0):  # also with sums cut off
+    for most in (LARGEST, 6, 0):  # also with sums cut off
         changes = movements(PAIRS[neighbours](("ann", "bob"), ROWS), CANDIDATES, clip=clip, most=most)
         assert sensitivity(changes) <= claimed.value
         assert score_range(changes) <= sum_range(public, neighbours)
         assert is_monotone(changes) or not claimed.monotonic
-        if most is None:
+        if most == LARGEST:
             assert (sensitivity(changes), is_monotone(changes)) == (claimed.value, claimed.monotonic)
             # One unit that has x with the least, and another with y: then the range is attained, too.
             more = [*ROWS, (("x", clip[0]),), (("x", clip[1]),), (("y", clip[0]),), (("y", clip[1]),)]

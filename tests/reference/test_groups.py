@@ -7,10 +7,10 @@ from itertools import product
 
 import pytest
 
-from tests.reference.groups import Row, add_remove_pairs, choices, counts_law, released_law, worst_ratio
+from tests.reference.groups import Contribution, add_remove_pairs, released_law, worst_ratio
 
 GROUPS, CANDIDATES, ROOT = ("a", "b", "c"), ("x", "y"), Fraction(3, 2)
-ROWS: list[tuple[Row, ...]] = [
+ROWS: list[Contribution] = [
     (("a", "x"),),
     (("a", "x"), ("b", "x")),
     (("a", "y"), ("b", "x"), ("c", "y"), ("d", "x")),
@@ -31,17 +31,6 @@ def test_without_a_bound_on_groups_the_loss_exceeds_that_of_one() -> None:
     alone = {"ann": ROWS[2]}
     laws = [released_law(data, GROUPS, CANDIDATES, most=3, root=ROOT) for data in (alone, {})]
     assert worst_ratio(*laws) > ROOT
-
-
-def test_each_set_of_groups_is_equally_likely_and_units_choose_for_themselves() -> None:
-    assert choices(ROWS[2], GROUPS, most=2) == [("a", "b"), ("a", "c"), ("b", "c")]
-    law = counts_law({"ann": ROWS[1], "bob": ROWS[1]}, GROUPS, CANDIDATES, most=1)
-    in_a = {counts: counts[0][0] for counts in law}
-    assert {k: sum(p for counts, p in law.items() if in_a[counts] == k) for k in range(3)} == {
-        0: Fraction(1, 4),
-        1: Fraction(1, 2),
-        2: Fraction(1, 4),
-    }
 
 
 def test_a_replaced_unit_costs_at_most_twice_as_much_and_may() -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Grouping
 from dpselect.backends.rows.engine import Connection
-from dpselect.backends.rows.relation import GROUP_LOT, Relation, chooses, group_lots, within_groups
+from dpselect.backends.rows.relation import GROUP_LOT, Relation, chooses, combined_lot, group_lots, within_groups
 from dpselect.summaries import PublicCandidates
 
 
@@ -26,7 +26,7 @@ def counted(
     rows.match("position", column, candidates, name="value")
     keys = "position" if grouping is None else "part, position"
     if chooses(grouping):
-        lot = f"bit_xor({GROUP_LOT}) AS {GROUP_LOT}"
+        lot = f"{combined_lot(GROUP_LOT)} AS {GROUP_LOT}"
         once = f"SELECT who, {keys}, {lot} FROM ({rows.sql}) GROUP BY who, {keys}"
     else:
         once = f"SELECT DISTINCT who, {keys} FROM ({rows.sql})"

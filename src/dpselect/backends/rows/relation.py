@@ -84,6 +84,11 @@ def group_lots(grouping: Grouping | None) -> tuple[str, ...]:
     return (GROUP_LOT,) if chooses(grouping) else ()
 
 
+def combined_lot(name: str) -> str:
+    """SQL for one lot made of several, uniform however many they are: the smallest of them would not be."""
+    return f"bit_xor({name})"
+
+
 def within_groups(sql: str, grouping: Grouping | None) -> str:
     """Those rows of `sql` that are in a group their unit takes part in.
 
@@ -96,7 +101,7 @@ def within_groups(sql: str, grouping: Grouping | None) -> str:
     """
     if grouping is None or not chooses(grouping):
         return sql
-    lots = f"SELECT *, bit_xor({GROUP_LOT}) OVER (PARTITION BY who, part) AS drawn FROM ({sql})"
+    lots = f"SELECT *, {combined_lot(GROUP_LOT)} OVER (PARTITION BY who, part) AS drawn FROM ({sql})"
     # Should two lots be equal, the earlier group: which are chosen is a function of the unit's own rows.
     ranked = "dense_rank() OVER (PARTITION BY who ORDER BY drawn, part)"
     return f"SELECT * FROM ({lots}) QUALIFY {ranked} <= {grouping.max_groups_per_unit}"

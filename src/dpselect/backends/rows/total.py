@@ -10,7 +10,7 @@ from dpselect.backends.contract import Amount, Grouping
 from dpselect.backends.rows import matching
 from dpselect.backends.rows.count import tabulated
 from dpselect.backends.rows.engine import Connection
-from dpselect.backends.rows.relation import GROUP_LOT, Relation, chooses, group_lots, within_groups
+from dpselect.backends.rows.relation import GROUP_LOT, Relation, chooses, combined_lot, group_lots, within_groups
 from dpselect.summaries import PublicCandidates
 
 _SMALLEST, _LARGEST = f"({-(2**63)})::HUGEINT", f"({2**63 - 1})::HUGEINT"
@@ -36,14 +36,19 @@ def totalled(
     rows.match("position", column, candidates, name="value")
     rows.compute("added", _row_amount(amount))
     keys = "position" if grouping is None else "part, position"
-    lot = f", bit_xor({GROUP_LOT}) AS {GROUP_LOT}" if chooses(grouping) else ""
+    lot = f", {combined_lot(GROUP_LOT)} AS {GROUP_LOT}" if chooses(grouping) else ""
     units = f"SELECT who, {keys}, sum(added) AS added{lot} FROM ({rows.sql}) GROUP BY who, {keys}"
     clipped = f"greatest({amount.lower}, least({amount.upper}, added))"
-    sums = f"greatest({_SMALLEST}, least({_LARGEST}, sum({clipped})))::BIGINT"
+    sums = saturated(f"sum({clipped})")
     found = connection.execute(
         f"SELECT {keys}, {sums} AS number FROM ({within_groups(units, grouping)}) GROUP BY {keys}"
     ).fetchnumpy()
     return tabulated(found, candidates, grouping)
+
+
+def saturated(sql: str) -> str:
+    """SQL for a whole number of 128 bits as the nearest of 64."""
+    return f"greatest({_SMALLEST}, least({_LARGEST}, {sql}))::BIGINT"
 
 
 def _row_amount(amount: Amount) -> str:
