@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from dpselect.backends.rows.arrow import pa
+from dpselect.backends.rows.arrow import pa, pq
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.summaries import CandidateKind
 from dpselect.summaries.texts import CONVERSIONS, Member, kind_of
@@ -18,8 +18,8 @@ _PUBLIC = "Candidates are public: never read them from the table that is asked."
 def candidates_from(source: object, *, column: str, kind: CandidateKind | str | None = None) -> list[Member]:
     """The different values in one column of a *public* table, in the order in which they first occur.
 
-    For a code book or a catalogue that is no person's data. Not for the table that is asked: which values occur there is
-    private, and no check can tell it from a public one.
+    For a code book or a catalogue that is no person's data. Not for the table that is asked: which values occur there
+    is private, and no check can tell it from a public one.
 
     Args:
         source: path of a public ``.csv`` (UTF-8, with the names of the columns in the first line) or ``.parquet`` file,
@@ -80,7 +80,7 @@ def _csv_values(path: Path, column: str) -> Iterator[tuple[int, str]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
-            place = _place(next(reader, []), column)
+            place = _place(next(reader, list[str]()), column)
             for fields in reader:
                 if not fields:
                     continue
@@ -95,10 +95,8 @@ def _csv_values(path: Path, column: str) -> Iterator[tuple[int, str]]:
 
 
 def _of_parquet(path: Path, column: str) -> list[Any]:
-    from pyarrow import parquet
-
     try:
-        file: Any = parquet.ParquetFile(path)  # type: ignore[no-untyped-call]
+        file = pq.ParquetFile(path)
         _place(file.schema_arrow.names, column)
         return file.read(columns=[column]).column(0).to_pylist()
     except (OSError, pa.ArrowException):

@@ -28,8 +28,7 @@ _NOT_LISTS: tuple[type, ...] = (str, bytes, bytearray, Mapping)
 _LISTS = "a range, a list or a one-dimensional array"
 _FRAME = "Or a frame in memory of one column."
 _DISTINCT = "candidates without duplicates"
-_MADE_FRAME = "Or a frame in memory of one column."
-_DISTINCT = (
+_MADE_DISTINCT = (
     "If they come from the private column: what unique() or value_counts() makes of it cannot be told from a public"
     " list, and gives people away all the same. Take them from a public source."
 )
