@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.session import rows
+from dpselect.backends.rows import StreamTable
 from dpselect.summaries import CandidateKind, PublicDomain
 from dpselect.tasks import Quantile
 from tests import rank_laws
@@ -145,7 +145,7 @@ def test_bad_quantiles_read_and_draw_nothing(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a row was read")
 
-    monkeypatch.setattr(rows, "gather_unit_values", refuse)
+    monkeypatch.setattr(StreamTable, "gather", refuse)
     asked = {"column": "age", "level": 0.5, "bounds": (0, 120), "epsilon": 1.0, **changes}
     with pytest.raises(kind) as caught:
         adult.quantile(**asked)
@@ -157,7 +157,7 @@ def test_bad_quantiles_read_and_draw_nothing(
 
 
 def test_a_column_of_text_is_refused_by_its_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "gather_unit_values", None)  # not even called
+    monkeypatch.setattr(StreamTable, "gather", None)  # not even called
     data = dps.Dataset(write_parquet(tmp_path / "t.parquet", [(1, "a")]), unit="unit")
     with pytest.raises(dps.InvalidDataError, match="This one holds text; convert it to numbers first"):
         data.median("value", bounds=(0, 1), epsilon=1.0)
@@ -189,7 +189,7 @@ def test_bad_questions_read_and_draw_nothing(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a row was read")
 
-    monkeypatch.setattr(rows, "count_distinct_units", refuse)
+    monkeypatch.setattr(StreamTable, "count", refuse)
     asked = {"column": "page", "candidates": PAGES, "epsilon": 1.0, **changes}
     column = asked.pop("column")
     for ask in (lambda: clicks.most_common(column, **asked), lambda: clicks.top_k(column, 1, **asked)):
@@ -229,7 +229,7 @@ def test_which_candidates_a_column_asks_for(tmp_path: Path, clicks: dps.Dataset)
 
 def test_progress_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
-    real = rows.count_distinct_units
+    real = StreamTable.count
 
     def spy(*arguments: Any, progress: object, **options: Any) -> Any:
         seen.append(progress)
@@ -238,6 +238,6 @@ def test_progress_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     def report(fraction: float) -> None:
         raise AssertionError(fraction)
 
-    monkeypatch.setattr(rows, "count_distinct_units", spy)
+    monkeypatch.setattr(StreamTable, "count", spy)
     dps.Dataset(CLICKS, unit="session", progress=report).most_common("page", candidates=PAGES, epsilon=1.0)
     assert seen == [report]

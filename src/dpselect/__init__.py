@@ -5,7 +5,7 @@ Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndF
 `RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`. Scores of numbers: `IntervalMechanism`,
 `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`, `GridMechanism`. Whole distributions:
 `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`. Tables: `Dataset`, whose answers
-are each a `Release`. Before spending: `planning`. What was spent: `accounting`.
+are each a `Release`; `candidates_from` a public file. Before spending: `planning`. What was spent: `accounting`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -74,6 +74,7 @@ from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
     from dpselect import planning
+    from dpselect.backends.public_column import candidates_from
     from dpselect.ledger import Ledger
     from dpselect.release import Release
     from dpselect.session import Dataset
@@ -130,6 +131,7 @@ __all__ = [
     "WrongAccountError",
     "__version__",
     "accounting",
+    "candidates_from",
     "median",
     "planning",
     "quantile",
@@ -143,6 +145,7 @@ _LOADED_ON_USE = {
     "Dataset": "dpselect.session",
     "Ledger": "dpselect.ledger",
     "Release": "dpselect.release",
+    "candidates_from": "dpselect.backends.public_column",
     "planning": "dpselect.planning",
 }
 

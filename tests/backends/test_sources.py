@@ -26,7 +26,7 @@ def refusal(source: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("source", [None, 3, b"t.csv", ["t.csv"], "", "a\0b.csv", pa.table({"a": [1]})])
+@pytest.mark.parametrize("source", [None, 3, b"t.csv", ["t.csv"], "", "a\0b.csv"])
 def test_what_is_not_a_path(source: Any) -> None:
     assert "expected the path of a CSV or Parquet file" in refusal(source)
 

@@ -348,7 +348,7 @@ def test_the_unforeseen_is_one_line_without_its_text(capsys: Captured, monkeypat
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("SENTINEL row of ann")
 
-    monkeypatch.setattr("dpselect.session.rows.count_distinct_units", fail)
+    monkeypatch.setattr("dpselect.backends.rows.StreamTable.count", fail)
     status, out, err = run(capsys, "most-common", CLICKS, "page", *COMMON)
     assert (status, out) == (1, "")
     assert err == "dpselect: unforeseen RuntimeError; nothing was shown. Please report it.\n"
@@ -358,7 +358,7 @@ def test_an_interrupt_is_quiet(capsys: Captured, monkeypatch: pytest.MonkeyPatch
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpselect.session.rows.count_distinct_units", interrupt)
+    monkeypatch.setattr("dpselect.backends.rows.StreamTable.count", interrupt)
     assert run(capsys, "most-common", CLICKS, "page", *COMMON) == (130, "", "")
 
 

@@ -14,7 +14,7 @@ from dpselect.summaries import CandidateKind
 class Holds(StrEnum):
     """The types of a column, as far as matching candidates needs to tell them apart."""
 
-    ANYTHING = "untyped text (CSV)"
+    ANYTHING = "untyped values (CSV)"
     INTEGERS = "whole numbers"
     UNSIGNED = "unsigned 64-bit whole numbers"
     FLOATS = "floating-point numbers"

@@ -29,8 +29,9 @@ class Dataset(CountQuestions, SumQuestions, QuantileQuestions, PriceQuestions, D
     people in the table were promised is up to the caller.
 
     Args:
-        source: path of a CSV or Parquet file, or a glob that matches several with the same columns. How rows are
-            read, and which are left out, is described in ``docs/tables.md``.
+        source: path of a CSV or Parquet file, or a glob that matches several with the same columns; or a frame of
+            pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``. How rows are read, and which are
+            left out, is described in ``docs/tables.md``.
         unit: name of the column that says whose row it is: who is protected. All rows with the same value are one
             unit, in whichever file; rows in which it is missing belong to nobody and are left out.
         progress: called now and then during long scans with the fraction read, from 0 to 1.
@@ -48,7 +49,7 @@ class Dataset(CountQuestions, SumQuestions, QuantileQuestions, PriceQuestions, D
 
     Raises:
         InvalidParameterError: only one of `ledger` and `account`, or no such `neighbours`.
-        InvalidDataError: no such file or column, or the file is not what its name says. No error ever depends on,
+        InvalidDataError: no such table or column, or a file is not what its name says. No error ever depends on,
             or quotes, a row.
 
     >>> visits = Dataset("examples/data/clicks.parquet", unit="session")
@@ -60,7 +61,7 @@ class Dataset(CountQuestions, SumQuestions, QuantileQuestions, PriceQuestions, D
 
     def __init__(
         self,
-        source: str | Path,
+        source: object,
         *,
         unit: str,
         progress: Callable[[float], None] | None = None,

@@ -26,6 +26,7 @@ SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 _NOT_LISTS: tuple[type, ...] = (str, bytes, bytearray, Mapping)
 
 _LISTS = "a range, a list or a one-dimensional array"
+_FRAME = "Or a frame in memory of one column."
 _DISTINCT = "candidates without duplicates"
 _MADE_DISTINCT = (
     "If they come from the private column: what unique() or value_counts() makes of it cannot be told from a public"
@@ -167,12 +168,14 @@ def _as_list(candidates: Any) -> list[Any]:
 
 def _only_column(candidates: Any) -> Any:
     """The one column of a frame; what is no frame as it is."""
+    if hasattr(candidates, "collect"):  # a lazy frame
+        raise _refusal(candidates, _LISTS, _FRAME)
     names = getattr(candidates, "column_names", None)  # Arrow
     names = getattr(candidates, "columns", None) if names is None else names
     if names is None:
         return candidates
-    if not hasattr(candidates, "__getitem__") or hasattr(candidates, "collect") or len(names) != 1:
-        raise _refusal(candidates, _LISTS, "Or a frame in memory of one column.")
+    if len(names) != 1:
+        raise _refusal(candidates, _LISTS, _FRAME)
     return candidates[names[0]]
 
 

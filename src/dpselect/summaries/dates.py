@@ -61,9 +61,8 @@ def _listed(dates: object) -> object:
         return members
     read = [_date(member) for member in members]
     if None in read:
-        raise InvalidCandidatesError(
-            "dates", Shown(f"<{len(members):,} dates>"), "dates such as '2026-11-21', or datetime.date"
-        )
+        got = Shown(f"<{len(members):,} dates>")
+        raise InvalidCandidatesError("dates", got, "dates such as '2026-11-21', or datetime.date")
     return read
 
 

@@ -1,4 +1,4 @@
-"""How values travel from the files to the engine; text is made valid row by row, so that no row spoils another.
+"""How values travel from their source to the engine; text is made valid row by row, so that no row spoils another.
 
 Arrow comes without type stubs, so this is also where it enters the typed world: as `Any`, here and nowhere else.
 """
@@ -33,6 +33,46 @@ ARROW_TYPES: dict[Holds, Any] = {
     Holds.BYTES: pa.large_binary(),
 }
 """Kinds of columns that can be read, and the one Arrow type each is read as."""
+
+BATCH_ROWS = 1 << 17
+"""Rows that are looked at together, where there is a choice."""
+
+_TESTS = (
+    (pa.types.is_uint64, Holds.UNSIGNED),
+    (pa.types.is_integer, Holds.INTEGERS),
+    (pa.types.is_float64, Holds.FLOATS),
+    (pa.types.is_floating, Holds.SHORT_FLOATS),
+    (pa.types.is_decimal, Holds.DECIMALS),
+    (pa.types.is_string, Holds.TEXT),
+    (pa.types.is_large_string, Holds.TEXT),
+    (pa.types.is_string_view, Holds.TEXT),
+    (pa.types.is_date, Holds.DATES),
+    (pa.types.is_boolean, Holds.BOOLEANS),
+    (pa.types.is_null, Holds.NOTHING),
+    (pa.types.is_temporal, Holds.TIMES),
+    (pa.types.is_binary, Holds.BYTES),
+    (pa.types.is_large_binary, Holds.BYTES),
+    (pa.types.is_binary_view, Holds.BYTES),
+    (pa.types.is_fixed_size_binary, Holds.BYTES),
+)
+
+
+def holds_of(type_: Any) -> Holds:
+    """What a column of an Arrow type holds."""
+    if isinstance(type_, pa.BaseExtensionType):
+        return holds_of(type_.storage_type)
+    if pa.types.is_dictionary(type_):
+        return holds_of(type_.value_type)
+    return next((holds for matches, holds in _TESTS if matches(type_)), Holds.NESTED)
+
+
+def plain(column: Array, holds: Holds) -> Array:
+    """The column in the one type its kind is read as, in every table alike; no cast here can refuse a value."""
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    if isinstance(column, pa.DictionaryArray):
+        column = column.dictionary_decode()
+    return valid_text(column) if holds is Holds.TEXT else column.cast(ARROW_TYPES[holds], safe=False)
 
 
 def valid_text(column: Array) -> Array:

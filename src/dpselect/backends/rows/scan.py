@@ -30,7 +30,12 @@ class Scan:
         self.failure: SelectionError | None = None
         self._source = source
         self._done, self._stopped = 0, False
-        self._total = source.size()
+        try:
+            self._total = source.size()
+        except SelectionError:
+            raise
+        except Exception as error:  # noqa: BLE001 - see _batches
+            raise explained(error, self.source) from None
 
     @property
     def source(self) -> Shown:

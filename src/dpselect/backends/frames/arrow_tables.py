@@ -1,0 +1,157 @@
+"""Arrow tables, data sets of Arrow's, and anything that hands out its rows as an Arrow stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpselect.backends.columns import Column
+from dpselect.backends.frames.names import named_columns
+from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pc, plain
+from dpselect.errors import InvalidDataError, Shown
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ArrowTableSource:
+    """A table or record batch in memory, read without a copy of the whole.
+
+    Attributes:
+        table: what was given; a record batch as a table of one.
+        shown: its kind.
+        columns: of its schema.
+        listed: whether errors may list them.
+    """
+
+    table: Any
+    shown: str
+    columns: tuple[Column, ...]
+    listed: bool = True
+
+    @classmethod
+    def of(cls, given: Any) -> ArrowTableSource:
+        """The rows of a ``pyarrow.Table`` or ``pyarrow.RecordBatch``."""
+        shown = f"<pyarrow {type(given).__name__}>"
+        table = pa.Table.from_batches([given]) if isinstance(given, pa.RecordBatch) else given
+        return cls(table, shown, _columns_of(table.schema, shown))
+
+    def size(self) -> int:
+        """Rows."""
+        return self.table.num_rows
+
+    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+        """Slices of the columns asked for."""
+        places = [self.columns.index(column) for column in columns]
+        names = list(map(str, places))
+        asked = pa.Table.from_arrays([self.table.column(at) for at in places], names=names)
+        return _plain_batches(asked.to_batches(max_chunksize=BATCH_ROWS), names, columns, advance)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DatasetSource:
+    """Files that Arrow reads as one table.
+
+    Attributes:
+        dataset: what was given.
+        columns: of its schema.
+        shown: its kind.
+        listed: whether errors may list them.
+    """
+
+    dataset: Any
+    columns: tuple[Column, ...]
+    shown: str = "<pyarrow Dataset>"
+    listed: bool = True
+
+    @classmethod
+    def of(cls, dataset: Any) -> DatasetSource:
+        """The rows of a ``pyarrow.dataset`` of files with types.
+
+        Raises:
+            InvalidDataError: text files, or files whose types differ from the data set's: Arrow would convert their
+                values on the way, and one that cannot be converted would stop all.
+        """
+        shown = Shown("<pyarrow Dataset>")
+        kind = getattr(getattr(dataset, "format", None), "default_extname", None)
+        if kind not in ("parquet", "ipc", "arrow", "feather", "orc"):
+            hint = "Give a pyarrow.Table as it is, and text files by their paths."
+            raise InvalidDataError("source", shown, "a data set of Parquet, Arrow or ORC files", hint)
+        columns = _columns_of(dataset.schema, str(shown))
+        types = {field.name: field.type for field in dataset.schema}
+        try:
+            schemas = [fragment.physical_schema for fragment in dataset.get_fragments()]
+        except (OSError, pa.ArrowException):
+            raise InvalidDataError("source", shown, "files that can be read", "One of them is damaged.") from None
+        if any(field.type != types.get(field.name, field.type) for schema in schemas for field in schema):
+            raise InvalidDataError("source", shown, "files with columns of the same types")
+        return cls(dataset, columns)
+
+    def size(self) -> int:
+        """Rows."""
+        return self.dataset.count_rows()
+
+    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+        """The columns asked for, one batch after another."""
+        names = [str(self.columns.index(column)) for column in columns]
+        wanted = {name: pc.field(column.name) for name, column in zip(names, columns, strict=True)}
+        found = self.dataset.to_batches(columns=wanted, batch_size=BATCH_ROWS, batch_readahead=2)
+        return _plain_batches(found, names, columns, advance)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class StreamSource:
+    """Anything with ``__arrow_c_stream__``, which is asked for a new stream for each question.
+
+    Attributes:
+        frame: what was given.
+        shown: the name of its type.
+        columns: of the stream's schema.
+        listed: whether errors may list them.
+    """
+
+    frame: Any
+    shown: str
+    columns: tuple[Column, ...]
+    listed: bool = True
+
+    @classmethod
+    def of(cls, frame: Any) -> StreamSource:
+        """The rows of a frame of a library that is not known here."""
+        shown = f"<{type(frame).__name__}>"
+        try:
+            schema = pa.RecordBatchReader.from_stream(frame).schema
+        except Exception:  # noqa: BLE001 - it runs code that is not ours; what it says may quote a row
+            raise InvalidDataError("source", Shown(shown), "a table that can be read as an Arrow stream") from None
+        return cls(frame, shown, _columns_of(schema, shown))
+
+    def size(self) -> int:
+        """Not known before the end."""
+        return 0
+
+    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+        """What the stream has, cut down to the columns asked for."""
+        reader = pa.RecordBatchReader.from_stream(self.frame)
+        if _columns_of(reader.schema, self.shown) != self.columns:
+            hint = "It changed since it was described."
+            raise InvalidDataError("source", Shown(self.shown), "the same columns each time it is read", hint)
+        places = [self.columns.index(column) for column in columns]
+        names = list(map(str, places))
+        slices = (
+            pa.RecordBatch.from_arrays([batch.column(at) for at in places], names).slice(start, BATCH_ROWS)
+            for batch in reader
+            for start in range(0, batch.num_rows, BATCH_ROWS)
+        )
+        return _plain_batches(slices, names, columns, advance)
+
+
+def _columns_of(schema: Any, shown: str) -> tuple[Column, ...]:
+    return named_columns(schema.names, (holds_of(field.type) for field in schema), shown=shown)
+
+
+def _plain_batches(
+    batches: Any, names: list[str], columns: Sequence[Column], advance: Callable[[int], None]
+) -> Iterator[RecordBatch]:
+    for batch in batches:
+        advance(batch.num_rows)
+        arrays = [plain(array, column.holds) for array, column in zip(batch.columns, columns, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, names=names)

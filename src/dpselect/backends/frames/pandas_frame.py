@@ -1,0 +1,116 @@
+"""pandas frames: each column chunk by chunk, by its dtype; columns of Python objects value by value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.frames.names import named_columns
+from dpselect.backends.frames.objects import text_of_objects, text_of_strings
+from dpselect.backends.rows.arrow import BATCH_ROWS, Array, RecordBatch, holds_of, pa, plain
+
+_NUMPY_KINDS = {
+    "b": Holds.BOOLEANS,
+    "i": Holds.INTEGERS,
+    "u": Holds.INTEGERS,
+    "f": Holds.FLOATS,
+    "M": Holds.TIMES,
+    "m": Holds.TIMES,
+    "O": Holds.ANYTHING,
+}
+
+_EXTENSIONS = {"StringDtype": Holds.TEXT, "DatetimeTZDtype": Holds.TIMES, "PeriodDtype": Holds.TIMES}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PandasSource:
+    """A ``pandas.DataFrame``. Its index is not looked at.
+
+    Attributes:
+        frame: what was given.
+        columns: of its dtypes.
+        shown: its kind.
+        listed: whether errors may list them.
+    """
+
+    frame: Any
+    columns: tuple[Column, ...]
+    shown: str = "<pandas DataFrame>"
+    listed: bool = True
+
+    @classmethod
+    def of(cls, frame: Any) -> PandasSource:
+        """The rows of a frame."""
+        holds = [holds_of_dtype(dtype) for dtype in frame.dtypes]
+        return cls(frame, named_columns(list(frame.columns), holds, shown="<pandas DataFrame>"))
+
+    def size(self) -> int:
+        """Rows."""
+        return len(self.frame)
+
+    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+        """Slices of the columns asked for."""
+        asked = [self.frame.iloc[:, self.columns.index(column)] for column in columns]
+        readers = [_reader(series.dtype, column.holds) for series, column in zip(asked, columns, strict=True)]
+        for start in range(0, self.size(), BATCH_ROWS):
+            slices = [series.array[start : start + BATCH_ROWS] for series in asked]
+            advance(len(slices[0]))
+            arrays = [read(each) for read, each in zip(readers, slices, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, names=[column.name for column in columns])
+
+
+def holds_of_dtype(dtype: Any) -> Holds:
+    """What a column of a dtype holds; timestamps are times, also if all of them are at midnight."""
+    if isinstance(dtype, np.dtype):
+        kind, size = dtype.kind, dtype.itemsize
+        if kind == "u" and size == 8:
+            return Holds.UNSIGNED
+        return Holds.SHORT_FLOATS if kind == "f" and size < 8 else _NUMPY_KINDS.get(kind, Holds.NESTED)
+    name = type(dtype).__name__
+    if name == "CategoricalDtype":
+        return Holds.NOTHING if dtype.categories is None else holds_of_dtype(dtype.categories.dtype)
+    if name == "SparseDtype":
+        return holds_of_dtype(dtype.subtype)
+    if name == "ArrowDtype":
+        return holds_of(dtype.pyarrow_dtype)
+    if name in _EXTENSIONS:
+        return _EXTENSIONS[name]
+    masked = getattr(dtype, "numpy_dtype", None)  # Int64, Float32, boolean, ...
+    return Holds.NESTED if masked is None else holds_of_dtype(masked)
+
+
+def _reader(dtype: Any, holds: Holds) -> Callable[[Any], Array]:
+    """How slices of a column become Arrow arrays of the one type that `holds` is read as."""
+    name = type(dtype).__name__
+    if name == "CategoricalDtype":
+        categories = _reader(dtype.categories.dtype, holds)(dtype.categories.array)
+        return lambda chunk: categories.take(_codes(chunk))
+    if holds is Holds.ANYTHING:
+        return lambda chunk: text_of_objects(np.asarray(chunk, object))
+    if name == "StringDtype":
+        return lambda chunk: text_of_strings(np.asarray(chunk, object))
+    if isinstance(dtype, np.dtype) or name == "SparseDtype":
+        return lambda chunk: plain(_from_numpy(np.asarray(chunk)), holds)
+    return lambda chunk: _joined(pa.array(chunk), holds)
+
+
+def _codes(chunk: Any) -> Array:
+    codes = np.asarray(chunk.codes)
+    return pa.array(codes, mask=codes < 0)
+
+
+def _from_numpy(values: Any) -> Array:
+    """Numbers as they are in memory; those no Arrow type exists for as the nearest doubles."""
+    dtype = cast("np.dtype[Any]", values.dtype)
+    if dtype.kind == "f" and dtype.itemsize > 8:
+        values = values.astype(np.float64)
+    return pa.array(np.ascontiguousarray(values, values.dtype.newbyteorder("=")))
+
+
+def _joined(array: Array, holds: Holds) -> Array:
+    chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+    return pa.concat_arrays([plain(chunk, holds) for chunk in chunks])

@@ -1,0 +1,57 @@
+"""Polars frames in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.frames.names import named_columns
+from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, plain
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PolarsSource:
+    """A ``polars.DataFrame``, turned into Arrow slice by slice.
+
+    Attributes:
+        frame: what was given.
+        columns: of its schema.
+        shown: its kind.
+        listed: whether errors may list them.
+    """
+
+    frame: Any
+    columns: tuple[Column, ...]
+    shown: str = "<polars DataFrame>"
+    listed: bool = True
+
+    @classmethod
+    def of(cls, frame: Any) -> PolarsSource:
+        """The rows of a frame."""
+        holds = [_holds(frame.get_column(name)) for name in frame.columns]
+        return cls(frame, named_columns(frame.columns, holds, shown="<polars DataFrame>"))
+
+    def size(self) -> int:
+        """Rows."""
+        return self.frame.height
+
+    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+        """Slices of the columns asked for."""
+        asked = [self.frame.get_column(column.name) for column in columns]
+        for start in range(0, self.size(), BATCH_ROWS):
+            slices = [column.slice(start, BATCH_ROWS) for column in asked]
+            advance(len(slices[0]))
+            arrays = [plain(each.to_arrow(), column.holds) for each, column in zip(slices, columns, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, names=[column.name for column in columns])
+
+
+def _holds(column: Any) -> Holds:
+    """By the type of no rows at all; what Arrow has no type for is not looked into."""
+    if str(column.dtype) == "Object":  # addresses in memory, by the look of their Arrow type
+        return Holds.NESTED
+    try:
+        return holds_of(column.slice(0, 0).to_arrow().type)
+    except pa.ArrowException:
+        return Holds.NESTED

@@ -1,0 +1,38 @@
+"""Which kind of frame something is, told by the name of its type: no library is imported that is not in use."""
+
+from __future__ import annotations
+
+from dpselect.backends.frames.arrow_tables import ArrowTableSource, DatasetSource, StreamSource
+from dpselect.backends.frames.pandas_frame import PandasSource
+from dpselect.backends.frames.polars_frame import PolarsSource
+from dpselect.backends.rows import Source
+from dpselect.backends.rows.arrow import pa
+from dpselect.errors import InvalidDataError, Shown
+
+
+def frame_source(frame: object) -> Source | None:
+    """The rows of a frame, to be read anew for each question; None if it is nothing of the kind.
+
+    Raises:
+        InvalidDataError: a frame without columns, with two of the same name or with names that are not text; or one
+            that can be read only once.
+    """
+    if isinstance(frame, pa.Table | pa.RecordBatch):
+        return ArrowTableSource.of(frame)
+    if isinstance(frame, pa.RecordBatchReader):
+        hint = "Give the table itself, for example reader.read_all()."
+        raise InvalidDataError("source", Shown("<Arrow stream>"), "rows that can be read more than once", hint)
+    if is_a(frame, "pyarrow", "Dataset"):
+        return DatasetSource.of(frame)
+    if is_a(frame, "pandas", "DataFrame"):
+        return PandasSource.of(frame)
+    if is_a(frame, "polars", "DataFrame"):
+        return PolarsSource.of(frame)
+    if hasattr(frame, "__arrow_c_stream__"):
+        return StreamSource.of(frame)
+    return None
+
+
+def is_a(value: object, library: str, name: str) -> bool:
+    """Whether the type of `value`, or one it inherits from, is called `name` and belongs to `library`."""
+    return any(each.__name__ == name and each.__module__.partition(".")[0] == library for each in type(value).__mro__)

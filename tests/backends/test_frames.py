@@ -1,0 +1,334 @@
+"""Frames in memory: the same rows, whatever holds them, give the same summaries; and none is changed."""
+
+from __future__ import annotations
+
+import decimal
+import enum
+import math
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+import dpselect as dps
+from dpselect.backends.opening import open_table
+from dpselect.backends.rows import arrow
+from dpselect.errors import InvalidDataError
+from dpselect.summaries import PublicCandidates
+from tests.backends.tables import count, gather, write_csv
+from tests.backends.test_gather import TYPES as NUMBER_TYPES
+from tests.backends.test_rules import NOBODY
+from tests.backends.test_rules import TYPES as VALUE_TYPES
+
+IN_PANDAS = (pa.types.is_decimal256, pa.types.is_string_view, pa.types.is_null)
+"""Types that pandas or Polars has no column for."""
+
+
+class Stranger:
+    """A frame of a library nobody has heard of."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def dataset(table: pa.Table, folder: Path) -> ds.Dataset:
+    pq.write_table(table, folder / "t.parquet")
+    return ds.dataset(folder / "t.parquet")
+
+
+def in_chunks(table: pa.Table) -> pa.Table:
+    return pa.concat_tables([table.slice(0, 1), table.slice(1)])
+
+
+FRAMES: dict[str, Callable[[pa.Table, Path], Any]] = {
+    "arrow": lambda table, _: in_chunks(table),
+    "batch": lambda table, _: table.combine_chunks().to_batches()[0],
+    "dataset": dataset,
+    "stranger": lambda table, _: Stranger(in_chunks(table)),
+    "polars": lambda table, _: pl.from_arrow(in_chunks(table)),
+    "pandas": lambda table, _: table.to_pandas(),
+    "arrow in pandas": lambda table, _: table.to_pandas(types_mapper=pd.ArrowDtype),
+}
+LIBRARIES = {"pandas", "polars", "pyspark", "ibis"}
+each_frame = pytest.mark.parametrize("kind", FRAMES)
+
+
+def framed(kind: str, columns: dict[str, Any], folder: Path) -> Any:
+    table = pa.table(columns)
+    if kind in ("pandas", "polars") and any(matches(f.type) for f in table.schema for matches in IN_PANDAS):
+        kind = "arrow in pandas"
+    return FRAMES[kind](table, folder)
+
+
+@each_frame
+@pytest.mark.parametrize(("type_", "cells", "candidates", "expected"), VALUE_TYPES)
+def test_counts_of_every_type(
+    kind: str, type_: Any, cells: list[Any], candidates: list[Any], expected: list[int], tmp_path: Path
+) -> None:
+    columns = {"unit": range(len(cells) + 1), "value": pa.array([*cells, None], type_)}
+    assert count(framed(kind, columns, tmp_path), candidates) == expected
+
+
+@each_frame
+@pytest.mark.parametrize(("type_", "values", "expected"), NUMBER_TYPES, ids=[str(each[0]) for each in NUMBER_TYPES])
+def test_numbers_of_every_type(kind: str, type_: Any, values: list[Any], expected: list[float], tmp_path: Path) -> None:
+    columns = {"unit": range(len(values)), "value": pa.array(values, type_)}
+    assert gather(framed(kind, columns, tmp_path)) == expected
+
+
+@each_frame
+def test_units_are_read_by_the_rules_for_text(kind: str, tmp_path: Path) -> None:
+    units = [*NOBODY, None, "7", " 7 ", "ann"]
+    assert count(framed(kind, {"unit": units, "value": [1] * len(units)}, tmp_path), [1]) == [2]
+
+
+@each_frame
+def test_more_rows_than_a_batch(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("arrow_tables", "pandas_frame", "polars_frame"):
+        monkeypatch.setattr(f"dpselect.backends.frames.{module}.BATCH_ROWS", 7)
+    columns = {"unit": np.arange(100) // 2, "value": [f"v{i % 3}" for i in range(100)]}
+    whole = count(framed(kind, columns, tmp_path), ["v0", "v1", "v2"])
+    assert sum(whole) == 100
+    monkeypatch.setattr(arrow, "BATCH_ROWS", 1000)
+    assert count(framed("arrow", columns, tmp_path), ["v0", "v1", "v2"]) == whole
+
+
+@each_frame
+def test_a_frame_is_read_anew_for_each_question_and_not_changed(kind: str, tmp_path: Path) -> None:
+    columns = {"unit": ["ann", " bob "], "value": ["x", "y"], "number": [1.5, None]}
+    frame, untouched = (framed(kind, columns, tmp_path) for _ in range(2))
+    for _ in range(2):
+        assert count(frame, ["x", "y"]) == [1, 1]
+        assert gather(frame, column="number") == [1.5]
+    if kind in ("arrow", "batch", "polars", "pandas", "arrow in pandas"):
+        assert frame.equals(untouched)
+
+
+@each_frame
+def test_questions_to_a_frame_through_the_public_face(kind: str, tmp_path: Path) -> None:
+    columns = {"unit": range(400), "value": ["x"] * 300 + ["y"] * 100}
+    data = dps.Dataset(framed(kind, columns, tmp_path), unit="unit")
+    assert data.most_common("value", candidates=["x", "y"], epsilon=1.0).value == "x"
+    assert repr(data).startswith("Dataset(<")
+    assert "300" not in repr(data)
+
+
+OBJECTS = [
+    ("7", [7], ["7"]),
+    (7, [7], ["7"]),
+    (np.int8(7), [7], ["7"]),
+    (7.0, [7], ["7.0"]),
+    (np.float32(0.5), [0.5], ["0.5"]),
+    (decimal.Decimal("7.50"), [7.5], ["7.50"]),
+    (True, [True], ["true"]),
+    (np.False_, [False], ["false"]),
+    (date(2026, 11, 21), [date(2026, 11, 21)], ["2026-11-21"]),
+    (uuid.UUID(int=7), [str(uuid.UUID(int=7))], None),
+    (np.str_("x"), ["x"], None),
+    (enum.StrEnum("E", {"X": "x"}).X, ["x"], None),
+]
+
+
+@pytest.mark.parametrize(("value", "candidates", "texts"), OBJECTS)
+def test_python_objects_are_read_like_text(value: Any, candidates: list[Any], texts: list[str] | None) -> None:
+    cells = [value, None, [1], b"x", datetime(2026, 11, 21), pd.NA, pd.NaT, math.nan, object(), "\ud800", 10**5000]
+    frame = pd.DataFrame({"unit": range(len(cells)), "value": pd.Series(cells, dtype=object)})
+    assert count(frame, candidates) == [1]
+    assert count(frame, texts or candidates) == [1]
+
+
+class Evil(str):
+    def __str__(self) -> str:
+        raise ValueError("SENTINEL")
+
+    __repr__ = __hash__ = encode = __eq__ = __str__  # type: ignore[assignment]
+
+
+class EvilInt(int):
+    def __str__(self) -> str:
+        raise ValueError("SENTINEL")
+
+    __repr__ = __int__ = bit_length = __str__  # type: ignore[assignment]
+
+
+def test_no_object_can_stop_the_reading() -> None:
+    frame = pd.DataFrame({"unit": range(4), "value": pd.Series([Evil("x"), EvilInt(7), "x", "7"], dtype=object)})
+    assert count(frame, ["x", "7"]) == [2, 2]
+
+
+def test_bytes_are_no_text_whatever_else_is_in_the_column() -> None:
+    """Arrow takes bytes for text if all else is text, and not otherwise: one value would decide about another."""
+    for others in (["y"], ["y", 7], [7]):
+        cells = [b"x", *others]
+        frame = pd.DataFrame({"unit": range(len(cells)), "value": pd.Series(cells, dtype=object)})
+        assert count(frame, ["x"]) == [0]
+
+
+STRINGS = [object, "string", pd.StringDtype("pyarrow"), "category"]
+
+
+@pytest.mark.parametrize("dtype", STRINGS)
+def test_strings_in_pandas(dtype: Any) -> None:
+    cells = ["x", "y", None, "x", "é"]
+    frame = pd.DataFrame(
+        {"unit": pd.Series(["a", "b", "c", "d", " a "], dtype=dtype), "value": pd.Series(cells, dtype=dtype)}
+    )
+    assert count(frame, ["x", "y", "é", "z"]) == [2, 1, 1, 0]
+
+
+def test_half_a_surrogate_pair_is_left_out_alone() -> None:
+    cells = pd.array(["x", "\ud800", "y"], dtype=pd.StringDtype("python"))
+    frame = pd.DataFrame({"unit": range(3), "value": cells})
+    assert count(frame, ["x", "y"]) == [1, 1]
+    assert count(frame.astype({"value": "category"}), ["x", "y"]) == [1, 1]
+
+
+NULLABLE = [
+    "Int64",
+    "UInt8",
+    "Float32",
+    "Float64",
+    "int64[pyarrow]",
+    "category",
+    "Sparse[float64]",
+    ">i4",
+    "longdouble",
+]
+
+
+@pytest.mark.parametrize("dtype", NULLABLE)
+def test_numbers_in_pandas(dtype: str) -> None:
+    cells = pd.Series([3, 5, 3, 4 if dtype == ">i4" else math.nan]).astype(dtype)
+    frame = pd.DataFrame({"unit": range(4), "value": cells})
+    assert count(frame, [3, 5, 6]) == [2, 1, 0]
+    assert gather(frame)[:3] == [3.0, 3.0, 4.0 if dtype == ">i4" else 5.0]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pd.date_range("2026-11-21", periods=2),
+        pd.date_range("2026-11-21", periods=2, tz="UTC"),
+        pd.period_range("2026-11-21", periods=2),
+        pd.to_timedelta([1, 2]),
+        pd.Series(pd.date_range("2026-11-21", periods=2)).astype("timestamp[ns][pyarrow]"),
+    ],
+)
+def test_timestamps_are_not_dates(cells: Any) -> None:
+    frame = pd.DataFrame({"unit": cells, "value": cells})
+    table = open_table(frame)
+    with pytest.raises(InvalidDataError, match="This one holds times"):
+        count(frame.assign(unit=[1, 2]), [date(2026, 11, 21)])
+    with pytest.raises(InvalidDataError, match="a column of identifiers"):
+        table.unit("unit")
+
+
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (pd.DataFrame({"unit": [1], "value": [1j]}), "nested values"),
+        (pd.DataFrame({"unit": [1], "value": pd.array([pd.Interval(0, 1)])}), "nested values"),
+        (pl.DataFrame({"unit": [1], "value": [object()]}), "nested values"),
+        (pl.DataFrame({"unit": [1], "value": [[1]]}), "nested values"),
+        (pl.DataFrame({"unit": [1], "value": [2**100]}, schema_overrides={"value": pl.Int128}), "nested values"),
+        (pl.DataFrame({"unit": [1], "value": [datetime(2026, 1, 1)]}), "times"),
+    ],
+)
+def test_columns_that_hold_something_else(frame: Any, reason: str) -> None:
+    with pytest.raises(InvalidDataError, match=f"This one holds {reason}"):
+        count(frame, [1])
+
+
+SOURCES: list[tuple[Any, str]] = [
+    (pd.DataFrame([[1, 2]], columns=["unit", "unit"]), "columns with different names"),
+    (pd.DataFrame([[1, 2]], columns=["unit", 1]), "columns whose names are text"),
+    (pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])), "names are text"),
+    (pd.DataFrame(), "a table with columns"),
+    (pd.DataFrame(index=[1, 2]), "a table with columns"),
+    (pl.DataFrame(), "a table with columns"),
+    (pa.table({}), "a table with columns"),
+    (pa.table([pa.array([1]), pa.array([2])], names=["unit", "unit"]), "columns with different names"),
+    (pa.table({"unit": [1]}).to_reader(), "rows that can be read more than once"),
+    (Stranger(None), "an Arrow stream"),  # type: ignore[arg-type]
+    (ds.dataset(pa.table({"unit": [1]})), "a data set of Parquet, Arrow or ORC files"),
+    (pd.Series([1, 2]), "or a frame of pandas, Polars or PyArrow"),
+    ({"unit": [1]}, "or a frame of pandas, Polars or PyArrow"),
+    ([(1, 2)], "or a frame of pandas, Polars or PyArrow"),
+    (np.zeros((2, 2)), "or a frame of pandas, Polars or PyArrow"),
+    (None, "or a frame of pandas, Polars or PyArrow"),
+]
+
+
+@pytest.mark.parametrize(("source", "reason"), SOURCES)
+def test_what_is_no_table(source: Any, reason: str) -> None:
+    with pytest.raises(InvalidDataError, match=reason) as caught:
+        open_table(source)
+    assert caught.value.name == "source"
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_arrow_data_sets_that_convert_values_are_refused(tmp_path: Path) -> None:
+    """Control: in such a data set one value that does not fit makes all reading fail."""
+    pq.write_table(pa.table({"unit": [1], "value": pa.array([1], pa.int32())}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"unit": [2], "value": pa.array([2**40], pa.int64())}), tmp_path / "b.parquet")
+    with pytest.raises(pa.ArrowInvalid):
+        ds.dataset(tmp_path).to_table()
+    with pytest.raises(InvalidDataError, match="columns of the same types"):
+        open_table(ds.dataset(tmp_path))
+    write_csv(tmp_path / "t.csv", [b"1,2"])
+    with pytest.raises(InvalidDataError, match="text files by their paths"):
+        open_table(ds.dataset(tmp_path / "t.csv", format="csv"))
+
+
+class Failing(Stranger):
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        def batches() -> Any:
+            raise ValueError("SENTINEL")
+            yield
+
+        return pa.RecordBatchReader.from_batches(self.table.schema, batches()).__arrow_c_stream__()
+
+
+def test_a_frame_that_fails_says_nothing() -> None:
+    with pytest.raises(InvalidDataError) as caught:
+        count(Failing(pa.table({"unit": [1], "value": [1]})), [1])
+    assert str(caught.value) == "source=<Failing>: expected a table that can be read to its end."
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_a_frame_that_changes_its_columns() -> None:
+    frame = Stranger(pa.table({"unit": [1], "value": [1]}))
+    table = open_table(frame)
+    frame.table = pa.table({"value": [1], "unit": [1]})
+    candidates = PublicCandidates.given([1])
+    with pytest.raises(InvalidDataError, match="the same columns each time"):
+        table.count(unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
+
+
+def test_names_with_dots_are_names(tmp_path: Path) -> None:
+    table = pa.table({"unit": [1, 2], "a": [{"b": 5}, {"b": 5}], "a.b": [6, 6]})
+    for frame in (table, dataset(table, tmp_path), pl.from_arrow(table), table.to_pandas(), Stranger(table)):
+        assert count(frame, [5, 6], column="a.b") == [0, 2]
+
+
+def test_libraries_that_are_not_in_use_are_not_imported(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "t.csv", [b"1,2"])
+    program = (
+        f"import sys, dpselect; dpselect.Dataset({str(path)!r}, unit='unit'); print({LIBRARIES} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
