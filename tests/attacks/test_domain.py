@@ -59,6 +59,15 @@ def test_the_data_is_never_asked_for_candidates(tmp_path: Path) -> None:
             ask()
 
 
+def test_naive_bounds_out_of_the_column_prove_that_somebody_is_beyond() -> None:
+    """The least and the largest value as bounds: an answer beyond 9 is impossible without one person, else likely."""
+    rng = np.random.default_rng(10)
+    people = list(range(1, 10))
+    for values, possible in ((people, False), ([*people, 1000], True)):
+        answers = [naive.median(values, min(values), max(values), 0.1, rng) for _ in range(100)]
+        assert any(answer > 9 for answer in answers) is possible
+
+
 def test_a_value_outside_the_candidates_is_never_released(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "t.parquet", [(i, "rare") for i in range(1000)])
     release = dps.Dataset(path, unit="unit").top_k("value", 2, candidates=["a", "b"], epsilon=1e6)
