@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-import dpselect
-from dpselect import answers
+from dpselect import answers, tasks
 from dpselect.answers import answer_to
-
-TASKS = Path(dpselect.__file__).parent / "tasks"
 
 
 def named_tasks() -> set[str]:
     """What the tasks call themselves in their releases."""
-    calls = (
-        node
-        for page in TASKS.glob("*.py")
-        for node in ast.walk(ast.parse(page.read_text()))
-        if isinstance(node, ast.Call)
-    )
-    named = (keyword for call in calls for keyword in call.keywords if keyword.arg == "task")
-    return {ast.literal_eval(keyword.value) for keyword in named}
+    exported = (getattr(tasks, name) for name in tasks.__all__)
+    return {each.name for each in exported if hasattr(each, "name")}
 
 
 def test_every_task_has_an_entry_and_no_other() -> None:
@@ -46,6 +35,7 @@ ORIGINS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("quantiles", GRID, ROWS, f"out of the 1,002 numbers from -1 to 1000, {FROM_ONE}"),
     ("best_price", LISTED, ROWS, f"out of 1 price from 4.99 to 4.99, {FROM_ONE}"),
     ("best_price", NUMBERS, ROWS, f"out of all prices from 0 to 12.5, {FROM_ONE}"),
+    ("best_features", {"count": 1024}, {"classes": 2}, "out of 1,024 features"),
     ("density", {**NUMBERS, "count": 2000}, ROWS, f"out of 2,000 bins from 0 to 12.5, {FROM_ONE}"),
     (
         "quantile",
@@ -68,6 +58,7 @@ UNITS = [
     ("quantile", {}, "ranks"),
     ("quantiles", {"method": "joint"}, None),
     ("best_price", {}, "revenue"),
+    ("best_features", {"classes": 2}, "weighted rows"),
     ("density", {"method": "counts"}, None),
     ("density", {"method": "sample"}, "share"),
 ]

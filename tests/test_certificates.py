@@ -31,6 +31,18 @@ QUESTIONS: dict[str, Ask] = {
     "quantiles": lambda visits: visits.quantiles("page", [0.25, 0.5], bounds=(0, 100), step=1, epsilon=0.125),
     "best_price": lambda visits: visits.best_price("page", prices=[1, 2.5, 4], epsilon=0.125),
     "best_price between bounds": lambda visits: visits.best_price("page", bounds=(1, 40), epsilon=0.125),
+    "least_common": lambda visits: visits.least_common("page", candidates=PAGES, epsilon=0.125),
+    "best_by": lambda visits: visits.best_by("page", sum="page", clip=(0, 5), candidates=PAGES, epsilon=0.125),
+    "mean": lambda visits: visits.mean("page", bounds=(0, 100), step=0.5, units=30_000, epsilon=0.125),
+    "most_common of groups": lambda visits: visits.most_common(
+        "page", candidates=PAGES, by="page", groups=[1, 2, 3], max_groups_per_unit=2, epsilon=0.125
+    ),
+    "top_k of groups": lambda visits: visits.top_k(
+        "page", 2, candidates=PAGES, by="page", groups=[1, 2], max_groups_per_unit=2, epsilon=0.125, delta=1e-6
+    ),
+    "mean of groups": lambda visits: visits.mean(
+        "page", bounds=(0, 100), step=0.5, units=10_000, by="page", groups=[1, 2], epsilon=0.125
+    ),
     "density": lambda visits: visits.density("page", bounds=(0, 100), bins=4, epsilon=0.125),
     "density by sample": lambda visits: visits.density(
         "page", bounds=(0, 100), bins=4, epsilon=0.125, method="sample", units=1000

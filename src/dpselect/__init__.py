@@ -5,7 +5,8 @@ Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndF
 `GeometricMechanism`, `MeanMechanism`, `RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`. Scores of
 numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`, `GridMechanism`. Whole
 distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`. Tables: `Dataset`,
-whose answers are each a `Release`. Before spending: `planning`. What was spent: `accounting`.
+whose answers are each a `Release`, and `DryRun`; `candidates_from` a public file. Before spending: `planning`. What was
+spent: `accounting`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -75,6 +76,7 @@ from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
     from dpselect import planning
+    from dpselect.backends.public_column import candidates_from
     from dpselect.ledger import Ledger
     from dpselect.release import Release
     from dpselect.session import Dataset
@@ -132,6 +134,7 @@ __all__ = [
     "WrongAccountError",
     "__version__",
     "accounting",
+    "candidates_from",
     "median",
     "planning",
     "quantile",
@@ -145,6 +148,7 @@ _LOADED_ON_USE = {
     "Dataset": "dpselect.session",
     "Ledger": "dpselect.ledger",
     "Release": "dpselect.release",
+    "candidates_from": "dpselect.backends.public_column",
     "planning": "dpselect.planning",
 }
 

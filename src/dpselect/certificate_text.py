@@ -196,6 +196,7 @@ def _within(value: object, name: str) -> None:
         _not_negative(value, name)
 
 
+_ERROR_UNITS = ("ranks", "revenue", "share", "sum", "value", "weighted rows")
 _RECEIPT: dict[str, Check] = {
     "account": _text,
     "sequence": _whole(0),
@@ -210,20 +211,24 @@ _FIELDS: dict[str, Check] = {
     ),
     "receipt": _if_any(_RECEIPT, optional=["request"]),
     "event": _anything,
-    "task": _one_of("most_common", "top_k", "quantile", "quantiles", "best_price", "density"),
+    "task": _one_of(
+        *("most_common", "least_common", "best_date", "top_k", "best_by", "quantile", "quantiles", "mean"),
+        *("best_price", "density", "best_features"),
+    ),
     "column": _any_text,
     "mechanism": _always({"name": _text, "rounds": _count, "sensitivity": _positive, "monotonic": _bool}),
     "candidates": _anything,
     "error_bound": _if_any(
-        {"within": _within, "confidence": _probability, "unit": _one_of("ranks", "revenue", "share")}, optional=["unit"]
+        {"within": _within, "confidence": _probability, "unit": _one_of(*_ERROR_UNITS)}, optional=["unit"]
     ),
     "arguments": _anything,
+    "groups": _anything,
     "proofs": _list_of(_text),
     "version": _text,
     "time": _time,
     "digest": _hash,
 }
-_OPTIONAL = ("event", "arguments", "digest")
+_OPTIONAL = ("event", "arguments", "groups", "digest")
 
 _KINDS: dict[str, Check] = {
     "whole numbers": _whole(-_LARGEST - 1),
@@ -249,6 +254,19 @@ _PRICES: dict[str, Check] = {
 _BOUNDS: dict[str, Check] = {"source": _one_of("bounds"), **_ends}
 _GRID: dict[str, Check] = {"source": _one_of("grid"), **_ends, "step": _positive, "count": _count}
 _BINS: dict[str, Check] = {"source": _one_of("bins"), **_ends, "count": _count}
+_SUMMED: dict[str, Check] = {
+    "sum": _text,
+    "scale": _positive,
+    "lower": _whole(-(2**31), 2**31),
+    "upper": _whole(-(2**31), 2**31),
+}
+_GROUPS: dict[str, Check] = {
+    "column": _text,
+    "count": _count,
+    "kind": _one_of(*_KINDS),
+    "max_per_unit": _count,
+    "epsilon": _positive,
+}
 _ROWS: dict[str, Check] = {"max_rows_per_unit": _whole(1, _MOST_ROWS)}
 _COUNTS: dict[str, Check] = {"method": _one_of("counts"), "max_rows_per_unit": _whole(1, 1)}
 _SAMPLE: dict[str, Check] = {"method": _one_of("sample"), **_ROWS, "units": _count, "sample_size": _count}
@@ -266,11 +284,22 @@ def _check_task(fields: Fields) -> None:
     has_bound, length = True, None  # of the list of values; None: a single one
     value_check: Check = _number
     match task:
-        case "most_common" | "top_k":
+        case "most_common" | "least_common" | "best_date" | "top_k" | "best_by":
             about = _object_with(public, "candidates", _LISTED, optional=["range"])
+            if task == "best_date" and about["kind"] != "dates":
+                raise wrong("candidates.kind", "dates")
             value_check = _KINDS[about["kind"]]
-            _object_with(arguments, "arguments", {})
+            asked = _object_with(arguments, "arguments", _SUMMED if task == "best_by" else {})
+            if task == "best_by" and not asked["lower"] < asked["upper"]:
+                raise wrong("arguments", "lower below upper")
             length = fields["mechanism"]["rounds"] if task == "top_k" else None
+        case "best_features":
+            about = _object_with(public, "candidates", _LISTED, optional=["range"])
+            _object_with(arguments, "arguments", {"classes": _whole(2)})
+            value_check, length = _KINDS[about["kind"]], fields["mechanism"]["rounds"]
+        case "mean":
+            _object_with(public, "candidates", _GRID)
+            _object_with(arguments, "arguments", {"units": _count, "max_rows_per_unit": _whole(1, 1)})
         case "best_price":
             _object_with(public, "candidates", _BOUNDS if source == "bounds" else _PRICES)
             _object_with(arguments, "arguments", _ROWS)
@@ -295,9 +324,29 @@ def _check_task(fields: Fields) -> None:
             raise wrong("candidates", "lower below upper")
     if (fields["error_bound"] is not None) != has_bound:
         raise wrong("error_bound", "a bound" if has_bound else "null: no bound holds for all data")
-    if length is None:
-        value_check(value, "value")
-    else:
-        _list_of(value_check)(value, "value")
-        if len(cast("list[object]", value)) != length:
+    for answer in _by_group(fields["groups"], value) if "groups" in fields else [value]:
+        if length is None:
+            value_check(answer, "value")
+            continue
+        _list_of(value_check)(answer, "value")
+        if len(cast("list[object]", answer)) != length:
             raise wrong("value", "as many as were drawn")
+
+
+def _by_group(groups: object, value: object) -> list[object]:
+    """The answers, once it is clear that there is one for each group."""
+    about = _object_with(groups, "groups", _GROUPS)
+    if about["max_per_unit"] > about["count"]:
+        raise wrong("groups.max_per_unit", "at most as many as there are groups")
+    _list_of(_pair)(value, "value")
+    pairs = cast("list[list[object]]", value)
+    for group, _ in pairs:
+        _KINDS[about["kind"]](group, "value")
+    if len({group for group, _ in pairs}) != about["count"] or len(pairs) != about["count"]:
+        raise wrong("value", "one for each group")
+    return [answer for _, answer in pairs]
+
+
+def _pair(value: object, name: str) -> None:
+    if not isinstance(value, list) or len(cast("list[object]", value)) != 2:
+        raise wrong(name, "pairs of a group and its answer")

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, cast
 
 from dpselect.accounting import ComposedEvent, Event, compose
 from dpselect.accounting.events import Run, from_json
+from dpselect.accounting.rounding import quotient_down
+from dpselect.arguments import decimal_fraction
 from dpselect.certificate_text import wrong
 from dpselect.errors import InvalidParameterError, SelectionError
 from dpselect.ledger import Ledger
-from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
+from dpselect.mechanisms import ExponentialMechanism, MeanMechanism, PermuteAndFlip
 from dpselect.mechanisms.top_k import plan_top_k
 from dpselect.release import Release, digest
+from dpselect.scores import sum_range
+from dpselect.summaries import PublicClip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,18 +94,46 @@ def _error_bound(release: Release, event: Event) -> float | None:
     if release.error_bound is None:
         return None
     count, confidence = cast(int, release.candidates.get("count")), release.confidence
-    arguments: dict[str, Any] = {"sensitivity": release.sensitivity, "monotonic": release.monotonic}
+    epsilon, delta = _of_one_group(release)
+    arguments: dict[str, Any] = {
+        "sensitivity": release.sensitivity,
+        "monotonic": release.monotonic,
+        "neighbours": release.neighbours,
+    }
     match release.task:
-        case "most_common":
-            return PermuteAndFlip(epsilon=release.epsilon, **arguments).error_bound(count, confidence=confidence)
+        case "most_common" | "least_common" | "best_date":
+            return PermuteAndFlip(epsilon=epsilon, **arguments).error_bound(count, confidence=confidence)
         case "quantile":
-            return ExponentialMechanism(epsilon=release.epsilon, **arguments).error_bound(count, confidence=confidence)
-        case "top_k" if isinstance(event, ComposedEvent):
-            rounds, delta = release.rounds, release.delta
-            plan = plan_top_k(count, rounds, epsilon=release.epsilon, delta=delta, **arguments)
+            return ExponentialMechanism(epsilon=epsilon, **arguments).error_bound(count, confidence=confidence)
+        case "top_k" | "best_features" if isinstance(event, ComposedEvent):
+            plan = plan_top_k(count, release.rounds, epsilon=epsilon, delta=delta, **arguments)
             return plan.error_bound(confidence=confidence)
+        case "best_by":
+            asked = release.arguments
+            scale = decimal_fraction(asked["scale"], "scale", expected="a number")
+            clip = PublicClip(asked["sum"], scale, asked["lower"], asked["upper"])
+            moved = sum_range(clip, release.neighbours)
+            mechanism = PermuteAndFlip(epsilon=epsilon, sensitivity=moved, monotonic=True)
+            return clip.error_in_units(mechanism.error_bound(count, confidence=confidence))
+        case "mean":
+            lower, upper = (Fraction(release.candidates[end]) for end in ("lower", "upper"))
+            units, step = release.arguments["units"], upper - lower  # the bound does not depend on the step
+            mean = MeanMechanism(
+                epsilon=epsilon, bounds=(lower, upper), step=step, count=units, neighbours=release.neighbours
+            )
+            return mean.error_bound(confidence=confidence)
         case _:
             return None
+
+
+def _of_one_group(release: Release) -> tuple[float, float]:
+    """Epsilon and delta of what is asked of one group, or of all rows."""
+    if release.groups is None:
+        return release.epsilon, release.delta
+    epsilon, most = release.groups["epsilon"], release.groups["max_per_unit"]
+    if not Fraction(epsilon) * most <= Fraction(release.epsilon):
+        raise wrong("groups.epsilon", "the guarantee divided by max_per_unit")
+    return epsilon, quotient_down(release.delta, most)
 
 
 def _stored(release: Release, text: str, ledger: Ledger) -> bool:

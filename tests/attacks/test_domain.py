@@ -4,10 +4,48 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import dpselect as dps
-from tests.backends.tables import write_csv, write_parquet
+from dpselect.summaries import PublicCandidates
+from dpselect.tasks import MostCommon
+from tests.attacks import naive
+from tests.backends.tables import count, write_csv, write_parquet
+
+COMMON = ["flu"] * 6 + ["cold"] * 5
+RARE = [*COMMON, "rare"]
+
+
+def test_a_naive_answer_out_of_what_occurs_proves_that_somebody_has_it() -> None:
+    """At epsilon 0.1 the answers are nearly uniform. One of them is impossible without one person, and not rare."""
+    rng = np.random.default_rng(9)
+    without, present = ([naive.most_common(values, 0.1, rng) for _ in range(500)] for values in (COMMON, RARE))
+    assert without.count("rare") == 0
+    assert present.count("rare") > 100
+
+
+@pytest.mark.parametrize("candidates", [["flu", "cold"], ["flu", "cold", "rare"]])
+def test_here_what_occurs_changes_no_probability_by_more_than_epsilon(tmp_path: Path, candidates: list[str]) -> None:
+    """Whether the rare value is a public candidate or not: it is possible with and without, or never."""
+    task = MostCommon.planned(PublicCandidates.given(candidates), epsilon=0.1)
+    laws = []
+    for name, values in (("without", COMMON), ("with", RARE)):
+        lines = [f"{unit},{value}".encode() for unit, value in enumerate(values)]
+        laws.append(task.mechanism.pmf(np.array(count(write_csv(tmp_path / f"{name}.csv", lines), candidates))))
+    assert laws[0].min() > 0.0
+    assert np.abs(np.log(laws[1] / laws[0])).max() <= 0.1 + 1e-9
+
+
+def test_a_list_that_was_read_from_the_column_cannot_be_told_from_a_public_one(tmp_path: Path) -> None:
+    """What no program can see, and why the pages on candidates warn of ``unique()`` and ``value_counts()``."""
+    for values, possible in ((COMMON, False), (RARE, True)):
+        path = write_csv(tmp_path / "t.csv", [f"{unit},{value}".encode() for unit, value in enumerate(values)])
+        leaked = sorted(set(values))  # the private column's own values
+        assert dps.Dataset(path, unit="unit").most_common("value", candidates=leaked, epsilon=0.1).value in leaked
+        task = MostCommon.planned(PublicCandidates.given(leaked), epsilon=0.1)
+        law = dict(zip(leaked, task.mechanism.pmf(np.array(count(path, leaked))), strict=True))
+        assert bool(law.get("rare", 0.0) > 0.2) is possible  # at no epsilon may this go from nothing to a fifth
 
 
 def test_the_data_is_never_asked_for_candidates(tmp_path: Path) -> None:
@@ -19,6 +57,15 @@ def test_the_data_is_never_asked_for_candidates(tmp_path: Path) -> None:
     ):
         with pytest.raises(dps.InvalidCandidatesError):
             ask()
+
+
+def test_naive_bounds_out_of_the_column_prove_that_somebody_is_beyond() -> None:
+    """The least and the largest value as bounds: an answer beyond 9 is impossible without one person, else likely."""
+    rng = np.random.default_rng(10)
+    people = list(range(1, 10))
+    for values, possible in ((people, False), ([*people, 1000], True)):
+        answers = [naive.median(values, min(values), max(values), 0.1, rng) for _ in range(100)]
+        assert any(answer > 9 for answer in answers) is possible
 
 
 def test_a_value_outside_the_candidates_is_never_released(tmp_path: Path) -> None:

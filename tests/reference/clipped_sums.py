@@ -1,15 +1,21 @@
-"""Sums of clipped whole amounts, in exact fractions.
+"""Sums of clipped whole amounts, in exact fractions, and all their neighbours by brute force.
 
 Proof: ``proofs/clipped_sums.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import product
 
 Row = tuple[str | None, str | None, int | Fraction | None]
 """Unit, value and number; each may be missing."""
+
+Contribution = tuple[tuple[str | None, int | None], ...]
+"""Candidate and number in each of one unit's rows."""
+
+Data = Mapping[str, Contribution]
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
@@ -45,3 +51,55 @@ def clipped_totals(
         for candidate in candidates
     ]
     return tuple(max(SMALLEST, min(LARGEST, total)) for total in totals)
+
+
+def sums(data: Data, candidates: Sequence[str], *, clip: tuple[int, int], most: int = LARGEST) -> tuple[int, ...]:
+    """The score of each candidate; sums beyond `most` count as it, in either direction.
+
+    >>> sums({"ann": (("x", 3), ("x", 9)), "bob": (("x", -9), ("y", 1))}, ["x", "y"], clip=(-2, 5))
+    (3, 1)
+    """
+    rows = ((unit, what, number) for unit, own in data.items() for what, number in own)
+    totals = clipped_totals(rows, candidates=candidates, lower=clip[0], upper=clip[1])
+    return tuple(max(-most, min(most, total)) for total in totals)
+
+
+def add_remove_pairs(units: Sequence[str], contributions: Sequence[Contribution]) -> Iterator[tuple[Data, Data]]:
+    """Every ordered pair of data sets of which one has all rows of one more unit than the other."""
+    for chosen in product(contributions, repeat=len(units)):
+        larger = dict(zip(units, chosen, strict=True))
+        for unit in units:
+            smaller = {other: rows for other, rows in larger.items() if other != unit}
+            yield larger, smaller
+            yield smaller, larger
+
+
+def replace_one_pairs(units: Sequence[str], contributions: Sequence[Contribution]) -> Iterator[tuple[Data, Data]]:
+    """Every ordered pair of data sets that differ in all rows of one unit."""
+    for chosen in product(contributions, repeat=len(units)):
+        data = dict(zip(units, chosen, strict=True))
+        for unit in units:
+            for rows in contributions:
+                yield data, data | {unit: rows}
+
+
+def movements(
+    pairs: Iterable[tuple[Data, Data]], candidates: Sequence[str], *, clip: tuple[int, int], most: int = LARGEST
+) -> set[tuple[int, ...]]:
+    """Every vector of score changes between the first and the second of a pair."""
+    found: set[tuple[int, ...]] = set()
+    for first, second in pairs:
+        before, after = (sums(data, candidates, clip=clip, most=most) for data in (first, second))
+        found.add(tuple(b - a for a, b in zip(before, after, strict=True)))
+    return found
+
+
+def proved_range(clip: tuple[int, int], *, replaced: bool) -> int:
+    """``w``: from the least to the most that a unit adds to a candidate, twice that if one is replaced."""
+    lower, upper = clip
+    return (max(upper, 0) - min(lower, 0)) * (2 if replaced else 1)
+
+
+def exp_epsilon(root: Fraction, clip: tuple[int, int], *, replaced: bool) -> Fraction:
+    """``e ** epsilon`` of a release whose scale is ``1 / ln root``, from ``scale = w / epsilon``."""
+    return root ** proved_range(clip, replaced=replaced)

@@ -1,14 +1,25 @@
-"""Which rows take part if each unit may belong to a few groups only: the law of the choice, in exact fractions.
+"""Which rows take part if each unit may belong to a few groups only, and what one answer for each group gives away.
 
 Proof: ``proofs/groups.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, product
 from typing import TypeVar
+
+from tests.reference.permute_and_flip import law_by_heads
+
+Contribution = tuple[tuple[str, str], ...]
+"""Group and candidate in each of one unit's rows."""
+
+Data = Mapping[str, Contribution]
+
+Law = Mapping[tuple[int, ...], Fraction]
+"""The probability of each outcome: a candidate for each group."""
 
 Rest = TypeVar("Rest")
 
@@ -38,3 +49,38 @@ def taking_part(
         chosen = dict(zip(units, outcome, strict=True))
         parts = [[(u, rest) for u, g, rest in kept if g == group and group in chosen[u]] for group in groups]
         yield Fraction(1, len(outcomes)), parts
+
+
+def released_law(data: Data, groups: Sequence[str], candidates: Sequence[str], *, most: int, root: Fraction) -> Law:
+    """The law of one candidate for each group, by permute-and-flip on distinct units; the scale is ``1 / ln root``.
+
+    >>> law = released_law({"ann": (("a", "x"),)}, ["a"], ["x", "y"], most=1, root=Fraction(2))
+    >>> law[0,], law[1,]
+    (Fraction(3, 4), Fraction(1, 4))
+    """
+    rows = [(unit, group, what) for unit, own in data.items() for group, what in own]
+    total: defaultdict[tuple[int, ...], Fraction] = defaultdict(Fraction)
+    for probability, parts in taking_part(rows, groups=groups, most=most):
+        laws: list[tuple[Fraction, ...]] = []
+        for part in parts:
+            counts = [sum(what == each for _, what in set(part)) for each in candidates]
+            laws.append(law_by_heads([root ** (count - max(counts)) for count in counts]))
+        for answer in product(range(len(candidates)), repeat=len(groups)):
+            of_this = probability
+            for law, place in zip(laws, answer, strict=True):
+                of_this *= law[place]
+            total[answer] += of_this
+    return total
+
+
+def add_remove_pairs(units: Sequence[str], contributions: Sequence[Contribution]) -> Iterator[tuple[Data, Data]]:
+    """Every data set in which each of `units` has one of `contributions`, and the same without one of them."""
+    for chosen in product(contributions, repeat=len(units)):
+        larger = dict(zip(units, chosen, strict=True))
+        for unit in units:
+            yield larger, {other: rows for other, rows in larger.items() if other != unit}
+
+
+def worst_ratio(first: Law, second: Law) -> Fraction:
+    """The largest ratio of the probabilities of an outcome, in either direction."""
+    return max(max(first[each] / second[each], second[each] / first[each]) for each in first)

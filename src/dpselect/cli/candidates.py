@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Sequence
-from datetime import date
+from collections.abc import Sequence
 
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.summaries import CandidateKind, PublicCandidates
-
-Member = int | float | str | bool | date
+from dpselect.summaries.texts import CONVERSIONS, INTEGER, Member, kind_of
 
 _RANGE = re.compile(r"\s*([+-]?[0-9]{1,19})\s*\.\.\s*([+-]?[0-9]{1,19})\s*")
-_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 _DECIMAL = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 _FORMS = "a range a..b, a list x,y,z or @file with one a line"
 
@@ -43,8 +40,8 @@ def parsed(text: str, *, kind: CandidateKind | None) -> range | Sequence[Member]
         PublicCandidates.given(members)
         members = list(map(str, members))
     if kind is None:
-        kind = CandidateKind.INTEGER if all(map(_INTEGER.fullmatch, members)) else CandidateKind.TEXT
-    convert = _CONVERSIONS[kind]
+        kind = kind_of(members)
+    convert = CONVERSIONS[kind]
     try:
         return [convert(member) for member in members]
     except ValueError:
@@ -66,7 +63,7 @@ def parsed_prices(text: str) -> range | Sequence[int | float]:
         return members
     if not all(map(_DECIMAL.fullmatch, members)):
         raise InvalidCandidatesError("prices", Shown(f"<{len(members)} texts>"), "numbers such as 5 or 9.99")
-    return [int(member) if _INTEGER.fullmatch(member) else float(member) for member in members]
+    return [int(member) if INTEGER.fullmatch(member) else float(member) for member in members]
 
 
 def _members(text: str, *, argument: str) -> range | list[str]:
@@ -100,22 +97,3 @@ def _listed(text: str, argument: str) -> list[str]:
 
 def _shown(text: str) -> Shown:
     return Shown(repr(text) if len(text) <= 60 else f"<{len(text)} characters>")
-
-
-def _boolean(text: str) -> bool:
-    match text.strip().lower():
-        case "true":
-            return True
-        case "false":
-            return False
-        case _:
-            raise ValueError
-
-
-_CONVERSIONS: dict[CandidateKind, Callable[[str], Member]] = {
-    CandidateKind.INTEGER: int,
-    CandidateKind.NUMBER: float,
-    CandidateKind.TEXT: str,
-    CandidateKind.DATE: lambda text: date.fromisoformat(text.strip()),
-    CandidateKind.BOOLEAN: _boolean,
-}

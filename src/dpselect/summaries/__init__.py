@@ -2,17 +2,27 @@
 
 from dpselect.summaries.bins import PublicBins
 from dpselect.summaries.candidates import CandidateKind, PublicCandidates
+from dpselect.summaries.clip import PublicClip
 from dpselect.summaries.counts import CandidateCounts
+from dpselect.summaries.dates import public_dates
 from dpselect.summaries.domain import PublicDomain
+from dpselect.summaries.features import HIGHEST_WEIGHT, PublicFeatures, RuleCounts
+from dpselect.summaries.groups import PublicGroups
 from dpselect.summaries.totals import CandidateTotals
 from dpselect.summaries.values import UnitValues
 
 __all__ = [
+    "HIGHEST_WEIGHT",
     "CandidateCounts",
     "CandidateKind",
     "CandidateTotals",
     "PublicBins",
     "PublicCandidates",
+    "PublicClip",
     "PublicDomain",
+    "PublicFeatures",
+    "PublicGroups",
+    "RuleCounts",
     "UnitValues",
+    "public_dates",
 ]

@@ -65,8 +65,11 @@ class PublicBins:
 
     def tally(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """How many of `values` belong to each bin, shape ``(count,)``. Decided for each value alone."""
-        places = np.searchsorted(self.edges[1:-1], values, side="right")
-        return np.bincount(places, minlength=self.count).astype(np.int64, copy=False)
+        return np.bincount(self.places(values), minlength=self.count).astype(np.int64, copy=False)
+
+    def places(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Which bin each of `values` belongs to, from 0, shape ``(values,)``. Decided for each value alone."""
+        return np.searchsorted(self.edges[1:-1], values, side="right").astype(np.int64, copy=False)
 
     def description(self) -> dict[str, Any]:
         """What a certificate says of the candidates."""

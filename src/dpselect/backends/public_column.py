@@ -1,0 +1,128 @@
+"""Candidates from a public table: a code book, a catalogue. Not the private one: what stands in it is returned."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from dpselect.backends.rows.arrow import pa, pq
+from dpselect.errors import InvalidCandidatesError, Shown
+from dpselect.summaries import CandidateKind
+from dpselect.summaries.texts import CONVERSIONS, Member, kind_of
+
+_PUBLIC = "Candidates are public: never read them from the table that is asked."
+
+
+def candidates_from(source: object, *, column: str, kind: CandidateKind | str | None = None) -> list[Member]:
+    """The different values in one column of a *public* table, in the order in which they first occur.
+
+    For a code book or a catalogue that is no person's data. Not for the table that is asked: which values occur there
+    is private, and no check can tell it from a public one.
+
+    Args:
+        source: path of a public ``.csv`` (UTF-8, with the names of the columns in the first line) or ``.parquet`` file,
+            or a frame in memory (pandas, Polars, PyArrow).
+        column: name of the column.
+        kind: how to read a CSV file: ``"whole numbers"``, ``"numbers"``, ``"text"``, ``"dates"`` or ``"booleans"``. By
+            default whole numbers if all of them look like it, else text.
+
+    Returns:
+        Values to be given as ``candidates=``.
+
+    Raises:
+        InvalidCandidatesError: no such file or column, a value that is missing, or one that is not of the kind. As the
+            table is public, the text says in which line.
+
+    >>> import dpselect as dps
+    >>> days = dps.candidates_from("examples/data/free_days.csv", column="team")  # if the teams are publicly known
+    >>> days
+    ['north', 'south', 'west']
+    """
+    try:
+        wanted = None if kind is None else CandidateKind(kind)
+    except ValueError:
+        choices = ", ".join(repr(str(each)) for each in CandidateKind)
+        raise InvalidCandidatesError("kind", Shown(repr(kind)), f"one of {choices}") from None
+    if not isinstance(source, str | Path):
+        values = _of_frame(source, column)
+    elif str(source).lower().endswith(".csv"):
+        return _of_csv(Path(source), column, wanted)
+    elif str(source).lower().endswith(".parquet"):
+        values = _of_parquet(Path(source), column)
+    else:
+        expected = "a path that ends in .csv or .parquet, or a frame"
+        raise InvalidCandidatesError("source", Shown(repr(str(source))), expected, _PUBLIC)
+    if wanted is not None:
+        raise InvalidCandidatesError("kind", Shown(repr(str(wanted))), "None where the column has a type of its own")
+    for place, value in enumerate(values, 1):
+        if value is None or value != value:
+            raise InvalidCandidatesError("source", Shown(f"<row {place}>"), f"a value in column {column!r}")
+    return list(dict.fromkeys(values))
+
+
+def _of_csv(path: Path, column: str, kind: CandidateKind | None) -> list[Member]:
+    lines = dict[str, int]()  # the first line of each value
+    for line, text in _csv_values(path, column):
+        lines.setdefault(text, line)
+    kind = kind_of(list(lines)) if kind is None else kind
+    members: list[Member] = []
+    for text, line in lines.items():
+        try:
+            members.append(CONVERSIONS[kind](text))
+        except ValueError:
+            raise InvalidCandidatesError("source", Shown(f"<line {line}>"), f"{kind} in column {column!r}") from None
+    return list(dict.fromkeys(members))
+
+
+def _csv_values(path: Path, column: str) -> Iterator[tuple[int, str]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            place = _place(next(reader, list[str]()), column)
+            for fields in reader:
+                if not fields:
+                    continue
+                if place >= len(fields) or not fields[place].strip():
+                    got = Shown(f"<line {reader.line_num}>")
+                    raise InvalidCandidatesError("source", got, f"a value in column {column!r}")
+                yield reader.line_num, fields[place]
+    except (OSError, csv.Error, UnicodeError, ValueError) as error:
+        if isinstance(error, InvalidCandidatesError):
+            raise
+        raise _unreadable(path) from None
+
+
+def _of_parquet(path: Path, column: str) -> list[Any]:
+    try:
+        file = pq.ParquetFile(path)
+        _place(file.schema_arrow.names, column)
+        return file.read(columns=[column]).column(0).to_pylist()
+    except (OSError, pa.ArrowException):
+        raise _unreadable(path) from None
+
+
+def _of_frame(frame: Any, column: str) -> list[Any]:
+    names = getattr(frame, "column_names", None)  # Arrow
+    names = getattr(frame, "columns", None) if names is None and not hasattr(frame, "collect") else names
+    if names is None:
+        raise InvalidCandidatesError("source", frame, "a path, or a frame in memory", _PUBLIC)
+    _place(list(names), column)
+    values = frame[column]
+    for method in ("to_list", "to_pylist"):
+        convert = getattr(values, method, None)
+        if callable(convert):
+            return cast("list[Any]", convert())
+    return list(values)
+
+
+def _place(names: Sequence[object], column: str) -> int:
+    if list(names).count(column) != 1:
+        listed = ", ".join(map(repr, names[:20]))
+        raise InvalidCandidatesError("column", Shown(repr(column)), f"one of the columns {listed}")
+    return names.index(column)
+
+
+def _unreadable(path: Path) -> InvalidCandidatesError:
+    return InvalidCandidatesError("source", Shown(repr(str(path))), "a readable file of the format its name says")

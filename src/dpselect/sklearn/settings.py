@@ -1,0 +1,133 @@
+"""The public arguments of a selector, checked when it is fitted: scikit-learn wants nothing checked before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
+from numbers import Real
+from typing import Any, cast
+
+import numpy as np
+
+from dpselect.arguments import positive_count
+from dpselect.errors import InvalidParameterError, Shown, describe
+from dpselect.summaries import HIGHEST_WEIGHT, PublicBins, PublicCandidates
+
+MOST_CELLS = 1 << 24
+"""Of the table of bins and classes that is counted for one feature."""
+
+
+def feature_names(names: Iterable[object] | None, count: int) -> PublicCandidates:
+    """The names of a data frame's columns; positions where there are none, or none that tell the columns apart."""
+    texts = [name for name in (() if names is None else names) if isinstance(name, str) and name]
+    if len(set(texts)) == count:
+        return PublicCandidates.given([str(name) for name in texts])
+    return PublicCandidates.given(range(count))
+
+
+def distinct_classes(classes: Any) -> tuple[object, ...]:
+    """The public list of labels, two or more: whole numbers, numbers, text or booleans.
+
+    Raises:
+        InvalidParameterError: missing, or not such a list.
+
+    >>> distinct_classes(["sick", "well"])
+    ('sick', 'well')
+    """
+    expected = "at least two different labels, all text or all numbers"
+    hint = "They are not read from y: which classes occur there is private."
+    given = cast("object", classes.tolist() if hasattr(classes, "tolist") else classes)
+    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
+        raise InvalidParameterError("classes", Shown(describe(classes)), expected, hint)
+    listed = cast("Sequence[Any]", given)
+    labels = tuple(cast("Any", label.item()) if isinstance(label, np.generic) else label for label in listed)
+    text, numeric = (all(isinstance(label, kind) for label in labels) for kind in (str, Real))
+    if not (text or (numeric and all(-inf < label < inf for label in labels))):
+        raise InvalidParameterError("classes", Shown(describe(classes)), expected, hint)
+    if len(labels) < 2 or len(set(labels)) < len(labels):
+        raise InvalidParameterError("classes", Shown(describe(classes)), expected, hint)
+    return labels
+
+
+def class_weights(weights: object, count: int) -> tuple[int, ...]:
+    """What a row of each class counts for; None: 1.
+
+    Raises:
+        InvalidParameterError: not a whole number from 1 to 2^20 for each class.
+
+    >>> class_weights(None, 3), class_weights([1, 20], 2)
+    ((1, 1, 1), (1, 20))
+    """
+    if weights is None:
+        return (1,) * count
+    if not isinstance(weights, (list, tuple, np.ndarray)):
+        raise InvalidParameterError("class_weights", Shown(describe(weights)), "a list: a weight for each class")
+    given = cast("Sequence[object]", weights)
+    if len(given) != count:
+        got = Shown(f"<{len(given)} weights>")
+        raise InvalidParameterError("class_weights", got, f"{count} of them: one for each class")
+    return tuple(positive_count(weight, "class_weights", at_most=HIGHEST_WEIGHT) for weight in given)
+
+
+def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, classes: int) -> tuple[PublicBins, ...]:
+    """The bins of each feature.
+
+    Args:
+        bounds: two numbers for all features, or two numbers for each: a list in their order, or a mapping by name.
+        bins: a number for all features, or one for each.
+        names: of the features.
+        classes: how many classes there are.
+
+    Raises:
+        InvalidParameterError: not such bounds or bins, or too many of them.
+
+    >>> [cut.count for cut in feature_bins((0, 1), [2, 5], PublicCandidates.given(range(2)), classes=2)]
+    [2, 5]
+    """
+    cuts: dict[tuple[object, object], PublicBins] = {}
+    each_bounds = _each(_as_lists(bounds), "bounds", names, one=_is_pair)
+    each_bins = _each(_as_lists(bins), "bins", names, one=_is_single)
+    found: list[PublicBins] = []
+    for ends, count in zip(each_bounds, each_bins, strict=True):
+        key = (repr(ends), repr(count))
+        if key not in cuts:
+            cuts[key] = PublicBins.given(ends, count)
+        found.append(cuts[key])
+    most = max(cut.count for cut in found)
+    if (most + 1) * classes > MOST_CELLS:
+        raise InvalidParameterError("bins", most, f"at most {MOST_CELLS // classes - 1} with so many classes")
+    return tuple(found)
+
+
+def _each(given: Any, name: str, names: PublicCandidates, *, one: Callable[[object], bool]) -> list[object]:
+    count = len(names)
+    if isinstance(given, Mapping):
+        by_name = cast("Mapping[object, object]", given)
+        wanted = [names[place] for place in range(count)]
+        if set(by_name) != set(wanted):
+            raise InvalidParameterError(name, Shown("<mapping>"), f"an entry for each of the {count} features")
+        return [_as_lists(by_name[each]) for each in wanted]
+    if one(given):
+        return [given] * count
+    if not isinstance(given, (list, tuple)):
+        raise InvalidParameterError(name, Shown(describe(given)), "one for all features, or one for each")
+    listed = cast("Sequence[object]", given)
+    if len(listed) != count:
+        raise InvalidParameterError(name, Shown(f"<{len(listed)} of them>"), f"{count}: one for each feature")
+    return list(listed)
+
+
+def _as_lists(given: object) -> object:
+    return cast("Any", given).tolist() if isinstance(given, (np.ndarray, np.generic)) else given
+
+
+def _is_single(given: object) -> bool:
+    return not isinstance(given, (list, tuple))
+
+
+def _is_pair(given: object) -> bool:
+    """Two numbers; two features' bounds are two pairs."""
+    if not isinstance(given, (list, tuple)):
+        return True  # whatever it is, it is refused as a pair
+    pair = cast("Sequence[object]", given)
+    return not any(isinstance(end, (list, tuple, np.ndarray)) for end in pair) and len(pair) == 2

@@ -1,0 +1,82 @@
+"""How features and classes are cut, all of it public, and what rows become once they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.summaries.bins import PublicBins
+from dpselect.summaries.candidates import PublicCandidates
+
+HIGHEST_WEIGHT = 1 << 20
+"""Of a class: weighted counts of any table that fits into memory stay far below 2^63."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RuleCounts:
+    """How many rows, weighted, each feature's best rule gets right. Private: shown by no ``repr``, kept by no pickle.
+
+    Attributes:
+        right: shape ``(n,)``, int64, read-only; one entry for each feature. One more row raises each entry by a whole
+            number from 0 to the weight of the row's class (proof: ``proofs/feature_scores.md``).
+
+    >>> RuleCounts(np.array([31, 47]))
+    RuleCounts(<2 private counts>)
+    """
+
+    right: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        self.right.setflags(write=False)
+
+    def __repr__(self) -> str:
+        return f"RuleCounts(<{self.right.shape[0]} private counts>)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("RuleCounts are private and cannot be pickled or copied")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicFeatures:
+    """The features to choose from, the bins of each, and the weights of the classes.
+
+    A rule names one class for each bin of one feature, and one for a missing value; the best rule of a feature names
+    the class that weighs most there. The rule is never released, only how well it does is looked at.
+
+    Attributes:
+        names: of the features.
+        bins: of each feature, in the order of `names`.
+        weights: whole numbers >= 1, one for each class: what a row of it counts for.
+
+    >>> cut = PublicBins.given((0, 10), 2)
+    >>> features = PublicFeatures(names=PublicCandidates.given(["age"]), bins=(cut,), weights=(1, 1))
+    >>> features.tally([np.array([1.0, 2.0, 3.0, 7.0, np.nan])], np.array([0, 0, 1, 1, -1])).right.tolist()
+    [3]
+    """
+
+    names: PublicCandidates
+    bins: tuple[PublicBins, ...]
+    weights: tuple[int, ...]
+
+    def tally(self, columns: Iterable[NDArray[np.float64]], classes: NDArray[np.int64]) -> RuleCounts:
+        """What the best rule of each feature gets right; decided for each row alone, summed in whole numbers.
+
+        Args:
+            columns: the values of each feature, shape ``(rows,)`` each; NaN is a missing value.
+            classes: position of each row's class, shape ``(rows,)``; -1: none of them, and the row is left out.
+        """
+        known = classes >= 0
+        kept = classes[known]
+        right = [self._right(cut, column[known], kept) for cut, column in zip(self.bins, columns, strict=True)]
+        return RuleCounts(np.array(right, dtype=np.int64))
+
+    def _right(self, cut: PublicBins, values: NDArray[np.float64], classes: NDArray[np.int64]) -> int:
+        many = len(self.weights)
+        places = np.where(np.isnan(values), cut.count, cut.places(values))
+        cells = np.bincount(places * many + classes, minlength=(cut.count + 1) * many).astype(np.int64, copy=False)
+        weighted = cells.reshape(cut.count + 1, many) * np.array(self.weights, dtype=np.int64)
+        return int(weighted.max(axis=1).sum())
