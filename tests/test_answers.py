@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-import dpselect
-from dpselect import answers
+from dpselect import answers, tasks
 from dpselect.answers import answer_to
-
-TASKS = Path(dpselect.__file__).parent / "tasks"
 
 
 def named_tasks() -> set[str]:
     """What the tasks call themselves in their releases."""
-    calls = (
-        node
-        for page in TASKS.glob("*.py")
-        for node in ast.walk(ast.parse(page.read_text()))
-        if isinstance(node, ast.Call)
-    )
-    named = (keyword for call in calls for keyword in call.keywords if keyword.arg == "task")
-    return {ast.literal_eval(keyword.value) for keyword in named}
+    exported = (getattr(tasks, name) for name in tasks.__all__)
+    return {each.name for each in exported if hasattr(each, "name")}
 
 
 def test_every_task_has_an_entry_and_no_other() -> None:

@@ -13,7 +13,7 @@ from importlib import metadata
 from typing import Any, cast
 
 from dpselect.accounting.events import Event, decode, encode
-from dpselect.answers import Value, answer_to, as_text
+from dpselect.answers import Answered, Value, answer_to, as_text
 from dpselect.certificate_text import parsed, wrong
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Guarantee, Neighbours
@@ -35,9 +35,9 @@ class Release:
 
     Attributes:
         value: the selected candidate; for ``top_k`` a list of them, best first; for ``quantiles`` a list, one for
-            each level, for ``density`` one for each bin.
-        task: which question was asked: ``"most_common"``, ``"top_k"``, ``"quantile"``, ``"quantiles"``,
-            ``"best_price"`` or ``"density"``.
+            each level, for ``density`` one for each bin. If several groups were asked, a dictionary with such an
+            answer for each.
+        task: which question was asked: the name of a method of `Dataset` (``"quantile"`` for a median).
         column: the column the answer is about.
         unit: the column that names who is protected.
         mechanism: name of the mechanism that drew, as exported by `dpselect`.
@@ -64,6 +64,8 @@ class Release:
         version: of dpselect.
         arguments: what else the question fixed; for quantiles the levels, for quantiles and prices the most rows of a
             unit.
+        groups: if several were asked: which column tells them apart, how many there are and of which kind, how many of
+            them one unit takes part in, and what one of them costs. None: all rows together.
 
     >>> import dpselect as dps
     >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
@@ -76,7 +78,7 @@ class Release:
     With 99% confidence the count of the released page is within 14 of the best.
     """
 
-    value: Value | list[Value]
+    value: Answered
     task: str
     column: str
     unit: str
@@ -96,6 +98,7 @@ class Release:
     event: Event | None = None
     version: str = field(default_factory=_installed_version)
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    groups: Mapping[str, Any] | None = None
 
     @property
     def guarantee(self) -> Guarantee:
@@ -139,6 +142,7 @@ class Release:
             "candidates": dict(self.candidates),
             "error_bound": self._error_bound(),
             **arguments,
+            **({} if self.groups is None else {"groups": dict(self.groups)}),
             "proofs": list(self.proofs),
             "version": self.version,
             "time": self.time.astimezone(UTC).isoformat(timespec="seconds"),
@@ -154,7 +158,7 @@ class Release:
     def rows(self) -> tuple[str, list[tuple[str, Value]]]:
         """The answer as a table of two columns: what the first says, and a value for each of its entries."""
         answer = answer_to(self.task)
-        return answer.label, answer.rows(self)
+        return answer.heading(self), answer.rows(self)
 
     def to_json(self) -> str:
         """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text.
@@ -180,8 +184,10 @@ class Release:
         held = parsed(text)
         bound, mechanism, guarantee = held["error_bound"], held["mechanism"], held["guarantee"]
         within = None if bound is None else bound["within"]
+        kind, groups = held["candidates"].get("kind"), held.get("groups")
+        value = held["value"]
         return cls(
-            value=_value(held["value"], kind=held["candidates"].get("kind")),
+            value=_value(value, kind=kind) if groups is None else _by_group(value, kind=kind, groups=groups),
             task=held["task"],
             column=held["column"],
             unit=guarantee["unit"],
@@ -201,6 +207,7 @@ class Release:
             event=_event(held["event"]) if "event" in held else None,
             version=held["version"],
             arguments=held.get("arguments", {}),
+            groups=groups,
         )
 
     def __str__(self) -> str:
@@ -235,13 +242,19 @@ def _event(held: object) -> Event:
         raise wrong("event", "an event that this dpselect can read") from None
 
 
+def _by_group(held: list[list[Any]], *, kind: object, groups: Mapping[str, Any]) -> dict[Any, Any]:
+    return {_value(group, kind=groups["kind"]): _value(answer, kind=kind) for group, answer in held}
+
+
 def _value(held: Any, *, kind: object) -> Any:
     if isinstance(held, list):
         return [_value(member, kind=kind) for member in cast("list[object]", held)]
     return date.fromisoformat(held) if kind == "dates" else held
 
 
-def _plain(value: Value | list[Value]) -> Any:
+def _plain(value: Answered) -> Any:
+    if isinstance(value, dict):
+        return [[_plain(group), _plain(answer)] for group, answer in value.items()]
     if isinstance(value, list):
         return [_plain(member) for member in value]
     return value.isoformat() if isinstance(value, date) else value

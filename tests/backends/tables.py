@@ -9,22 +9,24 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpselect.backends.files import FileTable, count_distinct_units, gather_unit_values
+from dpselect.backends.contract import Table
+from dpselect.backends.opening import open_table
 from dpselect.summaries import PublicCandidates, PublicDomain
 
 Row = tuple[Any, Any]
 
 
-def count(path: str | Path, candidates: object, *, unit: str = "unit", column: str = "value") -> list[int]:
+def count(source: object, candidates: object, *, unit: str = "unit", column: str = "value") -> list[int]:
     """What the backend counts."""
-    table = FileTable.at(path)
-    return count_distinct_units(
-        table, unit=table.unit(unit), column=table.column(column), candidates=PublicCandidates.given(candidates)
-    ).counts.tolist()
+    table: Table = open_table(source)
+    (counts,) = table.count(
+        unit=table.unit(unit), column=table.column(column), candidates=PublicCandidates.given(candidates)
+    )
+    return counts.counts.tolist()
 
 
 def gather(
-    path: str | Path,
+    source: object,
     *,
     bounds: tuple[float, float] = (-1e18, 1e18),
     most: int = 1,
@@ -32,13 +34,10 @@ def gather(
     column: str = "value",
 ) -> list[float]:
     """The values that the backend keeps, in increasing order."""
-    table = FileTable.at(path)
+    table: Table = open_table(source)
     domain = PublicDomain.given(bounds)
-    return sorted(
-        gather_unit_values(
-            table, unit=table.unit(unit), column=table.column(column), domain=domain, max_rows_per_unit=most
-        ).values.tolist()
-    )
+    (values,) = table.gather(unit=table.unit(unit), column=table.column(column), domain=domain, max_rows_per_unit=most)
+    return sorted(values.values.tolist())
 
 
 def brute_force(rows: Sequence[Row], candidates: Sequence[Any]) -> list[int]:

@@ -54,7 +54,7 @@ def read(lines: list[bytes], *, width: int, end: bytes = b"\n") -> Counter[Pair]
         path = Path(folder) / "t.csv"
         path.write_bytes(b"header\n" + b"\n".join(lines) + (end if lines else b""))
         read_so_far: list[int] = []
-        batches = csv_lines.rows(str(path), width=width, unit_at=0, value_at=width - 1, advance=read_so_far.append)
+        batches = csv_lines.rows(str(path), [0, width - 1], width=width, advance=read_so_far.append)
         pairs = [pair for batch in batches for pair in zip(*(column.to_pylist() for column in batch), strict=True)]
         assert sum(read_so_far) == path.stat().st_size
         return Counter(pairs)

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpselect.backends.files import FileTable, count_distinct_units
+from dpselect.backends.contract import Table
+from dpselect.backends.opening import open_table
 from dpselect.backends.rows import engine, matching
 from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.summaries import CandidateCounts, PublicCandidates
@@ -24,14 +25,13 @@ from tests.backends.tables import count, write_csv, write_parquet
 CANDIDATES = PublicCandidates.given(range(100))
 
 
-def run(table: FileTable, **options: Any) -> CandidateCounts:
-    return count_distinct_units(
-        table, unit=table.unit("unit"), column=table.column("value"), candidates=CANDIDATES, **options
-    )
+def run(table: Table, **options: Any) -> CandidateCounts:
+    (counts,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=CANDIDATES, **options)
+    return counts
 
 
 @pytest.fixture(params=["csv", "parquet"])
-def large(request: pytest.FixtureRequest, tmp_path: Path) -> FileTable:
+def large(request: pytest.FixtureRequest, tmp_path: Path) -> Table:
     units, values = np.arange(1_000_000), np.arange(1_000_000) % 100
     path = tmp_path / f"t.{request.param}"
     if request.param == "csv":
@@ -40,10 +40,10 @@ def large(request: pytest.FixtureRequest, tmp_path: Path) -> FileTable:
         )
     else:
         pq.write_table(pa.table({"unit": units, "value": values}), path)
-    return FileTable.at(path)
+    return open_table(path)
 
 
-def test_progress_goes_up_to_the_end_on_the_callers_thread(large: FileTable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_goes_up_to_the_end_on_the_callers_thread(large: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
     known_units = matching.known_units
 
@@ -68,10 +68,10 @@ def test_progress_goes_up_to_the_end_on_the_callers_thread(large: FileTable, mon
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, ZeroDivisionError])
 def test_a_scan_can_be_interrupted(
-    large: FileTable, monkeypatch: pytest.MonkeyPatch, stop: type[BaseException]
+    large: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: type[BaseException]
 ) -> None:
     monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
-    monkeypatch.setattr(tempfile, "tempdir", str(Path(large.source).parent))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = threading.active_count()
     calls: list[float] = []
 
@@ -84,10 +84,10 @@ def test_a_scan_can_be_interrupted(
         run(large, progress=progress)
     assert calls[-1] < 1.0
     assert threading.active_count() == before
-    assert [path.name for path in Path(large.source).parent.iterdir()] == [Path(large.source).name]
+    assert [repr(str(path)) for path in tmp_path.iterdir()] == [large.shown]
 
 
-def test_more_interrupts_leave_no_thread_behind(large: FileTable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_interrupts_leave_no_thread_behind(large: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
     before, presses = threading.active_count(), iter(range(5))
 
@@ -108,7 +108,6 @@ def test_more_interrupts_leave_no_thread_behind(large: FileTable, monkeypatch: p
 def test_a_damaged_parquet_is_refused_in_fixed_words(tmp_path: Path) -> None:
     rows = [(i, f"SENTINEL-{i}") for i in range(20_000)]
     path = write_parquet(tmp_path / "t.parquet", rows)
-    table = FileTable.at(path)
     content = bytearray(path.read_bytes())
     content[50:5000] = bytes(4950)
     path.write_bytes(content)
@@ -117,7 +116,6 @@ def test_a_damaged_parquet_is_refused_in_fixed_words(tmp_path: Path) -> None:
     said = "expected a file that can be read to its end. It is damaged, or changed while it was read."
     assert str(caught.value) == f"source={str(path)!r}: {said}"
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
-    assert table.paths == (str(path),)
 
 
 def test_a_file_that_changed_since_it_was_described(tmp_path: Path) -> None:
@@ -128,7 +126,7 @@ def test_a_file_that_changed_since_it_was_described(tmp_path: Path) -> None:
             write_parquet(tmp_path / "o.parquet", [(1, "2")]).read_bytes(),
         ),
     ):
-        table = FileTable.at(path)
+        table = open_table(path)
         path.write_bytes(other)
         with pytest.raises(InvalidDataError, match="changed while it was read"):
             run(table)
@@ -143,8 +141,8 @@ def test_a_file_that_changed_since_it_was_described(tmp_path: Path) -> None:
         (duckdb.OutOfMemoryException, "more memory or temporary disk space"),
         (duckdb.IOException, "more memory or temporary disk space"),
         (MemoryError, "more memory or temporary disk space"),
-        (duckdb.ConversionException, "files that can be read to their end"),
-        (RuntimeError, "files that can be read to their end"),
+        (duckdb.ConversionException, "a table that can be read to its end"),
+        (RuntimeError, "a table that can be read to its end"),
     ],
 )
 def test_engine_errors_are_replaced(
@@ -153,7 +151,7 @@ def test_engine_errors_are_replaced(
     def fail(*_: object) -> None:
         raise error("SENTINEL")
 
-    table = FileTable.at(write_csv(tmp_path / "t.csv", [b"1,2"]))
+    table = open_table(write_csv(tmp_path / "t.csv", [b"1,2"]))
     monkeypatch.setattr(engine, "_run", fail)
     with pytest.raises(SelectionError, match=text) as caught:
         run(table)

@@ -11,14 +11,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpselect.backends.files import FileTable
+from dpselect.backends.files import FileSource
+from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError
 from tests.backends.tables import count, write_csv, write_parquet
 
 
 def refusal(source: Any) -> str:
     with pytest.raises(InvalidDataError) as caught:
-        FileTable.at(source)
+        FileSource.at(source)
     assert caught.value.name == "source"
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None or caught.value.__suppress_context__
@@ -133,27 +134,27 @@ def test_files_that_do_not_belong_together(tmp_path: Path) -> None:
 def test_a_name_with_wildcards_that_exists_is_taken_literally(tmp_path: Path) -> None:
     write_csv(tmp_path / "[ab]?.csv", [b"1,2", b"2,2"])
     write_csv(tmp_path / "a1.csv", [b"1,2"])
-    assert FileTable.at(str(tmp_path / "[ab]?.csv")).paths == (str(tmp_path / "[ab]?.csv"),)
+    assert FileSource.at(str(tmp_path / "[ab]?.csv")).paths == (str(tmp_path / "[ab]?.csv"),)
     assert count(tmp_path / "[ab]?.csv", [2]) == [2]
-    assert len(FileTable.at(str(tmp_path / "[ab]*.csv")).paths) == 1
+    assert len(FileSource.at(str(tmp_path / "[ab]*.csv")).paths) == 1
 
 
 def test_globs_match_files_in_sorted_order(tmp_path: Path) -> None:
     for name in ("b/2.CSV", "a/1.CSV", "b/x.csv/none"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         write_csv(tmp_path / name, [b"1,2"])
-    assert FileTable.at(tmp_path / "**" / "*.[cC][sS][vV]").paths == tuple(
+    assert FileSource.at(tmp_path / "**" / "*.[cC][sS][vV]").paths == tuple(
         str(tmp_path / n) for n in ("a/1.CSV", "b/2.CSV")
     )
 
 
 def test_columns_are_told_by_exact_names(tmp_path: Path) -> None:
-    table = FileTable.at(write_parquet(tmp_path / "t.parquet", [(1, 2)]))
+    table = open_table(write_parquet(tmp_path / "t.parquet", [(1, 2)]))
     with pytest.raises(InvalidDataError, match=r"Did you mean 'value'\? The columns are: 'unit', 'value'\."):
         table.column("Value")
     with pytest.raises(InvalidDataError, match=r"^unit=3: expected the name of a column"):
         table.unit(3)
-    spaced = FileTable.at(write_csv(tmp_path / "t.csv", [], header=b'unit, value ,"a,b"\n'))
+    spaced = open_table(write_csv(tmp_path / "t.csv", [], header=b'unit, value ,"a,b"\n'))
     with pytest.raises(InvalidDataError, match=r"Did you mean ' value '\?"):
         spaced.column("value")
     assert spaced.column("a,b").name == "a,b"
@@ -166,7 +167,7 @@ NESTED = [pa.list_(pa.int64()), pa.struct([("a", pa.int64())]), pa.map_(pa.strin
 def test_units_that_cannot_be_told_apart_in_every_file(tmp_path: Path, type_: Any) -> None:
     path = write_parquet(tmp_path / "t.parquet", [(None, 1)], types=(type_, None))
     with pytest.raises(InvalidDataError, match="a column of identifiers"):
-        FileTable.at(path).unit("unit")
+        open_table(path).unit("unit")
 
 
 @pytest.mark.parametrize(

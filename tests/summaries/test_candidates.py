@@ -15,7 +15,7 @@ import pytest
 
 from dpselect.errors import InvalidCandidatesError
 from dpselect.summaries import CandidateKind, PublicCandidates
-from dpselect.summaries.candidates import MOST_CANDIDATES
+from dpselect.summaries.candidates import MANY_CANDIDATES, MOST_CANDIDATES
 
 DAY = date(2026, 11, 21)
 
@@ -48,6 +48,9 @@ def refusal(candidates: Any) -> str:
         (pa.array(["b", "a"]), CandidateKind.TEXT, ["b", "a"]),
         ([DAY], CandidateKind.DATE, [DAY]),
         (np.array(["2026-11-21"], "datetime64[D]"), CandidateKind.DATE, [DAY]),
+        (pd.DataFrame({"a": ["b", "a"]}), CandidateKind.TEXT, ["b", "a"]),
+        (pl.DataFrame({"a": ["b", "a"]}), CandidateKind.TEXT, ["b", "a"]),
+        (pa.table({"a": [3, 1]}), CandidateKind.INTEGER, [3, 1]),
         ([True, False], CandidateKind.BOOLEAN, [True, False]),
         (np.array([True]), CandidateKind.BOOLEAN, [True]),
     ],
@@ -104,7 +107,11 @@ def test_missing_candidates_say_why_and_what_to_do() -> None:
         (b"abc", "a range, a list or a one-dimensional array"),
         ({"a": 3}, "a range, a list or a one-dimensional array"),
         (7, "a range, a list or a one-dimensional array"),
-        (pd.DataFrame({"a": [1]}), "a range, a list or a one-dimensional array"),
+        (pd.DataFrame({"a": [1], "b": [2]}), "a frame in memory of one column"),
+        (pl.DataFrame({"a": [1], "b": [2]}), "a frame in memory of one column"),
+        (pl.LazyFrame({"a": [1]}), "a frame in memory of one column"),
+        (pa.table({"a": [1], "b": [2]}), "a frame in memory of one column"),
+        (pd.DataFrame({"a": [1, 1]}), "unique() or value_counts()"),
         (np.zeros((2, 2), np.int64), "a one-dimensional array"),
         (np.array(3), "a one-dimensional array"),
     ],
@@ -126,11 +133,25 @@ def test_refusals_quote_no_member(candidates: Any) -> None:
 
 
 def test_a_long_range_costs_nothing() -> None:
-    candidates = PublicCandidates.given(range(MOST_CANDIDATES))
+    candidates = PublicCandidates.given(range(MOST_CANDIDATES), allow_many=True)
     assert candidates.values is not None
     assert isinstance(candidates.values, range)
     assert len(candidates) == MOST_CANDIDATES
     assert repr(candidates) == "PublicCandidates(<100000000 whole numbers>)"
+
+
+def test_very_many_have_to_be_meant() -> None:
+    assert len(PublicCandidates.given(range(MANY_CANDIDATES))) == MANY_CANDIDATES
+    message = refusal(range(MANY_CANDIDATES + 1))
+    assert "<10,000,001 whole numbers>" in message
+    assert "allow_many=True" in message
+    assert len(PublicCandidates.given(range(MANY_CANDIDATES + 1), allow_many=True)) == MANY_CANDIDATES + 1
+
+
+def test_errors_call_them_what_the_caller_does() -> None:
+    for groups in (None, [], ["a", "a"]):
+        with pytest.raises(InvalidCandidatesError, match=r"^groups="):
+            PublicCandidates.given(groups, argument="groups")
 
 
 def test_later_changes_to_the_callers_array_change_nothing() -> None:

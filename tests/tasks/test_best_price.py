@@ -89,7 +89,7 @@ def test_offers_that_were_gathered_for_another_question_are_refused(monkeypatch:
     assert released(task, [4.0], max_rows_per_unit=1).value in (5, 10)  # fewer rows than allowed do no harm
     monkeypatch.setattr(PriceListMechanism, "draw", None)
     for other in ({"max_rows_per_unit": 3}, {"domain": PublicDomain(0.0, 9.0)}, {"domain": PublicDomain(5.0, 10.0)}):
-        with pytest.raises(InvalidParameterError, match=r"^offers=<UnitValues>"):
+        with pytest.raises(InvalidParameterError, match=r"^values=<UnitValues>"):
             released(task, [6.0], **other)
 
 

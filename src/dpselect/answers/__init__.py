@@ -5,22 +5,27 @@ A new task adds its entry to `_ANSWERS` and says there only what differs from `A
 
 from __future__ import annotations
 
-from dpselect.answers.answer import Answer, Certified, Value
-from dpselect.answers.counts import MostCommonAnswer, TopKAnswer
+from dpselect.answers.answer import Answer, Answered, Certified, Value
+from dpselect.answers.counts import BestDateAnswer, LeastCommonAnswer, MostCommonAnswer, TopKAnswer
 from dpselect.answers.density import DensityAnswer
 from dpselect.answers.price import PriceAnswer
 from dpselect.answers.quantiles import QuantileAnswer, QuantilesAnswer
+from dpselect.answers.sums import BestByAnswer, MeanAnswer
 from dpselect.answers.text import as_text
 
-__all__ = ["Answer", "Certified", "Value", "answer_to", "as_text"]
+__all__ = ["Answer", "Answered", "Certified", "Value", "answer_to", "as_text"]
 
 _ANSWERS: dict[str, Answer] = {
     "most_common": MostCommonAnswer(),
+    "least_common": LeastCommonAnswer(),
+    "best_date": BestDateAnswer(),
     "top_k": TopKAnswer(),
     "quantile": QuantileAnswer(),
     "quantiles": QuantilesAnswer(),
     "best_price": PriceAnswer(),
     "density": DensityAnswer(),
+    "mean": MeanAnswer(),
+    "best_by": BestByAnswer(),
 }
 
 

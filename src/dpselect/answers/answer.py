@@ -10,6 +10,10 @@ from typing import Any, ClassVar, Protocol
 from dpselect.answers.text import as_text, counted
 
 Value = int | float | str | bool | date
+"""A candidate, or a number."""
+
+Answered = Value | list[Value] | dict[Value, "Value | list[Value]"]
+"""One value, several in an order, or either for each group."""
 
 _USELESS = 1e15
 """An error bound beyond any number of people."""
@@ -19,7 +23,7 @@ class Certified(Protocol):
     """The part of a release that is spoken of; see `dpselect.Release`."""
 
     @property
-    def value(self) -> Value | list[Value]: ...
+    def value(self) -> Answered: ...
     @property
     def column(self) -> str: ...
     @property
@@ -32,6 +36,8 @@ class Certified(Protocol):
     def confidence(self) -> float: ...
     @property
     def arguments(self) -> Mapping[str, Any]: ...
+    @property
+    def groups(self) -> Mapping[str, Any] | None: ...
 
 
 class Answer(ABC):
@@ -63,12 +69,19 @@ class Answer(ABC):
         return None
 
     def values(self, release: Certified) -> list[Value]:
-        """The second column of the table."""
+        """The second column of the table; one line of text for each group, if several were asked."""
+        if isinstance(release.value, dict):
+            return [_on_a_line(answer) for answer in release.value.values()]
         return release.value if isinstance(release.value, list) else [release.value]
+
+    def heading(self, release: Certified) -> str:
+        """What the first column is called."""
+        return self.label if release.groups is None else str(release.groups["column"])
 
     def rows(self, release: Certified) -> list[tuple[str, Value]]:
         """The table."""
-        return list(zip(self.keys(release), self.values(release), strict=True))
+        keys = map(as_text, release.value) if isinstance(release.value, dict) else self.keys(release)
+        return list(zip(keys, self.values(release), strict=True))
 
     def accuracy(self, release: Certified) -> str:
         """The error bound in one sentence."""
@@ -77,7 +90,20 @@ class Answer(ABC):
             return f"No bound on the error holds for all data{self.remedy}."
         if not bound < _USELESS:
             return "At this epsilon no useful bound on the error can be given."
-        return f"With {release.confidence:.0%} confidence {self.within(release, bound)}."
+        sure = f"{release.confidence:.0%} confidence {self.within(release, bound)}."
+        return f"With {sure}" if release.groups is None else f"In each {release.groups['column']}, with {sure}"
+
+    def provenance(self, release: Certified) -> str:
+        """The origin, and how many groups were asked."""
+        if release.groups is None:
+            return self.origin(release)
+        count, most = release.groups["count"], counted(release.groups["max_per_unit"], "group")
+        column, unit = release.groups["column"], release.unit
+        return f"{self.origin(release)}, in each of {count:,} values of {column}, each {unit} in at most {most}"
+
+
+def _on_a_line(answer: Value | list[Value]) -> Value:
+    return ", ".join(map(as_text, answer)) if isinstance(answer, list) else answer
 
 
 def from_rows(release: Certified, numbers: str, *, ends: tuple[str, str] = ("lower", "upper")) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from dpselect.answers.answer import Answer, Certified
+from dpselect.answers.text import counted
 
 
 class MostCommonAnswer(Answer):
@@ -22,6 +23,31 @@ class MostCommonAnswer(Answer):
 
     def origin(self, release: Certified) -> str:
         return f"out of {release.candidates['count']:,} candidates given by the caller"
+
+
+class LeastCommonAnswer(MostCommonAnswer):
+    """A candidate that the fewest units have."""
+
+    __slots__ = ()
+
+    def within(self, release: Certified, bound: float) -> str:
+        return f"the count of the released {release.column} is within {_whole(bound)} of the lowest"
+
+
+class BestDateAnswer(MostCommonAnswer):
+    """A date on which the most units are free."""
+
+    __slots__ = ()
+    label = "answer"
+
+    def keys(self, release: Certified) -> Iterable[str]:
+        return ["best date"]
+
+    def within(self, release: Certified, bound: float) -> str:
+        return f"the count of the released date is within {_whole(bound)} of the best"
+
+    def origin(self, release: Certified) -> str:
+        return f"out of {counted(release.candidates['count'], 'date')} given by the caller"
 
 
 class TopKAnswer(MostCommonAnswer):

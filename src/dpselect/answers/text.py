@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, Context, Decimal
+
 
 def as_text(value: object) -> str:
     """Every digit of it (a rounded epsilon would promise more than was kept), but 37 for 37.0.
@@ -19,3 +21,12 @@ def counted(count: int, noun: str) -> str:
     ('1 row', '1,000 prices')
     """
     return f"{count:,} {noun}{'s' if count > 1 else ''}"
+
+
+def rounded_up(bound: float) -> str:
+    """A bound with three digits, rounded so that it still holds.
+
+    >>> rounded_up(0.0123401), rounded_up(12340.0), rounded_up(2.0)
+    ('0.0124', '12400', '2')
+    """
+    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(Decimal(bound)).normalize():f}"

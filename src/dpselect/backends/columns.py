@@ -94,21 +94,22 @@ def candidate_kind(column: Column) -> CandidateKind | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def check_match(column: Column, kind: CandidateKind) -> None:
-    """Refuse candidates that no value of the column could ever equal."""
+def check_match(column: Column, kind: CandidateKind, *, argument: str = "candidates") -> None:
+    """Refuse candidates (or groups: what `argument` calls them) that no value of the column could ever equal."""
     if column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _MATCHING[kind]:
         return
     if not any(column.holds in held for held in _MATCHING.values()):
         expected = "a column of whole numbers, numbers, text, dates or booleans"
-        raise InvalidDataError("column", Shown(repr(column.name)), expected, f"This one holds {column.holds}.")
+        named = "column" if argument == "candidates" else "by"
+        raise InvalidDataError(named, Shown(repr(column.name)), expected, f"This one holds {column.holds}.")
     fitting = " or ".join(str(kind) for kind, held in _MATCHING.items() if column.holds in held)
     hint = f"Column {column.name!r} holds {column.holds}: give {fitting}."
-    raise InvalidDataError("candidates", Shown(f"<{kind}>"), "candidates of the column's type", hint)
+    raise InvalidDataError(argument, Shown(f"<{kind}>"), f"{argument} of the column's type", hint)
 
 
-def check_numeric(column: Column) -> None:
+def check_numeric(column: Column, *, argument: str = "column") -> None:
     """Refuse a column that can hold no number."""
     if column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _NUMERIC:
         return
     hint = f"This one holds {column.holds}; convert it to numbers first, where that makes sense."
-    raise InvalidDataError("column", Shown(repr(column.name)), "a column of numbers", hint)
+    raise InvalidDataError(argument, Shown(repr(column.name)), "a column of numbers", hint)

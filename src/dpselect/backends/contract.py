@@ -23,7 +23,8 @@ class Grouping:
     """A public list of groups, and to how many of them one unit may belong.
 
     A unit with rows in more groups takes part in `max_groups_per_unit` of those, each set of so many equally likely,
-    chosen by the operating system's randomness; its rows in other groups are left out.
+    chosen by the operating system's randomness; its rows in other groups are left out. Only a row that would count if
+    there were no groups (it has a unit, one of the candidates, a number) puts its unit into a group.
 
     Attributes:
         column: says which group a row belongs to; rows in which it is none of `groups` are left out.
@@ -40,8 +41,9 @@ class Grouping:
 class Amount:
     """Which whole number a row adds to its candidate, and how much a unit may add.
 
-    The number in the row's `column` is multiplied by `scale`, rounded to the nearest whole number (half to even), and
-    clipped to `lower` ... `upper`. What one unit's rows add to one candidate is clipped to the same bounds.
+    The double nearest to the number in the row's `column` is multiplied by the one nearest to `scale`, rounded to the
+    nearest whole number (half to even), and clipped to `lower` ... `upper`; all in double precision, so that every
+    engine finds the same. What one unit's rows add to one candidate is clipped to the same bounds.
 
     Attributes:
         column: of numbers; rows in which there is none are left out.
@@ -112,5 +114,8 @@ class Table(Protocol):
         grouping: Grouping | None = None,
         progress: Progress | None = None,
     ) -> list[UnitValues]:
-        """Numbers clipped into `domain`, at most so many of each unit. Proof: ``proofs/unit_values.md``."""
+        """Numbers clipped into `domain`, of each unit at most so many in each group.
+
+        Proof: ``proofs/unit_values.md``.
+        """
         ...

@@ -42,7 +42,7 @@ def _show_table(label: str, column: str, lines: list[tuple[str, str]]) -> None:
 
 def _provenance(release: Release) -> str:
     drawn = release.mechanism + (f", {release.rounds} rounds" if release.rounds > 1 else "")
-    origin = answer_to(release.task).origin(release)
+    origin = answer_to(release.task).provenance(release)
     charge = "Nothing was charged to a ledger: releases on the same data add up."
     if release.receipt is not None:
         charge = f"Charged to account {release.receipt['account']}, entry {release.receipt['sequence']}."

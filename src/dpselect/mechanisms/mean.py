@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, positive_sensitivity
+from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Unit
@@ -24,10 +24,12 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 
 _LOW_BITS = 31
 
+MOST_UNITS = 10**9
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanMechanism(MechanismValue):
-    r"""Releases the mean of bounded numbers, one of each unit, whose number n is public.
+    r"""Releases the mean of bounded numbers, one of each unit; how many there are, or how many units, is public.
 
     ``score="absolute"``: density proportional to :math:`e^{-|y - mean|/b}` over the line, the Laplace law with
     ``b = (upper - lower) / (n * epsilon)``; the answer is moved into the bounds afterwards. ``score="squared"``:
@@ -38,16 +40,24 @@ class MeanMechanism(MechanismValue):
     Values are rounded to a public grid and added up as integers, so the mean is exact: a sum of floats may move by more
     than the values do, which has broken published libraries.
 
+    With a `count` the number of values may be private: it is the mean over so many units, of which those without a
+    value count as the middle of the bounds. If there are more values than that, the mean lies accordingly farther from
+    the middle, but within the bounds.
+
     Args:
         epsilon: privacy loss of one draw, > 0.
         bounds: ``(lower, upper)``, finite, public; values outside are moved onto the nearer one.
         step: distance of the grid's points, which start at `lower` and have to meet `upper`. Floats mean the decimals
             they are written as.
         score: ``"absolute"`` or ``"squared"``.
-        neighbours: ``"replace_one"`` only: under ``"add_remove"`` n is private, and the mean's sensitivity unknown.
+        neighbours: ``"replace_one"``; or, with a `count`, ``"add_remove"``, which then takes half the noise. Without
+            one n is private under ``"add_remove"``, and the mean's sensitivity unknown.
+        count: how many units there are, as far as is publicly known; with ``score="absolute"`` only. None: as many as
+            values, and their number is public.
 
     Raises:
-        InvalidParameterError: an argument is out of range, or `step` does not divide the bounds.
+        InvalidParameterError: an argument is out of range, `step` does not divide the bounds, or `count` does not go
+            with `neighbours` or `score`.
 
     Proof: ``proofs/means.md``. Sources: Dwork, McSherry, Nissim & Smith (2006); Casacuberta et al. (2022) for the sum.
 
@@ -56,6 +66,9 @@ class MeanMechanism(MechanismValue):
     0.1
     >>> 38 < mechanism.draw([40.0] * 1000) < 42
     True
+    >>> known = MeanMechanism(epsilon=1.0, bounds=(0, 100), step=1, count=1000, neighbours="add_remove")
+    >>> known.sensitivity(), 43 < known.draw([40.0] * 500) < 47  # the other 500 count as 50
+    (0.05, True)
     """
 
     epsilon: float
@@ -63,6 +76,7 @@ class MeanMechanism(MechanismValue):
     step: float | Fraction
     score: Literal["absolute", "squared"] = "absolute"
     neighbours: Neighbours = Neighbours.REPLACE_ONE
+    count: int | None = None
     _grid: Grid = field(init=False, repr=False, compare=False)
     _ends: tuple[Fraction, Fraction] = field(init=False, repr=False, compare=False)
 
@@ -74,8 +88,12 @@ class MeanMechanism(MechanismValue):
         self._set("_ends", _bounded(self.bounds))
         self._set("_grid", Grid.dividing(*self._ends, step=self.step))
         self._set("neighbours", neighbouring_relation(self.neighbours))
-        if self.neighbours is not Neighbours.REPLACE_ONE:
-            hint = "How many values there are has to be public; where it is not, release a sum and a count."
+        if self.count is not None:
+            self._set("count", positive_count(self.count, "count", at_most=MOST_UNITS))
+            if self.score == "squared":
+                raise InvalidParameterError("count", self.count, "None with score='squared'")
+        elif self.neighbours is not Neighbours.REPLACE_ONE:
+            hint = "How many values there are has to be public; or say how many units there are: count=1000."
             raise InvalidParameterError("neighbours", Shown(repr(str(self.neighbours))), "'replace_one'", hint)
 
     @property
@@ -85,32 +103,56 @@ class MeanMechanism(MechanismValue):
             return BoundedRangeEvent(epsilon=self.epsilon)
         return LaplaceProfileEvent(epsilon=self.epsilon)
 
-    def sensitivity(self, n: int) -> float:
+    def sensitivity(self, n: int | None = None) -> float:
         """How far the score of any answer moves between neighbours of n values each, rounded up.
 
         ``(upper - lower) / n``, or ``(2 n - 1) / n**2 * (upper - lower)**2`` for the squared score. The squared score's
         scale comes from less than twice that: its moves at any two answers differ by ``2 * (upper - lower)**2 / n`` at
-        most.
+        most. With a `count` n is not needed; under add/remove it is half the width over `count`.
         """
-        count = positive_count(n, "n")
         if self.score == "absolute":
-            return _rounded_up(self._width / count)
+            return _rounded_up(self._width * self._share(n))
+        count = positive_count(n, "n")
         return _rounded_up(self._width**2 * Fraction(2 * count - 1, count**2))
 
-    def scale(self, n: int) -> float:
-        """The scale b for n values, in the unit of the score."""
+    def scale(self, n: int | None = None) -> float:
+        """The scale b for n values, in the unit of the score; with a `count` n is not needed."""
         widths = self._width if self.score == "absolute" else 2 * self._width**2
         try:
-            return float(widths / positive_count(n, "n") / Fraction(self.epsilon))
+            return float(widths * self._share(n) / Fraction(self.epsilon))
         except OverflowError:
             return math.inf
+
+    def error_bound(self, n: int | None = None, *, confidence: float = 0.99) -> float:
+        """With probability `confidence` the answer is at most this far from the mean, for the absolute score.
+
+        Infinite where no double can hold it. Whatever the values, so it may be published.
+
+        Args:
+            n: number of values; not needed with a `count`.
+            confidence: strictly between 0 and 1.
+
+        Raises:
+            InvalidParameterError: an argument is out of range, or the score is the squared one.
+
+        Proof: ``proofs/means.md``, claim 6.
+
+        >>> mechanism = MeanMechanism(epsilon=1.0, bounds=(0, 100), step=1, count=1000, neighbours="add_remove")
+        >>> round(mechanism.error_bound(), 3)  # 0.05 ln 100
+        0.23
+        """
+        if self.score == "squared":
+            raise InvalidParameterError("score", Shown("'squared'"), "'absolute': for this one no bound is stated")
+        noise = -math.log1p(-probability(confidence, "confidence")) * self.scale(n)
+        # What is released is rounded once, to the nearest double.
+        return min(noise * (1.0 + 1e-9) + max(math.ulp(float(end)) for end in self._ends), _rounded_up(self._width))
 
     def draw(self, values: ScoresLike) -> float:
         """Draw the mean of `values`, at the cost of `epsilon`.
 
         Args:
-            values: shape ``(n,)``, ``n >= 1``, numbers of any float or integer type; infinities are moved onto the
-                bounds.
+            values: shape ``(n,)``, ``n >= 1`` (with a `count` ``n >= 0``), numbers of any float or integer type;
+                infinities are moved onto the bounds.
 
         Returns:
             A number within the bounds: the exact draw rounded once to the nearest double.
@@ -120,7 +162,7 @@ class MeanMechanism(MechanismValue):
         """
         mean, count = self._mean(values)
         # Distances in widths: the score then moves by 1 / n, or ranges over 2 / n, and no square can overflow.
-        sampler = _core.LandscapeSampler(self.epsilon, positive_sensitivity(Fraction(1, count)), self._factor)
+        sampler = _core.LandscapeSampler(self.epsilon, positive_sensitivity(self._share(count)), self._factor)
         lower, upper = (float(end) for end in self._ends)
         if self.score == "squared":
             return draw_peak(sampler, mean, bounds=self._ends, unit=self._width, is_squared=True)
@@ -136,7 +178,7 @@ class MeanMechanism(MechanismValue):
         at = np.asarray(points, dtype=np.float64)
         lower, upper = (float(end) for end in self._ends)
         if self.score == "absolute":
-            inside = laplace_cdf(mean, at, epsilon=self.epsilon, sensitivity=float(self._width / count))
+            inside = laplace_cdf(mean, at, epsilon=self.epsilon, sensitivity=float(self._width * self._share(count)))
         else:
             share = (np.clip(at, lower, upper) / 2.0 - lower / 2.0) / float(self._width / 2)
             inside = self._normal_law(float((mean - self._ends[0]) / self._width), count).cdf(share)
@@ -145,6 +187,12 @@ class MeanMechanism(MechanismValue):
     @property
     def _width(self) -> Fraction:
         return self._ends[1] - self._ends[0]
+
+    def _share(self, n: int | None) -> Fraction:
+        """How far the mean moves, in widths: 1/n, or with a count, when a unit is added or removed, half of 1/count."""
+        if self.count is None:
+            return Fraction(1, positive_count(n, "n"))
+        return Fraction(1, self.count * (2 if self.neighbours is Neighbours.ADD_REMOVE else 1))
 
     @property
     def _factor(self) -> Literal[1, 2]:
@@ -165,14 +213,23 @@ class MeanMechanism(MechanismValue):
         except InvalidScoresError as refused:
             problem = refused_values(refused)
         else:
-            if given.size == 0:
+            if given.size == 0 and self.count is None:
                 problem = InvalidDataError("values", Shown("<empty>"), "at least one number")
             elif np.isnan(given.astype(np.float64)).any():
                 problem = with_nan()
             else:
                 total = self._grid_sum(given.astype(np.float64))
-                return self._grid.lower + self._grid.step * Fraction(total, given.size), given.size
+                if self.count is None:
+                    return self._grid.lower + self._grid.step * Fraction(total, given.size), given.size
+                return self._mean_of_units(total, given.size), self.count
         raise problem
+
+    def _mean_of_units(self, total: int, n: int) -> Fraction:
+        """The mean over `count` units, n of which have the grid indices that add up to `total`; within the bounds."""
+        assert self.count is not None
+        last = self._grid.count - 1
+        share = Fraction(2 * total + (self.count - n) * last, 2 * last * self.count)
+        return self._ends[0] + self._width * min(max(share, Fraction(0)), Fraction(1))
 
     def _grid_sum(self, values: FloatArray) -> int:
         """The sum of the grid indices, each value's by itself, in integers: the order of the values does not matter."""

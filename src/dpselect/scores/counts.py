@@ -1,4 +1,4 @@
-r"""The counting score: a candidate is as good as the number of different units that have it."""
+r"""The counting score: a candidate is as good as the number of different units that have it, or as bad."""
 
 from __future__ import annotations
 
@@ -7,17 +7,29 @@ from dpselect.scores.scores import Scores
 from dpselect.summaries import CandidateCounts
 
 DISTINCT_UNITS = Sensitivity(1.0, monotonic=True, neighbours=Neighbours.ADD_REMOVE, proof="proofs/counting.md")
-"""All rows of one more unit raise each count by 0 or 1, however many candidates the unit touches: b = 1/epsilon.
+"""All rows of one more unit raise each count by 0 or 1, however many candidates the unit touches: b = 1/epsilon."""
 
-Under replace-one the same counts move in both directions at once, so this may be used for add/remove only.
-"""
+REPLACED_UNITS = Sensitivity(1.0, monotonic=False, neighbours=Neighbours.REPLACE_ONE, proof="proofs/counting.md")
+"""A replaced unit moves the same counts in both directions at once: b = 2/epsilon."""
 
 
-def count_scores(summary: CandidateCounts) -> Scores:
+def count_sensitivity(neighbours: Neighbours) -> Sensitivity:
+    """How far one unit moves the counts, and so their negatives.
+
+    Proof: ``proofs/counting.md``, claims 1 and 2.
+
+    >>> count_sensitivity(Neighbours.REPLACE_ONE).monotonic
+    False
+    """
+    return DISTINCT_UNITS if neighbours is Neighbours.ADD_REMOVE else REPLACED_UNITS
+
+
+def count_scores(summary: CandidateCounts, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Scores:
     """The counts themselves as scores.
 
     Args:
         summary: distinct units per candidate.
+        neighbours: which data sets are compared.
 
     Returns:
         Scores in units of people (or whatever the unit is), with sensitivity 1, monotone under add/remove.
@@ -28,4 +40,18 @@ def count_scores(summary: CandidateCounts) -> Scores:
     >>> count_scores(CandidateCounts(np.array([3, 0])))
     Scores(<2 private scores>, sensitivity=1.0)
     """
-    return Scores(summary.counts, DISTINCT_UNITS)
+    return Scores(summary.counts, count_sensitivity(neighbours))
+
+
+def rarity_scores(summary: CandidateCounts, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Scores:
+    """The negative counts as scores: best is the candidate that the fewest units have.
+
+    One more unit lowers each by 0 or 1, so they are as monotone as the counts.
+
+    Proof: ``proofs/counting.md``, claim 4.
+
+    >>> import numpy as np
+    >>> rarity_scores(CandidateCounts(np.array([3, 0]))).values
+    array([-3,  0])
+    """
+    return Scores(-summary.counts, count_sensitivity(neighbours))

@@ -8,8 +8,10 @@ from dpselect.arguments import decimal_fraction, positive_sensitivity
 from dpselect.privacy import Neighbours, Sensitivity
 
 
-def price_sensitivity(highest: float | Fraction, *, max_rows_per_unit: int) -> Sensitivity:
-    r"""How far all rows of one more unit can move the revenue of any price of a list.
+def price_sensitivity(
+    highest: float | Fraction, *, max_rows_per_unit: int, neighbours: Neighbours = Neighbours.ADD_REMOVE
+) -> Sensitivity:
+    r"""How far all rows of one unit can move the revenue of any price of a list.
 
     A unit adds :math:`j \le m` offers, of which :math:`k \le j` are at least the price :math:`p`: its revenue rises by
     :math:`k p`, and none falls: monotone. No two revenues move apart by all of this, so the scale is less than this
@@ -18,9 +20,10 @@ def price_sensitivity(highest: float | Fraction, *, max_rows_per_unit: int) -> S
     Args:
         highest: the highest price of the public list, as the decimal it is written as.
         max_rows_per_unit: :math:`m \ge 1`, the most offers one unit has.
+        neighbours: which data sets are compared.
 
     Returns:
-        :math:`m` times the highest price, rounded up.
+        :math:`m` times the highest price, rounded up; the same if a unit is replaced, but then not monotone.
 
     Proof: ``proofs/best_price.md``.
 
@@ -29,15 +32,20 @@ def price_sensitivity(highest: float | Fraction, *, max_rows_per_unit: int) -> S
     """
     exact = decimal_fraction(highest, "highest", expected="a finite number > 0")
     value = positive_sensitivity(max_rows_per_unit * exact)
-    return Sensitivity(value, monotonic=True, neighbours=Neighbours.ADD_REMOVE, proof="proofs/best_price.md")
+    return Sensitivity(
+        value, monotonic=neighbours is Neighbours.ADD_REMOVE, neighbours=neighbours, proof="proofs/best_price.md"
+    )
 
 
-def price_range_sensitivity(upper: float, *, max_rows_per_unit: int) -> Sensitivity:
-    """How far all rows of one more unit can move the revenue of any price up to `upper`, whatever number it is.
+def price_range_sensitivity(
+    upper: float, *, max_rows_per_unit: int, neighbours: Neighbours = Neighbours.ADD_REMOVE
+) -> Sensitivity:
+    """How far all rows of one unit can move the revenue of any price up to `upper`, whatever number it is.
 
     Args:
         upper: the public upper bound of the prices, > 0, as the double it is.
         max_rows_per_unit: the most offers one unit has, >= 1.
+        neighbours: which data sets are compared.
 
     Returns:
         Their product, rounded up. Between all numbers two revenues can move apart by nearly as much.
@@ -48,4 +56,6 @@ def price_range_sensitivity(upper: float, *, max_rows_per_unit: int) -> Sensitiv
     19.0
     """
     value = positive_sensitivity(max_rows_per_unit * Fraction(upper))
-    return Sensitivity(value, monotonic=True, neighbours=Neighbours.ADD_REMOVE, proof="proofs/prices.md")
+    return Sensitivity(
+        value, monotonic=neighbours is Neighbours.ADD_REMOVE, neighbours=neighbours, proof="proofs/prices.md"
+    )

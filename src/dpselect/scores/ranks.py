@@ -8,8 +8,10 @@ from dpselect.arguments import positive_sensitivity
 from dpselect.privacy import Neighbours, Sensitivity
 
 
-def rank_sensitivity(level: float, *, max_rows_per_unit: int) -> Sensitivity:
-    r"""How far all rows of one more unit can move the rank score of any number.
+def rank_sensitivity(
+    level: float, *, max_rows_per_unit: int, neighbours: Neighbours = Neighbours.ADD_REMOVE
+) -> Sensitivity:
+    r"""How far all rows of one unit can move the rank score of any number.
 
     With :math:`n` values, of which :math:`L` lie below a number, that number's score is
     :math:`-|L - \text{level} \cdot n|`, or on a grid the negative distance of :math:`\text{level} \cdot n` from the
@@ -20,9 +22,10 @@ def rank_sensitivity(level: float, *, max_rows_per_unit: int) -> Sensitivity:
     Args:
         level: of the quantile, from 0 to 1.
         max_rows_per_unit: :math:`m \ge 1`, the most values one unit has.
+        neighbours: which data sets are compared.
 
     Returns:
-        :math:`m \max(\text{level}, 1 - \text{level})` in ranks, rounded up.
+        :math:`m \max(\text{level}, 1 - \text{level})` in ranks, rounded up; :math:`m` if a unit is replaced.
 
     Proof: ``proofs/unit_values.md``.
 
@@ -30,5 +33,6 @@ def rank_sensitivity(level: float, *, max_rows_per_unit: int) -> Sensitivity:
     (0.5, 3.0)
     """
     exact = Fraction(level)
-    value = positive_sensitivity(max_rows_per_unit * max(exact, 1 - exact))
-    return Sensitivity(value, monotonic=False, neighbours=Neighbours.ADD_REMOVE, proof="proofs/unit_values.md")
+    most = max(exact, 1 - exact) if neighbours is Neighbours.ADD_REMOVE else 1
+    value = positive_sensitivity(max_rows_per_unit * most)
+    return Sensitivity(value, monotonic=False, neighbours=neighbours, proof="proofs/unit_values.md")

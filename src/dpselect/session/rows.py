@@ -2,40 +2,53 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
-from dpselect.backends.files import (
-    Column,
-    FileTable,
-    candidate_kind,
-    check_match,
-    check_numeric,
-    count_distinct_units,
-    gather_unit_values,
-)
+from dpselect.backends.columns import Column, candidate_kind, check_match, check_numeric
+from dpselect.backends.contract import Amount, Grouping, Table
+from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError, Shown
-from dpselect.summaries import CandidateCounts, CandidateKind, PublicCandidates, PublicDomain, UnitValues
+from dpselect.summaries import (
+    CandidateCounts,
+    CandidateKind,
+    CandidateTotals,
+    PublicCandidates,
+    PublicClip,
+    PublicDomain,
+    PublicGroups,
+    UnitValues,
+)
 
 
 class Rows:
-    """A description of a table, not a copy: headers and footers are read now, rows anew for each summary.
+    """A description of a table, not a copy: headers, footers and schemas are read now, rows anew for each summary.
 
     Raises:
-        InvalidDataError: no such file or column, or the file is not what its name says.
+        InvalidDataError: no such table or column, or a file is not what its name says.
     """
 
-    __slots__ = ("_progress", "_table", "_unit")
+    __slots__ = ("_progress", "_source", "_table", "_unit")
 
-    def __init__(self, source: str | Path, *, unit: str, progress: Callable[[float], None] | None) -> None:
-        self._table = FileTable.at(source)
+    def __init__(self, source: object, *, unit: str, progress: Callable[[float], None] | None) -> None:
+        self._source = source
+        self._table: Table = open_table(source)
         self._unit = self._table.unit(unit)
         self._progress = progress
 
     @property
-    def source(self) -> str:
-        """As it was given."""
-        return self._table.source
+    def shown(self) -> str:
+        """How ``repr`` speaks of the table."""
+        return self._table.shown
+
+    @property
+    def origin(self) -> str:
+        """Which table a question was asked of, as far as can be said of it: the path of files, else what it is."""
+        source = self._source
+        if isinstance(source, Path) or (isinstance(source, str) and "://" not in source):
+            return os.path.realpath(source)
+        return self._table.shown
 
     @property
     def unit(self) -> str:
@@ -46,31 +59,63 @@ class Rows:
         """The kind of candidates that the type of `column` asks for; None if several fit."""
         return candidate_kind(self._table.column(column))
 
-    def check(self, column: str) -> Column:
+    def check(self, column: str, *, argument: str = "column") -> Column:
         """The column a question is about, or `InvalidDataError`."""
-        found = self._table.column(column)
+        found = self._table.column(column, argument=argument)
         if found == self._unit:
             hint = "Every value of the unit's own column belongs to one unit only."
-            raise InvalidDataError("column", Shown(repr(found.name)), "another column than the unit", hint)
+            raise InvalidDataError(argument, Shown(repr(found.name)), "another column than the unit", hint)
         return found
 
-    def count(self, column: str, candidates: PublicCandidates) -> CandidateCounts:
-        """How many units have each candidate."""
+    def count(
+        self, column: str, candidates: PublicCandidates, groups: PublicGroups | None = None
+    ) -> list[CandidateCounts]:
+        """How many units have each candidate, in each group."""
         asked = self.check(column)
         check_match(asked, candidates.kind)
-        return count_distinct_units(
-            self._table, unit=self._unit, column=asked, candidates=candidates, progress=self._progress
+        return self._table.count(
+            unit=self._unit,
+            column=asked,
+            candidates=candidates,
+            grouping=self._grouping(groups, len(candidates)),
+            progress=self._progress,
         )
 
-    def gather(self, column: str, domain: PublicDomain, *, max_rows_per_unit: int) -> UnitValues:
-        """The numbers of a column, at most so many of each unit."""
+    def total(
+        self, column: str, candidates: PublicCandidates, clip: PublicClip, groups: PublicGroups | None = None
+    ) -> list[CandidateTotals]:
+        """What the units' clipped amounts add up to for each candidate, in each group."""
+        asked, summed = self.check(column), self.check(clip.column, argument="sum")
+        check_match(asked, candidates.kind)
+        check_numeric(summed, argument="sum")
+        return self._table.total(
+            unit=self._unit,
+            column=asked,
+            candidates=candidates,
+            amount=Amount(summed, clip.scale, clip.lower, clip.upper),
+            grouping=self._grouping(groups, len(candidates)),
+            progress=self._progress,
+        )
+
+    def gather(
+        self, column: str, domain: PublicDomain, groups: PublicGroups | None = None, *, max_rows_per_unit: int
+    ) -> list[UnitValues]:
+        """The numbers of a column, at most so many of each unit in each group."""
         asked = self.check(column)
         check_numeric(asked)
-        return gather_unit_values(
-            self._table,
+        return self._table.gather(
             unit=self._unit,
             column=asked,
             domain=domain,
             max_rows_per_unit=max_rows_per_unit,
+            grouping=self._grouping(groups, 1),
             progress=self._progress,
         )
+
+    def _grouping(self, groups: PublicGroups | None, candidates: int) -> Grouping | None:
+        if groups is None:
+            return None
+        groups.check_size(candidates)
+        column = self.check(groups.column, argument="by")
+        check_match(column, groups.members.kind, argument="groups")
+        return Grouping(column, groups.members, groups.max_per_unit)

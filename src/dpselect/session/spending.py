@@ -6,25 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from dpselect.accounting import Event, Run
+from dpselect.accounting import Run
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import Ledger
 from dpselect.ledger.question import Question
-from dpselect.privacy import Neighbours
 from dpselect.release import Release
+from dpselect.tasks import Task
 
-Gathered = TypeVar("Gathered", contravariant=True)
-
-
-class Task(Protocol[Gathered]):
-    """What every question is, once it has a price."""
-
-    @property
-    def event(self) -> Event: ...
-
-    def release(self, gathered: Gathered, /, *, column: str, unit: str, time: datetime) -> Release: ...
+Gathered = TypeVar("Gathered")
 
 
 class Spending:
@@ -46,7 +37,6 @@ class Spending:
     def answer(
         self,
         task: Task[Gathered],
-        mechanism: object,
         gather: Callable[[], Gathered],
         asked: Question,
         request: str | None,
@@ -55,10 +45,8 @@ class Spending:
 
         Reading comes first, as a file that cannot be read should cost nothing; but not before the account was asked.
         """
-        column, unit = asked.column, asked.unit
-        # Every table task guarantees this relation, whatever else its mechanism would.
-        name = type(mechanism).__name__
-        run = Run(event=task.event, mechanism=name, neighbours=Neighbours.ADD_REMOVE, unit=unit)
+        column, unit, terms = asked.column, asked.unit, task.terms
+        run = Run(event=task.event, mechanism=terms.mechanism, neighbours=terms.sensitivity.neighbours, unit=unit)
         if self._ledger is None:
             if request is not None:
                 raise InvalidParameterError("request", Shown(repr(request)), "a ledger and an account beside it")

@@ -2,8 +2,11 @@
 
 from dpselect.summaries.bins import PublicBins
 from dpselect.summaries.candidates import CandidateKind, PublicCandidates
+from dpselect.summaries.clip import PublicClip
 from dpselect.summaries.counts import CandidateCounts
+from dpselect.summaries.dates import public_dates
 from dpselect.summaries.domain import PublicDomain
+from dpselect.summaries.groups import PublicGroups
 from dpselect.summaries.totals import CandidateTotals
 from dpselect.summaries.values import UnitValues
 
@@ -13,6 +16,9 @@ __all__ = [
     "CandidateTotals",
     "PublicBins",
     "PublicCandidates",
+    "PublicClip",
     "PublicDomain",
+    "PublicGroups",
     "UnitValues",
+    "public_dates",
 ]

@@ -18,10 +18,19 @@ from dpselect.errors import InvalidCandidatesError, Shown, describe
 MOST_CANDIDATES = 100_000_000
 """More than this is refused: the counts alone would need gigabytes."""
 
+MANY_CANDIDATES = 10_000_000
+"""More than this have to be meant: a range with a zero too many is refused before it takes minutes."""
+
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 
 _NOT_LISTS: tuple[type, ...] = (str, bytes, bytearray, Mapping)
 
+_LISTS = "a range, a list or a one-dimensional array"
+_DISTINCT = "candidates without duplicates"
+_MADE_DISTINCT = (
+    "If they come from the private column: what unique() or value_counts() makes of it cannot be told from a public"
+    " list, and gives people away all the same. Take them from a public source."
+)
 _ACCEPTED = "whole numbers, finite numbers, non-empty text, dates or booleans, all of one kind"
 
 
@@ -80,26 +89,41 @@ class PublicCandidates:
         return about
 
     @classmethod
-    def given(cls, candidates: object) -> PublicCandidates:
+    def given(cls, candidates: object, *, argument: str = "candidates", allow_many: bool = False) -> PublicCandidates:
         """`candidates` as the caller gave them.
 
         Args:
             candidates: a ``range``, or a list, tuple, set, iterator or one-dimensional array (NumPy, pandas,
-                Polars, Arrow) of whole numbers (64-bit), finite floats, non-empty text, dates or booleans.
+                Polars, Arrow) of whole numbers (64-bit), finite floats, non-empty text, dates or booleans; or a frame
+                of one such column.
+            argument: what errors call them.
+            allow_many: whether more than `MANY_CANDIDATES` are meant.
 
         Raises:
             InvalidCandidatesError: missing, empty, duplicated, mixed, with a missing value inside, or too many. The
                 text never quotes one of them: someone will pass the private column itself by mistake.
         """
         if candidates is None:
-            raise InvalidCandidatesError(
-                "candidates",
-                None,
-                "the public list of values to choose from",
-                "They are not read from the column: which values occur there is private, and a value only one person"
-                " has would give that person away. Give a range, a code book or a catalogue, such as"
-                " candidates=range(1, 101).",
+            hint = "They are not read from the column: which values occur there is private, and a value only one person"
+            hint += " has would give that person away. Give a range, a code book or a catalogue, such as"
+            hint += f" {argument}=range(1, 101)."
+            of = "values to choose from" if argument == "candidates" else argument
+            raise InvalidCandidatesError(argument, None, f"the public list of {of}", hint)
+        try:
+            public = cls._checked(candidates)
+        except InvalidCandidatesError as refused:
+            problem = InvalidCandidatesError(argument, refused.got, refused.expected, refused.hint)
+        else:
+            if len(public) <= MANY_CANDIDATES or allow_many:
+                return public
+            hint = "If so many are meant, say allow_many=True: each needs 8 bytes and a little time."
+            problem = InvalidCandidatesError(
+                argument, Shown(f"<{len(public):,} {public.kind}>"), f"at most {MANY_CANDIDATES:,}", hint
             )
+        raise problem
+
+    @classmethod
+    def _checked(cls, candidates: object) -> PublicCandidates:
         if isinstance(candidates, range):
             return cls(CandidateKind.INTEGER, _checked_range(candidates))
         array = _as_array(candidates)
@@ -111,7 +135,7 @@ class PublicCandidates:
         if kind is CandidateKind.INTEGER:
             return cls(kind, _distinct_integers(members, min(members), max(members)))
         if len(set(members)) != len(members):
-            raise _refusal(candidates, "candidates without duplicates")
+            raise _refusal(candidates, _DISTINCT, _MADE_DISTINCT)
         return cls(kind, tuple(members))
 
 
@@ -125,20 +149,31 @@ def _as_array(candidates: object) -> NDArray[Any] | None:
 
 
 def _as_list(candidates: Any) -> list[Any]:
-    if isinstance(candidates, _NOT_LISTS) or hasattr(candidates, "columns"):
-        raise _refusal(candidates, "a range, a list or a one-dimensional array")
-    members = candidates
-    for method in ("to_list", "tolist"):  # pandas, Polars; NumPy, Arrow
-        convert = getattr(candidates, method, None)
+    if isinstance(candidates, _NOT_LISTS):
+        raise _refusal(candidates, _LISTS)
+    members = _only_column(candidates)
+    for method in ("to_list", "tolist", "to_pylist"):  # pandas, Polars; NumPy; Arrow
+        convert = getattr(members, method, None)
         if callable(convert):
             members = convert()
             break
     if not isinstance(members, Iterable):
-        raise _refusal(candidates, "a range, a list or a one-dimensional array")
+        raise _refusal(candidates, _LISTS)
     # Not list(): the iterator may have no end.
     members = list(islice(cast("Iterable[Any]", members), MOST_CANDIDATES + 1))
     _check_count(candidates, len(members))
     return [member.item() if isinstance(member, np.generic) else member for member in members]
+
+
+def _only_column(candidates: Any) -> Any:
+    """The one column of a frame; what is no frame as it is."""
+    names = getattr(candidates, "column_names", None)  # Arrow
+    names = getattr(candidates, "columns", None) if names is None else names
+    if names is None:
+        return candidates
+    if not hasattr(candidates, "__getitem__") or hasattr(candidates, "collect") or len(names) != 1:
+        raise _refusal(candidates, _LISTS, "Or a frame in memory of one column.")
+    return candidates[names[0]]
 
 
 def _kind_of(members: list[Any], candidates: object) -> CandidateKind:
@@ -191,7 +226,7 @@ def _distinct_integers(members: list[int] | NDArray[Any], smallest: Any, largest
         raise _refusal(members, "whole numbers from -2^63 to 2^63 - 1")
     integers = np.array(members, dtype=np.int64)
     if np.unique(integers).shape != integers.shape:
-        raise _refusal(members, "candidates without duplicates")
+        raise _refusal(members, _DISTINCT, _MADE_DISTINCT)
     integers.setflags(write=False)
     return integers
 

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.arguments import positive_count
-from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
+from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.mechanisms import PriceListMechanism, PriceMechanism
-from dpselect.privacy import Sensitivity
-from dpselect.release import CONFIDENCE, Release
+from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.release import CONFIDENCE
 from dpselect.scores import price_range_sensitivity, price_sensitivity
 from dpselect.summaries import PublicDomain, UnitValues
-from dpselect.tasks.quantile import MOST_ROWS_PER_UNIT
+from dpselect.tasks.numbers import MOST_ROWS_PER_UNIT, gathered_for
+from dpselect.tasks.task import Task, Terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BestPrice:
+class BestPrice(Task[UnitValues]):
     """Which price earns the most? Planned from public arguments; sees offers only later.
 
     Attributes:
@@ -32,6 +32,8 @@ class BestPrice:
         draw_proof: page that proves the law of the draw.
     """
 
+    name: ClassVar[str] = "best_price"
+
     mechanism: PriceListMechanism | PriceMechanism
     sensitivity: Sensitivity
     candidates: Mapping[str, Any]
@@ -41,7 +43,13 @@ class BestPrice:
 
     @classmethod
     def planned(
-        cls, prices: Any = None, *, bounds: Any = None, epsilon: float, max_rows_per_unit: object = 1
+        cls,
+        prices: Any = None,
+        *,
+        bounds: Any = None,
+        epsilon: float,
+        max_rows_per_unit: object = 1,
+        neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> BestPrice:
         """The question at a cost: about a list of `prices`, or about all of them between two `bounds`.
 
@@ -63,15 +71,19 @@ class BestPrice:
             expected = "either a public list of prices, or bounds instead, two public ends with any price between them"
             raise InvalidCandidatesError("prices", got, expected, "Never take either from the offers themselves.")
         if bounds is None:
-            return cls._of_list(PriceListMechanism(epsilon=epsilon, prices=prices, values_per_unit=rows))
-        return cls._between(PriceMechanism(epsilon=epsilon, bounds=bounds, values_per_unit=rows))
+            return cls._of_list(
+                PriceListMechanism(epsilon=epsilon, prices=prices, values_per_unit=rows, neighbours=neighbours)
+            )
+        return cls._between(PriceMechanism(epsilon=epsilon, bounds=bounds, values_per_unit=rows, neighbours=neighbours))
 
     @classmethod
     def _of_list(cls, listed: PriceListMechanism) -> BestPrice:
         ends = {"lowest": listed.lowest, "highest": listed.highest}
         return cls(
             mechanism=listed,
-            sensitivity=price_sensitivity(max(listed.prices), max_rows_per_unit=listed.values_per_unit),
+            sensitivity=price_sensitivity(
+                max(listed.prices), max_rows_per_unit=listed.values_per_unit, neighbours=listed.neighbours
+            ),
             candidates={"origin": "caller", "count": listed.count, "kind": "prices", **ends},
             error_bound=listed.error_bound(CONFIDENCE),
             domain=PublicDomain(0.0, listed.highest),
@@ -83,7 +95,9 @@ class BestPrice:
         domain = PublicDomain.given(mechanism.bounds)
         return cls(
             mechanism=mechanism,
-            sensitivity=price_range_sensitivity(domain.upper, max_rows_per_unit=mechanism.values_per_unit),
+            sensitivity=price_range_sensitivity(
+                domain.upper, max_rows_per_unit=mechanism.values_per_unit, neighbours=mechanism.neighbours
+            ),
             candidates=domain.description(),
             error_bound=None,
             domain=PublicDomain(0.0, domain.upper),  # not from `lower` on: offers below must not buy there
@@ -107,40 +121,29 @@ class BestPrice:
         """What one release costs, for accounting; to be charged before `release` is called."""
         return self.mechanism.event
 
-    def release(self, offers: UnitValues, *, column: str, unit: str, time: datetime) -> Release:
-        """Draw, and certify what was drawn.
-
-        Args:
-            offers: gathered with this task's domain and number of rows.
-            column: name of the column they came from.
-            unit: name of the column that names the unit.
-            time: of the release, with a time zone.
-
-        Raises:
-            InvalidParameterError: the offers were gathered for another question. Nothing is drawn then.
+    @property
+    def terms(self) -> Terms:
+        """What the certificate will say.
 
         Proof: of a list ``proofs/best_price.md`` (the sensitivity, and the choice of rows) and
         ``proofs/permute_and_flip.md`` (the draw); between bounds ``proofs/prices.md`` and ``proofs/falling_scores.md``.
         """
-        if offers.max_rows_per_unit > self.max_rows_per_unit or offers.domain != self.domain:
-            expected = "values gathered with the highest price and rows per unit of the question"
-            raise InvalidParameterError("offers", offers, expected)
-        return Release(
-            value=self.mechanism.draw(offers.values),
-            task="best_price",
-            column=column,
-            unit=unit,
+        return Terms(
+            task=self.name,
             mechanism=type(self.mechanism).__name__,
-            rounds=1,
             epsilon=self.mechanism.epsilon,
-            delta=0.0,
-            sensitivity=self.sensitivity.value,
-            monotonic=self.sensitivity.monotonic,
-            neighbours=self.sensitivity.neighbours,
+            sensitivity=self.sensitivity,
             candidates=self.candidates,
             error_bound=self.error_bound,
-            confidence=CONFIDENCE,
-            proofs=(self.sensitivity.proof, self.draw_proof, "proofs/exact_sampling.md"),
-            time=time,
+            proofs=(self.draw_proof,),
             arguments={"max_rows_per_unit": self.max_rows_per_unit},
         )
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """The public arguments that tell this question from others about the same column."""
+        return {**self.offered, "rows": self.max_rows_per_unit}
+
+    def draw(self, summary: UnitValues, /) -> int | float:
+        """A price, by offers gathered with this task's domain and number of rows."""
+        return self.mechanism.draw(gathered_for(summary, self.domain, most=self.max_rows_per_unit).values)

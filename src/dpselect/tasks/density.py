@@ -4,37 +4,44 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import datetime
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.accounting import BoundedRangeEvent, PureEvent
+from dpselect.answers import Value
 from dpselect.arguments import positive_count
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import DensityMechanism, NoisyHistogramMechanism
 from dpselect.mechanisms.density import LARGEST_SAMPLE
 from dpselect.mechanisms.noisy_histogram import shares
-from dpselect.privacy import Neighbours
-from dpselect.release import CONFIDENCE, Release
+from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.release import CONFIDENCE
 from dpselect.summaries import PublicBins, PublicDomain, UnitValues
+from dpselect.tasks.numbers import gathered_for
+from dpselect.tasks.task import Task, Terms
 
 MOST_UNITS = 10**9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Density:
+class Density(Task[UnitValues]):
     """Which share of the units lies in each bin? Planned from public arguments; sees values only later.
 
     Attributes:
         bins: the public bins.
         mechanism: draws once, at the whole cost: a noisy histogram, or a sample of the units.
         units: for a sample, how many units there are, as far as is publicly known; None for a noisy histogram.
+        neighbours: which data sets the guarantee compares.
     """
+
+    name: ClassVar[str] = "density"
 
     bins: PublicBins
     mechanism: NoisyHistogramMechanism | DensityMechanism
     units: int | None
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
 
     @classmethod
     def planned(
@@ -45,6 +52,7 @@ class Density:
         method: object = "counts",
         units: object = None,
         sample_size: object = None,
+        neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Density:
         """The question at a price.
 
@@ -61,7 +69,8 @@ class Density:
             for name, given in (("units", units), ("sample_size", sample_size)):
                 if given is not None:
                     raise InvalidParameterError(name, given, "None with method='counts'", "It is for method='sample'.")
-            return cls(bins=bins, mechanism=NoisyHistogramMechanism(epsilon=epsilon), units=None)
+            noisy = NoisyHistogramMechanism(epsilon=epsilon, neighbours=neighbours)
+            return cls(bins=bins, mechanism=noisy, units=None, neighbours=neighbours)
         if method != "sample":
             got = Shown(repr(method)) if isinstance(method, str) else method
             raise InvalidParameterError("method", got, "'counts' or 'sample'")
@@ -71,7 +80,8 @@ class Density:
         n = positive_count(units, "units", at_most=MOST_UNITS)
         k = None if sample_size is None else positive_count(sample_size, "sample_size", at_most=LARGEST_SAMPLE)
         k = DensityMechanism(epsilon=epsilon, k=k).sample_size(n)
-        return cls(bins=bins, mechanism=DensityMechanism(epsilon=epsilon, k=k, base="histograms"), units=n)
+        sample = DensityMechanism(epsilon=epsilon, k=k, base="histograms")
+        return cls(bins=bins, mechanism=sample, units=n, neighbours=neighbours)
 
     @property
     def domain(self) -> PublicDomain:
@@ -106,44 +116,39 @@ class Density:
         worst = 0.5 / k + 2.0 / self.mechanism.epsilon / self.units * (samples - math.log1p(-CONFIDENCE))
         return min(1.0, worst * (1.0 + 1e-9))
 
-    def release(self, values: UnitValues, *, column: str, unit: str, time: datetime) -> Release:
-        """Draw, and certify what was drawn.
-
-        Args:
-            values: gathered with this task's domain, one of each unit.
-            column: name of the column they came from.
-            unit: name of the column that names the unit.
-            time: of the release, with a time zone.
-
-        Raises:
-            InvalidParameterError: the values were gathered for another question. Nothing is drawn then.
+    @property
+    def terms(self) -> Terms:
+        """What the certificate will say.
 
         Proof: ``proofs/density.md``, "At a table", or ``proofs/noisy_histograms.md``.
         """
-        if values.max_rows_per_unit > 1 or values.domain != self.domain:
-            raise InvalidParameterError("values", values, "values gathered with the bounds of the question, one a unit")
         is_sample = isinstance(self.mechanism, DensityMechanism)
-        proof = "proofs/density.md" if is_sample else "proofs/noisy_histograms.md"
         extent = {"units": self.units, "sample_size": self.sample_size} if is_sample else {}
-        return Release(
-            value=self._draw(self.bins.tally(values.values)).tolist(),
-            task="density",
-            column=column,
-            unit=unit,
+        return Terms(
+            task=self.name,
             mechanism=type(self.mechanism).__name__,
-            rounds=1,
             epsilon=self.mechanism.epsilon,
-            delta=0.0,
-            sensitivity=1.0,
-            monotonic=not is_sample,
-            neighbours=Neighbours.ADD_REMOVE,
+            sensitivity=Sensitivity(
+                1.0,
+                monotonic=not is_sample and self.neighbours is Neighbours.ADD_REMOVE,
+                neighbours=self.neighbours,
+                proof="proofs/density.md" if is_sample else "proofs/noisy_histograms.md",
+            ),
             candidates=self.bins.description(),
             error_bound=self.error_bound,
-            confidence=CONFIDENCE,
-            proofs=(proof, "proofs/exact_sampling.md"),
-            time=time,
+            proofs=(),
             arguments={"method": "sample" if is_sample else "counts", "max_rows_per_unit": 1, **extent},
         )
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """The public arguments that tell this question from others about the same column."""
+        return {"bins": self.bins, "units": self.units, "sample_size": self.sample_size}
+
+    def draw(self, summary: UnitValues, /) -> list[Value]:
+        """The share of each bin, by values gathered with this task's domain, one of each unit."""
+        values = gathered_for(summary, self.domain, most=1)
+        return self._draw(self.bins.tally(values.values)).tolist()
 
     def _draw(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
         """The share of each bin."""

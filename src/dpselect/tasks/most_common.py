@@ -1,19 +1,22 @@
-"""The most common candidate: permute-and-flip on distinct units."""
+"""The candidate that the most units have, or the fewest: permute-and-flip on distinct units."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from typing import Any, ClassVar
 
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
+from dpselect.answers import Value
 from dpselect.mechanisms import PermuteAndFlip
-from dpselect.release import CONFIDENCE, Release
-from dpselect.scores import DISTINCT_UNITS, count_scores
+from dpselect.privacy import Neighbours
+from dpselect.release import CONFIDENCE
+from dpselect.scores import Scores, count_scores, count_sensitivity, rarity_scores
 from dpselect.summaries import CandidateCounts, PublicCandidates
+from dpselect.tasks.task import Task, Terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MostCommon:
+class MostCommon(Task[CandidateCounts]):
     """Which candidate do most units have? Planned from public arguments; sees the counts only in `release`.
 
     Attributes:
@@ -21,11 +24,15 @@ class MostCommon:
         mechanism: draws once, at the whole cost.
     """
 
+    name: ClassVar[str] = "most_common"
+
     candidates: PublicCandidates
     mechanism: PermuteAndFlip
 
     @classmethod
-    def planned(cls, candidates: PublicCandidates, *, epsilon: float) -> MostCommon:
+    def planned(
+        cls, candidates: PublicCandidates, *, epsilon: float, neighbours: Neighbours = Neighbours.ADD_REMOVE
+    ) -> MostCommon:
         """The question at a price.
 
         Raises:
@@ -34,11 +41,9 @@ class MostCommon:
         >>> MostCommon.planned(PublicCandidates.given(["red", "blue"]), epsilon=0.5).mechanism.scale  # 1/epsilon
         2.0
         """
+        moved = count_sensitivity(neighbours)
         mechanism = PermuteAndFlip(
-            epsilon=epsilon,
-            sensitivity=DISTINCT_UNITS.value,
-            monotonic=DISTINCT_UNITS.monotonic,
-            neighbours=DISTINCT_UNITS.neighbours,
+            epsilon=epsilon, sensitivity=moved.value, monotonic=moved.monotonic, neighbours=moved.neighbours
         )
         return cls(candidates=candidates, mechanism=mechanism)
 
@@ -47,33 +52,59 @@ class MostCommon:
         """What one release costs, for accounting; to be charged before `release` is called."""
         return self.mechanism.event
 
-    def release(self, counts: CandidateCounts, *, column: str, unit: str, time: datetime) -> Release:
-        """Draw, and certify what was drawn.
-
-        Args:
-            counts: distinct units per candidate, in the candidates' order.
-            column: name of the column they were counted in.
-            unit: name of the column that names the unit.
-            time: of the release, with a time zone.
+    @property
+    def terms(self) -> Terms:
+        """What the certificate will say.
 
         Proof: ``proofs/counting.md`` (the sensitivity) and ``proofs/permute_and_flip.md`` (the draw).
         """
-        scores = count_scores(counts)
-        return Release(
-            value=self.candidates[self.mechanism.select(scores.values)],
-            task="most_common",
-            column=column,
-            unit=unit,
+        return Terms(
+            task=self.name,
             mechanism=type(self.mechanism).__name__,
-            rounds=1,
             epsilon=self.mechanism.epsilon,
-            delta=0.0,
-            sensitivity=scores.sensitivity.value,
-            monotonic=scores.sensitivity.monotonic,
-            neighbours=scores.sensitivity.neighbours,
+            sensitivity=count_sensitivity(self.mechanism.neighbours),
             candidates=self.candidates.description(),
             error_bound=self.mechanism.error_bound(len(self.candidates), confidence=CONFIDENCE),
-            confidence=CONFIDENCE,
-            proofs=(scores.sensitivity.proof, "proofs/permute_and_flip.md", "proofs/exact_sampling.md"),
-            time=time,
+            proofs=("proofs/permute_and_flip.md",),
         )
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """The public arguments that tell this question from others about the same column."""
+        return {"candidates": self.candidates.values}
+
+    def draw(self, summary: CandidateCounts, /) -> Value:
+        """One of the candidates, by distinct units per candidate, in the candidates' order."""
+        return self.candidates[self.mechanism.select(self.scores(summary).values)]
+
+    def scores(self, summary: CandidateCounts) -> Scores:
+        """How good each candidate is."""
+        return count_scores(summary, self.mechanism.neighbours)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeastCommon(MostCommon):
+    """Which candidate do fewest units have? One that nobody has is best, and of several such any may be the answer.
+
+    >>> LeastCommon.planned(PublicCandidates.given(["red", "blue"]), epsilon=0.5).mechanism.scale  # 1/epsilon
+    2.0
+    """
+
+    name: ClassVar[str] = "least_common"
+
+    def scores(self, summary: CandidateCounts) -> Scores:
+        """How rare each candidate is."""
+        return rarity_scores(summary, self.mechanism.neighbours)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestDate(MostCommon):
+    """On which date are most units free? A row says that its unit is free on a date.
+
+    >>> from datetime import date
+    >>> days = PublicCandidates.given([date(2026, 11, 21), date(2026, 11, 22)])
+    >>> BestDate.planned(days, epsilon=0.5).mechanism.scale  # 1/epsilon
+    2.0
+    """
+
+    name: ClassVar[str] = "best_date"

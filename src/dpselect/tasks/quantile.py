@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from typing import Any, ClassVar
 
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import positive_count, quantile_level
-from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import ExponentialMechanism, QuantileMechanism
-from dpselect.release import CONFIDENCE, Release
+from dpselect.privacy import Neighbours
+from dpselect.release import CONFIDENCE
 from dpselect.scores import rank_sensitivity
 from dpselect.summaries import PublicDomain, UnitValues
-
-MOST_ROWS_PER_UNIT = 1_000_000_000
-"""More rows of one unit are refused: the noise would drown any table."""
+from dpselect.tasks.numbers import MOST_ROWS_PER_UNIT, gathered_for
+from dpselect.tasks.task import Task, Terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quantile:
+class Quantile(Task[UnitValues]):
     """Below which number does a given share of the values lie? Planned from public arguments; sees values only later.
 
     Attributes:
@@ -26,11 +25,21 @@ class Quantile:
         mechanism: draws once, at the whole cost.
     """
 
+    name: ClassVar[str] = "quantile"
+
     domain: PublicDomain
     mechanism: QuantileMechanism
 
     @classmethod
-    def planned(cls, level: object, domain: PublicDomain, *, epsilon: float, max_rows_per_unit: object = 1) -> Quantile:
+    def planned(
+        cls,
+        level: object,
+        domain: PublicDomain,
+        *,
+        epsilon: float,
+        max_rows_per_unit: object = 1,
+        neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    ) -> Quantile:
         """The question at a price.
 
         Raises:
@@ -46,7 +55,7 @@ class Quantile:
         mechanism = QuantileMechanism(
             epsilon=epsilon,
             level=level,
-            neighbours=rank_sensitivity(level, max_rows_per_unit=rows).neighbours,
+            neighbours=neighbours,
             values_per_unit=rows,
             **domain.arguments,
         )
@@ -80,40 +89,29 @@ class Quantile:
         selection = ExponentialMechanism(epsilon=self.mechanism.epsilon, sensitivity=self.mechanism.sensitivity)
         return selection.error_bound(self.domain.grid.count, confidence=CONFIDENCE)
 
-    def release(self, values: UnitValues, *, column: str, unit: str, time: datetime) -> Release:
-        """Draw, and certify what was drawn.
-
-        Args:
-            values: gathered with this task's domain and number of rows.
-            column: name of the column they came from.
-            unit: name of the column that names the unit.
-            time: of the release, with a time zone.
-
-        Raises:
-            InvalidParameterError: the values were gathered for another question. Nothing is drawn then.
+    @property
+    def terms(self) -> Terms:
+        """What the certificate will say.
 
         Proof: ``proofs/unit_values.md`` (the sensitivity) and ``proofs/quantiles.md`` (the draw).
         """
-        if values.max_rows_per_unit > self.max_rows_per_unit or values.domain != self.domain:
-            expected = "values gathered with the bounds, step and rows per unit of the question"
-            raise InvalidParameterError("values", values, expected)
-        sensitivity = rank_sensitivity(self.level, max_rows_per_unit=self.max_rows_per_unit)
-        return Release(
-            value=self.mechanism.draw(values.values),
-            task="quantile",
-            column=column,
-            unit=unit,
+        rows = self.max_rows_per_unit
+        return Terms(
+            task=self.name,
             mechanism=type(self.mechanism).__name__,
-            rounds=1,
             epsilon=self.mechanism.epsilon,
-            delta=0.0,
-            sensitivity=sensitivity.value,
-            monotonic=sensitivity.monotonic,
-            neighbours=sensitivity.neighbours,
+            sensitivity=rank_sensitivity(self.level, max_rows_per_unit=rows, neighbours=self.mechanism.neighbours),
             candidates=self.domain.description(),
             error_bound=self.error_bound,
-            confidence=CONFIDENCE,
-            proofs=(sensitivity.proof, "proofs/quantiles.md", "proofs/exact_sampling.md"),
-            time=time,
-            arguments={"level": self.level, "max_rows_per_unit": self.max_rows_per_unit},
+            proofs=("proofs/quantiles.md",),
+            arguments={"level": self.level, "max_rows_per_unit": rows},
         )
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """The public arguments that tell this question from others about the same column."""
+        return {"level": self.level, "domain": self.domain, "rows": self.max_rows_per_unit}
+
+    def draw(self, summary: UnitValues, /) -> float:
+        """A number within the bounds, by values gathered with this task's domain and number of rows."""
+        return self.mechanism.draw(gathered_for(summary, self.domain, most=self.max_rows_per_unit).values)

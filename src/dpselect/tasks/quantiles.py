@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from typing import Any, ClassVar
 
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent
+from dpselect.answers import Value
 from dpselect.arguments import positive_count
-from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import QuantilesMechanism, QuantilesMethod
-from dpselect.privacy import Neighbours
-from dpselect.release import CONFIDENCE, Release
+from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.summaries import PublicDomain, UnitValues
-from dpselect.tasks.quantile import MOST_ROWS_PER_UNIT
+from dpselect.tasks.numbers import MOST_ROWS_PER_UNIT, gathered_for
+from dpselect.tasks.task import Task, Terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quantiles:
+class Quantiles(Task[UnitValues]):
     """Below which numbers do given shares of the values lie? Planned from public arguments; sees values only later.
 
     Attributes:
         domain: the public set the answers are drawn from.
         mechanism: draws all of them, at the whole cost.
     """
+
+    name: ClassVar[str] = "quantiles"
 
     domain: PublicDomain
     mechanism: QuantilesMechanism
@@ -37,6 +39,7 @@ class Quantiles:
         epsilon: float,
         max_rows_per_unit: object = 1,
         method: QuantilesMethod = "joint",
+        neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Quantiles:
         """The question at a price.
 
@@ -52,6 +55,7 @@ class Quantiles:
             epsilon=epsilon,
             levels=levels,  # type: ignore[arg-type] # made a tuple there
             method=method,
+            neighbours=neighbours,
             values_per_unit=positive_count(max_rows_per_unit, "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT),
             **domain.arguments,
         )
@@ -67,51 +71,41 @@ class Quantiles:
         """What one release costs, for accounting; to be charged before `release` is called."""
         return self.mechanism.event
 
-    def release(self, values: UnitValues, *, column: str, unit: str, time: datetime) -> Release:
-        """Draw, and certify what was drawn.
-
-        Args:
-            values: gathered with this task's domain and number of rows.
-            column: name of the column they came from.
-            unit: name of the column that names the unit.
-            time: of the release, with a time zone.
-
-        Returns:
-            A release whose value is a list, one number for each level, in their order.
-
-        Raises:
-            InvalidParameterError: the values were gathered for another question. Nothing is drawn then.
+    @property
+    def terms(self) -> Terms:
+        """What the certificate will say.
 
         Proof: ``proofs/unit_values.md`` (the rows) and ``proofs/joint_quantiles.md`` or ``proofs/quantiles.md``.
         """
-        if values.max_rows_per_unit > self.max_rows_per_unit or values.domain != self.domain:
-            expected = "values gathered with the bounds, step and rows per unit of the question"
-            raise InvalidParameterError("values", values, expected)
         is_joint = self.mechanism.method == "joint"
-        return Release(
-            value=list(self.mechanism.draw(values.values)),
-            task="quantiles",
-            column=column,
-            unit=unit,
+        return Terms(
+            task=self.name,
             mechanism=type(self.mechanism).__name__,
             rounds=1 if is_joint else len(self.mechanism.levels),
             epsilon=self.mechanism.epsilon,
-            delta=0.0,
-            sensitivity=self.mechanism.sensitivity,
-            monotonic=False,
-            neighbours=Neighbours.ADD_REMOVE,
+            sensitivity=Sensitivity(
+                self.mechanism.sensitivity,
+                monotonic=False,
+                neighbours=self.mechanism.neighbours,
+                proof="proofs/unit_values.md",
+            ),
             candidates=self.domain.description(),
             error_bound=None,
-            confidence=CONFIDENCE,
-            proofs=(
-                "proofs/unit_values.md",
-                "proofs/joint_quantiles.md" if is_joint else "proofs/quantiles.md",
-                "proofs/exact_sampling.md",
-            ),
-            time=time,
+            proofs=("proofs/joint_quantiles.md" if is_joint else "proofs/quantiles.md",),
             arguments={
                 "levels": list(self.mechanism.levels),
                 "max_rows_per_unit": self.max_rows_per_unit,
                 "method": self.mechanism.method,
             },
         )
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """The public arguments that tell this question from others about the same column."""
+        levels, method = self.mechanism.levels, self.mechanism.method
+        return {"levels": levels, "domain": self.domain, "rows": self.max_rows_per_unit, "method": method}
+
+    def draw(self, summary: UnitValues, /) -> list[Value]:
+        """One number for each level, in their order, by values gathered with this task's domain and number of rows."""
+        values = gathered_for(summary, self.domain, most=self.max_rows_per_unit)
+        return list(self.mechanism.draw(values.values))

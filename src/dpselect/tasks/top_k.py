@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from typing import Any, ClassVar
 
 from dpselect.accounting import ComposedEvent
+from dpselect.answers import Value
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
-from dpselect.release import CONFIDENCE, Release
-from dpselect.scores import DISTINCT_UNITS, count_scores
+from dpselect.privacy import Neighbours
+from dpselect.release import CONFIDENCE
+from dpselect.scores import count_scores, count_sensitivity
 from dpselect.summaries import CandidateCounts, PublicCandidates
+from dpselect.tasks.task import Task, Terms
 
 _PROOFS = {
     PermuteAndFlip: "proofs/permute_and_flip.md",
@@ -19,7 +22,7 @@ _PROOFS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopK:
+class TopK(Task[CandidateCounts]):
     """Which k candidates do most units have? Planned from public arguments; sees the counts only in `release`.
 
     Attributes:
@@ -27,11 +30,21 @@ class TopK:
         plan: the mechanism of a round, the number of rounds, and the total cost.
     """
 
+    name: ClassVar[str] = "top_k"
+
     candidates: PublicCandidates
     plan: TopKPlan
 
     @classmethod
-    def planned(cls, candidates: PublicCandidates, k: int, *, epsilon: float, delta: float = 0.0) -> TopK:
+    def planned(
+        cls,
+        candidates: PublicCandidates,
+        k: int,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    ) -> TopK:
         """The question at a price, for all `k` together.
 
         Raises:
@@ -42,14 +55,15 @@ class TopK:
         >>> round(task.plan.mechanism.epsilon, 6)  # of one round
         0.1
         """
+        moved = count_sensitivity(neighbours)
         plan = plan_top_k(
             len(candidates),
             k,
             epsilon=epsilon,
             delta=delta,
-            sensitivity=DISTINCT_UNITS.value,
-            monotonic=DISTINCT_UNITS.monotonic,
-            neighbours=DISTINCT_UNITS.neighbours,
+            sensitivity=moved.value,
+            monotonic=moved.monotonic,
+            neighbours=moved.neighbours,
         )
         return cls(candidates=candidates, plan=plan)
 
@@ -58,33 +72,31 @@ class TopK:
         """What one release costs, for accounting; to be charged before `release` is called."""
         return self.plan.event
 
-    def release(self, counts: CandidateCounts, *, column: str, unit: str, time: datetime) -> Release:
-        """Draw, and certify what was drawn; the arguments are those of `MostCommon.release`.
+    @property
+    def terms(self) -> Terms:
+        """What the certificate will say.
 
         Proof: ``proofs/counting.md`` (the sensitivity), ``proofs/top_k.md`` (the rounds) and the page of the plan's
         mechanism (each draw).
         """
-        scores = count_scores(counts)
-        return Release(
-            value=[self.candidates[position] for position in self.plan.select(scores.values)],
-            task="top_k",
-            column=column,
-            unit=unit,
+        return Terms(
+            task=self.name,
             mechanism=type(self.plan.mechanism).__name__,
             rounds=self.plan.k,
             epsilon=self.plan.epsilon,
             delta=self.plan.delta,
-            sensitivity=scores.sensitivity.value,
-            monotonic=scores.sensitivity.monotonic,
-            neighbours=scores.sensitivity.neighbours,
+            sensitivity=count_sensitivity(self.plan.mechanism.neighbours),
             candidates=self.candidates.description(),
             error_bound=self.plan.error_bound(confidence=CONFIDENCE),
-            confidence=CONFIDENCE,
-            proofs=(
-                scores.sensitivity.proof,
-                "proofs/top_k.md",
-                _PROOFS[type(self.plan.mechanism)],
-                "proofs/exact_sampling.md",
-            ),
-            time=time,
+            proofs=("proofs/top_k.md", _PROOFS[type(self.plan.mechanism)]),
         )
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """The public arguments that tell this question from others about the same column."""
+        return {"k": self.plan.k, "delta": self.plan.delta, "candidates": self.candidates.values}
+
+    def draw(self, summary: CandidateCounts, /) -> list[Value]:
+        """The candidates, best first, by distinct units per candidate."""
+        scores = count_scores(summary, self.plan.mechanism.neighbours)
+        return [self.candidates[position] for position in self.plan.select(scores.values)]

@@ -7,7 +7,7 @@ and every line is read alone:
 - the first line holds the names of the columns; then a line break always ends a row, even after an open quote;
 - comma, double quote (doubled inside quotes), UTF-8 with or without a byte order mark, ``\\n`` or ``\\r\\n``;
 - a line is left out if it is longer than 1 MiB, if it has another number of fields than the first line or if its
-  quotes do not pair up; and if the unit or the value is not UTF-8 or has quotes that do not wrap it.
+  quotes do not pair up; and a field is missing if it is not UTF-8 or has quotes that do not wrap it.
 
 Proof that this keeps the sensitivity: ``proofs/counting.md``.
 """
@@ -15,7 +15,7 @@ Proof that this keeps the sensitivity: ``proofs/counting.md``.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO
 
 import numpy as np
@@ -60,24 +60,21 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
     return tuple(Column(name, Holds.ANYTHING) for name in names)
 
 
-def rows(
-    path: str, *, width: int, unit_at: int, value_at: int, advance: Callable[[int], None]
-) -> Iterator[RecordBatch]:
-    """Unit and value of every line that can be read, in batches of two nullable text columns.
+def rows(path: str, places: Sequence[int], *, width: int, advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+    """Some fields of every line that can be read, in batches of nullable text columns.
 
     Args:
         path: a file whose header was read before.
+        places: indices of the wanted columns, in this order.
         width: number of columns.
-        unit_at: index of the unit's column.
-        value_at: index of the value's column.
         advance: called with the number of bytes read since the last call.
     """
     with open(path, "rb") as file:
         advance(len(file.readline()))
         for block in _whole_lines(file, advance):
             separators, first = _fields_of_lines(np.frombuffer(block, np.uint8), width)
-            columns = [_field(block, separators, first, at, last=at == width - 1) for at in (unit_at, value_at)]
-            yield pa.RecordBatch.from_arrays(columns, names=["unit", "value"])
+            columns = [_field(block, separators, first, at, last=at == width - 1) for at in places]
+            yield pa.RecordBatch.from_arrays(columns, names=list(map(str, places)))
 
 
 def _whole_lines(file: BinaryIO, advance: Callable[[int], None]) -> Iterator[bytes]:

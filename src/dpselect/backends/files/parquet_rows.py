@@ -1,4 +1,4 @@
-"""Parquet: types from the footer, two columns streamed batch by batch.
+"""Parquet: types from the footer, the asked columns streamed batch by batch.
 
 Read with Arrow, which takes bytes as they come: a reader that checks text while it scans fails on the first value
 that is not UTF-8, and then the failure (and its message) speaks of one row.
@@ -6,7 +6,7 @@ that is not UTF-8, and then the failure (and its message) speaks of one row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dpselect.backends.columns import Column, Holds
@@ -58,20 +58,20 @@ def _holds(type_: Any) -> Holds:
     return next((holds for matches, holds in _TESTS if matches(type_)), Holds.NESTED)
 
 
-def rows(path: str, *, unit: Column, value: Column, advance: Callable[[int], None]) -> Iterator[RecordBatch]:
-    """Unit and value of every row, in batches, in types that no later step can stumble over.
+def rows(path: str, columns: Sequence[Column], *, advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+    """Some columns of every row, in batches, in types that no later step can stumble over.
 
     Args:
         path: a file whose columns were read before.
-        unit: the unit's column.
-        value: the value's column.
+        columns: those wanted, in this order.
         advance: called with the number of rows read since the last call.
     """
+    names = [column.name for column in columns]
     with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=_BATCH, columns=[unit.name, value.name]):
+        for batch in file.iter_batches(batch_size=_BATCH, columns=names):
             advance(batch.num_rows)
-            columns = [_plain(batch.column(batch.schema.get_field_index(c.name)), c.holds) for c in (unit, value)]
-            yield pa.RecordBatch.from_arrays(columns, names=["unit", "value"])
+            found = [_plain(batch.column(batch.schema.get_field_index(c.name)), c.holds) for c in columns]
+            yield pa.RecordBatch.from_arrays(found, names=names)
 
 
 def row_count(path: str) -> int:

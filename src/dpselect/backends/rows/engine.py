@@ -13,14 +13,11 @@ from typing import Any, TypeVar
 
 import duckdb
 
-from dpselect.backends.rows.scan import Scan
-from dpselect.errors import InvalidDataError, SelectionError
+from dpselect.backends.contract import Progress
+from dpselect.backends.rows.scan import Scan, explained
 
 Answer = TypeVar("Answer")
 Connection = duckdb.DuckDBPyConnection
-
-Progress = Callable[[float], None]
-"""Called now and then, on the caller's thread, with the fraction of the input that has been read, from 0 to 1."""
 
 _POLL_SECONDS = 0.1
 
@@ -45,7 +42,7 @@ def answer(scan: Scan, query: Callable[[Connection], Answer], *, progress: Progr
         progress: told how far the reading has come; about ten times a second.
 
     Raises:
-        InvalidDataError: a file cannot be read to its end (any more). No row's content decides whether this happens.
+        InvalidDataError: the table cannot be read to its end (any more). No row's content decides whether this happens.
         SelectionError: memory or temporary disk space ran out.
     """
     with _engine() as connection, ThreadPoolExecutor(max_workers=1) as executor:
@@ -58,7 +55,7 @@ def answer(scan: Scan, query: Callable[[Connection], Answer], *, progress: Progr
             _outlast(running)
             raise
     if error is not None:
-        raise scan.failure or _explained(error, scan)
+        raise scan.failure or explained(_memory_error_of(error), scan.source)
     return running.result()
 
 
@@ -96,11 +93,9 @@ def _outlast(running: Future[Any]) -> None:
             wait([running])
 
 
-def _explained(error: BaseException, scan: Scan) -> SelectionError:
-    """The little that may be said: whether it was the machine or the data, never which data."""
-    if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException | MemoryError):
-        return SelectionError("Reading the table needs more memory or temporary disk space than there is.")
-    return InvalidDataError("source", scan.source, "files that can be read to their end")
+def _memory_error_of(error: BaseException) -> BaseException:
+    """The engine's word for a full memory or disk as Python's own."""
+    return MemoryError() if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException) else error
 
 
 def _literal(text: str) -> str:

@@ -2,68 +2,54 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.backends.columns import Column, check_numeric
-from dpselect.backends.files.table import FileTable
-from dpselect.backends.rows import engine, matching
-from dpselect.backends.rows.scan import Scan
-from dpselect.summaries import PublicDomain, UnitValues
+from dpselect.backends.columns import Column
+from dpselect.backends.contract import Grouping
+from dpselect.backends.rows import matching
+from dpselect.backends.rows.engine import Connection
+from dpselect.backends.rows.relation import Relation, group_lots, within_groups
+from dpselect.summaries import PublicDomain
+
+ROW_LOT = "row_lot"
+"""Column of the lot by which a unit's rows are chosen."""
 
 
-def gather_unit_values(
-    table: FileTable,
+def gathered(
+    connection: Connection,
     *,
     unit: Column,
     column: Column,
     domain: PublicDomain,
     max_rows_per_unit: int,
-    progress: engine.Progress | None = None,
-) -> UnitValues:
-    """The numbers in `column`, clipped into the domain, at most `max_rows_per_unit` of each unit.
+    grouping: Grouping | None,
+) -> list[NDArray[np.float64]]:
+    """The numbers in `column`, clipped into the domain, at most `max_rows_per_unit` of each unit in each group.
 
     Every row draws a lot; of each unit's rows that have a number, those with the smallest lots are kept. So each set of
     as many rows is equally likely, and which ones are kept of one unit says nothing of, and depends on nothing in, the
-    rows of another.
-
-    Args:
-        table: the files.
-        unit: the column that names the unit; rows in which it is missing are left out.
-        column: the column of numbers; rows in which there is none are left out, and those beyond the bounds count as
-            the bound they are beyond.
-        domain: the public bounds.
-        max_rows_per_unit: >= 1.
-        progress: told how far the reading has come; about ten times a second.
+    rows of another. Lots by which groups are chosen are others.
 
     Returns:
-        The values, in no particular order. Eight bytes for each; whatever else is needed may spill to disk.
+        For each group its values, in no particular order. Eight bytes for each; whatever else is needed may spill to
+        disk.
 
-    Raises:
-        InvalidDataError: the column's type cannot hold numbers, or a file cannot be read to its end (any more). No
-            row's content decides whether this happens.
-        SelectionError: memory or temporary disk space ran out.
-
-    Proof: ``proofs/unit_values.md``.
+    Proof: ``proofs/unit_values.md``; with groups ``proofs/groups.md``.
     """
-    check_numeric(column)
-    query = partial(_kept, unit=unit, column=column, domain=domain, max_rows_per_unit=max_rows_per_unit)
-    values = engine.answer(Scan(table, unit=unit, column=column, lots=True), query, progress=progress)
-    return UnitValues(values, domain=domain, max_rows_per_unit=max_rows_per_unit)
-
-
-def _kept(
-    connection: engine.Connection, *, unit: Column, column: Column, domain: PublicDomain, max_rows_per_unit: int
-) -> NDArray[np.float64]:
-    who, what = matching.unit_expression(unit.holds), matching.number_expression(column.holds)
+    rows = Relation(connection, unit=unit, grouping=grouping, lots=(ROW_LOT, *group_lots(grouping)))
+    rows.compute("what", matching.number_expression(column.holds))
+    part = "" if grouping is None else ", part"
     # Should two lots of a unit be equal, the values decide: which rows are kept is a function of the unit's own rows.
     found = connection.execute(
-        "SELECT greatest(?::DOUBLE, least(?::DOUBLE, what)) AS kept FROM"
-        f" (SELECT {who} AS who, {what} AS what, lot FROM rows)"
-        " WHERE who IS NOT NULL AND what IS NOT NULL"
-        " QUALIFY row_number() OVER (PARTITION BY who ORDER BY lot, what) <= ?",
+        f"SELECT greatest(?::DOUBLE, least(?::DOUBLE, what)) AS kept{part} FROM ({within_groups(rows.sql, grouping)})"
+        f" QUALIFY row_number() OVER (PARTITION BY who{part} ORDER BY {ROW_LOT}, what) <= ?",
         [domain.lower, domain.upper, max_rows_per_unit],
     ).fetchnumpy()
-    return np.asarray(found["kept"], np.float64)
+    values = np.asarray(found["kept"], np.float64)
+    return [values] if grouping is None else _split(values, np.asarray(found["part"], np.int64), len(grouping.groups))
+
+
+def _split(values: NDArray[np.float64], parts: NDArray[np.int64], groups: int) -> list[NDArray[np.float64]]:
+    ends = np.cumsum(np.bincount(parts, minlength=groups))
+    return np.split(values[np.argsort(parts, kind="stable")], ends[:-1])

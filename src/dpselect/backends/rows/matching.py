@@ -57,28 +57,28 @@ def unit_expression(holds: Holds) -> str:
     return "unit"
 
 
-def value_expression(kind: CandidateKind, holds: Holds) -> str:
-    """SQL for what a row says, from column ``value``, in the type of the candidates; null if it can be none of them."""
+def value_expression(kind: CandidateKind, holds: Holds, *, name: str = "value") -> str:
+    """SQL for what a row says, from column `name`, in the type of the candidates; null if it can be none of them."""
     if holds in _AS_TEXT:
-        return _from_text(kind)
+        return _from_text(kind, name)
     if kind is CandidateKind.INTEGER and holds in (Holds.FLOATS, Holds.SHORT_FLOATS):
-        return "CASE WHEN value = trunc(value) THEN TRY_CAST(value AS BIGINT) END"
-    return f"TRY_CAST(value AS {_TYPES[kind]})"
+        return f"CASE WHEN {name} = trunc({name}) THEN TRY_CAST({name} AS BIGINT) END"
+    return f"TRY_CAST({name} AS {_TYPES[kind]})"
 
 
-def number_expression(holds: Holds) -> str:
-    """SQL for the number in a row, from column ``value``, as the nearest double; null if it is none."""
+def number_expression(holds: Holds, *, name: str = "value") -> str:
+    """SQL for the number in a row, from column `name`, as the nearest double; null if it is none."""
     if holds in (Holds.FLOATS, Holds.SHORT_FLOATS):
-        return "CASE WHEN isnan(value) THEN NULL ELSE value END"
-    return value_expression(CandidateKind.NUMBER, holds)
+        return f"CASE WHEN isnan({name}) THEN NULL ELSE {name} END"
+    return value_expression(CandidateKind.NUMBER, holds, name=name)
 
 
-def _from_text(kind: CandidateKind) -> str:
+def _from_text(kind: CandidateKind, name: str) -> str:
     match kind:
         case CandidateKind.TEXT:
-            return "value"
+            return name
         case CandidateKind.BOOLEAN:
-            word = f"lower(trim(value, {_BLANKS}))"
+            word = f"lower(trim({name}, {_BLANKS}))"
             return f"CASE {word} WHEN 'true' THEN true WHEN 'false' THEN false END"
         case CandidateKind.INTEGER:
             pattern = _WHOLE_NUMBER
@@ -86,4 +86,4 @@ def _from_text(kind: CandidateKind) -> str:
             pattern = _DECIMAL_NUMBER
         case CandidateKind.DATE:
             pattern = _DATE
-    return f"TRY_CAST(CASE WHEN regexp_full_match(value, '{pattern}') THEN value END AS {_TYPES[kind]})"
+    return f"TRY_CAST(CASE WHEN regexp_full_match({name}, '{pattern}') THEN {name} END AS {_TYPES[kind]})"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import glob
 import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from dpselect.backends.columns import Column, check_unit, find_column
+from dpselect.backends.columns import Column
 from dpselect.backends.files import csv_lines, parquet_rows
+from dpselect.backends.rows.arrow import RecordBatch, pa
 from dpselect.errors import InvalidDataError, Shown
 
 
@@ -30,7 +32,7 @@ _NOT_CSV = {
 
 
 @dataclass(frozen=True, slots=True)
-class FileTable:
+class FileSource:
     """One table in one or more files of the same format and with the same columns.
 
     Attributes:
@@ -46,7 +48,7 @@ class FileTable:
     columns: tuple[Column, ...]
 
     @classmethod
-    def at(cls, source: object) -> FileTable:
+    def at(cls, source: object) -> FileSource:
         """The table at a path or glob, once every file has been looked at from the outside.
 
         Args:
@@ -73,19 +75,52 @@ class FileTable:
                 raise InvalidDataError("source", shown, expected, "This one's differ from those of the first file.")
         return cls(text, tuple(paths), formats[0], columns[0])
 
-    def column(self, name: object, *, argument: str = "column") -> Column:
-        """The column called `name`."""
-        return find_column(self.columns, name, argument=argument, listed=self.format is not Format.CSV)
+    @property
+    def shown(self) -> str:
+        """The path or glob as the caller gave it."""
+        return repr(self.source)
 
-    def unit(self, name: object) -> Column:
-        """The column called `name`, if it can name units."""
-        column = self.column(name, argument="unit")
-        check_unit(column)
-        return column
+    @property
+    def listed(self) -> bool:
+        """Not those of a CSV file: should it have no header line, they are the first person's row."""
+        return self.format is not Format.CSV
+
+    def size(self) -> int:
+        """Bytes of CSV, rows of Parquet."""
+        measure = os.path.getsize if self.format is Format.CSV else parquet_rows.row_count
+        total = 0
+        for position, path in enumerate(self.paths):
+            try:
+                total += measure(path)
+            except (OSError, pa.ArrowException):
+                raise self._unreadable(position) from None
+        return total
+
+    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+        """The rows of one file after another."""
+        for position, path in enumerate(self.paths):
+            try:
+                yield from self._batches_of(path, position, columns, advance)
+            except (OSError, pa.ArrowException):
+                raise self._unreadable(position) from None
+
+    def _batches_of(
+        self, path: str, position: int, columns: Sequence[Column], advance: Callable[[int], None]
+    ) -> Iterator[RecordBatch]:
+        if read_columns(path, self.format, self.label(position)) != self.columns:
+            raise self._unreadable(position)
+        if self.format is Format.PARQUET:
+            return parquet_rows.rows(path, columns, advance=advance)
+        places = [self.columns.index(column) for column in columns]
+        return csv_lines.rows(path, places, width=len(self.columns), advance=advance)
 
     def label(self, position: int) -> Shown:
         """How errors speak of the file at `position`."""
         return label(self.source, position=position, count=len(self.paths))
+
+    def _unreadable(self, position: int) -> InvalidDataError:
+        hint = "It is damaged, or changed while it was read."
+        return InvalidDataError("source", self.label(position), "a file that can be read to its end", hint)
 
 
 def label(source: str, *, position: int, count: int) -> Shown:

@@ -1,0 +1,115 @@
+"""SQL for the rows that count: whose they are, which candidate and which group they are of, none of it missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dpselect.backends.columns import Column
+from dpselect.backends.contract import Grouping
+from dpselect.backends.rows import matching
+from dpselect.backends.rows.arrow import pa
+from dpselect.backends.rows.engine import Connection
+from dpselect.summaries import CandidateKind, PublicCandidates
+
+GROUP_LOT = "group_lot"
+"""Column of a row's part in the lot by which its unit's groups are chosen."""
+
+_ARROW_TYPES = {
+    CandidateKind.INTEGER: pa.int64(),
+    CandidateKind.NUMBER: pa.float64(),
+    CandidateKind.TEXT: pa.large_string(),
+    CandidateKind.DATE: pa.date32(),
+    CandidateKind.BOOLEAN: pa.bool_(),
+}
+
+
+class Relation:
+    """Rows with the columns ``who``, ``part`` (which group, if groups were asked for) and those of the question.
+
+    Args:
+        connection: a database with the table ``rows``.
+        unit: the column behind ``unit``.
+        grouping: the groups; its column is behind ``part``.
+        lots: names of columns of `rows` to carry along.
+    """
+
+    def __init__(
+        self, connection: Connection, *, unit: Column, grouping: Grouping | None, lots: tuple[str, ...] = ()
+    ) -> None:
+        self._connection = connection
+        self._read = [f"{matching.unit_expression(unit.holds)} AS who", *lots]
+        self._kept = ["who", *lots]
+        self._wanted = ["who"]
+        self._joins = ""
+        if grouping is not None:
+            self.match("part", grouping.column, grouping.groups, name="part")
+
+    def match(self, result: str, column: Column, candidates: PublicCandidates, *, name: str) -> None:
+        """Add `result`, the position among `candidates` of what column `name` holds; rows without one do not count."""
+        what, values = f"{result}_named", candidates.values
+        self._read.append(f"{matching.value_expression(candidates.kind, column.holds, name=name)} AS {what}")
+        if isinstance(values, range) and values.step == 1:
+            place = f"CASE WHEN {what} BETWEEN {values[0]} AND {values[-1]} THEN {what} - {values[0]} END"
+        else:
+            table, place = f"{result}_table", f"{result}_place"
+            self._connection.register(table, _table(candidates, place))
+            self._joins += f" JOIN {table} ON {what} = {table}.candidate"
+        self._kept.append(f"({place})::BIGINT AS {result}")
+        self._wanted.append(result)
+
+    def compute(self, result: str, expression: str) -> None:
+        """Add `result`, what `expression` makes of the columns of ``rows``; rows where it is null do not count."""
+        self._read.append(f"{expression} AS {result}")
+        self._kept.append(result)
+        self._wanted.append(result)
+
+    @property
+    def sql(self) -> str:
+        """The query."""
+        read = f"SELECT {', '.join(self._read)} FROM rows"
+        kept = f"SELECT {', '.join(self._kept)} FROM ({read}){self._joins}"
+        return f"SELECT * FROM ({kept}) WHERE " + " AND ".join(f"{name} IS NOT NULL" for name in self._wanted)
+
+
+def chooses(grouping: Grouping | None) -> bool:
+    """Whether a unit can be in more groups than it may."""
+    return grouping is not None and grouping.max_groups_per_unit < len(grouping.groups)
+
+
+def group_lots(grouping: Grouping | None) -> tuple[str, ...]:
+    """The lots that choosing groups needs."""
+    return (GROUP_LOT,) if chooses(grouping) else ()
+
+
+def within_groups(sql: str, grouping: Grouping | None) -> str:
+    """Those rows of `sql` that are in a group their unit takes part in.
+
+    The lots of a unit's rows in one group, each of which is uniform and independent of all others, make one lot that
+    is so as well, bit by bit; the groups with the smallest are chosen. So each set of as many groups is equally likely
+    however many rows the unit has in each.
+
+    Args:
+        sql: rows with ``who``, ``part`` and, if there is a choice, `GROUP_LOT`, which may be that of several rows.
+    """
+    if grouping is None or not chooses(grouping):
+        return sql
+    lots = f"SELECT *, bit_xor({GROUP_LOT}) OVER (PARTITION BY who, part) AS drawn FROM ({sql})"
+    # Should two lots be equal, the earlier group: which are chosen is a function of the unit's own rows.
+    ranked = "dense_rank() OVER (PARTITION BY who ORDER BY drawn, part)"
+    return f"SELECT * FROM ({lots}) QUALIFY {ranked} <= {grouping.max_groups_per_unit}"
+
+
+def columns_of(unit: Column, grouping: Grouping | None, **others: Column) -> Mapping[str, Column]:
+    """What a scan has to read."""
+    parts = {} if grouping is None else {"part": grouping.column}
+    return {"unit": unit, **others, **parts}
+
+
+def _table(candidates: PublicCandidates, place: str) -> Any:
+    values = candidates.values
+    if isinstance(values, range):
+        values = np.fromiter(values, np.int64, len(values))
+    return pa.table({place: np.arange(len(values)), "candidate": pa.array(values, _ARROW_TYPES[candidates.kind])})

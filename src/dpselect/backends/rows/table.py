@@ -1,0 +1,105 @@
+"""A table whose rows are streamed through the embedded engine, wherever they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
+from dpselect.backends.contract import Amount, Grouping, Progress
+from dpselect.backends.rows.count import counted
+from dpselect.backends.rows.engine import Answer, Connection, answer
+from dpselect.backends.rows.gather import ROW_LOT, gathered
+from dpselect.backends.rows.relation import columns_of, group_lots
+from dpselect.backends.rows.scan import Scan
+from dpselect.backends.rows.source import Source
+from dpselect.backends.rows.total import totalled
+from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class StreamTable:
+    """What a question may learn of a source; see `dpselect.backends.contract.Table`.
+
+    Attributes:
+        source: where the rows come from.
+    """
+
+    source: Source
+
+    @property
+    def shown(self) -> str:
+        """How errors and ``repr`` speak of it."""
+        return self.source.shown
+
+    def column(self, name: object, *, argument: str = "column") -> Column:
+        """The column called `name`."""
+        return find_column(self.source.columns, name, argument=argument, listed=self.source.listed)
+
+    def unit(self, name: object) -> Column:
+        """The column called `name`, if it can name units."""
+        column = self.column(name, argument="unit")
+        check_unit(column)
+        return column
+
+    def count(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        candidates: PublicCandidates,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[CandidateCounts]:
+        """How many different units have at least one row with each candidate."""
+        check_match(column, candidates.kind)
+        _check_groups(grouping)
+        scan = Scan(self.source, columns_of(unit, grouping, value=column), lots=group_lots(grouping))
+        query = partial(counted, unit=unit, column=column, candidates=candidates, grouping=grouping)
+        return [CandidateCounts(counts) for counts in self._answer(scan, query, progress)]
+
+    def total(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        candidates: PublicCandidates,
+        amount: Amount,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[CandidateTotals]:
+        """What the units' clipped amounts add up to for each candidate."""
+        check_match(column, candidates.kind)
+        check_numeric(amount.column)
+        _check_groups(grouping)
+        columns = columns_of(unit, grouping, value=column, amount=amount.column)
+        scan = Scan(self.source, columns, lots=group_lots(grouping))
+        query = partial(totalled, unit=unit, column=column, candidates=candidates, amount=amount, grouping=grouping)
+        return [CandidateTotals(totals) for totals in self._answer(scan, query, progress)]
+
+    def gather(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        domain: PublicDomain,
+        max_rows_per_unit: int,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[UnitValues]:
+        """Numbers clipped into `domain`, at most so many of each unit."""
+        check_numeric(column)
+        _check_groups(grouping)
+        most = max_rows_per_unit
+        scan = Scan(self.source, columns_of(unit, grouping, value=column), lots=(ROW_LOT, *group_lots(grouping)))
+        query = partial(gathered, unit=unit, column=column, domain=domain, max_rows_per_unit=most, grouping=grouping)
+        return [UnitValues(each, domain=domain, max_rows_per_unit=most) for each in self._answer(scan, query, progress)]
+
+    def _answer(self, scan: Scan, query: Callable[[Connection], Answer], progress: Progress | None) -> Answer:
+        return answer(scan, query, progress=progress)
+
+
+def _check_groups(grouping: Grouping | None) -> None:
+    if grouping is not None:
+        check_match(grouping.column, grouping.groups.kind)

@@ -1,0 +1,54 @@
+"""What the units' clipped amounts add up to for each candidate."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.backends.columns import Column
+from dpselect.backends.contract import Amount, Grouping
+from dpselect.backends.rows import matching
+from dpselect.backends.rows.count import tabulated
+from dpselect.backends.rows.engine import Connection
+from dpselect.backends.rows.relation import GROUP_LOT, Relation, chooses, group_lots, within_groups
+from dpselect.summaries import PublicCandidates
+
+_SMALLEST, _LARGEST = f"({-(2**63)})::HUGEINT", f"({2**63 - 1})::HUGEINT"
+
+
+def totalled(
+    connection: Connection,
+    *,
+    unit: Column,
+    column: Column,
+    candidates: PublicCandidates,
+    amount: Amount,
+    grouping: Grouping | None,
+) -> NDArray[np.int64]:
+    """Sums of the units' clipped amounts: shape ``(groups, candidates)``.
+
+    All sums are of whole numbers, so that their order does not matter; a sum beyond 64 bits counts as the nearest
+    number that fits.
+
+    Proof: ``proofs/clipped_sums.md``; with groups ``proofs/groups.md``.
+    """
+    rows = Relation(connection, unit=unit, grouping=grouping, lots=group_lots(grouping))
+    rows.match("position", column, candidates, name="value")
+    rows.compute("added", _row_amount(amount))
+    keys = "position" if grouping is None else "part, position"
+    lot = f", bit_xor({GROUP_LOT}) AS {GROUP_LOT}" if chooses(grouping) else ""
+    units = f"SELECT who, {keys}, sum(added) AS added{lot} FROM ({rows.sql}) GROUP BY who, {keys}"
+    clipped = f"greatest({amount.lower}, least({amount.upper}, added))"
+    sums = f"greatest({_SMALLEST}, least({_LARGEST}, sum({clipped})))::BIGINT"
+    found = connection.execute(
+        f"SELECT {keys}, {sums} AS number FROM ({within_groups(units, grouping)}) GROUP BY {keys}"
+    ).fetchnumpy()
+    return tabulated(found, candidates, grouping)
+
+
+def _row_amount(amount: Amount) -> str:
+    """SQL for the whole number in a row; null if there is none."""
+    number = matching.number_expression(amount.column.holds, name="amount")
+    scaled = f"round_even(({number})::DOUBLE * {float(amount.scale)!r}::DOUBLE, 0)"
+    clipped = f"greatest({amount.lower}::DOUBLE, least({amount.upper}::DOUBLE, {scaled}))"
+    return f"CASE WHEN ({number}) IS NOT NULL THEN ({clipped})::BIGINT END"

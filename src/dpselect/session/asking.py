@@ -1,0 +1,62 @@
+"""What all questions have in common: whose rows they are about, who pays, and which data sets are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from dpselect.ledger.question import Question
+from dpselect.privacy import Neighbours
+from dpselect.release import Release
+from dpselect.session.rows import Rows
+from dpselect.session.spending import Spending
+from dpselect.summaries import PublicGroups
+from dpselect.tasks import Grouped, Task
+
+Summary = TypeVar("Summary")
+
+
+class Asking:
+    """Each family of questions is a class below this one, and a `dpselect.Dataset` is all of them.
+
+    A question is a method of three steps: it checks its arguments, plans a task, and has it answered by `_answer`, or,
+    if it may be asked of groups, by `_answer_each`.
+    """
+
+    __slots__ = ("_neighbours", "_rows", "_spending")
+
+    _neighbours: Neighbours
+    _rows: Rows
+    _spending: Spending
+
+    def _answer(
+        self, task: Task[Summary], column: str, gather: Callable[[], list[Summary]], request: str | None
+    ) -> Release:
+        """The answer to `task`, by the one summary that `gather` makes of the rows; charged before it is drawn."""
+
+        def only() -> Summary:
+            (summary,) = gather()
+            return summary
+
+        return self._spending.answer(task, only, self._question(task, column), request)
+
+    def _answer_each(
+        self,
+        plan: Callable[[float], Task[Summary]],
+        column: str,
+        gather: Callable[[PublicGroups | None], list[Summary]],
+        *,
+        epsilon: float,
+        groups: PublicGroups | None,
+        request: str | None,
+    ) -> Release:
+        """The answer to what `plan` makes of an epsilon, for each of the `groups`, if there are any."""
+        if groups is None:
+            return self._answer(plan(epsilon), column, lambda: gather(None), request)
+        task = Grouped[Summary].planned(plan(groups.share(epsilon)), groups, epsilon=epsilon)
+        self._rows.check(groups.column, argument="by")
+        return self._spending.answer(task, lambda: gather(groups), self._question(task, column), request)
+
+    def _question(self, task: Task[Summary], column: str) -> Question:
+        self._rows.check(column)  # a column that is not there is refused before anything is charged
+        return Question(task.terms.task, self._rows.origin, self._rows.unit, column, task.question)

@@ -1,0 +1,222 @@
+"""What most units have, and what few have."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from dpselect.release import Release
+from dpselect.session.asking import Asking
+from dpselect.summaries import PublicCandidates, PublicGroups, public_dates
+from dpselect.tasks import BestDate, LeastCommon, MostCommon, TopK
+
+
+class CountQuestions(Asking):
+    """Questions about how many units have a candidate."""
+
+    __slots__ = ()
+
+    def most_common(
+        self,
+        column: str,
+        *,
+        candidates: object = None,
+        epsilon: float,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        allow_many: bool = False,
+        request: str | None = None,
+    ) -> Release:
+        """The candidate that the most units have in `column`.
+
+        A unit counts once per candidate, however many rows it has.
+
+        Args:
+            column: name of the column to look at.
+            candidates: the public set to choose from: a ``range``, or a list or one-dimensional array of whole
+                numbers, numbers, text, dates or booleans, all of one kind, without duplicates. Required: they are
+                never read from the column, because which values occur there is private.
+                `dpselect.candidates_from` reads them from a public file. What ``unique()`` or ``value_counts()`` makes
+                of the private column cannot be told from a public list, and gives people away all the same.
+            epsilon: privacy loss of this release, > 0; with groups, of all of them together.
+            by: name of a column that says which group a row belongs to: an answer for each of the `groups`.
+            groups: the public list of groups, as candidates are given; rows of no group are left out.
+            max_groups_per_unit: a unit with rows in more groups takes part in so many of them, chosen at random. Each
+                group is asked at `epsilon` over this number.
+            allow_many: whether more than ten million candidates are meant.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is one of the candidates; with groups a dictionary of one for each.
+
+        Raises:
+            InvalidCandidatesError: no candidates, or not such a set.
+            InvalidDataError: no such column, or one that candidates of this kind cannot match.
+            InvalidParameterError: another argument is out of range, or groups are asked for while units are replaced
+                (``neighbours="replace_one"``). Nothing is read or drawn then.
+
+        Proof: ``proofs/counting.md`` and ``proofs/permute_and_flip.md``; of groups ``proofs/groups.md``.
+
+        >>> import dpselect as dps
+        >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
+        >>> release = visits.most_common("page", candidates=range(1, 41271), epsilon=1.0)
+        >>> print(release.accuracy)
+        With 99% confidence the count of the released page is within 14 of the best.
+        """
+        public = PublicCandidates.given(candidates, allow_many=allow_many)
+        return self._answer_each(
+            lambda part: MostCommon.planned(public, epsilon=part, neighbours=self._neighbours),
+            column,
+            partial(self._rows.count, column, public),
+            epsilon=epsilon,
+            groups=PublicGroups.given(by, groups, max_groups_per_unit),
+            request=request,
+        )
+
+    def least_common(
+        self,
+        column: str,
+        *,
+        candidates: object = None,
+        epsilon: float,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        allow_many: bool = False,
+        request: str | None = None,
+    ) -> Release:
+        """The candidate that the fewest units have in `column`.
+
+        One that nobody has is the rarest of all: leave out what cannot occur, or that will be the answer.
+
+        Args:
+            column, candidates, epsilon, by, groups, max_groups_per_unit, allow_many, request: see `most_common`.
+
+        Returns:
+            A release whose value is one of the candidates; with groups a dictionary of one for each.
+
+        Raises:
+            InvalidCandidatesError, InvalidDataError, InvalidParameterError: see `most_common`.
+
+        Proof: ``proofs/counting.md`` and ``proofs/permute_and_flip.md``; of groups ``proofs/groups.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> people.least_common("education_num", candidates=range(1, 17), epsilon=1.0).value
+        1
+        """
+        public = PublicCandidates.given(candidates, allow_many=allow_many)
+        return self._answer_each(
+            lambda part: LeastCommon.planned(public, epsilon=part, neighbours=self._neighbours),
+            column,
+            partial(self._rows.count, column, public),
+            epsilon=epsilon,
+            groups=PublicGroups.given(by, groups, max_groups_per_unit),
+            request=request,
+        )
+
+    def best_date(
+        self,
+        column: str,
+        *,
+        dates: object = None,
+        bounds: tuple[object, object] | None = None,
+        step: int = 1,
+        epsilon: float,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        request: str | None = None,
+    ) -> Release:
+        """The date on which the most units are free: when to meet.
+
+        A row says that its unit is free on the date in `column`. A unit counts once per date.
+
+        Args:
+            column: name of a column of dates, or in CSV of texts such as ``2026-11-21``.
+            dates: the public list to choose from: ``datetime.date``, or text such as ``"2026-11-21"``.
+            bounds: instead of a list, the first and the last date, both included.
+            step: with `bounds`, days from one date to the next.
+            epsilon: privacy loss of this release, > 0; with groups, of all of them together.
+            by, groups, max_groups_per_unit: see `most_common`.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is a ``datetime.date``; with groups a dictionary of one for each.
+
+        Raises:
+            InvalidCandidatesError: no such dates, or not exactly one of `dates` and `bounds` is given.
+            InvalidDataError: no such column, or one that does not hold dates.
+            InvalidParameterError: another argument is out of range. Nothing is read or drawn then.
+
+        Proof: ``proofs/counting.md`` and ``proofs/permute_and_flip.md``; of groups ``proofs/groups.md``.
+
+        >>> import dpselect as dps
+        >>> friends = dps.Dataset("examples/data/free_days.csv", unit="person")
+        >>> release = friends.best_date("free_on", bounds=("2026-12-01", "2026-12-31"), epsilon=2.0)
+        >>> str(release.value)
+        '2026-12-12'
+        >>> print(release.accuracy)
+        With 99% confidence the count of the released date is within 3 of the best.
+        """
+        public = public_dates(dates, bounds=bounds, step=step)
+        return self._answer_each(
+            lambda part: BestDate.planned(public, epsilon=part, neighbours=self._neighbours),
+            column,
+            partial(self._rows.count, column, public),
+            epsilon=epsilon,
+            groups=PublicGroups.given(by, groups, max_groups_per_unit),
+            request=request,
+        )
+
+    def top_k(
+        self,
+        column: str,
+        k: int,
+        *,
+        candidates: object = None,
+        epsilon: float,
+        delta: float = 0.0,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        allow_many: bool = False,
+        request: str | None = None,
+    ) -> Release:
+        """The `k` candidates that the most units have in `column`, best first.
+
+        Args:
+            column: name of the column to look at.
+            k: how many to select, from 1 to the number of candidates.
+            candidates: see `most_common`.
+            epsilon: privacy loss of all `k` selections together, > 0.
+            delta: probability with which that may fail, from 0 (pure differential privacy) to below 1; far below one
+                over the number of units. More than 0 lowers the error from about ten selections on. With a ledger the
+                account's own delta covers it; an account without one charges the sum of all rounds.
+            by, groups, max_groups_per_unit, allow_many: see `most_common`.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is a list of `k` different candidates; with groups a dictionary of such lists.
+
+        Raises:
+            InvalidCandidatesError, InvalidDataError, InvalidParameterError: see `most_common`.
+
+        Proof: ``proofs/counting.md`` and ``proofs/top_k.md``.
+
+        >>> import dpselect as dps
+        >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
+        >>> visits.top_k("page", 3, candidates=range(1, 41271), epsilon=1.0).value
+        [6, 3, 11]
+        """
+        public = PublicCandidates.given(candidates, allow_many=allow_many)
+        asked = PublicGroups.given(by, groups, max_groups_per_unit)
+        share = delta if asked is None else asked.share_of_delta(delta)
+        return self._answer_each(
+            lambda part: TopK.planned(public, k, epsilon=part, delta=share, neighbours=self._neighbours),
+            column,
+            partial(self._rows.count, column, public),
+            epsilon=epsilon,
+            groups=asked,
+            request=request,
+        )

@@ -1,0 +1,163 @@
+"""Below which number a share of the values lies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from dpselect.arguments import positive_count
+from dpselect.mechanisms import QuantilesMethod
+from dpselect.release import Release
+from dpselect.session.asking import Asking
+from dpselect.summaries import PublicDomain, PublicGroups
+from dpselect.tasks import MOST_ROWS_PER_UNIT, Quantile, Quantiles
+
+
+class QuantileQuestions(Asking):
+    """Questions about the ranks of numbers."""
+
+    __slots__ = ()
+
+    def quantile(
+        self,
+        column: str,
+        level: float,
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        step: float | None = None,
+        max_rows_per_unit: int = 1,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        request: str | None = None,
+    ) -> Release:
+        """A number below which about the share `level` of the values in `column` lies.
+
+        Args:
+            column: name of a column of numbers. How they are read, and which rows are left out, is described in
+                ``docs/tables.md``.
+            level: from 0 to 1; 0.5 is the median, 0.9 the number that nine values in ten are below.
+            bounds: smallest and largest answer. Public, so never taken from the column: its own minimum and maximum
+                are two people's. Values beyond count as the bound.
+            epsilon: privacy loss of this release, > 0; with groups, of all of them together.
+            step: the answer is one of ``lower, lower + step, ..., upper``, and values count as the nearest of them;
+                `step` has to divide the distance of the bounds. Wanted where many have the same value, such as an age
+                in years: without a step the answer falls between values, never on one. And only with a step there is a
+                bound on the error before the data is seen. None: all numbers between the bounds.
+            max_rows_per_unit: of a unit that has more rows, so many are chosen at random. The error grows with it.
+            by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` is for each group.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is a number within the bounds; with groups a dictionary of one for each.
+
+        Raises:
+            InvalidDataError: no such column, or one that does not hold numbers.
+            InvalidParameterError: another argument is out of range. Nothing is read or drawn then.
+
+        Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; of groups ``proofs/groups.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> release = people.quantile("age", 0.9, bounds=(0, 120), step=1, epsilon=1.0)
+        >>> 57 <= release.value <= 59  # 58 in truth
+        True
+        >>> print(release.accuracy)
+        With 99% confidence the rank of the released age is within 17 of the wanted one, values rounded to steps of 1.
+        """
+        domain = PublicDomain.given(bounds, step=step)
+        rows = positive_count(max_rows_per_unit, "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
+        return self._answer_each(
+            lambda part: Quantile.planned(
+                level, domain, epsilon=part, max_rows_per_unit=rows, neighbours=self._neighbours
+            ),
+            column,
+            partial(self._rows.gather, column, domain, max_rows_per_unit=rows),
+            epsilon=epsilon,
+            groups=PublicGroups.given(by, groups, max_groups_per_unit),
+            request=request,
+        )
+
+    def median(
+        self,
+        column: str,
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        step: float | None = None,
+        max_rows_per_unit: int = 1,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        request: str | None = None,
+    ) -> Release:
+        """The number that about half of the values in `column` are below: `quantile` at level 0.5.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> 36 < people.median("age", bounds=(0, 120), epsilon=1.0).value < 38  # 37 in truth
+        True
+        """
+        return self.quantile(
+            column,
+            0.5,
+            bounds=bounds,
+            epsilon=epsilon,
+            step=step,
+            max_rows_per_unit=max_rows_per_unit,
+            by=by,
+            groups=groups,
+            max_groups_per_unit=max_groups_per_unit,
+            request=request,
+        )
+
+    def quantiles(
+        self,
+        column: str,
+        levels: Sequence[float],
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        step: float | None = None,
+        max_rows_per_unit: int = 1,
+        method: QuantilesMethod = "joint",
+        request: str | None = None,
+    ) -> Release:
+        """Numbers below which about the shares `levels` of the values in `column` lie, for one `epsilon` together.
+
+        Args:
+            column: as for `quantile`.
+            levels: different numbers from 0 to 1.
+            bounds: as for `quantile`.
+            epsilon: privacy loss of this release, of all numbers together, > 0; at most 100 if joint.
+            step: as for `quantile`; wanted where many have the same value.
+            max_rows_per_unit: as for `quantile`.
+            method: ``"joint"``, all by one draw, or ``"halving"``, the middle one first: better for very many levels.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is a list of numbers within the bounds, one for each level, in their order.
+
+        Raises:
+            InvalidDataError: no such column, or one that does not hold numbers.
+            InvalidParameterError: another argument is out of range. Nothing is read or drawn then.
+
+        Proof: ``proofs/unit_values.md`` and ``proofs/joint_quantiles.md``; for halving ``proofs/quantiles.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> people.quantiles("age", [0.25, 0.5, 0.75], bounds=(0, 120), step=1, epsilon=1.0).value
+        [28.0, 37.0, 48.0]
+        """
+        domain = PublicDomain.given(bounds, step=step)
+        task = Quantiles.planned(
+            levels,
+            domain,
+            epsilon=epsilon,
+            max_rows_per_unit=max_rows_per_unit,
+            method=method,
+            neighbours=self._neighbours,
+        )
+        gather = partial(self._rows.gather, column, task.domain, max_rows_per_unit=task.max_rows_per_unit)
+        return self._answer(task, column, gather, request)

@@ -1,0 +1,83 @@
+"""What adds up to the most."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+
+from dpselect.release import Release
+from dpselect.session.asking import Asking
+from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups
+from dpselect.tasks import BestBy
+
+
+class SumQuestions(Asking):
+    """Questions about sums of clipped amounts."""
+
+    __slots__ = ()
+
+    def best_by(
+        self,
+        column: str,
+        *,
+        sum: str,  # the word that says it, here and on the command line
+        clip: tuple[float | Fraction, float | Fraction],
+        scale: float | Fraction = 1,
+        candidates: object = None,
+        epsilon: float,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        allow_many: bool = False,
+        request: str | None = None,
+    ) -> Release:
+        """The candidate in `column` for which the numbers in another column add up to the most.
+
+        Sums are of whole numbers, so that neither their order nor rounding can make them move by more than one unit
+        adds (a sum of floats may). What one unit's rows add to a candidate is clipped: once for each row, and once
+        more for all of them together.
+
+        Args:
+            column: name of the column of candidates.
+            sum: name of a column of numbers: what a row adds to its candidate. Rows without a number are left out.
+            clip: the least and the most that one unit adds to a candidate, in the unit of the column that is summed;
+                public. The noise grows with the distance between the two (0 included), so take it as small as the
+                question allows.
+            scale: the numbers are multiplied by this and rounded to whole numbers: 100 counts cents. `clip` times
+                `scale` has to be whole, and within 2^31 of 0.
+            candidates: see `most_common`.
+            epsilon: privacy loss of this release, > 0; with groups, of all of them together.
+            by, groups, max_groups_per_unit, allow_many: see `most_common`.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is one of the candidates; with groups a dictionary of one for each.
+
+        Raises:
+            InvalidCandidatesError: no candidates, or not such a set.
+            InvalidDataError: no such column, or one that does not hold what is asked of it.
+            InvalidParameterError: another argument is out of range. Nothing is read or drawn then.
+
+        Proof: ``proofs/clipped_sums.md`` and ``proofs/permute_and_flip.md``; of groups ``proofs/groups.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> years = range(1, 17)
+        >>> release = people.best_by(
+        ...     "education_num", sum="capital_gain", clip=(0, 10_000), candidates=years, epsilon=1.0
+        ... )
+        >>> release.value
+        13
+        >>> print(release.accuracy)
+        With 99% confidence the total capital_gain of the released education_num is within 66,138 of the best.
+        """
+        public = PublicCandidates.given(candidates, allow_many=allow_many)
+        clipped = PublicClip.given(sum, clip, scale=scale)
+        return self._answer_each(
+            lambda part: BestBy.planned(public, clipped, epsilon=part, neighbours=self._neighbours),
+            column,
+            partial(self._rows.total, column, public, clipped),
+            epsilon=epsilon,
+            groups=PublicGroups.given(by, groups, max_groups_per_unit),
+            request=request,
+        )

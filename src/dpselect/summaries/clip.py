@@ -1,0 +1,73 @@
+"""How much one unit may add to a sum: a public column, scale and pair of bounds, in whole numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpselect.accounting.rounding import fraction_up
+from dpselect.arguments import decimal_fraction, finite_bounds
+from dpselect.errors import InvalidParameterError, Shown
+
+_LARGEST = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class PublicClip:
+    """Amounts as whole numbers: a number times `scale`, rounded, and clipped to `lower` ... `upper`.
+
+    Attributes:
+        column: name of the column of numbers.
+        scale: > 0; 100 counts cents.
+        lower: the least that one unit's rows add to a candidate, in scaled whole numbers.
+        upper: the most, > lower.
+
+    >>> clip = PublicClip.given("paid", (0, 99.5), scale=100)
+    >>> clip.lower, clip.upper
+    (0, 9950)
+    """
+
+    column: str
+    scale: Fraction
+    lower: int
+    upper: int
+
+    @classmethod
+    def given(cls, column: object, clip: object, *, scale: object = 1) -> PublicClip:
+        """As the caller gave them; floats mean the decimals they are written as.
+
+        Raises:
+            InvalidParameterError: `clip` is not two numbers in the unit of the column, the smaller first, that times
+                `scale` are whole and from -2^31 to 2^31; or `scale` is not a decimal number > 0.
+        """
+        if not isinstance(column, str):
+            raise InvalidParameterError("sum", column, "the name of a column, as text")
+        lower, upper = finite_bounds(clip, "clip")
+        expected = "a decimal number > 0, such as 100 or 0.001"
+        factor = decimal_fraction(scale, "scale", expected=expected)
+        if not factor > 0 or decimal_fraction(float(factor), "scale", expected=expected) != factor:
+            raise InvalidParameterError("scale", scale, expected)
+        ends = lower * factor, upper * factor
+        if not all(end.denominator == 1 and abs(end) <= _LARGEST for end in ends):
+            got = Shown(f"({float(lower)!r}, {float(upper)!r})")
+            hint = "With scale=100 hundredths are counted." if factor == 1 else ""
+            raise InvalidParameterError("clip", got, "bounds that times the scale are whole, from -2^31 to 2^31", hint)
+        return cls(column, factor, *map(int, ends))
+
+    def in_units(self, amount: float) -> float:
+        """A scaled `amount` in the unit of the column, rounded up."""
+        return fraction_up(Fraction(amount) / self.scale)
+
+    def error_in_units(self, error: float) -> float:
+        """A bound on the distance of two sums in the unit of the column: they are whole when scaled.
+
+        >>> PublicClip.given("paid", (0, 99.5), scale=100).error_in_units(250.75)
+        2.5
+        """
+        return self.in_units(math.floor(error)) if error < 2**63 else math.inf
+
+    def description(self) -> dict[str, Any]:
+        """What a certificate says of it: the bounds in scaled whole numbers."""
+        return {"sum": self.column, "scale": float(self.scale), "lower": self.lower, "upper": self.upper}

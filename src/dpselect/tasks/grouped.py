@@ -1,0 +1,84 @@
+"""One question asked of each of several groups, at one cost for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from dpselect.accounting import ComposedEvent, Event
+from dpselect.accounting.rounding import product_up
+from dpselect.answers import Value
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.privacy import Neighbours
+from dpselect.summaries import PublicGroups
+from dpselect.tasks.task import Task, Terms
+
+Summary = TypeVar("Summary")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouped(Task[list[Summary]], Generic[Summary]):
+    """The same question of each group. A unit takes part in few groups: the answers of all others do not move at all.
+
+    So all groups together cost what the most that one unit is in cost: `max_per_unit` times one group.
+
+    Attributes:
+        task: the question, at the cost of one group.
+        groups: the public list of groups.
+        epsilon: privacy loss of the whole release.
+    """
+
+    task: Task[Summary]
+    groups: PublicGroups
+    epsilon: float
+
+    @classmethod
+    def planned(cls, task: Task[Summary], groups: PublicGroups, *, epsilon: float) -> Grouped[Summary]:
+        """`task`, planned at ``groups.share(epsilon)``, asked of each of the groups.
+
+        Raises:
+            InvalidParameterError: `task` guarantees another relation than add/remove.
+        """
+        neighbours = task.terms.sensitivity.neighbours
+        if neighbours is not Neighbours.ADD_REMOVE:
+            hint = "A replaced unit leaves groups and joins others, and would cost twice as much."
+            raise InvalidParameterError("by", Shown(repr(groups.column)), "neighbours='add_remove' with groups", hint)
+        return cls(task=task, groups=groups, epsilon=epsilon)
+
+    @property
+    def event(self) -> Event:
+        """What one release costs, for accounting; to be charged before `release` is called.
+
+        Proof: ``proofs/groups.md``.
+        """
+        if self.groups.max_per_unit == 1:
+            return self.task.event
+        return ComposedEvent(event=self.task.event, count=self.groups.max_per_unit)
+
+    @property
+    def terms(self) -> Terms:
+        """What the certificate will say; the error bound holds in each group."""
+        of_one = self.task.terms
+        return replace(
+            of_one,
+            epsilon=self.epsilon,
+            delta=product_up(of_one.delta, self.groups.max_per_unit),
+            proofs=(*of_one.proofs, "proofs/groups.md"),
+            groups={**self.groups.description(), "epsilon": of_one.epsilon},
+        )
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """The public arguments that tell this question from others about the same column."""
+        return {**self.task.question, **self.groups.question}
+
+    def draw(self, summary: list[Summary], /) -> dict[Value, Value | list[Value]]:
+        """An answer for each group, by one summary for each, in their order."""
+        if len(summary) != len(self.groups.members):
+            raise InvalidParameterError("summary", summary, "a summary for each group of the question")
+        drawn: dict[Value, Value | list[Value]] = {}
+        for place, each in enumerate(summary):
+            answer = self.task.draw(each)
+            assert not isinstance(answer, dict)
+            drawn[self.groups.members[place]] = answer
+        return drawn
