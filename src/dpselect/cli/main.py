@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError, MissingArgumentError
 
 from dpselect import SelectionError, __version__
+from dpselect.cli import questions
 from dpselect.cli.completion import completion
 from dpselect.cli.doctor import doctor
 from dpselect.cli.ledger import ledger_app, verify
 from dpselect.cli.plan import plan
-from dpselect.cli.questions import density, most_common, price, quantile, quantiles, top_k
 
 BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
 
@@ -45,12 +45,20 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-app.command(most_common)
-app.command(top_k)
-app.command(quantile)
-app.command(quantiles)
-app.command(price)
-app.command(density)
+for question in (
+    questions.most_common,
+    questions.least_common,
+    questions.top_k,
+    questions.best_date,
+    questions.best_by,
+    questions.quantile,
+    questions.median,
+    questions.quantiles,
+    questions.mean,
+    questions.price,
+    questions.density,
+):
+    app.command(question)
 app.command(plan)
 app.command(ledger_app)
 app.command(verify)
