@@ -83,7 +83,7 @@ class Chosen:
     """Of questions that choose from a list."""
 
     candidates: Text
-    """Public values to choose from: a range 1..100, a list red,green,blue, or @file with one a line; even if none occurs."""
+    """Public values to choose from, whether they occur or not: a range 1..100, a list red,green,blue, or @file."""
 
     candidates_as: CandidateKind | None = None
     """How to read the candidates. Default: as the column's type; in CSV, integers if all look like it."""

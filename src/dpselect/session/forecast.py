@@ -36,6 +36,10 @@ class Forecast:
         left: the epsilon that this account has left, or None.
         is_answered: the answer is stored under the request already, and would cost nothing; None without a ledger.
         fits: whether the account would accept the charge; None without a ledger.
+
+    >>> import dpselect as dps
+    >>> dps.DryRun(unit="person_id").median("age", bounds=(0, 120), step=1, epsilon=0.5).error_bound < 19
+    True
     """
 
     terms: Terms
