@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from dpselect.backends.public_column import candidates_from
     from dpselect.ledger import Ledger
     from dpselect.release import Release
-    from dpselect.session import Dataset
+    from dpselect.session import Dataset, DryRun, Forecast
 
 __version__ = "0.1.0"
 
@@ -89,7 +89,9 @@ __all__ = [
     "CurveMechanism",
     "Dataset",
     "DensityMechanism",
+    "DryRun",
     "ExponentialMechanism",
+    "Forecast",
     "GeometricMechanism",
     "GridMechanism",
     "IntegerCeiling",
@@ -146,6 +148,8 @@ __all__ = [
 # Loaded on first use: tables bring a database engine with them, and selecting from scores needs none of this.
 _LOADED_ON_USE = {
     "Dataset": "dpselect.session",
+    "DryRun": "dpselect.session",
+    "Forecast": "dpselect.session",
     "Ledger": "dpselect.ledger",
     "Release": "dpselect.release",
     "candidates_from": "dpselect.backends.public_column",

@@ -75,3 +75,13 @@ class Guarantee:
     delta: float
     neighbours: Neighbours
     unit: str
+
+    def __str__(self) -> str:
+        failing = f", delta = {_digits(self.delta)}" if self.delta else ""
+        kind = "added or removed" if self.neighbours is Neighbours.ADD_REMOVE else "replaced"
+        return f"Differentially private: epsilon = {_digits(self.epsilon)}{failing}, when one {self.unit} is {kind}."
+
+
+def _digits(value: float) -> str:
+    """Every one of them, as a rounded epsilon would promise more than was kept; but 1 for 1.0."""
+    return str(value).removesuffix(".0")

@@ -13,7 +13,7 @@ from importlib import metadata
 from typing import Any, cast
 
 from dpselect.accounting.events import Event, decode, encode
-from dpselect.answers import Answered, Value, answer_to, as_text
+from dpselect.answers import Answered, Value, answer_to
 from dpselect.certificate_text import parsed, wrong
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Guarantee, Neighbours
@@ -109,9 +109,7 @@ class Release:
     @property
     def promise(self) -> str:
         """The guarantee in one sentence."""
-        failing = f", delta = {as_text(self.delta)}" if self.delta else ""
-        kind = "added or removed" if self.neighbours is Neighbours.ADD_REMOVE else "replaced"
-        return f"Differentially private: epsilon = {as_text(self.epsilon)}{failing}, when one {self.unit} is {kind}."
+        return str(self.guarantee)
 
     @property
     def accuracy(self) -> str:

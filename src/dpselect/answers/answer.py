@@ -19,11 +19,9 @@ _USELESS = 1e15
 """An error bound beyond any number of people."""
 
 
-class Certified(Protocol):
-    """The part of a release that is spoken of; see `dpselect.Release`."""
+class Planned(Protocol):
+    """The part of a release that is known before it is drawn; see `dpselect.Release`."""
 
-    @property
-    def value(self) -> Answered: ...
     @property
     def column(self) -> str: ...
     @property
@@ -38,6 +36,13 @@ class Certified(Protocol):
     def arguments(self) -> Mapping[str, Any]: ...
     @property
     def groups(self) -> Mapping[str, Any] | None: ...
+
+
+class Certified(Planned, Protocol):
+    """The part of a release that is spoken of."""
+
+    @property
+    def value(self) -> Answered: ...
 
 
 class Answer(ABC):
@@ -56,14 +61,14 @@ class Answer(ABC):
         """The first column of the table, an entry for each value."""
 
     @abstractmethod
-    def within(self, release: Certified, bound: float) -> str:
+    def within(self, release: Planned, bound: float) -> str:
         """What is within `bound` of what, as the rest of a sentence."""
 
     @abstractmethod
-    def origin(self, release: Certified) -> str:
+    def origin(self, release: Planned) -> str:
         """What the value was drawn from, as a part of a sentence."""
 
-    def error_unit(self, release: Certified) -> str | None:
+    def error_unit(self, release: Planned) -> str | None:
         """What the error is measured in, where it is not a count."""
         del release
         return None
@@ -74,7 +79,7 @@ class Answer(ABC):
             return [_on_a_line(answer) for answer in release.value.values()]
         return release.value if isinstance(release.value, list) else [release.value]
 
-    def heading(self, release: Certified) -> str:
+    def heading(self, release: Planned) -> str:
         """What the first column is called."""
         return self.label if release.groups is None else str(release.groups["column"])
 
@@ -83,7 +88,7 @@ class Answer(ABC):
         keys = map(as_text, release.value) if isinstance(release.value, dict) else self.keys(release)
         return list(zip(keys, self.values(release), strict=True))
 
-    def accuracy(self, release: Certified) -> str:
+    def accuracy(self, release: Planned) -> str:
         """The error bound in one sentence."""
         bound = release.error_bound
         if bound is None:
@@ -93,7 +98,7 @@ class Answer(ABC):
         sure = f"{release.confidence:.0%} confidence {self.within(release, bound)}."
         return f"With {sure}" if release.groups is None else f"In each {release.groups['column']}, with {sure}"
 
-    def provenance(self, release: Certified) -> str:
+    def provenance(self, release: Planned) -> str:
         """The origin, and how many groups were asked."""
         if release.groups is None:
             return self.origin(release)
@@ -106,7 +111,7 @@ def _on_a_line(answer: Value | list[Value]) -> Value:
     return ", ".join(map(as_text, answer)) if isinstance(answer, list) else answer
 
 
-def from_rows(release: Certified, numbers: str, *, ends: tuple[str, str] = ("lower", "upper")) -> str:
+def from_rows(release: Planned, numbers: str, *, ends: tuple[str, str] = ("lower", "upper")) -> str:
     """The origin of what was drawn out of `numbers`, between `ends`, for a bounded number of rows of each unit."""
     low, high = (as_text(release.candidates[end]) for end in ends)
     rows = counted(release.arguments["max_rows_per_unit"], "row")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from dpselect.answers.answer import Answer, Certified
+from dpselect.answers.answer import Answer, Certified, Planned
 from dpselect.answers.text import counted
 
 
@@ -18,10 +18,10 @@ class MostCommonAnswer(Answer):
     def keys(self, release: Certified) -> Iterable[str]:
         return [str(rank) for rank, _ in enumerate(self.values(release), 1)]
 
-    def within(self, release: Certified, bound: float) -> str:
+    def within(self, release: Planned, bound: float) -> str:
         return f"the count of the released {release.column} is within {_whole(bound)} of the best"
 
-    def origin(self, release: Certified) -> str:
+    def origin(self, release: Planned) -> str:
         return f"out of {release.candidates['count']:,} candidates given by the caller"
 
 
@@ -30,7 +30,7 @@ class LeastCommonAnswer(MostCommonAnswer):
 
     __slots__ = ()
 
-    def within(self, release: Certified, bound: float) -> str:
+    def within(self, release: Planned, bound: float) -> str:
         return f"the count of the released {release.column} is within {_whole(bound)} of the lowest"
 
 
@@ -43,10 +43,10 @@ class BestDateAnswer(MostCommonAnswer):
     def keys(self, release: Certified) -> Iterable[str]:
         return ["best date"]
 
-    def within(self, release: Certified, bound: float) -> str:
+    def within(self, release: Planned, bound: float) -> str:
         return f"the count of the released date is within {_whole(bound)} of the best"
 
-    def origin(self, release: Certified) -> str:
+    def origin(self, release: Planned) -> str:
         return f"out of {counted(release.candidates['count'], 'date')} given by the caller"
 
 
@@ -55,7 +55,7 @@ class TopKAnswer(MostCommonAnswer):
 
     __slots__ = ()
 
-    def within(self, release: Certified, bound: float) -> str:
+    def within(self, release: Planned, bound: float) -> str:
         return f"each count is within {_whole(bound)} of the best one left when it was selected"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from dpselect.answers.answer import Answer, Certified, Value, from_rows
+from dpselect.answers.answer import Answer, Certified, Planned, Value, from_rows
 from dpselect.answers.text import counted
 
 
@@ -26,18 +26,18 @@ class DensityAnswer(Answer):
     def values(self, release: Certified) -> list[Value]:
         return [round(share, 6) for share in super().values(release) if isinstance(share, float)]
 
-    def error_unit(self, release: Certified) -> str | None:
+    def error_unit(self, release: Planned) -> str | None:
         return "share" if _is_sample(release) else None
 
-    def within(self, release: Certified, bound: float) -> str:
+    def within(self, release: Planned, bound: float) -> str:
         if _is_sample(release):
             up = math.ceil(bound * 1e4) / 1e4
             return f"the share of the units below any edge of a bin is within {up:g} of the truth"
         return f"the noisy count of each bin is within {math.floor(bound):,} of the truth"
 
-    def origin(self, release: Certified) -> str:
+    def origin(self, release: Planned) -> str:
         return from_rows(release, counted(release.candidates["count"], "bin"))
 
 
-def _is_sample(release: Certified) -> bool:
+def _is_sample(release: Planned) -> bool:
     return release.arguments.get("method") == "sample"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dpselect.answers.answer import Answer, Certified, from_rows
+from dpselect.answers.answer import Answer, Certified, Planned, from_rows
 from dpselect.answers.text import counted
 
 
@@ -18,14 +18,14 @@ class PriceAnswer(Answer):
     def keys(self, release: Certified) -> Iterable[str]:
         return ["best price"]
 
-    def error_unit(self, release: Certified) -> str | None:
+    def error_unit(self, release: Planned) -> str | None:
         return "revenue"
 
-    def within(self, release: Certified, bound: float) -> str:
+    def within(self, release: Planned, bound: float) -> str:
         within = f"{bound:,}".removesuffix(".0")
         return f"the revenue of the released price is within {within} of the best"
 
-    def origin(self, release: Certified) -> str:
+    def origin(self, release: Planned) -> str:
         public = release.candidates
         if "count" not in public:
             return from_rows(release, "all prices")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from dpselect.answers.answer import Answer, Certified, from_rows
+from dpselect.answers.answer import Answer, Certified, Planned, from_rows
 from dpselect.answers.text import as_text
 
 
@@ -19,15 +19,15 @@ class QuantileAnswer(Answer):
     def keys(self, release: Certified) -> Iterable[str]:
         return [as_text(release.arguments["level"])]
 
-    def error_unit(self, release: Certified) -> str | None:
+    def error_unit(self, release: Planned) -> str | None:
         return "ranks"
 
-    def within(self, release: Certified, bound: float) -> str:
+    def within(self, release: Planned, bound: float) -> str:
         near = f"within {math.ceil(bound):,} of the wanted one"
         grid = f"values rounded to steps of {as_text(release.candidates['step'])}"
         return f"the rank of the released {release.column} is {near}, {grid}"
 
-    def origin(self, release: Certified) -> str:
+    def origin(self, release: Planned) -> str:
         public = release.candidates
         numbers = f"the {public['count']:,} numbers" if public["source"] == "grid" else "all numbers"
         return from_rows(release, numbers)
@@ -42,5 +42,5 @@ class QuantilesAnswer(QuantileAnswer):
     def keys(self, release: Certified) -> Iterable[str]:
         return [as_text(level) for level in release.arguments["levels"]]
 
-    def error_unit(self, release: Certified) -> str | None:
+    def error_unit(self, release: Planned) -> str | None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dpselect.answers.answer import Answer, Certified, from_rows
+from dpselect.answers.answer import Answer, Certified, Planned, from_rows
 from dpselect.answers.text import as_text, counted, rounded_up
 
 
@@ -17,14 +17,14 @@ class BestByAnswer(Answer):
     def keys(self, release: Certified) -> Iterable[str]:
         return ["best"]
 
-    def error_unit(self, release: Certified) -> str | None:
+    def error_unit(self, release: Planned) -> str | None:
         return "sum"
 
-    def within(self, release: Certified, bound: float) -> str:
+    def within(self, release: Planned, bound: float) -> str:
         total = f"the total {release.arguments['sum']}"
         return f"{total} of the released {release.column} is within {f'{bound:,}'.removesuffix('.0')} of the best"
 
-    def origin(self, release: Certified) -> str:
+    def origin(self, release: Planned) -> str:
         asked = release.arguments
         low, high = (as_text(asked[end] / asked["scale"]) for end in ("lower", "upper"))
         listed = f"out of {release.candidates['count']:,} candidates given by the caller"
@@ -40,13 +40,13 @@ class MeanAnswer(Answer):
     def keys(self, release: Certified) -> Iterable[str]:
         return ["mean"]
 
-    def error_unit(self, release: Certified) -> str | None:
+    def error_unit(self, release: Planned) -> str | None:
         return "value"
 
-    def within(self, release: Certified, bound: float) -> str:
+    def within(self, release: Planned, bound: float) -> str:
         units = counted(release.arguments["units"], "unit")
         near = f"within {rounded_up(bound)} of that of {units}"
         return f"the released mean is {near}, those without a value counted as the middle"
 
-    def origin(self, release: Certified) -> str:
+    def origin(self, release: Planned) -> str:
         return from_rows(release, "all numbers")

@@ -15,7 +15,7 @@ _DECIMAL = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s
 _FORMS = "a range a..b, a list x,y,z or @file with one a line"
 
 
-def parsed(text: str, *, kind: CandidateKind | None) -> range | Sequence[Member]:
+def parsed(text: str, *, kind: CandidateKind | None, argument: str = "candidates") -> range | Sequence[Member]:
     """The candidates that `text` names.
 
     Args:
@@ -23,6 +23,7 @@ def parsed(text: str, *, kind: CandidateKind | None) -> range | Sequence[Member]
             comma (``"Paris, Texas",Rome``); or ``@`` and the path of a UTF-8 file with one candidate a line, blank
             lines ignored.
         kind: what the members are; None: integers if every one looks like one, else text.
+        argument: what errors call them.
 
     Raises:
         InvalidCandidatesError: not such a text, no such file, or a member that is not of the kind.
@@ -32,21 +33,21 @@ def parsed(text: str, *, kind: CandidateKind | None) -> range | Sequence[Member]
     >>> parsed("1,2,3", kind=None), parsed("1,2,3", kind=CandidateKind.TEXT)
     ([1, 2, 3], ['1', '2', '3'])
     """
-    members = _members(text, argument="candidates")
-    if isinstance(members, range):
+    listed = members(text, argument=argument)
+    if isinstance(listed, range):
         if kind in (None, CandidateKind.INTEGER):
-            return members
+            return listed
         # Checked as numbers first: a range too long to be counted out is refused before it is.
-        PublicCandidates.given(members)
-        members = list(map(str, members))
+        PublicCandidates.given(listed)
+        listed = list(map(str, listed))
     if kind is None:
-        kind = kind_of(members)
+        kind = kind_of(listed)
     convert = CONVERSIONS[kind]
     try:
-        return [convert(member) for member in members]
+        return [convert(member) for member in listed]
     except ValueError:
-        hint = "Say how to read them with --candidates-as, or correct them."
-        raise InvalidCandidatesError("candidates", Shown(f"<{len(members)} texts>"), str(kind), hint) from None
+        hint = "Say how to read them with --candidates-as, or correct them." if argument == "candidates" else ""
+        raise InvalidCandidatesError(argument, Shown(f"<{len(listed)} texts>"), str(kind), hint) from None
 
 
 def parsed_prices(text: str) -> range | Sequence[int | float]:
@@ -58,15 +59,16 @@ def parsed_prices(text: str) -> range | Sequence[int | float]:
     >>> parsed_prices("1..100"), parsed_prices("5, 9.99")
     (range(1, 101), [5, 9.99])
     """
-    members = _members(text, argument="prices")
-    if isinstance(members, range):
-        return members
-    if not all(map(_DECIMAL.fullmatch, members)):
-        raise InvalidCandidatesError("prices", Shown(f"<{len(members)} texts>"), "numbers such as 5 or 9.99")
-    return [int(member) if INTEGER.fullmatch(member) else float(member) for member in members]
+    listed = members(text, argument="prices")
+    if isinstance(listed, range):
+        return listed
+    if not all(map(_DECIMAL.fullmatch, listed)):
+        raise InvalidCandidatesError("prices", Shown(f"<{len(listed)} texts>"), "numbers such as 5 or 9.99")
+    return [int(member) if INTEGER.fullmatch(member) else float(member) for member in listed]
 
 
-def _members(text: str, *, argument: str) -> range | list[str]:
+def members(text: str, *, argument: str) -> range | list[str]:
+    """What `text` lists, not yet taken for numbers or dates; a range is one of whole numbers."""
     if text.startswith("@"):
         return _lines(text[1:], argument)
     if found := _RANGE.fullmatch(text):
@@ -87,12 +89,12 @@ def _lines(path: str, argument: str) -> list[str]:
 
 def _listed(text: str, argument: str) -> list[str]:
     try:
-        (members,) = csv.reader([text], strict=True, skipinitialspace=True)
+        (listed,) = csv.reader([text], strict=True, skipinitialspace=True)
     except (csv.Error, ValueError):
-        members = []
-    if not members or not all(member.strip() for member in members):
+        listed = []
+    if not listed or not all(member.strip() for member in listed):
         raise InvalidCandidatesError(argument, _shown(text), _FORMS)
-    return members
+    return listed
 
 
 def _shown(text: str) -> Shown:

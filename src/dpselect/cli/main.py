@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError, MissingArgumentError
 
 from dpselect import SelectionError, __version__
+from dpselect.cli import questions
+from dpselect.cli.completion import completion
+from dpselect.cli.doctor import doctor
 from dpselect.cli.ledger import ledger_app, verify
 from dpselect.cli.plan import plan
-from dpselect.cli.questions import density, most_common, price, quantile, quantiles, top_k
 
 BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
 
@@ -43,15 +45,25 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-app.command(most_common)
-app.command(top_k)
-app.command(quantile)
-app.command(quantiles)
-app.command(price)
-app.command(density)
+for question in (
+    questions.most_common,
+    questions.least_common,
+    questions.top_k,
+    questions.best_date,
+    questions.best_by,
+    questions.quantile,
+    questions.median,
+    questions.quantiles,
+    questions.mean,
+    questions.price,
+    questions.density,
+):
+    app.command(question)
 app.command(plan)
 app.command(ledger_app)
 app.command(verify)
+app.command(doctor)
+app.command(completion)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status. Whatever goes wrong, standard output stays empty and standard error gets one line.
     """
     try:
-        app(list(sys.argv[1:] if arguments is None else arguments))
+        status = app(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except MissingArgumentError as error:
         return _report(_missing(error), BAD_INPUT)
@@ -82,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _report("the answer could not be written to standard output.", UNFORESEEN)
     except Exception as error:  # noqa: BLE001 - a traceback may quote a row
         return _report(f"unforeseen {type(error).__name__}; nothing was shown. Please report it.", UNFORESEEN)
-    return 0
+    return status if isinstance(status, int) else 0
 
 
 _HINTS = {

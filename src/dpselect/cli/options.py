@@ -26,13 +26,9 @@ def _whole(kind: object, tokens: Sequence[Token]) -> int:
 
 
 Whole = Annotated[int, Parameter(allow_leading_hyphen=True, converter=_whole)]
+Text = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Number = Annotated[float, Parameter(allow_leading_hyphen=True)]
 Numbers = Annotated[list[float], Parameter(allow_leading_hyphen=True, negative="")]
 Bounds = Annotated[tuple[float, float], Parameter(allow_leading_hyphen=True, negative="")]
 Flag = Annotated[bool, Parameter(negative="")]
 Json = Annotated[bool, Parameter(name="--json", negative="")]
-
-# Of the questions. Where a ledger is named, the answer is charged to the account before it is drawn.
-LedgerUrl = Annotated[str | None, Parameter(name="--ledger")]
-AccountName = Annotated[str | None, Parameter(name="--account")]
-RequestId = Annotated[str | None, Parameter(name="--request")]

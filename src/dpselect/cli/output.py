@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from dpselect.answers import answer_to, as_text
 from dpselect.release import Release
 
+if TYPE_CHECKING:
+    from dpselect.session import Forecast
 
-def show(release: Release, *, as_json: bool) -> None:
-    """Print the release; nothing else ever goes to standard output."""
+
+def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:
+    """What is printed of the release; nothing else ever goes to standard output."""
     if as_json:
-        print(release.to_json())
-        return
+        return release.to_json()
     label, rows = release.rows()
     lines = [(key, _printable(as_text(value))) for key, value in rows]
+    if quiet:
+        return "\n".join(value if release.groups is None else f"{key}  {value}" for key, value in lines)
     if sys.stdout.isatty():
-        _show_table(label, release.column, lines)
+        table = _for_terminals(label, release.column, lines)
     else:
-        width = max(len(label), len(lines[-1][0]))
-        for key, value in [(label, _printable(release.column)), *lines]:
-            print(f"{key:>{width}}  {value}")
-    print()
-    for sentence in (release.promise, release.accuracy, _provenance(release)):
-        print(sentence)
+        width = max(len(label), *(len(key) for key, _ in lines))
+        table = "\n".join(f"{key:>{width}}  {value}" for key, value in [(label, _printable(release.column)), *lines])
+    return "\n".join([table, "", release.promise, release.accuracy, _provenance(release)])
 
 
-def _show_table(label: str, column: str, lines: list[tuple[str, str]]) -> None:
+def forecast_shown(forecast: Forecast, *, as_json: bool, quiet: bool = False) -> str:
+    """What is printed of a question that was only planned."""
+    if as_json:
+        return forecast.to_json()
+    return as_text(forecast.guarantee.epsilon) if quiet else str(forecast)
+
+
+def _for_terminals(label: str, column: str, lines: list[tuple[str, str]]) -> str:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -37,7 +46,10 @@ def _show_table(label: str, column: str, lines: list[tuple[str, str]]) -> None:
     table.add_column(Text(_printable(column)), style="bold", overflow="fold")
     for key, value in lines:
         table.add_row(key, Text(value))
-    Console().print(table)
+    console = Console()
+    with console.capture() as captured:
+        console.print(table)
+    return captured.get().removesuffix("\n")
 
 
 def _provenance(release: Release) -> str:

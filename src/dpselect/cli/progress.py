@@ -11,9 +11,9 @@ _PATIENCE_SECONDS = 0.5
 
 
 @contextmanager
-def scan_progress() -> Generator[Callable[[float], None] | None]:
-    """What to call with the fraction read; None where nobody would see it (standard error is not a terminal)."""
-    if not sys.stderr.isatty():
+def scan_progress(*, wanted: bool = True) -> Generator[Callable[[float], None] | None]:
+    """What to call with the fraction read; None where nobody wants or sees it (standard error is not a terminal)."""
+    if not wanted or not sys.stderr.isatty():
         yield None
         return
     start = time.monotonic()

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from dpselect.ledger.question import Question
 from dpselect.privacy import Neighbours
-from dpselect.release import Release
 from dpselect.session.rows import Rows
-from dpselect.session.spending import Spending
+from dpselect.session.spending import Payer, Reply
 from dpselect.summaries import PublicGroups
 from dpselect.tasks import Grouped, Task
 
 Summary = TypeVar("Summary")
 
 
-class Asking:
+class Asking(Generic[Reply]):
     """Each family of questions is a class below this one, and a `dpselect.Dataset` is all of them.
 
     A question is a method of three steps: it checks its arguments, plans a task, and has it answered by `_answer`, or,
@@ -27,11 +26,11 @@ class Asking:
 
     _neighbours: Neighbours
     _rows: Rows
-    _spending: Spending
+    _spending: Payer[Reply]
 
     def _answer(
         self, task: Task[Summary], column: str, gather: Callable[[], list[Summary]], request: str | None
-    ) -> Release:
+    ) -> Reply:
         """The answer to `task`, by the one summary that `gather` makes of the rows; charged before it is drawn."""
 
         def only() -> Summary:
@@ -49,7 +48,7 @@ class Asking:
         epsilon: float,
         groups: PublicGroups | None,
         request: str | None,
-    ) -> Release:
+    ) -> Reply:
         """The answer to what `plan` makes of an epsilon, for each of the `groups`, if there are any."""
         if groups is None:
             return self._answer(plan(epsilon), column, lambda: gather(None), request)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from dpselect.release import Release
 from dpselect.session.asking import Asking
+from dpselect.session.spending import Reply
 from dpselect.summaries import PublicCandidates, PublicGroups, public_dates
 from dpselect.tasks import BestDate, LeastCommon, MostCommon, TopK
 
 
-class CountQuestions(Asking):
+class CountQuestions(Asking[Reply]):
     """Questions about how many units have a candidate."""
 
     __slots__ = ()
@@ -26,7 +26,7 @@ class CountQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         request: str | None = None,
-    ) -> Release:
+    ) -> Reply:
         """The candidate that the most units have in `column`.
 
         A unit counts once per candidate, however many rows it has.
@@ -84,7 +84,7 @@ class CountQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         request: str | None = None,
-    ) -> Release:
+    ) -> Reply:
         """The candidate that the fewest units have in `column`.
 
         One that nobody has is the rarest of all: leave out what cannot occur, or that will be the answer.
@@ -127,7 +127,7 @@ class CountQuestions(Asking):
         groups: object = None,
         max_groups_per_unit: int = 1,
         request: str | None = None,
-    ) -> Release:
+    ) -> Reply:
         """The date on which the most units are free: when to meet.
 
         A row says that its unit is free on the date in `column`. A unit counts once per date.
@@ -182,7 +182,7 @@ class CountQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         request: str | None = None,
-    ) -> Release:
+    ) -> Reply:
         """The `k` candidates that the most units have in `column`, best first.
 
         Args:

@@ -8,17 +8,14 @@ from typing import Literal
 
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
-from dpselect.session.counts import CountQuestions
-from dpselect.session.distributions import DistributionQuestions
-from dpselect.session.prices import PriceQuestions
-from dpselect.session.quantiles import QuantileQuestions
+from dpselect.release import Release
+from dpselect.session.questions import Questions
 from dpselect.session.rows import Rows
 from dpselect.session.spending import Spending
-from dpselect.session.sums import SumQuestions
 from dpselect.summaries import CandidateKind
 
 
-class Dataset(CountQuestions, SumQuestions, QuantileQuestions, PriceQuestions, DistributionQuestions):
+class Dataset(Questions[Release]):
     """A table about people (or devices, or visits) that can be asked private questions.
 
     A description, not a copy: constructing it reads headers and footers, each question reads the rows anew. It does

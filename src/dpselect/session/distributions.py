@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
-from dpselect.release import Release
 from dpselect.session.asking import Asking
+from dpselect.session.spending import Reply
 from dpselect.summaries import PublicBins, PublicDomain, PublicGroups
 from dpselect.tasks import Density, Mean
 
 
-class DistributionQuestions(Asking):
+class DistributionQuestions(Asking[Reply]):
     """Questions about all values of a column."""
 
     __slots__ = ()
@@ -27,7 +27,7 @@ class DistributionQuestions(Asking):
         units: int | None = None,
         sample_size: int | None = None,
         request: str | None = None,
-    ) -> Release:
+    ) -> Reply:
         """How the values in `column` are distributed: the share of the units in each bin.
 
         Args:
@@ -84,7 +84,7 @@ class DistributionQuestions(Asking):
         groups: object = None,
         max_groups_per_unit: int = 1,
         request: str | None = None,
-    ) -> Release:
+    ) -> Reply:
         """The mean of the values in `column` over a public number of units.
 
         With noise whose size is known beforehand. How many units have a value is private; so the mean is that of

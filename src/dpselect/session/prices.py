@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from dpselect.release import Release
 from dpselect.session.asking import Asking
+from dpselect.session.spending import Reply
 from dpselect.summaries import PublicGroups
 from dpselect.tasks import BestPrice
 
 
-class PriceQuestions(Asking):
+class PriceQuestions(Asking[Reply]):
     """Questions about the revenue of prices."""
 
     __slots__ = ()
@@ -27,7 +27,7 @@ class PriceQuestions(Asking):
         groups: object = None,
         max_groups_per_unit: int = 1,
         request: str | None = None,
-    ) -> Release:
+    ) -> Reply:
         """The price that earns the most, of a list or between bounds, if everybody buys whose offer is at least it.
 
         For something that costs nothing to copy: the revenue of a price is the price times the number of offers that

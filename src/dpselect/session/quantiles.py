@@ -7,13 +7,13 @@ from functools import partial
 
 from dpselect.arguments import positive_count
 from dpselect.mechanisms import QuantilesMethod
-from dpselect.release import Release
 from dpselect.session.asking import Asking
+from dpselect.session.spending import Reply
 from dpselect.summaries import PublicDomain, PublicGroups
 from dpselect.tasks import MOST_ROWS_PER_UNIT, Quantile, Quantiles
 
 
-class QuantileQuestions(Asking):
+class QuantileQuestions(Asking[Reply]):
     """Questions about the ranks of numbers."""
 
     __slots__ = ()
@@ -31,7 +31,7 @@ class QuantileQuestions(Asking):
         groups: object = None,
         max_groups_per_unit: int = 1,
         request: str | None = None,
-    ) -> Release:
+    ) -> Reply:
         """A number below which about the share `level` of the values in `column` lies.
 
         Args:
@@ -91,7 +91,7 @@ class QuantileQuestions(Asking):
         groups: object = None,
         max_groups_per_unit: int = 1,
         request: str | None = None,
-    ) -> Release:
+    ) -> Reply:
         """The number that about half of the values in `column` are below: `quantile` at level 0.5.
 
         >>> import dpselect as dps
@@ -123,7 +123,7 @@ class QuantileQuestions(Asking):
         max_rows_per_unit: int = 1,
         method: QuantilesMethod = "joint",
         request: str | None = None,
-    ) -> Release:
+    ) -> Reply:
         """Numbers below which about the shares `levels` of the values in `column` lie, for one `epsilon` together.
 
         Args:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 from dpselect.accounting import Run
 from dpselect.errors import InvalidParameterError, Shown
@@ -16,55 +17,75 @@ from dpselect.release import Release
 from dpselect.tasks import Task
 
 Gathered = TypeVar("Gathered")
+Reply = TypeVar("Reply", covariant=True)
 
 
-class Spending:
-    """Answers questions, each of them charged to an account before it is drawn, if there is one.
+class Payer(ABC, Generic[Reply]):
+    """Knows which account pays, if there is one, and what to do with a question.
 
     Raises:
         InvalidParameterError: only one of `ledger` and `account`.
     """
 
-    __slots__ = ("_account", "_ledger")
+    __slots__ = ("_ledger", "account")
 
     def __init__(self, ledger: Ledger | str | Path | None, account: str | None) -> None:
         if (ledger is None) != (account is None):
             missing = "ledger" if ledger is None else "account"
             raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
         self._ledger = ledger if isinstance(ledger, Ledger) or ledger is None else Ledger(ledger)
-        self._account = "" if account is None else account
+        self.account = "" if account is None else account
+
+    @abstractmethod
+    def answer(
+        self, task: Task[Gathered], gather: Callable[[], Gathered], asked: Question, request: str | None
+    ) -> Reply:
+        """Whatever becomes of the question."""
+
+    def ledger_for(self, request: str | None) -> Ledger | None:
+        """The ledger, which a request needs."""
+        if self._ledger is None and request is not None:
+            raise InvalidParameterError("request", Shown(repr(request)), "a ledger and an account beside it")
+        return self._ledger
+
+
+class Spending(Payer[Release]):
+    """Answers questions, each of them charged to an account before it is drawn, if there is one."""
+
+    __slots__ = ()
 
     def answer(
-        self,
-        task: Task[Gathered],
-        gather: Callable[[], Gathered],
-        asked: Question,
-        request: str | None,
+        self, task: Task[Gathered], gather: Callable[[], Gathered], asked: Question, request: str | None
     ) -> Release:
         """Read, charge, draw and store, in this order; or return what is stored for the request.
 
         Reading comes first, as a file that cannot be read should cost nothing; but not before the account was asked.
         """
-        column, unit, terms = asked.column, asked.unit, task.terms
-        run = Run(event=task.event, mechanism=terms.mechanism, neighbours=terms.sensitivity.neighbours, unit=unit)
-        if self._ledger is None:
-            if request is not None:
-                raise InvalidParameterError("request", Shown(repr(request)), "a ledger and an account beside it")
+        column, unit = asked.column, asked.unit
+        run, ledger = run_of(task, asked), self.ledger_for(request)
+        if ledger is None:
             release = task.release(gather(), column=column, unit=unit, time=_now())
             return replace(release, event=run.event)
         question = "" if request is None else asked.text
-        known = self._ledger.look(self._account, run, request=request, question=question)
+        known = ledger.look(self.account, run, request=request, question=question)
         if known is not None and known.release is not None:
             return Release.from_json(known.release)
         values = gather()
-        receipt = self._ledger.charge(self._account, run, request=request, question=question)
+        receipt = ledger.charge(self.account, run, request=request, question=question)
         if receipt.release is not None:
             return Release.from_json(receipt.release)
         drawn = task.release(values, column=column, unit=unit, time=_now())
         release = replace(drawn, event=run.event, receipt=receipt.to_dict())
         if request is None:
             return release
-        return Release.from_json(self._ledger.store_release(receipt, release.to_json()))
+        return Release.from_json(ledger.store_release(receipt, release.to_json()))
+
+
+def run_of(task: Task[Any], asked: Question) -> Run:
+    """What a ledger is told of a question."""
+    terms = task.terms
+    relation = terms.sensitivity.neighbours
+    return Run(event=task.event, mechanism=terms.mechanism, neighbours=relation, unit=asked.unit)
 
 
 def _now() -> datetime:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
-from dpselect.release import Release
 from dpselect.session.asking import Asking
+from dpselect.session.spending import Reply
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups
 from dpselect.tasks import BestBy
 
 
-class SumQuestions(Asking):
+class SumQuestions(Asking[Reply]):
     """Questions about sums of clipped amounts."""
 
     __slots__ = ()
@@ -30,7 +30,7 @@ class SumQuestions(Asking):
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         request: str | None = None,
-    ) -> Release:
+    ) -> Reply:
         """The candidate in `column` for which the numbers in another column add up to the most.
 
         Sums are of whole numbers, so that neither their order nor rounding can make them move by more than one unit

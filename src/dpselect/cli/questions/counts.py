@@ -1,4 +1,4 @@
-"""What most units have."""
+"""What most units have, what few have, and when most are free."""
 
 from __future__ import annotations
 
@@ -7,53 +7,52 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from dpselect.cli import candidates as public
-from dpselect.cli.options import AccountName, Json, LedgerUrl, Number, RequestId, Whole
-from dpselect.cli.output import show
-from dpselect.cli.progress import scan_progress
-from dpselect.summaries import CandidateKind
-
-Candidates = Annotated[str, Parameter(allow_leading_hyphen=True)]
+from dpselect.cli.asking import NO_GROUPS, Asked, Chosen, InGroups
+from dpselect.cli.options import Number, Text, Whole
 
 
-def most_common(
-    source: str,
-    column: str,
-    /,
-    *,
-    unit: str,
-    candidates: Candidates,
-    epsilon: Number,
-    candidates_as: CandidateKind | None = None,
-    ledger: LedgerUrl = None,
-    account: AccountName = None,
-    request: RequestId = None,
-    as_json: Json = False,
-) -> None:
+def most_common(source: str, column: str, /, *, chosen: Chosen, asked: Asked, grouped: InGroups = NO_GROUPS) -> None:
     """The value that the most units have.
 
     dpselect most-common clicks.parquet page \\
         --unit session --candidates 1..41270 --epsilon 0.5
 
     Args:
-        source: CSV or Parquet file, or a quoted glob such as 'clicks/*.parquet'.
+        source: CSV, Parquet or JSON lines file, a quoted glob such as 'clicks/*.parquet', or a PostgreSQL URL.
         column: Column to look at.
-        unit: Column that says whose row it is: who is protected.
-        candidates: Public values to choose from: a range 1..100, a list red,green,blue, or @file with one a line. The
-            answer is always one of them, even if none occurs.
-        epsilon: Privacy loss of this answer; smaller is more private and less accurate.
-        candidates_as: How to read the candidates. Default: as the column's type; in CSV, integers if all look like it.
-        ledger: Ledger that the answer is charged to before it is drawn, such as sqlite:///budget.db.
-        account: The account of it.
-        request: Id of your choice. The same question under the same id again gives the same answer, for nothing.
-        as_json: Print the certificate as JSON instead of a table.
     """
-    from dpselect.session import Dataset
+    asked.answer(
+        source,
+        lambda data: data.most_common(
+            column,
+            epsilon=asked.epsilon,
+            request=asked.request,
+            **chosen.among(data, column),
+            **grouped.among(data),
+        ),
+    )
 
-    with scan_progress() as progress:
-        data = Dataset(source, unit=unit, progress=progress, ledger=ledger, account=account)
-        values = public.parsed(candidates, kind=candidates_as or data.candidate_kind(column))
-        release = data.most_common(column, candidates=values, epsilon=epsilon, request=request)
-    show(release, as_json=as_json)
+
+def least_common(source: str, column: str, /, *, chosen: Chosen, asked: Asked, grouped: InGroups = NO_GROUPS) -> None:
+    """The value that the fewest units have; one that nobody has is the rarest of all.
+
+    dpselect least-common adult.csv education_num \\
+        --unit person_id --candidates 1..16 --epsilon 0.5
+
+    Args:
+        source: CSV, Parquet or JSON lines file, a quoted glob such as 'people/*.csv', or a PostgreSQL URL.
+        column: Column to look at.
+    """
+    asked.answer(
+        source,
+        lambda data: data.least_common(
+            column,
+            epsilon=asked.epsilon,
+            request=asked.request,
+            **chosen.among(data, column),
+            **grouped.among(data),
+        ),
+    )
 
 
 def top_k(
@@ -62,15 +61,10 @@ def top_k(
     k: Whole,
     /,
     *,
-    unit: str,
-    candidates: Candidates,
-    epsilon: Number,
+    chosen: Chosen,
+    asked: Asked,
     delta: Number = 0.0,
-    candidates_as: CandidateKind | None = None,
-    ledger: LedgerUrl = None,
-    account: AccountName = None,
-    request: RequestId = None,
-    as_json: Json = False,
+    grouped: InGroups = NO_GROUPS,
 ) -> None:
     """The K values that the most units have, best first.
 
@@ -78,24 +72,97 @@ def top_k(
         --unit session --candidates @pages.txt --epsilon 1
 
     Args:
-        source: CSV or Parquet file, or a quoted glob such as 'clicks/*.parquet'.
+        source: CSV, Parquet or JSON lines file, a quoted glob such as 'clicks/*.parquet', or a PostgreSQL URL.
         column: Column to look at.
         k: How many to select.
-        unit: Column that says whose row it is: who is protected.
-        candidates: Public values to choose from: a range 1..100, a list red,green,blue, or @file with one a line. The
-            answer is always one of them, even if none occurs.
-        epsilon: Privacy loss of the whole answer; smaller is more private and less accurate.
         delta: Probability with which the guarantee may fail; more than 0 helps from about ten values on.
-        candidates_as: How to read the candidates. Default: as the column's type; in CSV, integers if all look like it.
-        ledger: Ledger that the answer is charged to before it is drawn, such as sqlite:///budget.db.
-        account: The account of it.
-        request: Id of your choice. The same question under the same id again gives the same answer, for nothing.
-        as_json: Print the certificate as JSON instead of a table.
     """
-    from dpselect.session import Dataset
+    asked.answer(
+        source,
+        lambda data: data.top_k(
+            column,
+            k,
+            epsilon=asked.epsilon,
+            delta=delta,
+            request=asked.request,
+            **chosen.among(data, column),
+            **grouped.among(data),
+        ),
+    )
 
-    with scan_progress() as progress:
-        data = Dataset(source, unit=unit, progress=progress, ledger=ledger, account=account)
-        values = public.parsed(candidates, kind=candidates_as or data.candidate_kind(column))
-        release = data.top_k(column, k, candidates=values, epsilon=epsilon, delta=delta, request=request)
-    show(release, as_json=as_json)
+
+def best_date(
+    source: str,
+    column: str,
+    /,
+    *,
+    asked: Asked,
+    dates: Text | None = None,
+    bounds: Annotated[tuple[str, str] | None, Parameter(negative="")] = None,
+    step: Whole = 1,
+    grouped: InGroups = NO_GROUPS,
+) -> None:
+    """The date on which the most units are free. A row says that its unit is free on a date.
+
+    dpselect best-date free_days.csv free_on \\
+        --unit person --bounds 2026-12-01 2026-12-31 --epsilon 1
+
+    Args:
+        source: CSV, Parquet or JSON lines file, a quoted glob, or a PostgreSQL URL.
+        column: Column of dates.
+        dates: Public dates to choose from: a list 2026-12-01,2026-12-08 or @file with one a line.
+        bounds: Instead of a list, the first and the last date.
+        step: With --bounds, days from one date to the next.
+    """
+    listed = None if dates is None else public.members(dates, argument="dates")
+    asked.answer(
+        source,
+        lambda data: data.best_date(
+            column,
+            dates=listed,
+            bounds=bounds,
+            step=step,
+            epsilon=asked.epsilon,
+            request=asked.request,
+            **grouped.among(data),
+        ),
+    )
+
+
+def best_by(
+    source: str,
+    column: str,
+    sum: str,
+    /,
+    *,
+    chosen: Chosen,
+    asked: Asked,
+    clip: Annotated[tuple[float, float], Parameter(allow_leading_hyphen=True, negative="")],
+    scale: Number = 1.0,
+    grouped: InGroups = NO_GROUPS,
+) -> None:
+    """The value of COLUMN for which the numbers in SUM add up to the most.
+
+    dpselect best-by adult.csv education_num capital_gain \\
+        --unit person_id --candidates 1..16 --clip 0 10000 --epsilon 1
+
+    Args:
+        source: CSV, Parquet or JSON lines file, a quoted glob, or a PostgreSQL URL.
+        column: Column to look at.
+        sum: Column of numbers to add up.
+        clip: The least and the most that one unit adds to a value, public. The error grows with it.
+        scale: The numbers are multiplied by this and rounded to whole ones: 100 counts cents.
+    """
+    asked.answer(
+        source,
+        lambda data: data.best_by(
+            column,
+            sum=sum,
+            clip=clip,
+            scale=scale,
+            epsilon=asked.epsilon,
+            request=asked.request,
+            **chosen.among(data, column),
+            **grouped.among(data),
+        ),
+    )

@@ -1,0 +1,132 @@
+"""What every question takes on the command line, and how it is asked and answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from dpselect.cli import candidates as public
+from dpselect.cli.options import Flag, Json, Number, Text, Whole
+from dpselect.cli.output import forecast_shown, shown
+from dpselect.cli.progress import scan_progress
+from dpselect.privacy import Neighbours
+from dpselect.summaries import CandidateKind
+
+if TYPE_CHECKING:
+    from dpselect.session import Dataset
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Of every question."""
+
+    unit: str
+    """Column that says whose row it is: who is protected."""
+
+    epsilon: Number
+    """Privacy loss of the whole answer; smaller is more private and less accurate."""
+
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    """Which tables the guarantee compares: with one unit more or fewer, or with one unit's rows replaced by others."""
+
+    table: str | None = None
+    """On PostgreSQL: name of the table, or schema.table."""
+
+    engine: Annotated[str | None, Parameter(name="--engine")] = None
+    """What reads the file: duckdb, polars or spark; the last two read Parquet only. Default: duckdb."""
+
+    memory_limit: str | None = None
+    """Most memory for reading, such as 2GiB; what does not fit goes to a temporary folder."""
+
+    ledger: str | None = None
+    """Ledger that the answer is charged to before it is drawn, such as sqlite:///budget.db."""
+
+    account: str | None = None
+    """The account of it."""
+
+    request: str | None = None
+    """Id of your choice. The same question under the same id again gives the same answer, for nothing."""
+
+    dry_run: Flag = False
+    """Print what it would charge and how far off the answer may be; touch no data, charge nothing."""
+
+    quiet: Annotated[bool, Parameter(negative="")] = False
+    """Print the answer only, and show no progress."""
+
+    as_json: Json = False
+    """Print the certificate as JSON instead of a table."""
+
+    def answer(self, source: str, ask: Callable[[Dataset], Any]) -> None:
+        """Ask, and print what comes back."""
+        from dpselect.session import Dataset, DryRun
+
+        who: dict[str, Any] = {"unit": self.unit, "neighbours": self.neighbours}
+        who |= {"ledger": self.ledger, "account": self.account}
+        if self.dry_run:
+            dry: Any = DryRun(**who)
+            print(forecast_shown(ask(dry), as_json=self.as_json, quiet=self.quiet))
+            return
+        with scan_progress(wanted=not self.quiet) as progress:
+            reading = {"table": self.table, "engine": self.engine, "memory_limit": self.memory_limit}
+            reading = {name: value for name, value in reading.items() if value is not None}
+            release = ask(Dataset(source, progress=progress, **reading, **who))
+        print(shown(release, as_json=self.as_json, quiet=self.quiet))
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """Of questions that choose from a list."""
+
+    candidates: Text
+    """Public values to choose from, whether they occur or not: a range 1..100, a list red,green,blue, or @file."""
+
+    candidates_as: CandidateKind | None = None
+    """How to read the candidates. Default: as the column's type; in CSV, integers if all look like it."""
+
+    yes: Flag = False
+    """More than ten million candidates are meant."""
+
+    def among(self, data: Dataset, column: str) -> dict[str, Any]:
+        """As a question takes them."""
+        kind = self.candidates_as or data.candidate_kind(column)
+        return {"candidates": public.parsed(self.candidates, kind=kind), "allow_many": self.yes}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class InGroups:
+    """Of questions that may be asked of several groups at once."""
+
+    by: str | None = None
+    """Column that says which group a row belongs to: an answer for each of the --groups."""
+
+    groups: Text | None = None
+    """The public list of groups, written like candidates."""
+
+    max_groups_per_unit: Whole = 1
+    """A unit with rows in more groups takes part in so many of them, chosen at random. The error grows with it."""
+
+    def among(self, data: Dataset) -> dict[str, Any]:
+        """As a question takes them."""
+        if self.groups is None:
+            return {"by": self.by, "groups": None, "max_groups_per_unit": self.max_groups_per_unit}
+        kind = None if self.by is None else data.candidate_kind(self.by)
+        groups = public.parsed(self.groups, kind=kind, argument="groups")
+        return {"by": self.by, "groups": groups, "max_groups_per_unit": self.max_groups_per_unit}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class OfRows:
+    """Of questions about numbers."""
+
+    max_rows_per_unit: Whole = 1
+    """Most rows of one unit; of more, so many are chosen at random. The error grows with it."""
+
+
+NO_GROUPS, ONE_ROW = InGroups(), OfRows()

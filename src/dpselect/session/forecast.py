@@ -1,0 +1,167 @@
+"""What a question would cost, and how far off its answer may be: from public arguments, before any data is touched."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dpselect.accounting import Event
+from dpselect.accounting.events import encode
+from dpselect.answers import answer_to
+from dpselect.errors import ChargeRefusedError
+from dpselect.ledger import Ledger
+from dpselect.ledger.question import Question
+from dpselect.privacy import Guarantee
+from dpselect.release import CONFIDENCE
+from dpselect.session.spending import Payer, run_of
+from dpselect.tasks import Task, Terms
+
+Gathered = TypeVar("Gathered")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What the certificate of an answer would say, but for the answer.
+
+    Attributes:
+        terms: all of it that the question fixes.
+        column: the column it is about.
+        unit: the column that names who is protected.
+        event: what would be charged.
+        account: name of the account that it would be charged to, or None.
+        left: the epsilon that this account has left, or None.
+        is_answered: the answer is stored under the request already, and would cost nothing; None without a ledger.
+        fits: whether the account would accept the charge; None without a ledger.
+
+    >>> import dpselect as dps
+    >>> dps.DryRun(unit="person_id").median("age", bounds=(0, 120), step=1, epsilon=0.5).error_bound < 19
+    True
+    """
+
+    terms: Terms
+    column: str
+    unit: str
+    event: Event
+    account: str | None = None
+    left: float | None = None
+    is_answered: bool | None = None
+    fits: bool | None = None
+
+    @property
+    def candidates(self) -> Mapping[str, Any]:
+        """What the answer would be drawn from."""
+        return self.terms.candidates
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """What else the question fixes."""
+        return self.terms.arguments
+
+    @property
+    def groups(self) -> Mapping[str, Any] | None:
+        """Which groups are asked, if several are."""
+        return self.terms.groups
+
+    @property
+    def error_bound(self) -> float | None:
+        """See `dpselect.Release`."""
+        return self.terms.error_bound
+
+    @property
+    def confidence(self) -> float:
+        """Of `error_bound`."""
+        return CONFIDENCE
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What would be promised to each unit."""
+        return Guarantee(self.terms.epsilon, self.terms.delta, self.terms.sensitivity.neighbours, self.unit)
+
+    @property
+    def accuracy(self) -> str:
+        """The error bound in one sentence."""
+        return answer_to(self.terms.task).accuracy(self)
+
+    @property
+    def charge(self) -> str:
+        """What would become of the account, in one sentence."""
+        if self.account is None:
+            return "Nothing would be charged to a ledger: releases on the same data add up."
+        if self.is_answered:
+            return f"Answered before under this request: account {self.account} would be charged nothing."
+        verb = "accept" if self.fits else "refuse"
+        return f"Account {self.account} would {verb} it: it has epsilon = {self.left!r} left."
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain Python values: what `to_json` writes."""
+        bound = self.error_bound
+        within = None if bound is None or math.isinf(bound) else bound
+        guarantee = self.guarantee
+        return {
+            "task": self.terms.task,
+            "column": self.column,
+            "guarantee": {
+                "epsilon": guarantee.epsilon,
+                "delta": guarantee.delta,
+                "neighbours": str(guarantee.neighbours),
+                "unit": guarantee.unit,
+            },
+            "event": encode(self.event),
+            "mechanism": {"name": self.terms.mechanism, "rounds": self.terms.rounds},
+            "candidates": dict(self.candidates),
+            "arguments": dict(self.arguments),
+            "groups": None if self.groups is None else dict(self.groups),
+            "error_bound": None if bound is None else {"within": within, "confidence": self.confidence},
+            "account": self.account,
+            "left": self.left,
+            "is_answered": self.is_answered,
+            "fits": self.fits,
+        }
+
+    def to_json(self) -> str:
+        """As a JSON object with sorted keys, on one line."""
+        return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        drawn = self.terms.mechanism + (f", {self.terms.rounds} rounds" if self.terms.rounds > 1 else "")
+        origin = answer_to(self.terms.task).provenance(self)
+        return f"{self.guarantee}\n{self.accuracy}\nTo be drawn by {drawn}, {origin}. {self.charge}"
+
+
+class Forecasting(Payer[Forecast]):
+    """Says what each question would be charged, and charges nothing."""
+
+    __slots__ = ()
+
+    def __init__(self, ledger: Ledger | str | Path | None, account: str | None) -> None:
+        super().__init__(ledger, account)
+
+    def answer(
+        self, task: Task[Gathered], gather: Callable[[], Gathered], asked: Question, request: str | None
+    ) -> Forecast:
+        """What would happen, without gathering anything."""
+        del gather
+        run = run_of(task, asked)
+        forecast = Forecast(terms=task.terms, column=asked.column, unit=asked.unit, event=run.event)
+        ledger = self.ledger_for(request)
+        if ledger is None:
+            return forecast
+        known, fits = None, True
+        try:
+            known = ledger.look(self.account, run, request=request, question=asked.text if request else "")
+        except ChargeRefusedError:
+            fits = False
+        return Forecast(
+            terms=task.terms,
+            column=asked.column,
+            unit=asked.unit,
+            event=run.event,
+            account=self.account,
+            left=ledger.remaining(self.account),
+            is_answered=known is not None and known.release is not None,
+            fits=fits,
+        )

@@ -1,0 +1,93 @@
+"""What works here, told from what is installed; and completion that a shell can load."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from dpselect.cli import doctor as doctor_module
+from dpselect.cli import main
+
+Captured = pytest.CaptureFixture[str]
+
+
+def findings(capsys: Captured) -> tuple[int, dict[str, dict[str, Any]]]:
+    status = main(["doctor", "--json"])
+    return status, {each["what"]: each for each in json.loads(capsys.readouterr().out)}
+
+
+def test_all_is_well_where_everything_is_installed(capsys: Captured) -> None:
+    status, found = findings(capsys)
+    assert status == 0
+    assert all(each["works"] for each in found.values() if "Spark" not in each["what"])  # Spark needs a Java
+
+
+def test_for_people_each_extra_is_a_line(capsys: Captured) -> None:
+    assert main(["doctor"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("ok  ") for line in lines) >= 7
+    assert any("tables and ledgers on PostgreSQL" in line for line in lines)
+
+
+def test_what_is_missing_names_its_extra(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    imported = importlib.import_module
+
+    def without_psycopg(name: str) -> ModuleType:
+        if name == "psycopg":
+            raise ModuleNotFoundError(name)
+        return imported(name)
+
+    monkeypatch.setattr(doctor_module.importlib, "import_module", without_psycopg)
+    status, found = findings(capsys)
+    lacking = found["tables and ledgers on PostgreSQL"]
+    assert status == 0  # an extra that nobody asked for is no fault
+    assert (lacking["works"], lacking["found"]) == (False, "not installed: psycopg")
+    assert "'dpselect[postgres]'" in lacking["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [("", "no Java"), ('openjdk version "1.8.0_392"', "a Java older than 17 (1)"), ('openjdk version "21.0.1"', None)],
+)
+def test_spark_wants_a_java_of_its_own(
+    said: str, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    if said:
+        java.write_text(f"#!/bin/sh\necho '{said}' >&2\n")
+        java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    missing = doctor_module._missing_java()
+    assert missing is None if expected is None else missing is not None and missing.startswith(expected)
+
+
+def test_a_core_that_draws_wrongly_is_a_fault(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor_module.PermuteAndFlip, "select", lambda *_: 0)
+    status, found = findings(capsys)
+    assert status == 1
+    assert not found["drawing, from the operating system's randomness"]["works"]
+
+
+def test_bash_completes_commands_and_options(capsys: Captured) -> None:
+    assert main(["completion", "bash"]) == 0
+    script = capsys.readouterr().out
+    bash = shutil.which("bash")
+    assert bash is not None
+    ask = 'COMP_WORDS=(dpselect {}); COMP_CWORD={}; _dpselect; echo "${{COMPREPLY[@]}}"'
+    lines = f"{script}\n{ask.format('qu', 1)}\n{ask.format('top-k --un', 2)}\n"
+    said = subprocess.run([bash, "--norc"], input=lines, capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["quantile", "quantiles", "--unit"]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_have_a_script_too(shell: str, capsys: Captured) -> None:
+    assert main(["completion", shell]) == 0
+    assert "most-common" in capsys.readouterr().out

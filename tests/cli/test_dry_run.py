@@ -1,0 +1,127 @@
+"""What a question would cost, said without touching a table; and answers for scripts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpselect as dps
+from dpselect.cli import main
+from dpselect.session import Dataset, DryRun
+
+Captured = pytest.CaptureFixture[str]
+DATA = Path(__file__).parents[2] / "examples" / "data"
+ADULT = str(DATA / "adult.csv")
+WHO = ["--unit", "person_id", "--epsilon", "0.5"]
+AGES = ["--bounds", "0", "120", "--step", "1"]
+YEARS = ["--candidates", "1..16"]
+
+COMMANDS: dict[str, list[str]] = {
+    "most-common": ["education_num", *YEARS],
+    "least-common": ["education_num", *YEARS],
+    "top-k": ["education_num", "3", *YEARS],
+    "best-by": ["education_num", "capital_gain", *YEARS, "--clip", "0", "10000"],
+    "quantile": ["age", "0.9", *AGES],
+    "median": ["age", *AGES],
+    "quantiles": ["age", "0.25,0.5", *AGES],
+    "price": ["capital_gain", "--prices", "500,7000"],
+    "density": ["age", "--bounds", "0", "120", "--bins", "4"],
+    "best-date": ["free_on", "--dates", "2026-12-01,2026-12-08"],
+    "mean": ["age", *AGES, "--units", "48842"],
+}
+
+
+def run(capsys: Captured, *arguments: str) -> tuple[int, str, str]:
+    status = main(list(arguments))
+    return status, *capsys.readouterr()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_file_is_touched(command: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpselect.backends.opening.open_table", lambda *_, **__: pytest.fail("a table was opened"))
+    status, out, err = run(capsys, command, "nowhere.csv", *COMMANDS[command], *WHO, "--dry-run", "--json")
+    assert (status, err) == (0, "")
+    said = json.loads(out)
+    assert said["task"] == {"price": "best_price", "median": "quantile"}.get(command, command.replace("-", "_"))
+    assert said["guarantee"]["epsilon"] == 0.5
+
+
+@pytest.mark.parametrize("command", [each for each in COMMANDS if each != "best-date"])
+def test_a_dry_run_says_what_the_certificate_then_says(command: str, capsys: Captured) -> None:
+    arguments = [command, ADULT, *COMMANDS[command], *WHO, "--json"]
+    status, out, _ = run(capsys, *arguments)
+    certificate = json.loads(out)
+    said = json.loads(run(capsys, *arguments, "--dry-run")[1])
+    assert status == 0
+    for field in ("task", "column", "guarantee", "event", "candidates"):
+        assert said[field] == certificate[field], field
+    assert said["arguments"] == certificate.get("arguments", {})
+    bound = certificate["error_bound"]
+    assert (said["error_bound"] or {}).get("within") == (bound or {}).get("within")
+
+
+def test_for_people_a_dry_run_is_three_sentences(capsys: Captured) -> None:
+    status, out, err = run(capsys, "median", "nowhere.csv", "age", *WHO, *AGES, "--dry-run")
+    assert (status, err) == (0, "")
+    assert out.splitlines() == [
+        "Differentially private: epsilon = 0.5, when one person_id is added or removed.",
+        "With 99% confidence the rank of the released age is within 19 of the wanted one, "
+        "values rounded to steps of 1.",
+        "To be drawn by QuantileMechanism, out of the 121 numbers from 0 to 120, from at most 1 row of each person_id. "
+        "Nothing would be charged to a ledger: releases on the same data add up.",
+    ]
+
+
+def test_a_dry_run_asks_the_account_and_charges_nothing(capsys: Captured, tmp_path: Path) -> None:
+    ledger = dps.Ledger(tmp_path / "budget.db")
+    ledger.open_account("people", epsilon=0.75, unit="person_id")
+    where = ["--ledger", f"sqlite:///{tmp_path}/budget.db", "--account", "people"]
+    question = ["median", ADULT, "age", *WHO, *AGES, *where]
+    assert "would accept it: it has epsilon = 0.75 left" in run(capsys, *question, "--dry-run")[1]
+    assert ledger.account("people").entries == 1
+    assert run(capsys, *question)[0] == 0
+    status, out, _ = run(capsys, *question, "--dry-run")
+    assert (status, ledger.account("people").entries) == (0, 2)
+    assert "would refuse it: it has epsilon = 0.25 left" in out
+    wrong = [*question, "--dry-run", "--neighbours", "replace-one"]
+    assert run(capsys, *wrong)[0] == 2  # an account that protects against something else is an error here, too
+
+
+def test_what_was_answered_under_a_request_would_cost_nothing(tmp_path: Path) -> None:
+    ledger = dps.Ledger(tmp_path / "budget.db")
+    ledger.open_account("people", epsilon=0.5, unit="person_id")
+    who: dict[str, Any] = {"unit": "person_id", "ledger": ledger, "account": "people"}
+    question: dict[str, Any] = {"bounds": (0, 120), "step": 1, "epsilon": 0.5, "request": "november"}
+    dry = DryRun(source=ADULT, **who)
+    assert dry.median("age", **question).is_answered is False
+    Dataset(ADULT, **who).median("age", **question)
+    forecast = dry.median("age", **question)
+    assert (forecast.is_answered, forecast.fits) == (True, True)
+    assert "would be charged nothing" in str(forecast)
+
+
+def test_bad_input_of_a_dry_run_is_refused_as_ever(capsys: Captured) -> None:
+    status, out, err = run(
+        capsys, "median", "x.csv", "age", "--unit", "person_id", "--epsilon", "-1", *AGES, "--dry-run"
+    )
+    assert (status, out) == (2, "")
+    assert "epsilon=-1.0" in err
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"), [("median", "37"), ("top-k", "9\n10\n13"), ("least-common", "1"), ("best-by", "13")]
+)
+def test_a_quiet_answer_is_the_answer_only(command: str, answer: str, capsys: Captured) -> None:
+    arguments = [command, ADULT, *COMMANDS[command], "--unit", "person_id", "--epsilon", "8", "--quiet"]
+    assert run(capsys, *arguments) == (0, answer + "\n", "")
+
+
+def test_a_quiet_answer_by_groups_names_them(capsys: Captured) -> None:
+    groups = ["--by", "education_num", "--groups", "9,13"]
+    status, out, _ = run(
+        capsys, "median", ADULT, "age", "--unit", "person_id", "--epsilon", "8", *AGES, *groups, "--quiet"
+    )
+    assert (status, out) == (0, "9  37\n13  37\n")
