@@ -109,3 +109,17 @@ def test_prices_of_a_file(tmp_path: Path) -> None:
 def test_bad_prices(text: str) -> None:
     with pytest.raises(InvalidCandidatesError, match=r"^prices="):
         parsed_prices(text)
+
+
+def test_a_column_of_a_public_table(tmp_path: Path) -> None:
+    codes = tmp_path / "codes.csv"
+    codes.write_text("code,name\n3,c\n1,a\n3,c\n")
+    assert parsed(f"@{codes}:code", kind=None) == [3, 1]
+    assert parsed(f"@{codes}:code", kind=CandidateKind.TEXT) == ["3", "1"]
+    with pytest.raises(InvalidCandidatesError, match="column"):
+        parsed(f"@{codes}:nothing", kind=None)
+    with pytest.raises(InvalidCandidatesError):
+        parsed(f"@{tmp_path}/missing.csv:code", kind=None)
+    odd = tmp_path / "list.csv:x"  # a file of this name is a list, one a line
+    odd.write_text("red\nblue\n")
+    assert parsed(f"@{odd}", kind=None) == ["red", "blue"]

@@ -83,7 +83,7 @@ class Chosen:
     """Of questions that choose from a list."""
 
     candidates: Text
-    """Public values to choose from, whether they occur or not: a range 1..100, a list red,green,blue, or @file."""
+    """Public values to choose from, whether they occur or not: 1..100, red,green,blue, @file or @codes.csv:column."""
 
     candidates_as: CandidateKind | None = None
     """How to read the candidates. Default: as the column's type; in CSV, integers if all look like it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 from collections.abc import Sequence
 
@@ -12,6 +13,7 @@ from dpselect.summaries.texts import CONVERSIONS, INTEGER, Member, kind_of
 
 _RANGE = re.compile(r"\s*([+-]?[0-9]{1,19})\s*\.\.\s*([+-]?[0-9]{1,19})\s*")
 _DECIMAL = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
+_TABLE = re.compile(r"@(.+\.(?:csv|parquet)):([^:/\\]+)", re.IGNORECASE | re.DOTALL)
 _FORMS = "a range a..b, a list x,y,z or @file with one a line"
 
 
@@ -20,8 +22,8 @@ def parsed(text: str, *, kind: CandidateKind | None, argument: str = "candidates
 
     Args:
         text: an inclusive range of whole numbers (``-5..5``); a list, with double quotes around members that hold a
-            comma (``"Paris, Texas",Rome``); or ``@`` and the path of a UTF-8 file with one candidate a line, blank
-            lines ignored.
+            comma (``"Paris, Texas",Rome``); ``@`` and the path of a UTF-8 file with one candidate a line, blank lines
+            ignored; or ``@codes.csv:code`` for a column of a public CSV or Parquet file.
         kind: what the members are; None: integers if every one looks like one, else text.
         argument: what errors call them.
 
@@ -33,6 +35,12 @@ def parsed(text: str, *, kind: CandidateKind | None, argument: str = "candidates
     >>> parsed("1,2,3", kind=None), parsed("1,2,3", kind=CandidateKind.TEXT)
     ([1, 2, 3], ['1', '2', '3'])
     """
+    if (table := _TABLE.fullmatch(text)) and not os.path.exists(text[1:]):
+        from dpselect import candidates_from
+
+        path, column = table.groups()
+        typed = path.lower().endswith(".parquet")
+        return candidates_from(path, column=column, kind=None if typed else kind)
     listed = members(text, argument=argument)
     if isinstance(listed, range):
         if kind in (None, CandidateKind.INTEGER):
