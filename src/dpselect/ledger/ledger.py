@@ -30,6 +30,7 @@ from dpselect.ledger.damage import readable
 from dpselect.ledger.database import Database
 from dpselect.ledger.reading import entry_of, exported, question_of, receipt_of
 from dpselect.ledger.records import Account, Entry, Receipt, Verified
+from dpselect.ledger.refusals import refusal
 from dpselect.ledger.schema import accounts, check_version, entries, migrate, version_now
 from dpselect.ledger.verification import verified
 from dpselect.ledger.wanted import Wanted
@@ -159,7 +160,7 @@ class Ledger:
         return [described(row.terms, row.state, row.head) for row in rows]
 
     def remaining(self, name: str) -> float:
-        """The largest epsilon of a question that is sure to be accepted, rounded down; see `Account.left`."""
+        """The largest sum of epsilons that is sure to be accepted, rounded down; see `Account.left`."""
         return self.account(name).left
 
     def charge(
@@ -386,7 +387,7 @@ class Ledger:
         cost = row.terms.cost(wanted.event)
         total = row.state.total + cost
         if not row.terms.allow(row.state.epsilon, total):
-            raise wanted.refusal(row.terms, row.state, cost, ledger=self._database.shown)
+            raise refusal(wanted.event, cost, row.terms, row.state, ledger=self._database.shown)
         return cost, total
 
 
