@@ -9,7 +9,7 @@ from typing import cast
 from dpselect.accounting.events import Event, Run, to_json
 from dpselect.errors import InvalidParameterError, Shown, WrongAccountError
 from dpselect.ledger.accounts import State, Terms
-from dpselect.ledger.arguments import short_text
+from dpselect.ledger.arguments import any_text, short_text
 from dpselect.ledger.chain import question_digest
 from dpselect.privacy import Neighbours
 
@@ -39,7 +39,7 @@ class Wanted:
     question: str | None
 
     @classmethod
-    def of(cls, account: object, what: object, *, request: object, question: str) -> Wanted:
+    def of(cls, account: object, what: object, *, request: object, question: object) -> Wanted:
         """From what a caller gave.
 
         Raises:
@@ -50,6 +50,7 @@ class Wanted:
             raise InvalidParameterError("event", what, "an event or a Run of dpselect.accounting")
         run = what if isinstance(what, Run) else None
         text = _as_json(run if run else cast(Event, what))
+        words = any_text(question, "question")
         asked = None if request is None else short_text(request, "request")
         return cls(
             account=name,
@@ -58,7 +59,7 @@ class Wanted:
             neighbours=run.neighbours if run else None,
             unit=run.unit if run else None,
             request=asked,
-            question=None if asked is None else question_digest(text, question),
+            question=None if asked is None else question_digest(text, words),
         )
 
     def check_for(self, terms: Terms, state: State) -> None:
