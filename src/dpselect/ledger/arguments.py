@@ -45,13 +45,18 @@ def _exact(value: object) -> Fraction | None:
         except ArithmeticError:
             return None
     if isinstance(value, Decimal):
-        return Fraction(value) if value.is_finite() and -400 < value.adjusted() < 300 else None
+        few = value.is_finite() and -400 < value.adjusted() < 309 and len(value.as_tuple().digits) <= _LONGEST
+        return _short(Fraction(value)) if few else None
     if isinstance(value, float):
         return Fraction(value) if math.isfinite(value) else None
     if isinstance(value, Rational):
-        exact = Fraction(int(value.numerator), int(value.denominator))
-        return exact if max(exact.numerator.bit_length(), exact.denominator.bit_length()) < 4000 else None
+        return _short(Fraction(int(value.numerator), int(value.denominator)))
     return None
+
+
+def _short(exact: Fraction) -> Fraction | None:
+    """Of few enough digits to be read back."""
+    return exact if max(exact.numerator.bit_length(), exact.denominator.bit_length()) < 4000 else None
 
 
 def short_text(value: object, name: str, *, empty: bool = False) -> str:
