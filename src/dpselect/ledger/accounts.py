@@ -7,6 +7,7 @@ import json
 import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
 from dpselect.accounting.events import Event
 from dpselect.ledger.chain import canonical
@@ -170,9 +171,10 @@ class State:
         Raises:
             ValueError: it did not write this.
         """
-        held = json.loads(text)
-        kinds: tuple[object, ...] = type(held["open"]), type(held["entries"]), type(held["unit"])
-        if kinds not in ((bool, int, str), (bool, int, type(None))):
+        held: dict[str, Any] = json.loads(text)
+        count, unit = held["entries"], held["unit"]
+        is_count = isinstance(count, int) and not isinstance(count, bool)
+        if not (is_count and isinstance(held["open"], bool) and (unit is None or isinstance(unit, str))):
             raise ValueError("no state of an account")
         return cls(
             epsilon=fraction_of(held["epsilon"]),
