@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -247,6 +248,35 @@ def test_a_budget_runs_out_on_the_command_line(capsys: Captured, tmp_path: Path)
     assert told(capsys, "ledger", "limit", url, "clicks", "--epsilon", "2")[0] == 0
     assert "3, closed" not in told(capsys, "ledger", "show", url, "clicks")[1]
     assert "4, closed" in told(capsys, "ledger", "close", url, "clicks")[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "exact"), [("0.1", Fraction(0.1)), ("1/10", Fraction(1, 10)), ("1e-1", Fraction(0.1)), ("2", Fraction(2))]
+)
+def test_a_limit_on_the_command_line_is_exact(capsys: Captured, tmp_path: Path, text: str, exact: Fraction) -> None:
+    url = f"sqlite:///{tmp_path}/budget.db"
+    options = ["--delta", "1/1000000", "--set-aside", "1/2000000"]
+    assert told(capsys, "ledger", "open", url, "clicks", "--epsilon", text, *options)[0] == 0
+    with dps.Ledger(url) as ledger:
+        account = ledger.account("clicks")
+        assert (account.epsilon, account.delta, account.set_aside) == (
+            exact,
+            Fraction(1, 10**6),
+            Fraction(1, 2 * 10**6),
+        )
+    assert told(capsys, "ledger", "limit", url, "clicks", "--epsilon", "7/3")[0] == 0
+    with dps.Ledger(url) as ledger:
+        assert ledger.account("clicks").epsilon == Fraction(7, 3)
+
+
+@pytest.mark.parametrize(
+    "text", ["1/0", "1/-3", "/3", "1/3/3", "0x1", "nan", "inf", "-1", "1_0", "one", "1" * 2000 + "/3"]
+)
+def test_no_number_on_the_command_line_is_a_limit(capsys: Captured, tmp_path: Path, text: str) -> None:
+    url = f"sqlite:///{tmp_path}/budget.db"
+    status, out, err = told(capsys, "ledger", "open", url, "clicks", f"--epsilon={text}")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "epsilon" in err
 
 
 def test_verify_on_the_command_line(capsys: Captured, tmp_path: Path, visits: dps.Dataset) -> None:

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, cast
 
-from dpselect.accounting import ComposedEvent, Event, compose
+from dpselect.accounting import Event, compose
 from dpselect.accounting.events import Run, from_json
-from dpselect.accounting.rounding import quotient_down
-from dpselect.arguments import decimal_fraction
+from dpselect.certificate_claims import check_claims, check_value
 from dpselect.certificate_text import wrong
-from dpselect.errors import InvalidParameterError, SelectionError
+from dpselect.errors import InvalidParameterError
 from dpselect.ledger import Ledger
-from dpselect.mechanisms import ExponentialMechanism, MeanMechanism, PermuteAndFlip
-from dpselect.mechanisms.top_k import plan_top_k
 from dpselect.release import Release, digest
-from dpselect.scores import sum_range
-from dpselect.summaries import PublicClip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +22,9 @@ class Checked:
     Attributes:
         release: what it certifies.
         epsilon: the guarantee, recomputed from the event at the certificate's delta; at most what is stated.
-        error_bound: whether the bound on the error was recomputed from public arguments, and agrees.
-        charged: whether the charge was found in a ledger; None if none was asked.
+        error_bound: whether the bound on the error was recomputed from the event and public arguments, and agrees.
+        charged: whether the charge was found in a ledger, on an account of this unit and relation; None if none was
+            asked.
         value: whether the value itself is certified: the ledger stored this release for its request id. Without a
             request id no ledger knows the value, and whoever edits it with care is not found out.
     """
@@ -43,7 +37,7 @@ class Checked:
 
 
 def check(text: str, *, ledger: Ledger | None = None) -> Checked:
-    """Recompute what the certificate `text` claims.
+    """Recompute what the certificate `text` claims, and whether its value is one that its candidates allow.
 
     Whoever edits a certificate with care can make its parts agree with each other; only a ledger shows that what it
     certifies was charged. The value itself is certified only for a release with a request id, which the ledger stored.
@@ -78,62 +72,11 @@ def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     epsilon = compose([release.event]).epsilon(release.delta)
     if not epsilon <= release.epsilon:
         raise wrong("guarantee", f"at least epsilon={epsilon!r}, what its event costs")
-    try:
-        bound = _error_bound(release, release.event)
-    except SelectionError:
-        raise wrong("arguments", "arguments that such a question can have") from None
-    if bound is not None and not math.isclose(bound, cast(float, release.error_bound), rel_tol=1e-9):
-        raise wrong("error_bound", "the bound that its public arguments give")
+    recomputed = check_claims(release)
+    check_value(release)
     stored = ledger is not None and _stored(release, text, ledger)
     charged = None if ledger is None else True
-    return Checked(release=release, epsilon=epsilon, error_bound=bound is not None, charged=charged, value=stored)
-
-
-def _error_bound(release: Release, event: Event) -> float | None:
-    """The bound on the error by public arguments alone; None where the certificate does not hold all of them."""
-    if release.error_bound is None:
-        return None
-    count, confidence = cast(int, release.candidates.get("count")), release.confidence
-    epsilon, delta = _of_one_group(release)
-    arguments: dict[str, Any] = {
-        "sensitivity": release.sensitivity,
-        "monotonic": release.monotonic,
-        "neighbours": release.neighbours,
-    }
-    match release.task:
-        case "most_common" | "least_common" | "best_date":
-            return PermuteAndFlip(epsilon=epsilon, **arguments).error_bound(count, confidence=confidence)
-        case "quantile":
-            return ExponentialMechanism(epsilon=epsilon, **arguments).error_bound(count, confidence=confidence)
-        case "top_k" | "best_features" if isinstance(event, ComposedEvent):
-            plan = plan_top_k(count, release.rounds, epsilon=epsilon, delta=delta, **arguments)
-            return plan.error_bound(confidence=confidence)
-        case "best_by":
-            asked = release.arguments
-            scale = decimal_fraction(asked["scale"], "scale", expected="a number")
-            clip = PublicClip(asked["sum"], scale, asked["lower"], asked["upper"])
-            moved = sum_range(clip, release.neighbours)
-            mechanism = PermuteAndFlip(epsilon=epsilon, sensitivity=moved, monotonic=True)
-            return clip.error_in_units(mechanism.error_bound(count, confidence=confidence))
-        case "mean":
-            lower, upper = (Fraction(release.candidates[end]) for end in ("lower", "upper"))
-            units, step = release.arguments["units"], upper - lower  # the bound does not depend on the step
-            mean = MeanMechanism(
-                epsilon=epsilon, bounds=(lower, upper), step=step, count=units, neighbours=release.neighbours
-            )
-            return mean.error_bound(confidence=confidence)
-        case _:
-            return None
-
-
-def _of_one_group(release: Release) -> tuple[float, float]:
-    """Epsilon and delta of what is asked of one group, or of all rows."""
-    if release.groups is None:
-        return release.epsilon, release.delta
-    epsilon, most = release.groups["epsilon"], release.groups["max_per_unit"]
-    if not Fraction(epsilon) * most <= Fraction(release.epsilon):
-        raise wrong("groups.epsilon", "the guarantee divided by max_per_unit")
-    return epsilon, quotient_down(release.delta, most)
+    return Checked(release=release, epsilon=epsilon, error_bound=recomputed, charged=charged, value=stored)
 
 
 def _stored(release: Release, text: str, ledger: Ledger) -> bool:
@@ -142,9 +85,10 @@ def _stored(release: Release, text: str, ledger: Ledger) -> bool:
     if receipt is None:
         raise wrong("no receipt", "the receipt of a charge to this ledger")
     try:
+        account = ledger.account(receipt["account"])
         entry = ledger.find(receipt["account"], receipt["sequence"])
     except InvalidParameterError:  # no such account
-        entry = None
+        raise wrong("receipt", "that of a charge in this ledger") from None
     if entry is None or entry.kind != "charge" or entry.hash != receipt.get("hash"):
         raise wrong("receipt", "that of a charge in this ledger")
     charged = from_json(entry.body["event"])
@@ -159,6 +103,9 @@ def _stored(release: Release, text: str, ledger: Ledger) -> bool:
         raise wrong("event", "what was charged under its receipt") from None
     if charged not in (expected, release.event) or receipt.get("request") != entry.request:
         raise wrong("event", "what was charged under its receipt")
+    # A charge by a bare event names neither: then it protects what the account does.
+    if release.neighbours is not account.neighbours or account.unit not in (None, release.unit):
+        raise wrong("guarantee", "the unit and the relation that the account protects")
     if entry.release is None:
         return False
     if json.loads(entry.release) != json.loads(text):

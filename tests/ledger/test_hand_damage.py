@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dpselect.accounting.events import PureEvent
 from dpselect.errors import LedgerDamagedError
 from dpselect.ledger import Ledger
-from tests.ledger.tampering import by_hand
+from dpselect.ledger.chain import account_seal, canonical
+from tests.ledger.tampering import by_hand, engine_of
 
 TENTH = PureEvent(epsilon=0.125)
 ACTS: dict[str, Callable[[Ledger], object]] = {
@@ -73,6 +76,80 @@ def test_what_is_no_entry_is_named(damaged: str, text: str, act: str) -> None:
 def test_an_account_that_is_no_text_is_damaged(damaged: str, column: str, value: str, act: str) -> None:
     by_hand(damaged, f"UPDATE dpselect_accounts SET {column} = {value.format(column)}")
     with Ledger(damaged) as ledger, pytest.raises(LedgerDamagedError, match="account"):
+        ACCOUNT_ACTS[act](ledger)
+
+
+HOSTILE = ["1e99999999", "1e-99999999", "9" * 5000, "1/0", "0.5", "inf", " 1", "1_0"]
+
+
+@pytest.mark.parametrize("number", HOSTILE)
+@pytest.mark.parametrize("act", ["history", "verify"])
+def test_a_limit_that_no_ledger_writes_is_damage_at_once(damaged: str, number: str, act: str) -> None:
+    with Ledger(damaged) as ledger:
+        ledger.set_limit("clicks", epsilon=2)
+        by_hand(damaged, f"""UPDATE dpselect_entries SET body = replace(body, '"2"', '"{number}"')""")
+    with Ledger(damaged) as ledger, pytest.raises(LedgerDamagedError, match="entry 2 of account 'clicks'"):
+        ACTS[act](ledger)
+
+
+def sealed_anew(url: str, column: str, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change what an account's row says of itself, and fit its seal."""
+    engine = engine_of(url)
+    with engine.connect() as connection:
+        row = dict(connection.exec_driver_sql("SELECT * FROM dpselect_accounts").mappings().one())
+    engine.dispose()
+    held = json.loads(row[column])
+    change(held)
+    row[column] = canonical(held)
+    seal = account_seal(row["number"], row["name"], row["terms"], row["state"], row["head"])
+    by_hand(url, f"UPDATE dpselect_accounts SET {column} = '{row[column]}', seal = '{seal}'")
+
+
+@pytest.mark.parametrize("number", HOSTILE)
+@pytest.mark.parametrize("place", ["epsilon", "total"])
+@pytest.mark.parametrize("act", ["remaining", "charge", "verify"])
+def test_a_state_with_no_number_is_damage_at_once(damaged: str, number: str, place: str, act: str) -> None:
+    value = number if place == "epsilon" else [number, "0", ""]
+    sealed_anew(damaged, "state", lambda state: state.update({place: value}))
+    with Ledger(damaged) as ledger, pytest.raises(LedgerDamagedError, match="account 'clicks'"):
+        ACCOUNT_ACTS[act](ledger)
+
+
+@pytest.mark.parametrize("change", [{"entries": "2"}, {"entries": 2.0}, {"open": 1}, {"unit": 5}])
+def test_a_state_of_other_types_is_damage(damaged: str, change: dict[str, Any]) -> None:
+    sealed_anew(damaged, "state", lambda state: state.update(change))
+    with Ledger(damaged) as ledger, pytest.raises(LedgerDamagedError, match="account 'clicks'"):
+        ledger.charge("clicks", TENTH)
+
+
+TERMS = [
+    {"delta": "1"},
+    {"delta": "-1/10"},
+    {"delta": "1e-99999999"},
+    {"set_aside": "1/2"},
+    {"set_aside": "-1/1000000"},
+    {"set_aside": "1/1000000"},
+    {"orders": [["21.5", "9/10"], ["3.5", "2/10"]]},
+    {"orders": [["21.5", "11/10"], ["3.5", "-1/10"]]},
+    {"orders": [["21.5", "0"]]},
+    {"orders": [["1.0", "1"]]},
+    {"orders": [["inf", "1"]]},
+    {"orders": [["nan", "1"]]},
+    {"name": 5},
+]
+
+
+@pytest.mark.parametrize("change", TERMS)
+@pytest.mark.parametrize("act", ["remaining", "charge", "verify"])
+def test_terms_that_prove_nothing_are_damage(tmp_path: Path, change: dict[str, Any], act: str) -> None:
+    url = f"sqlite:///{tmp_path}/budget.db"
+    with Ledger(url) as ledger:
+        ledger.open_account("clicks", epsilon=1, delta="0.000001")
+    orders = change.get("orders")
+    sealed_anew(url, "terms", lambda terms: terms.update(change))
+    if orders:
+        sealed_anew(url, "state", lambda state: state.update(total=["0", "0", " ".join("0" for _ in orders)]))
+    with Ledger(url) as ledger, pytest.raises(LedgerDamagedError, match="what account 'clicks' says of itself"):
         ACCOUNT_ACTS[act](ledger)
 
 

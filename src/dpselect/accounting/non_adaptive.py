@@ -13,7 +13,10 @@ Proof: ``proofs/composition.md``, claim 8. Source: Dong, Durfee & Rogers (2020).
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +26,11 @@ from dpselect.accounting.events import NonAdaptiveEvent
 MOST = 1000
 """Draws of which the formula is evaluated: the terms are this many squared."""
 
-_UP = 1.0 + 2.0**-30
-"""Room for the rounding of the logarithms of binomial coefficients, which are below 10^5."""
+_ROOM = 2.0**-46
+"""For the rounding of logarithms: relative to each, and of each factor, of which there are at most `MOST`."""
+
+_UP = 1.0 + 2.0**-40
+"""For everything else: some ten roundings of each term, and those of their sum, all of it positive."""
 
 
 def non_adaptive_delta(event: NonAdaptiveEvent, epsilon: float) -> float:
@@ -40,25 +46,41 @@ def non_adaptive_delta(event: NonAdaptiveEvent, epsilon: float) -> float:
         return 0.0
     if k > MOST:
         return 1.0
-    i = np.arange(k + 1, dtype=np.float64)
-    log_factorial = np.array([math.lgamma(j + 1.0) for j in range(k + 1)])
-    log_binomial = log_factorial[-1] - log_factorial - log_factorial[::-1]
+    # Whole numbers of the same unit, so that what is left below the sum of all epsilons is exact, however little.
+    unit = max(Fraction(each).denominator, Fraction(epsilon).denominator)  # both are powers of two
+    range_of_one, asked = int(Fraction(each) * unit), int(Fraction(epsilon) * unit)
     largest = 0.0
-    for last in range(k + 1):
-        t = min(max((epsilon + (last + 1) * each) / (k + 1), 0.0), each)
-        losses = k * t - i[: last + 1] * each
-        gains = -np.expm1(np.minimum(epsilon - losses, 0.0))
-        p = math.expm1(t - each) / math.expm1(-each)
-        rest = math.exp(t - each) * -math.expm1(-t) / -math.expm1(-each)
-        log_chances = _times_log(k - i[: last + 1], p) + _times_log(i[: last + 1], rest)
-        chances = np.exp(log_binomial[: last + 1] + log_chances)
-        largest = max(largest, float(np.sum(chances * gains)))
+    for last in range(k):
+        left = (k - last) * range_of_one - asked
+        if left <= 0:
+            break
+        s = math.nextafter(left / ((k + 1) * unit), math.inf)
+        t = math.nextafter((asked + (last + 1) * range_of_one) / ((k + 1) * unit), math.inf)
+        largest = max(largest, _weighed(each, k, last, s=s, t=t))
     return min(1.0, largest * _UP + 1e-300)
 
 
-def _times_log(counts: NDArray[np.float64], chance: float) -> NDArray[np.float64]:
-    """``counts * log(chance)``; 0 of none, whatever the chance."""
-    return counts * math.log(chance) if chance > 0.0 else np.where(counts > 0.0, -np.inf, 0.0)
+def _weighed(each: float, k: int, last: int, *, s: float, t: float) -> float:
+    """The sum at one `last`: `s` is the range less `t`, and both are rounded up.
+
+    Losses are above epsilon by ``s + (last - i) * each``, without a difference of what nearly cancels. The chances of
+    both losses increase with `s` and with `t`.
+    """
+    i = np.arange(last + 1, dtype=np.float64)
+    gains = -np.expm1(-(s + (last - i) * each))
+    whole = -math.expm1(-each)
+    log_high = math.log(min(1.0, -math.expm1(-s) / whole))
+    log_low = min(0.0, math.log(-math.expm1(-t) / whole) - math.nextafter(s, 0.0) * (1.0 - 2.0**-50))
+    parts = _log_binomials(k)[: last + 1], (k - i) * log_high, i * log_low
+    room = _ROOM * (k + sum(np.abs(part) for part in parts))
+    return float(np.sum(np.exp(sum(parts) + room) * gains))
+
+
+@functools.lru_cache(maxsize=64)
+def _log_binomials(k: int) -> NDArray[np.float64]:
+    """Of ``k`` over 0 to `k`, each from the exact whole number."""
+    binomials = itertools.accumulate(range(1, k + 1), lambda found, i: found * (k - i + 1) // i, initial=1)
+    return np.array([math.log(each) for each in binomials])
 
 
 def non_adaptive_epsilon(event: NonAdaptiveEvent, delta: float) -> float:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
 from dpselect.accounting.events import Event
 from dpselect.ledger.chain import canonical
 from dpselect.ledger.costs import Cost, cost_of, nothing
+from dpselect.ledger.exact import fraction_of
 from dpselect.ledger.filters import Order, allowances, orders_for, spent_epsilon
 from dpselect.ledger.records import Account
 from dpselect.privacy import Neighbours
@@ -87,16 +90,32 @@ class Terms:
     @staticmethod
     @functools.lru_cache(maxsize=256)
     def from_text(text: str) -> Terms:
-        """What `to_text` wrote."""
+        """What `to_text` wrote.
+
+        Raises:
+            ValueError: these are no terms that the proof of the account's limit allows.
+        """
         held = json.loads(text)
-        return Terms(
+        terms = Terms(
             number=held["number"],
             name=held["name"],
             neighbours=Neighbours(held["neighbours"]),
-            delta=Fraction(held["delta"]),
-            set_aside=Fraction(held["set_aside"]),
-            orders=tuple(Order(float(order), Fraction(share)) for order, share in held["orders"]),
+            delta=fraction_of(held["delta"]),
+            set_aside=fraction_of(held["set_aside"]),
+            orders=tuple(Order(float(order), fraction_of(share)) for order, share in held["orders"]),
         )
+        terms._check()
+        return terms
+
+    def _check(self) -> None:
+        """Shares of delta that add up to at most 1, each of an order > 1: what ``proofs/ledger.md`` builds on."""
+        shares = [each.share for each in self.orders]
+        fits = all(share > 0 for share in shares) and sum(shares) <= 1
+        orders = all(1.0 < each.order < math.inf for each in self.orders)
+        deltas = 0 <= self.set_aside <= self.delta < 1 and not (self.orders and self.delta == self.set_aside)
+        known = (type(self.number), type(self.name)) == (int, str)
+        if not (fits and orders and deltas and known):
+            raise ValueError("no terms of an account")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,10 +166,18 @@ class State:
 
     @classmethod
     def from_text(cls, text: str) -> State:
-        """What `to_text` wrote."""
-        held = json.loads(text)
+        """What `to_text` wrote.
+
+        Raises:
+            ValueError: it did not write this.
+        """
+        held: dict[str, Any] = json.loads(text)
+        count, unit = held["entries"], held["unit"]
+        is_count = isinstance(count, int) and not isinstance(count, bool)
+        if not (is_count and isinstance(held["open"], bool) and (unit is None or isinstance(unit, str))):
+            raise ValueError("no state of an account")
         return cls(
-            epsilon=Fraction(held["epsilon"]),
+            epsilon=fraction_of(held["epsilon"]),
             unit=held["unit"],
             is_open=held["open"],
             entries=held["entries"],

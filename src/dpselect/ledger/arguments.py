@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
@@ -12,6 +13,9 @@ from dpselect.errors import InvalidParameterError, Shown
 
 _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 """What every reader of it takes for the same number: no underscores, blanks, or digits of other scripts."""
+_LARGEST = Fraction(sys.float_info.max)
+"""A larger limit promises nothing, and could not be shown as a number."""
+
 _LONGEST = 1000
 _MOST_NOTE = 10_000
 
@@ -27,7 +31,7 @@ def exact_number(value: object, name: str, *, zero: bool = False, below_one: boo
     least = "from 0" if zero else "> 0"
     expected = f"a number {least} to below 1" if below_one else f"a finite number {least.replace('from', '>=')}"
     exact = _exact(value)
-    if exact is None or exact < 0 or (exact == 0 and not zero) or (below_one and exact >= 1):
+    if exact is None or not 0 <= exact <= _LARGEST or (exact == 0 and not zero) or (below_one and exact >= 1):
         raise InvalidParameterError(name, Shown(repr(value)) if isinstance(value, Decimal) else value, expected)
     return exact
 
@@ -41,13 +45,18 @@ def _exact(value: object) -> Fraction | None:
         except ArithmeticError:
             return None
     if isinstance(value, Decimal):
-        return Fraction(value) if value.is_finite() and -400 < value.adjusted() < 300 else None
+        few = value.is_finite() and -400 < value.adjusted() < 309 and len(value.as_tuple().digits) <= _LONGEST
+        return _short(Fraction(value)) if few else None
     if isinstance(value, float):
         return Fraction(value) if math.isfinite(value) else None
     if isinstance(value, Rational):
-        exact = Fraction(int(value.numerator), int(value.denominator))
-        return exact if max(exact.numerator.bit_length(), exact.denominator.bit_length()) < 4000 else None
+        return _short(Fraction(int(value.numerator), int(value.denominator)))
     return None
+
+
+def _short(exact: Fraction) -> Fraction | None:
+    """Of few enough digits to be read back."""
+    return exact if max(exact.numerator.bit_length(), exact.denominator.bit_length()) < 4000 else None
 
 
 def short_text(value: object, name: str, *, empty: bool = False) -> str:
@@ -57,6 +66,18 @@ def short_text(value: object, name: str, *, empty: bool = False) -> str:
         got = Shown(f"<text of length {len(value)}>") if isinstance(value, str) else value
         raise InvalidParameterError(name, got, f"a printable text of {0 if empty else 1} to {most} characters")
     return value
+
+
+def any_text(value: object, name: str) -> str:
+    """A text of any length that every database can hold."""
+    if not isinstance(value, str):
+        raise InvalidParameterError(name, value, "a text")
+    try:
+        if b"\0" not in value.encode():
+            return value
+    except UnicodeEncodeError:
+        pass  # said below, as of the other text that PostgreSQL refuses
+    raise InvalidParameterError(name, Shown("<text>"), "a text that UTF-8 can hold, without NUL characters")
 
 
 def seconds(value: object) -> float:

@@ -16,6 +16,7 @@ from dpselect.accounting.events import (
     NonAdaptiveEvent,
     SequenceEvent,
 )
+from dpselect.ledger.exact import fraction_of
 
 UNIT = 2**128
 """Units in one nat: even a divergence of 1e-30 keeps eight digits."""
@@ -51,7 +52,7 @@ class Cost:
     def from_list(cls, held: list[str]) -> Cost:
         """What `to_list` wrote."""
         pure, delta, renyi = held
-        return cls(Fraction(pure), Fraction(delta), tuple(map(int, renyi.split())))
+        return cls(fraction_of(pure), fraction_of(delta), tuple(map(int, renyi.split())))
 
 
 def nothing(orders: tuple[float, ...]) -> Cost:

@@ -14,22 +14,21 @@ from dpselect.accounting.events import Event, Run
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import (
     InvalidAccountError,
-    InvalidCertificateError,
     InvalidLimitError,
     InvalidParameterError,
     LedgerDamagedError,
-    RequestReusedError,
     Shown,
 )
 from dpselect.ledger import store
 from dpselect.ledger.accounts import State, Terms, described
-from dpselect.ledger.arguments import exact_number, seconds, short_text
-from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash, release_hash
+from dpselect.ledger.arguments import any_text, exact_number, seconds, short_text
+from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash
 from dpselect.ledger.costs import Cost
-from dpselect.ledger.damage import readable
 from dpselect.ledger.database import Database
-from dpselect.ledger.reading import entry_of, exported, question_of, receipt_of
+from dpselect.ledger.reading import entry_of, exported
 from dpselect.ledger.records import Account, Entry, Receipt, Verified
+from dpselect.ledger.refusals import refusal
+from dpselect.ledger.requests import answered, kept
 from dpselect.ledger.schema import accounts, check_version, entries, migrate, version_now
 from dpselect.ledger.verification import verified
 from dpselect.ledger.wanted import Wanted
@@ -159,7 +158,7 @@ class Ledger:
         return [described(row.terms, row.state, row.head) for row in rows]
 
     def remaining(self, name: str) -> float:
-        """The largest epsilon of a question that is sure to be accepted, rounded down; see `Account.left`."""
+        """The largest sum of epsilons that is sure to be accepted, rounded down; see `Account.left`."""
         return self.account(name).left
 
     def charge(
@@ -189,7 +188,7 @@ class Ledger:
             InvalidAccountError: no such account, or it is closed.
             WrongAccountError: the account is about another unit or neighbouring relation.
             RequestReusedError: `request` belongs to another question.
-            InvalidParameterError: `what` is no event.
+            InvalidParameterError: `what` is no event, or a text is none.
             LedgerError: the ledger cannot be written to.
 
         Proof: ``proofs/ledger.md``.
@@ -233,23 +232,16 @@ class Ledger:
 
         Raises:
             InvalidCertificateError: the receipt is not one of this ledger's.
-            InvalidParameterError: the receipt has no request id.
+            InvalidParameterError: the receipt has no request id, or the release is no text that UTF-8 can hold.
             LedgerError: the ledger cannot be written to. The answer must not be shown then.
         """
-        if receipt.request is None:
+        if not isinstance(cast(object, receipt), Receipt) or receipt.request is None:
             raise InvalidParameterError("receipt", receipt, "one of a charge with a request id")
+        name, request = short_text(receipt.account, "account"), short_text(receipt.request, "request")
+        release = any_text(release, "release")
         with self._current().writing() as connection:
-            row = self._locked(connection, receipt.account)
-            held = store.entries_under(connection, row.terms, receipt.request, ledger=self._database.shown)
-            mine = [entry for entry in held if entry["sequence"] == receipt.sequence]
-            if not mine or mine[0]["hash"] != receipt.hash:
-                raise InvalidCertificateError("receipt", receipt, "the receipt of a charge of this ledger")
-            for entry in held:
-                if entry["release"] is not None:
-                    return str(entry["release"])
-            digest = release_hash(receipt.hash, release)
-            store.insert_release(connection, row.terms.number, receipt.sequence, body=release, digest=digest)
-        return release
+            row = self._locked(connection, name)
+            return kept(connection, row, receipt, request, release, ledger=self._database.shown)
 
     def set_limit(self, name: str, *, epsilon: object) -> Account:
         """Raise or lower what is promised, as an entry of its own.
@@ -358,26 +350,7 @@ class Ledger:
             raise InvalidAccountError("account", Shown(repr(row.terms.name)), "an open account; this one is closed")
 
     def _answered(self, connection: sa.Connection, row: store.AccountRow, wanted: Wanted) -> Receipt | None:
-        """The receipt with the answer that is stored for the request, if there is one."""
-        if wanted.request is None:
-            return None
-        shown_ledger, name = self._database.shown, row.terms.name
-        held = store.entries_under(connection, row.terms, wanted.request, ledger=shown_ledger)
-        for entry in held:
-            with readable(shown_ledger, name, entry["sequence"]):
-                known = question_of(entry)
-            if known != wanted.question:
-                shown, hint = Shown(repr(wanted.request)), "Nothing was charged. Take another id for another question."
-                raise RequestReusedError("request", shown, "an id not used for another question", hint)
-        answered = [entry for entry in held if entry["release"] is not None]
-        for entry in answered:
-            if release_hash(entry["hash"], entry["release"]) != entry["release_hash"]:
-                text = f"the release stored for request {wanted.request!r} is not the one once stored."
-                raise LedgerDamagedError(shown_ledger, text)
-        if not answered:
-            return None
-        with readable(shown_ledger, name, answered[0]["sequence"]):
-            return receipt_of(answered[0])
+        return answered(connection, row, wanted, ledger=self._database.shown)
 
     def _allowed(self, row: store.AccountRow, wanted: Wanted) -> tuple[Cost, Cost]:
         """What is wanted costs, and the total with it; or an error."""
@@ -386,7 +359,7 @@ class Ledger:
         cost = row.terms.cost(wanted.event)
         total = row.state.total + cost
         if not row.terms.allow(row.state.epsilon, total):
-            raise wanted.refusal(row.terms, row.state, cost, ledger=self._database.shown)
+            raise refusal(wanted.event, cost, row.terms, row.state, ledger=self._database.shown)
         return cost, total
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from fractions import Fraction
 from typing import Any, cast
 
 from dpselect.accounting.events import Run, from_json
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.ledger.chain import FIRST, canonical
 from dpselect.ledger.damage import readable
+from dpselect.ledger.exact import fraction_of
 from dpselect.ledger.records import Entry, Receipt
 
 
@@ -33,9 +33,9 @@ def _entry_of(row: Mapping[Any, Any]) -> Entry:
         epsilon, delta = event.epsilon, event.delta
         what = run.mechanism if isinstance(run, Run) else type(event).__name__
     elif body["kind"] in ("open", "limit"):
-        epsilon = fraction_down(Fraction(body["epsilon"]))
+        epsilon = fraction_down(fraction_of(body["epsilon"]))
     if body["kind"] == "open":
-        delta = fraction_up(Fraction(json.loads(body["terms"])["delta"]))
+        delta = fraction_up(fraction_of(json.loads(body["terms"])["delta"]))
     return Entry(
         sequence=row["sequence"],
         kind=_text(body["kind"]),

@@ -71,7 +71,8 @@ class Account:
     def left(self) -> float:
         """The largest epsilon of a question that is sure to be accepted, rounded down; 0 of a closed account.
 
-        With a delta, a larger one may be accepted, too: most selections cost less than their epsilon there.
+        What counts is the sum of the epsilons of all rounds, which for a question planned with a delta (``top_k``) is
+        more than the epsilon it asks for. An account with a delta may accept more: see ``docs/ledger.md``.
         """
         return fraction_down(self.epsilon - self.spent) if self.is_open else 0.0
 
@@ -81,11 +82,11 @@ class Account:
             "account": self.name,
             "unit": self.unit,
             "neighbours": str(self.neighbours),
-            "epsilon": _as_written(self.epsilon),
-            "delta": _as_written(self.delta),
+            "epsilon": as_written(self.epsilon),
+            "delta": as_written(self.delta),
             "spent": fraction_up(self.spent),
             "left": self.left,
-            "set_aside": _as_written(self.set_aside),
+            "set_aside": as_written(self.set_aside),
             "set_aside_spent": fraction_up(self.set_aside_spent),
             "open": self.is_open,
             "entries": self.entries,
@@ -157,7 +158,10 @@ class Verified:
         return {"account": self.account, "entries": self.entries, "head": self.head}
 
 
-def _as_written(exact: Fraction) -> float:
+def as_written(exact: Fraction) -> float:
     """A limit as the number whose decimals are the limit, if there is one; else rounded down."""
-    nearest = exact.numerator / exact.denominator
+    try:
+        nearest = exact.numerator / exact.denominator
+    except OverflowError:
+        return fraction_down(exact)
     return nearest if Fraction(repr(nearest)) == exact else fraction_down(exact)

@@ -17,6 +17,7 @@ from dpselect.ledger.arguments import short_text
 from dpselect.ledger.chain import FIRST, canonical, entry_hash, release_hash
 from dpselect.ledger.costs import Cost
 from dpselect.ledger.damage import readable
+from dpselect.ledger.exact import fraction_of
 from dpselect.ledger.records import Verified
 from dpselect.ledger.schema import accounts, entries, releases
 
@@ -102,14 +103,14 @@ def _after(body: Mapping[str, Any], state: State | None, terms: Terms) -> State:
     if state is None:
         if body["kind"] != "open" or body["terms"] != terms.to_text():
             raise _WrongEntryError("does not open the account on its terms")
-        return State.opened(terms, epsilon=Fraction(body["epsilon"]), unit=body["unit"])
+        return State.opened(terms, epsilon=fraction_of(body["epsilon"]), unit=body["unit"])
     if not state.is_open:
         raise _WrongEntryError("comes after the account was closed")
     match body["kind"]:
         case "charge":
             return _charged(body, state, terms)
         case "limit":
-            limited = state.limited(Fraction(body["epsilon"]))
+            limited = state.limited(fraction_of(body["epsilon"]))
         case "close":
             limited = state.closed()
         case _:

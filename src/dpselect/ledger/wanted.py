@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import functools
-import math
-import sys
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import cast
 
 from dpselect.accounting.events import Event, Run, to_json
-from dpselect.accounting.rounding import fraction_up
-from dpselect.errors import ChargeRefusedError, InvalidParameterError, Shown, WrongAccountError
-from dpselect.ledger.accounts import State, Terms, described
-from dpselect.ledger.arguments import short_text
+from dpselect.errors import InvalidParameterError, Shown, WrongAccountError
+from dpselect.ledger.accounts import State, Terms
+from dpselect.ledger.arguments import any_text, short_text
 from dpselect.ledger.chain import question_digest
-from dpselect.ledger.costs import Cost
 from dpselect.privacy import Neighbours
 
 _as_json = functools.lru_cache(maxsize=256)(to_json)  # the same is asked again and again
@@ -44,7 +39,7 @@ class Wanted:
     question: str | None
 
     @classmethod
-    def of(cls, account: object, what: object, *, request: object, question: str) -> Wanted:
+    def of(cls, account: object, what: object, *, request: object, question: object) -> Wanted:
         """From what a caller gave.
 
         Raises:
@@ -55,6 +50,7 @@ class Wanted:
             raise InvalidParameterError("event", what, "an event or a Run of dpselect.accounting")
         run = what if isinstance(what, Run) else None
         text = _as_json(run if run else cast(Event, what))
+        words = any_text(question, "question")
         asked = None if request is None else short_text(request, "request")
         return cls(
             account=name,
@@ -63,7 +59,7 @@ class Wanted:
             neighbours=run.neighbours if run else None,
             unit=run.unit if run else None,
             request=asked,
-            question=None if asked is None else question_digest(text, question),
+            question=None if asked is None else question_digest(text, words),
         )
 
     def check_for(self, terms: Terms, state: State) -> None:
@@ -74,15 +70,3 @@ class Wanted:
         if None not in (self.unit, state.unit) and self.unit != state.unit:
             expected = f"{state.unit!r}, whom account {terms.name!r} protects"
             raise WrongAccountError("unit", Shown(repr(self.unit)), expected, "Nothing was charged.")
-
-    def refusal(self, terms: Terms, state: State, cost: Cost, *, ledger: str) -> ChargeRefusedError:
-        """Why an account has not enough left."""
-        account = described(terms, state, "")
-        if self.event.delta and state.total.delta + Fraction(self.event.delta) > terms.set_aside:
-            text = f"account {terms.name!r} keeps no such delta for mechanisms that have one of their own"
-        else:
-            price = fraction_up(cost.pure)
-            shown = repr(price) if math.isfinite(price) else f"more than {sys.float_info.max!r}"
-            limit = float(account.epsilon)
-            text = f"account {terms.name!r} has epsilon={account.left!r} left of {limit!r}; this would cost {shown}"
-        return ChargeRefusedError(ledger, f"{text}. Nothing was charged or drawn.", account.left)

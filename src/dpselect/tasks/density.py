@@ -100,20 +100,25 @@ class Density(Task[UnitValues]):
 
     @property
     def error_bound(self) -> float:
-        r"""At the confidence of a release, whatever the data.
+        """`error_bound_at` the confidence of a release."""
+        return self.error_bound_at(CONFIDENCE)
+
+    def error_bound_at(self, confidence: float) -> float:
+        r"""With probability `confidence`, whatever the data.
 
         Of noisy counts: how far each of them is from the truth at most, in units. Of a sample: Kolmogorov and Smirnov's
-        distance, at most :math:`1/(2k) + \frac{2}{\varepsilon n} (\ln \binom{k + m}{m} + \ln 100)`, and at most 1.
+        distance, at most :math:`1/(2k) + \frac{2}{\varepsilon n} (\ln \binom{k + m}{m} - \ln(1 - c))`
+        with confidence c, and at most 1.
 
         Proof: ``proofs/density.md``, "At a table".
         """
         if isinstance(self.mechanism, NoisyHistogramMechanism):
-            return float(self.mechanism.error_bound(self.bins.count, confidence=CONFIDENCE))
+            return float(self.mechanism.error_bound(self.bins.count, confidence=confidence))
         assert self.units is not None
         assert self.mechanism.k is not None
         k, m = self.mechanism.k, self.bins.count
         samples = math.lgamma(k + m + 1.0) - math.lgamma(k + 1.0) - math.lgamma(m + 1.0)
-        worst = 0.5 / k + 2.0 / self.mechanism.epsilon / self.units * (samples - math.log1p(-CONFIDENCE))
+        worst = 0.5 / k + 2.0 / self.mechanism.epsilon / self.units * (samples - math.log1p(-confidence))
         return min(1.0, worst * (1.0 + 1e-9))
 
     @property

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import cast
+from typing import cast, get_args
 
 from dpselect.accounting.events.properties import (
     ApproximateEvent,
@@ -123,11 +123,12 @@ Event = (
     | SequenceEvent
     | NonAdaptiveEvent
 )
+_KINDS = frozenset(get_args(Event))
 
 
 def checked_event(value: object, name: str = "event") -> Event:
-    """`value`, or an error if it is no event."""
-    if not isinstance(value, Event):
+    """`value`, or an error if it is no event, or of a class derived from one: that may mean anything."""
+    if not isinstance(value, Event) or type(value) not in _KINDS:
         raise InvalidParameterError(name, value, "an event of dpselect.accounting")
     return value
 

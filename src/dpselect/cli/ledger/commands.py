@@ -5,7 +5,7 @@ from __future__ import annotations
 from cyclopts import App
 
 from dpselect.cli.ledger.output import show_accounts, show_history, show_verified
-from dpselect.cli.options import Json, Number
+from dpselect.cli.options import Exact, Json, exact
 
 ledger_app = App(
     name="ledger",
@@ -23,8 +23,9 @@ def open_account(
     account: str,
     /,
     *,
-    epsilon: Number,
-    delta: Number = 0.0,
+    epsilon: Exact,
+    delta: Exact = "0",
+    set_aside: Exact = "0",
     unit: str | None = None,
     neighbours: str = "add_remove",
     as_json: Json = False,
@@ -37,9 +38,12 @@ def open_account(
     Args:
         ledger: The ledger; a file is created if there is none.
         account: Name of the new account.
-        epsilon: The limit, compared exactly. Ten times 0.1, which is a little more than a tenth to a computer, fit into
-            1.000001, but not into 1.
-        delta: Probability with which epsilon may fail; more than 0 lets more answers through, from about ten on.
+        epsilon: The limit, compared exactly. A fraction such as 1/10 is just that; a decimal is the number that a
+            computer makes of it, as it is of a question's epsilon: 0.5 and 0.25 are exact, 0.1 is a little more than a
+            tenth. So one 0.1 fits into 0.1, but not into 1/10; ten of them into 1.000001, but not into 1.
+        delta: Probability with which epsilon may fail, written likewise; more than 0 lets more answers through, from
+            about ten on.
+        set_aside: How much of delta is kept for mechanisms that have a delta of their own.
         unit: Column that says who is protected. Default: that of the first answer.
         neighbours: add_remove, or replace_one if how many units there are is public.
         as_json: Print a JSON object instead of a table.
@@ -47,7 +51,14 @@ def open_account(
     from dpselect.ledger import Ledger
 
     with Ledger(ledger) as opened:
-        account_opened = opened.open_account(account, epsilon=epsilon, delta=delta, unit=unit, neighbours=neighbours)
+        account_opened = opened.open_account(
+            account,
+            epsilon=exact(epsilon, "epsilon"),
+            delta=exact(delta, "delta"),
+            set_aside=exact(set_aside, "set_aside"),
+            unit=unit,
+            neighbours=neighbours,
+        )
     show_accounts([account_opened], as_json=as_json)
 
 
@@ -84,19 +95,19 @@ def history(ledger: str, account: str, /, *, as_json: Json = False) -> None:
 
 
 @ledger_app.command
-def limit(ledger: str, account: str, /, *, epsilon: Number, as_json: Json = False) -> None:
+def limit(ledger: str, account: str, /, *, epsilon: Exact, as_json: Json = False) -> None:
     """Raise or lower the limit of an account; the change is an entry of its own.
 
     Args:
         ledger: The ledger.
         account: Name of the account.
-        epsilon: The new limit; at least what is spent.
+        epsilon: The new limit, a decimal or a fraction such as 1/3; at least what is spent.
         as_json: Print a JSON object instead of a table.
     """
     from dpselect.ledger import Ledger
 
     with Ledger(ledger) as opened:
-        changed = opened.set_limit(account, epsilon=epsilon)
+        changed = opened.set_limit(account, epsilon=exact(epsilon, "epsilon"))
     show_accounts([changed], as_json=as_json)
 
 

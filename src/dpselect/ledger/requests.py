@@ -1,0 +1,61 @@
+"""What a request id was answered with: looked up before a charge, and kept after a draw."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from dpselect.errors import InvalidCertificateError, LedgerDamagedError, RequestReusedError, Shown
+from dpselect.ledger import store
+from dpselect.ledger.chain import release_hash
+from dpselect.ledger.damage import readable
+from dpselect.ledger.reading import question_of, receipt_of
+from dpselect.ledger.records import Receipt
+from dpselect.ledger.wanted import Wanted
+
+
+def answered(connection: sa.Connection, row: store.AccountRow, wanted: Wanted, *, ledger: str) -> Receipt | None:
+    """The receipt with the answer that is stored for the request, if there is one.
+
+    Raises:
+        RequestReusedError: the request id belongs to another question.
+        LedgerDamagedError: the answer, or a charge under the id, is not what was written.
+    """
+    if wanted.request is None:
+        return None
+    name = row.terms.name
+    held = store.entries_under(connection, row.terms, wanted.request, ledger=ledger)
+    for entry in held:
+        with readable(ledger, name, entry["sequence"]):
+            known = question_of(entry)
+        if known != wanted.question:
+            shown, hint = Shown(repr(wanted.request)), "Nothing was charged. Take another id for another question."
+            raise RequestReusedError("request", shown, "an id not used for another question", hint)
+    found = [entry for entry in held if entry["release"] is not None]
+    for entry in found:
+        if release_hash(entry["hash"], entry["release"]) != entry["release_hash"]:
+            text = f"the release stored for request {wanted.request!r} is not the one once stored."
+            raise LedgerDamagedError(ledger, text)
+    if not found:
+        return None
+    with readable(ledger, name, found[0]["sequence"]):
+        return receipt_of(found[0])
+
+
+def kept(
+    connection: sa.Connection, row: store.AccountRow, receipt: Receipt, request: str, release: str, *, ledger: str
+) -> str:
+    """`release`, now stored for the charge of `receipt`; or the one that was stored for its request before.
+
+    Raises:
+        InvalidCertificateError: the receipt is not one of this ledger's.
+    """
+    held = store.entries_under(connection, row.terms, request, ledger=ledger)
+    mine = [entry for entry in held if entry["sequence"] == receipt.sequence]
+    if not mine or mine[0]["hash"] != receipt.hash:
+        raise InvalidCertificateError("receipt", receipt, "the receipt of a charge of this ledger")
+    for entry in held:
+        if entry["release"] is not None:
+            return str(entry["release"])
+    digest = release_hash(receipt.hash, release)
+    store.insert_release(connection, row.terms.number, receipt.sequence, body=release, digest=digest)
+    return release

@@ -1,0 +1,90 @@
+"""Whatever a caller gives, one error of ours that names it, and nothing is charged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from dpselect.accounting.events import ComposedEvent, PureEvent, Run
+from dpselect.errors import ChargeRefusedError, InvalidParameterError
+from dpselect.ledger import Ledger
+from dpselect.ledger.accounts import State, Terms, described
+from dpselect.ledger.refusals import refusal
+from dpselect.privacy import Neighbours
+
+HALF = PureEvent(epsilon=0.5)
+NO_TEXTS: list[Any] = [None, b"x", 7, ["x"], "\ud800", "a\x00b"]
+
+
+class DerivedEvent(PureEvent):
+    """Of a class that no accountant knows."""
+
+
+class DerivedGroup(ComposedEvent):
+    """Likewise."""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open_account("clicks", epsilon=1)
+        yield ledger
+
+
+@pytest.mark.parametrize("limit", [10**400, Fraction(10**400), Fraction(10**400, 3), 2**1024])
+def test_a_limit_above_every_double_is_refused(file: Ledger, limit: object) -> None:
+    for act in (lambda: file.open_account("more", epsilon=limit), lambda: file.set_limit("clicks", epsilon=limit)):
+        with pytest.raises(InvalidParameterError, match=r"epsilon=.*: expected a finite number"):
+            act()
+    assert file.account("clicks").entries == 1
+
+
+def test_a_limit_that_an_earlier_version_took_is_shown(file: Ledger) -> None:
+    limit = Fraction(10**400)
+    terms = Terms.new(1, "a", neighbours=Neighbours.ADD_REMOVE, epsilon=limit, delta=Fraction(0), set_aside=Fraction(0))
+    state = State.opened(terms, epsilon=limit, unit=None)
+    assert described(terms, state, "").to_dict()["epsilon"] == 1.7976931348623157e308
+    text = refusal(HALF, terms.cost(HALF), terms, state, ledger="a").what
+    assert "left of 1.7976931348623157e+308" in text
+
+
+@pytest.mark.parametrize("question", NO_TEXTS)
+@pytest.mark.parametrize("request_id", [None, "november"])
+def test_a_question_is_a_text(file: Ledger, question: Any, request_id: str | None) -> None:
+    for act in (file.charge, file.look):
+        with pytest.raises(InvalidParameterError, match="question"):
+            act("clicks", HALF, request=request_id, question=question)
+    assert file.account("clicks").entries == 1
+
+
+@pytest.mark.parametrize("release", NO_TEXTS)
+def test_a_release_is_a_text(file: Ledger, release: Any) -> None:
+    receipt = file.charge("clicks", HALF, request="november")
+    with pytest.raises(InvalidParameterError, match="release"):
+        file.store_release(receipt, release)
+    assert file.store_release(receipt, "äöü\n") == "äöü\n"
+
+
+@pytest.mark.parametrize("receipt", [None, "receipt", 7])
+def test_a_receipt_is_one(file: Ledger, receipt: Any) -> None:
+    with pytest.raises(InvalidParameterError, match="receipt"):
+        file.store_release(receipt, "answer")
+
+
+@pytest.mark.parametrize("event", [DerivedEvent(epsilon=0.5), DerivedGroup(event=HALF, count=1)])
+def test_an_event_of_a_derived_class_is_none(file: Ledger, event: Any) -> None:
+    for act in (
+        lambda: file.charge("clicks", event),
+        lambda: file.look("clicks", event),
+        lambda: ComposedEvent(event=event, count=2),
+        lambda: Run(event=event, mechanism="m", neighbours=cast(Neighbours, "add_remove"), unit="unit"),
+    ):
+        with pytest.raises(InvalidParameterError, match="event=<Derived"):
+            act()
+    assert file.account("clicks").entries == 1
+    with pytest.raises(ChargeRefusedError):  # the control: of the class itself it is only too much
+        file.charge("clicks", PureEvent(epsilon=2.0))

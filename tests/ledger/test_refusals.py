@@ -1,0 +1,98 @@
+"""What a refusal says would fit, fits: of any question, and of a `top_k` planned anew at that epsilon."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpselect.accounting import BoundedRangeEvent, ComposedEvent, Event, NonAdaptiveEvent, PureEvent, SequenceEvent
+from dpselect.errors import ChargeRefusedError
+from dpselect.ledger import Ledger
+from dpselect.ledger.accounts import State, Terms
+from dpselect.ledger.refusals import refusal, scaled, sure_share
+from dpselect.mechanisms.top_k import plan_top_k
+from dpselect.privacy import Neighbours
+
+
+def top_k_event(k: int, *, epsilon: float, delta: float) -> ComposedEvent:
+    return plan_top_k(1000, k, epsilon=epsilon, delta=delta, sensitivity=1, monotonic=True).event
+
+
+def account(epsilon: float, delta: float, spent: float = 0.0) -> tuple[Terms, State]:
+    limit = Fraction(epsilon)
+    neighbours = Neighbours.ADD_REMOVE
+    terms = Terms.new(1, "a", neighbours=neighbours, epsilon=limit, delta=Fraction(delta), set_aside=Fraction(0))
+    state = State.opened(terms, epsilon=limit, unit=None)
+    return terms, state.charged(terms.cost(PureEvent(epsilon=spent)), unit=None) if spent else state
+
+
+@pytest.mark.parametrize("k", [5, 10, 20, 50, 100])
+def test_the_refusal_of_a_top_k_says_what_is_spent_and_what_fits(tmp_path: Path, k: int) -> None:
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open_account("clicks", epsilon=1, delta=1e-6)
+        with pytest.raises(ChargeRefusedError) as refused:
+            ledger.charge("clicks", top_k_event(k, epsilon=1.0, delta=1e-6))
+        found = re.search(
+            r"left of 1\.0; with this, (1\.0\d+) would be spent\. At (0\.[89]\d+) times", refused.value.what
+        )
+        assert found is not None
+        assert 1.0 < float(found[1]) < 1.06
+        ledger.charge("clicks", top_k_event(k, epsilon=float(found[2]), delta=1e-6))
+
+
+@pytest.mark.parametrize("delta", [1e-4, 1e-6, 1e-9])
+@pytest.mark.parametrize("k", [3, 10, 100])
+@pytest.mark.parametrize("asked", [0.25, 1.0, 4.0, 16.0])
+@pytest.mark.parametrize("limit", [0.5, 2.0])
+def test_a_top_k_at_the_share_that_is_told_fits(delta: float, k: int, asked: float, limit: float) -> None:
+    terms, state = account(limit, 1e-6, spent=limit / 4)
+    event = top_k_event(k, epsilon=asked, delta=delta)
+    if terms.allow(state.epsilon, state.total + terms.cost(event)):
+        return
+    share = sure_share(event, terms, state)
+    assert share < 1.0
+    if share == 0.0:
+        assert asked > 20 * limit  # far from the mark
+        return
+    smaller = top_k_event(k, epsilon=share * asked, delta=delta)
+    assert terms.allow(state.epsilon, state.total + terms.cost(smaller))
+
+
+singles = st.builds(BoundedRangeEvent, epsilon=st.floats(0.01, 50)) | st.builds(PureEvent, epsilon=st.floats(0.01, 50))
+events = singles | st.builds(ComposedEvent, event=singles, count=st.integers(1, 500))
+
+
+@given(events, st.sampled_from([0.0, 1e-6]))
+def test_the_share_fits_and_much_more_does_not(event: Event, spent: float) -> None:
+    terms, state = account(1.0, 1e-6, spent)
+    share = Fraction(str(sure_share(event, terms, state)))
+    if share:
+        assert terms.allow(state.epsilon, state.total + terms.cost(scaled(event, share)))
+    if isinstance(event, (BoundedRangeEvent, PureEvent)) and event.epsilon > 1.01:
+        assert not terms.allow(state.epsilon, state.total + terms.cost(scaled(event, share + Fraction(2, 1000))))
+
+
+def test_every_part_of_a_group_is_scaled() -> None:
+    many = NonAdaptiveEvent(event=BoundedRangeEvent(epsilon=1), count=3)
+    group = SequenceEvent(events=(PureEvent(epsilon=4), ComposedEvent(event=many, count=2)))
+    assert scaled(group, Fraction(1, 4)).epsilon == group.epsilon / 4
+
+
+def test_nothing_is_advised_where_nothing_fits() -> None:
+    terms, state = account(1.0, 1e-6, spent=1.0)
+    event = PureEvent(epsilon=5e-324)
+    text = refusal(event, terms.cost(event), terms, state, ledger="a").what
+    assert "would fit" not in text
+    assert "has epsilon=0.0 left of 1.0; this would cost 5e-324. Nothing was" in text
+
+
+def test_without_a_delta_the_rounds_are_added_up(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open_account("clicks", epsilon=1)
+        with pytest.raises(ChargeRefusedError, match=r"this would cost 2\.04\d*, the sum of its rounds\. Nothing"):
+            ledger.charge("clicks", top_k_event(20, epsilon=1.0, delta=1e-6))

@@ -1,0 +1,167 @@
+"""Certificates whose parts contradict each other, edited with care, and others that are true and must pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpselect as dps
+from dpselect.accounting import LaplaceProfileEvent
+from dpselect.certificate_claims import check_value
+from dpselect.certificates import check
+from dpselect.errors import InvalidCertificateError, InvalidParameterError
+from dpselect.release import Release, canonical_json, digest
+from dpselect.summaries import PublicDomain
+
+CLICKS = str(Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet")
+VISITS = dps.Dataset(CLICKS, unit="session")
+PAGES = range(3, 100, 2)
+GRID: dict[str, Any] = {"bounds": (0, 120), "step": 0.1, "epsilon": 0.5}
+
+ASK: dict[str, Callable[[], Release]] = {
+    "most_common": lambda: VISITS.most_common("page", candidates=PAGES, epsilon=0.5),
+    "most_common of a falling range": lambda: VISITS.most_common("page", candidates=PAGES[::-1], epsilon=0.5),
+    "most_common of a list": lambda: VISITS.most_common("page", candidates=[7, 5], epsilon=0.5),
+    "top_k": lambda: VISITS.top_k("page", 3, candidates=PAGES, epsilon=0.5),
+    "top_k with delta": lambda: VISITS.top_k("page", 30, candidates=PAGES, epsilon=0.5, delta=1e-6),
+    "quantile": lambda: VISITS.quantile("page", 0.9, max_rows_per_unit=3, **GRID),
+    "quantile between bounds": lambda: VISITS.quantile("page", 1, bounds=(0, 120), epsilon=0.5),
+    "quantiles": lambda: VISITS.quantiles("page", [0.75, 0.25], max_rows_per_unit=2, **GRID),
+    "quantiles by halving": lambda: VISITS.quantiles("page", [0.5, 0.2, 0.8], method="halving", **GRID),
+    "best_price": lambda: VISITS.best_price("page", prices=[1, 2.5, 4], epsilon=0.5, max_rows_per_unit=2),
+    "best_price of thirds": lambda: VISITS.best_price("page", prices=[Fraction(1, 3), Fraction(2, 3)], epsilon=0.5),
+    "best_price of one": lambda: VISITS.best_price("page", prices=[2**60 + 3], epsilon=0.5),
+    "best_price between bounds": lambda: VISITS.best_price("page", bounds=(1, 40), epsilon=0.5),
+    "density": lambda: VISITS.density("page", bounds=(0, 100), bins=4, epsilon=0.5),
+    "density by sample": lambda: VISITS.density(
+        "page", bounds=(0, 100), bins=4, epsilon=0.5, method="sample", units=10**6
+    ),
+}
+
+
+def edited(release: Release, path: str, value: Any) -> str:
+    """The certificate with one field changed, and a digest that fits."""
+    held = release.to_dict()
+    *inside, last = path.split(".")
+    part = held
+    for key in inside:
+        part[key] = dict(part[key])
+        part = part[key]
+    part[last] = value
+    return canonical_json(held | {"digest": digest(held)})
+
+
+@pytest.mark.parametrize("question", ASK)
+def test_a_true_certificate_passes(question: str) -> None:
+    release = ASK[question]()
+    assert check(release.to_json()).release.to_json() == release.to_json()
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "value", "field"),
+    [
+        ("most_common", "value", 4, "value"),
+        ("most_common", "value", 101, "value"),
+        ("most_common of a falling range", "value", 4, "value"),
+        ("top_k", "value", [3, 5, 3], "value"),
+        ("top_k", "value", [3, 5, 120], "value"),
+        ("quantile", "value", 120.1, "value"),
+        ("quantile", "value", -0.1, "value"),
+        ("quantile", "value", 30.05, "value"),
+        ("quantile between bounds", "value", 120.5, "value"),
+        ("quantiles", "value", [30.1, 50.2], "value"),
+        ("quantiles", "value", [50.1, 30.25], "value"),
+        ("best_price", "value", 0.5, "value"),
+        ("best_price", "value", 4.5, "value"),
+        ("best_price of thirds", "value", 0.5, "value"),
+        ("best_price of one", "value", 2**59, "value"),
+        ("best_price between bounds", "value", 41, "value"),
+        ("density", "value", [0.5, 0.5, 0.5, 0.5], "value"),
+        ("density", "value", [0.5, 0.5, 0.5, -0.5], "value"),
+        ("density", "value", [0.1, 0.1, 0.1, 0.1], "value"),
+        ("density by sample", "value", [0.1234567, 0.0, 0.0, 0.0], "value"),
+        ("most_common", "candidates.count", 1000, "error_bound"),
+        ("most_common", "candidates.range", {"first": 3, "last": 101, "step": 2}, "candidates.range"),
+        ("most_common", "candidates.range", {"first": 3, "last": 99, "step": 0}, "candidates.range"),
+        ("most_common of a list", "candidates.kind", "booleans", "value"),
+        ("quantile", "candidates.step", 0.2, "candidates.step"),
+        ("best_price", "candidates.lowest", 4.0, "candidates"),
+        ("quantile", "mechanism.name", "QuantilesMechanism", "mechanism.name"),
+        ("quantile", "mechanism.rounds", 2, "mechanism.rounds"),
+        ("quantile", "mechanism.sensitivity", 0.5, "mechanism.sensitivity"),
+        ("best_price", "mechanism.sensitivity", 4.0, "mechanism.sensitivity"),
+        ("density", "mechanism.monotonic", False, "mechanism.sensitivity"),
+        ("best_price", "guarantee.epsilon", 5.0, "event"),
+        ("top_k", "guarantee.epsilon", 5.0, "guarantee.epsilon"),
+        ("top_k", "event.count", 2, "guarantee.epsilon"),
+        ("top_k with delta", "error_bound.within", 1.0, "error_bound"),
+        ("density", "error_bound.within", 1.0, "error_bound"),
+        ("density by sample", "error_bound.within", 0.0001, "error_bound"),
+        ("quantile between bounds", "guarantee.neighbours", "replace_one", "guarantee.neighbours"),
+        ("most_common", "proofs", ["proofs/top_k.md"], "proofs"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(question: str, path: str, value: Any, field: str) -> None:
+    text = edited(ASK[question](), path, value)
+    with pytest.raises(InvalidCertificateError, match=f"<{field}>"):
+        check(text)
+
+
+def test_a_larger_epsilon_buys_no_smaller_error_bound() -> None:
+    cheap, dear = (VISITS.most_common("page", candidates=PAGES, epsilon=epsilon) for epsilon in (0.5, 5.0))
+    held = dear.to_dict() | {"event": cheap.to_dict()["event"]}
+    with pytest.raises(InvalidCertificateError, match="<event>"):
+        check(canonical_json(held | {"digest": digest(held)}))
+    several = [VISITS.top_k("page", 2, candidates=PAGES, epsilon=epsilon) for epsilon in (0.5, 5.0)]
+    held = several[1].to_dict() | {"event": several[0].to_dict()["event"]}
+    with pytest.raises(InvalidCertificateError, match=r"<guarantee.epsilon>"):
+        check(canonical_json(held | {"digest": digest(held)}))
+
+
+@pytest.mark.parametrize(
+    ("unit", "neighbours", "passes"),
+    [("session", "add_remove", True), ("person_id", "add_remove", False), ("session", "replace_one", False)],
+)
+def test_a_bare_charge_protects_what_its_account_does(tmp_path: Path, unit: str, neighbours: str, passes: bool) -> None:
+    release = VISITS.most_common("page", candidates=PAGES, epsilon=0.5)
+    assert isinstance(release.event, LaplaceProfileEvent)
+    with dps.Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open_account("clicks", epsilon=1, unit=unit, neighbours=neighbours)
+        receipt = ledger.charge("clicks", release.event)
+        text = edited(release, "receipt", receipt.to_dict())
+        if passes:
+            assert check(text, ledger=ledger).charged
+            return
+        with pytest.raises(InvalidCertificateError, match="<guarantee>"):
+            check(text, ledger=ledger)
+
+
+fractions = st.fractions(-(10**6), 10**6, max_denominator=10**9)
+steps = st.one_of(st.fractions(Fraction(1, 10**9), 100), st.sampled_from([0.1, 0.01, 1, 1e-7, 2.5]))
+
+
+@given(fractions, steps, st.integers(1, 10**6), st.data())
+def test_every_point_of_every_grid_passes(lower: Fraction, step: Any, count: int, data: st.DataObject) -> None:
+    exact = Fraction(repr(step)) if isinstance(step, float) else Fraction(step)
+    try:
+        domain = PublicDomain.given((lower, lower + count * exact), step=step)
+    except InvalidParameterError:  # finer than doubles can tell apart
+        return
+    assert domain.grid is not None
+    place = data.draw(st.integers(0, count))
+    about = {"task": "quantile", "candidates": domain.description(), "arguments": {}}
+    check_value(_with_value(domain.grid.point(place), about))
+    between = (domain.grid.point(place) + domain.grid.point(min(place + 1, count))) / 2
+    if float(domain.grid.step) > 1e-6 and place < count:  # the control
+        with pytest.raises(InvalidCertificateError, match="<value>"):
+            check_value(_with_value(between, about))
+
+
+def _with_value(value: float, about: dict[str, Any]) -> Any:
+    return type("Certified", (), {**about, "value": value})
