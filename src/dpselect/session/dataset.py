@@ -34,6 +34,8 @@ class Dataset:
         unit: name of the column that says whose row it is: who is protected. All rows with the same value are one
             unit, in whichever file; rows in which it is missing belong to nobody and are left out.
         progress: called now and then during long scans with the fraction read, from 0 to 1.
+        memory_limit: such as ``"2GiB"``, or a number of bytes: what may be used for grouping rows before they go to a
+            temporary folder on disk. By default most of the machine's memory.
         ledger: a `dpselect.Ledger` or its URL. Goes together with `account`.
         account: name of the account that all releases are charged to; it has to protect the same unit.
 
@@ -43,7 +45,7 @@ class Dataset:
     drawn then.
 
     Raises:
-        InvalidParameterError: only one of `ledger` and `account`.
+        InvalidParameterError: only one of `ledger` and `account`; or `memory_limit` is no size of memory.
         InvalidDataError: no such table or column, or a file is not what its name says. No error ever depends on,
             or quotes, a row.
 
@@ -60,11 +62,12 @@ class Dataset:
         *,
         unit: str,
         progress: Callable[[float], None] | None = None,
+        memory_limit: str | int | None = None,
         ledger: Ledger | str | Path | None = None,
         account: str | None = None,
     ) -> None:
         self._spending = Spending(ledger, account)
-        self._rows = Rows(source, unit=unit, progress=progress)
+        self._rows = Rows(source, unit=unit, progress=progress, memory_limit=memory_limit)
 
     def __repr__(self) -> str:
         return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"
