@@ -6,13 +6,20 @@ from pathlib import Path
 
 from dpselect.backends.contract import Table
 from dpselect.backends.files import FileSource
+from dpselect.backends.files.formats import Format
 from dpselect.backends.frames import frame_source
 from dpselect.backends.lazy import lazy_table, postgres_table
+from dpselect.backends.lazy.scanning import scanned_parquet
 from dpselect.backends.rows import StreamTable
-from dpselect.errors import InvalidDataError, Shown, describe
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
+
+ENGINES = ("duckdb", "polars", "spark")
+"""What can read files: the first one all of them, the others Parquet."""
 
 
-def open_table(source: object, *, table: object = None) -> Table:
+def open_table(
+    source: object, *, table: object = None, engine: object = None, memory_limit: int | None = None
+) -> Table:
     """The table behind `source`; nothing but headers, footers and schemas is read.
 
     Args:
@@ -20,26 +27,44 @@ def open_table(source: object, *, table: object = None) -> Table:
             frame of Polars, a DuckDB relation, a PySpark ``DataFrame`` or an Ibis table; the URL of a PostgreSQL
             server, ``postgresql://...``.
         table: which table of the server; nothing for other sources.
+        engine: what reads files, of `ENGINES`; nothing for other sources.
+        memory_limit: bytes that may be used here before rows spill to disk; None: most of the machine's. Engines that
+            hold their own rows have limits of their own.
 
     Raises:
         InvalidDataError: no such table, or nothing that a table can be read from.
+        InvalidParameterError: no such engine, or not for this source.
         TableUnavailableError: the server cannot be reached.
         MissingExtraError: the extra that the source needs is not installed.
     """
-    if isinstance(source, str) and source.startswith(("postgresql://", "postgres://")):
+    is_server = isinstance(source, str) and source.startswith(("postgresql://", "postgres://"))
+    is_path = isinstance(source, str | Path) and not is_server
+    if engine is not None and (engine not in ENGINES or not is_path):
+        expected = f"one of {', '.join(map(repr, ENGINES))}, for files only"
+        raise InvalidParameterError("engine", engine, expected)
+    if is_server:
         if not isinstance(table, str) or not table or "\0" in table:
             hint = "Say which table of the server: table='clicks', or 'schema.clicks'."
             raise InvalidDataError("table", table, "the name of a table", hint)
-        return postgres_table(source, table)
+        return postgres_table(str(source), table)
     if table is not None:
         raise InvalidDataError("table", Shown(describe(table)), "no table, as the source is one itself")
-    if isinstance(source, str | Path):
-        return StreamTable(FileSource.at(source))
+    if is_path:
+        return _of_files(FileSource.at(source), engine, memory_limit)
     lazy = lazy_table(source)
     if lazy is not None:
         return lazy
     frame = frame_source(source)
     if frame is not None:
-        return StreamTable(frame)
+        return StreamTable(frame, memory_limit)
     expected = "the path of a file, a glob, a frame, a lazy frame or the URL of a PostgreSQL server"
     raise InvalidDataError("source", Shown(describe(source)), expected)
+
+
+def _of_files(files: FileSource, engine: object, memory_limit: int | None) -> Table:
+    if engine in (None, "duckdb"):
+        return StreamTable(files, memory_limit)
+    if files.format is not Format.PARQUET:
+        hint = "Only Parquet says which types its columns have; another engine would guess them from the rows."
+        raise InvalidParameterError("engine", engine, "'duckdb' for files that are not Parquet", hint)
+    return scanned_parquet(files.paths, str(engine))
