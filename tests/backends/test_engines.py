@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from dpselect.backends.contract import Amount, Grouping, Table
-from dpselect.backends.opening import open_table
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends import engines, model
 from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS
+from tests.backends.engines import Opener
 
-# Ibis 12 calls DuckDB 2 by names that it had before.
-pytestmark = pytest.mark.filterwarnings("ignore:fetch_.* is deprecated:DeprecationWarning")
-
-MAKERS = {
-    "polars": engines.polars_lazy,
-    "duckdb": engines.duckdb_relation,
-    "spark": engines.spark_frame,
-    "ibis": engines.ibis_on_duckdb,
-}
-Opener = Callable[[pa.Table], Table]
-
-
-@pytest.fixture(scope="module", params=[*MAKERS, "postgres"])
-def opened(request: pytest.FixtureRequest) -> Opener:
-    """Puts rows into an engine and opens the table there."""
-    if request.param in MAKERS:
-        return lambda rows: open_table(MAKERS[request.param](rows))
-    server = request.getfixturevalue("postgres")
-
-    def on_the_server(rows: pa.Table) -> Table:
-        url, name = engines.postgres_table(rows, server)
-        return open_table(url, table=name)
-
-    return on_the_server
+pytestmark = engines.deprecations
 
 
 @pytest.fixture(scope="module")

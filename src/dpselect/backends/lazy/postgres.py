@@ -23,7 +23,7 @@ from dpselect.backends.lazy.postgres_rules import TYPES, expression, quoted
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import check_names, holds
 from dpselect.backends.rows.arrow import pa
-from dpselect.errors import InvalidDataError, Shown, TableUnavailableError
+from dpselect.errors import InvalidDataError, MissingExtraError, Shown, TableUnavailableError
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 Connect = Callable[[], Any]
@@ -167,6 +167,8 @@ def _connector(url: str, shown: str) -> Connect:
         postgres = ibis().postgres
         try:
             backend = postgres.connect(conninfo=url, port=None, options=_OPTIONS, application_name="dpselect")
+        except ImportError:
+            raise MissingExtraError("tables on PostgreSQL", "postgres") from None
         except Exception:  # noqa: BLE001 - no word of a server is passed on
             what = "the server cannot be reached, or does not let this user in"
             raise TableUnavailableError(shown, what) from None
