@@ -20,8 +20,10 @@ def counts(
     asked: dict[str, Asked] = {"who": Unit(unit), "what": Value(column, candidates.kind)}
     rows = _grouped(question, asked, grouping)
     rows, keys = matched(rows, "what", candidates, question), _keys(grouping, "what")
-    rows = _within_groups(question, rows.unique(), grouping) if chooses(grouping) else rows
-    return rows.group_by(*keys).agg(nw.col("who").n_unique().alias("number"))
+    if question.counts_distinct and not chooses(grouping):
+        return rows.group_by(*keys).agg(nw.col("who").n_unique().alias("number"))
+    once = _within_groups(question, rows.unique(), grouping)
+    return once.group_by(*keys).agg(nw.len().alias("number"))
 
 
 def totals(
