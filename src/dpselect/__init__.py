@@ -40,6 +40,7 @@ from dpselect.errors import (
     MissingExtraError,
     RequestReusedError,
     SelectionError,
+    TableUnavailableError,
     WrongAccountError,
 )
 from dpselect.mechanisms import (
@@ -127,6 +128,7 @@ __all__ = [
     "RequestReusedError",
     "SelectionError",
     "SmoothedHistogramMechanism",
+    "TableUnavailableError",
     "WrongAccountError",
     "__version__",
     "accounting",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dpselect.backends.contract import Amount, Grouping, Table
+from dpselect.mechanisms import PermuteAndFlip
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends import engines, model
 from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS
@@ -113,3 +114,19 @@ def test_an_empty_table(opened: Opener) -> None:
         assert [each.counts.tolist() for each in found] == [[0, 0]] * 3
     (values,) = table.gather(unit=unit, column=column, domain=PublicDomain.given((0, 1)), max_rows_per_unit=1)
     assert values.values.shape == (0,)
+
+
+def test_the_same_question_has_the_same_law(opened: Opener) -> None:
+    """By its probabilities: those of the mechanism on what this engine counts, and on what Python counts."""
+    rows = pa.table({"unit": [*range(30), *range(10), None], "value": [*(each % 3 for each in range(30)), *[2] * 11]})
+    candidates = [0, 1, 2, 3]
+    table = opened(rows)
+    (found,) = table.count(
+        unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given(candidates)
+    )
+    (expected,) = model.counts(rows.to_pylist(), "unit", "value", candidates)
+    mechanism = PermuteAndFlip(epsilon=0.5, sensitivity=1.0, monotonic=True)
+    law = mechanism.pmf(np.array(expected))
+    assert (mechanism.pmf(found.counts) == law).all()
+    nearby = np.array(expected) + np.array([0, 0, 1, 0])
+    assert not (mechanism.pmf(nearby) == law).all()  # control: one count more, as of rows without a unit

@@ -29,10 +29,12 @@ class Dataset:
 
     Args:
         source: path of a CSV or Parquet file, or a glob that matches several with the same columns; or a frame of
-            pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``. How rows are read, and which are
-            left out, is described in ``docs/tables.md``.
+            pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``; a lazy frame of Polars, a DuckDB
+            relation, a PySpark ``DataFrame`` or an Ibis table; or ``postgresql://user@host/database``, with `table`.
+            How rows are read, and which are left out, is described in ``docs/tables.md`` and ``docs/engines.md``.
         unit: name of the column that says whose row it is: who is protected. All rows with the same value are one
             unit, in whichever file; rows in which it is missing belong to nobody and are left out.
+        table: which table of the server, ``name`` or ``schema.name``; for no other source.
         progress: called now and then during long scans with the fraction read, from 0 to 1.
         ledger: a `dpselect.Ledger` or its URL. Goes together with `account`.
         account: name of the account that all releases are charged to; it has to protect the same unit.
@@ -44,6 +46,7 @@ class Dataset:
 
     Raises:
         InvalidParameterError: only one of `ledger` and `account`.
+        TableUnavailableError: the server cannot be reached, now or when a question is asked.
         InvalidDataError: no such table or column, or a file is not what its name says. No error ever depends on,
             or quotes, a row.
 
@@ -59,12 +62,13 @@ class Dataset:
         source: object,
         *,
         unit: str,
+        table: str | None = None,
         progress: Callable[[float], None] | None = None,
         ledger: Ledger | str | Path | None = None,
         account: str | None = None,
     ) -> None:
         self._spending = Spending(ledger, account)
-        self._rows = Rows(source, unit=unit, progress=progress)
+        self._rows = Rows(source, unit=unit, table=table, progress=progress)
 
     def __repr__(self) -> str:
         return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"

@@ -22,9 +22,11 @@ class Rows:
 
     __slots__ = ("_progress", "_source", "_table", "_unit")
 
-    def __init__(self, source: object, *, unit: str, progress: Callable[[float], None] | None) -> None:
+    def __init__(
+        self, source: object, *, unit: str, table: str | None, progress: Callable[[float], None] | None
+    ) -> None:
         self._source = source
-        self._table: Table = open_table(source)
+        self._table: Table = open_table(source, table=table)
         self._unit = self._table.unit(unit)
         self._progress = progress
 

@@ -31,7 +31,7 @@ Connect = Callable[[], Any]
 
 _CHUNK = 100_000
 _OPTIONS = "-c default_transaction_read_only=on -c standard_conforming_strings=on -c enable_nestloop=off"
-"""The last: of subqueries the planner knows no sizes, and a nested loop is the one join that a wrong guess makes endless."""
+"""The last: of subqueries the planner knows no sizes, and nested loops are what a wrong guess makes endless."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -64,7 +64,9 @@ class PostgresTable:
                 if backend.con.closed:
                     raise TableUnavailableError(server, "the connection broke") from None
                 hint = "Give its name, or schema.name, with the capitals it was created with."
-                raise InvalidDataError("table", Shown(repr(name)), "a table that this user may read", hint) from None
+                raise InvalidDataError(
+                    "table", Shown(repr(name)), "a table with columns that this user may read", hint
+                ) from None
             source = f"{quoted(schema)}.{quoted(table)}" if schema else quoted(table)
             return cls(connect, source, shown, described_columns(described, shown))
 
