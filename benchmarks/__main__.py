@@ -58,6 +58,7 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_accounting.lines(),
         lines_leak.lines(),
         lines_ledger.lines(),
+        lines_engines.lines(),
     )
 
 
