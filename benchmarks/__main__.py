@@ -60,6 +60,7 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_leak.lines(),
         lines_ledger.lines(),
         lines_tables.lines(sizes),
+        lines_engines.lines(),
     )
 
 

@@ -41,6 +41,7 @@ from dpselect.errors import (
     MissingExtraError,
     RequestReusedError,
     SelectionError,
+    TableUnavailableError,
     WrongAccountError,
 )
 from dpselect.mechanisms import (
@@ -133,6 +134,7 @@ __all__ = [
     "RequestReusedError",
     "SelectionError",
     "SmoothedHistogramMechanism",
+    "TableUnavailableError",
     "WrongAccountError",
     "__version__",
     "accounting",

@@ -15,9 +15,17 @@ import ibis
 import polars as pl
 import psycopg
 import pyarrow as pa
+import pytest
 import sqlalchemy as sa
 
-Maker = Callable[[pa.Table], Any]
+from dpselect.backends.contract import Table
+from dpselect.backends.opening import open_table
+
+Opener = Callable[[pa.Table], Table]
+"""Puts rows into an engine and opens the table there."""
+
+# Ibis 12 calls DuckDB 2 by names that it had before.
+deprecations = pytest.mark.filterwarnings("ignore:fetch_.* is deprecated:DeprecationWarning")
 
 
 def polars_lazy(rows: pa.Table) -> pl.LazyFrame:
@@ -93,3 +101,21 @@ def postgres_table(rows: pa.Table, server: sa.Engine) -> tuple[str, str]:
             for row in zip(*(column.to_pylist() for column in rows.columns), strict=True):
                 copy.write_row(row)
     return url, name
+
+
+MAKERS = {"polars": polars_lazy, "duckdb": duckdb_relation, "spark": spark_frame, "ibis": ibis_on_duckdb}
+
+
+def opener(engine: str) -> Opener:
+    """How a table gets into an engine in this process."""
+    return lambda rows: open_table(MAKERS[engine](rows))
+
+
+def postgres_opener(server: sa.Engine) -> Opener:
+    """How a table gets onto a server."""
+
+    def opened(rows: pa.Table) -> Table:
+        url, name = postgres_table(rows, server)
+        return open_table(url, table=name)
+
+    return opened

@@ -2,43 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from dpselect.backends.contract import Amount, Grouping, Table
-from dpselect.backends.opening import open_table
+from dpselect.mechanisms import PermuteAndFlip
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends import engines, model
 from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS
+from tests.backends.engines import Opener
 
-# Ibis 12 calls DuckDB 2 by names that it had before.
-pytestmark = pytest.mark.filterwarnings("ignore:fetch_.* is deprecated:DeprecationWarning")
-
-MAKERS = {
-    "polars": engines.polars_lazy,
-    "duckdb": engines.duckdb_relation,
-    "spark": engines.spark_frame,
-    "ibis": engines.ibis_on_duckdb,
-}
-Opener = Callable[[pa.Table], Table]
-
-
-@pytest.fixture(scope="module", params=[*MAKERS, "postgres"])
-def opened(request: pytest.FixtureRequest) -> Opener:
-    """Puts rows into an engine and opens the table there."""
-    if request.param in MAKERS:
-        return lambda rows: open_table(MAKERS[request.param](rows))
-    server = request.getfixturevalue("postgres")
-
-    def on_the_server(rows: pa.Table) -> Table:
-        url, name = engines.postgres_table(rows, server)
-        return open_table(url, table=name)
-
-    return on_the_server
+pytestmark = engines.deprecations
 
 
 @pytest.fixture(scope="module")
@@ -138,3 +116,19 @@ def test_an_empty_table(opened: Opener) -> None:
         assert [each.counts.tolist() for each in found] == [[0, 0]] * 3
     (values,) = table.gather(unit=unit, column=column, domain=PublicDomain.given((0, 1)), max_rows_per_unit=1)
     assert values.values.shape == (0,)
+
+
+def test_the_same_question_has_the_same_law(opened: Opener) -> None:
+    """By its probabilities: those of the mechanism on what this engine counts, and on what Python counts."""
+    rows = pa.table({"unit": [*range(30), *range(10), None], "value": [*(each % 3 for each in range(30)), *[2] * 11]})
+    candidates = [0, 1, 2, 3]
+    table = opened(rows)
+    (found,) = table.count(
+        unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given(candidates)
+    )
+    (expected,) = model.counts(rows.to_pylist(), "unit", "value", candidates)
+    mechanism = PermuteAndFlip(epsilon=0.5, sensitivity=1.0, monotonic=True)
+    law = mechanism.pmf(np.array(expected))
+    assert (mechanism.pmf(found.counts) == law).all()
+    nearby = np.array(expected) + np.array([0, 0, 1, 0])
+    assert not (mechanism.pmf(nearby) == law).all()  # control: one count more, as of rows without a unit

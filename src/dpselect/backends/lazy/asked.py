@@ -58,6 +58,11 @@ class Question(Protocol):
         """The kinds of candidates that may be written into a query, where there are only a few."""
         ...
 
+    @property
+    def counts_distinct(self) -> bool:
+        """Whether counting different units in each group is quicker than first leaving out repeated rows."""
+        ...
+
     def rows(self, asked: Mapping[str, Asked]) -> Frame:
         """The rows, with a column for each name."""
         ...

@@ -9,9 +9,8 @@ from dpselect.errors import MissingExtraError
 
 
 def ibis() -> Any:
-    """The module ``ibis``, with what it needs for PostgreSQL."""
+    """The module ``ibis``."""
     try:
-        import_module("psycopg")
         return import_module("ibis")
     except ImportError:
         raise MissingExtraError("tables on PostgreSQL", "postgres") from None

@@ -34,6 +34,7 @@ class PolarsFrame:
 
     frame: Any
     columns: tuple[Column, ...]
+    counts_distinct = True
     in_filters = EVERY_KIND
     shown = "<Polars LazyFrame>"
 

@@ -23,14 +23,15 @@ from dpselect.backends.lazy.postgres_rules import TYPES, expression, quoted
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import check_names, holds
 from dpselect.backends.rows.arrow import pa
-from dpselect.errors import InvalidDataError, Shown, TableUnavailableError
+from dpselect.errors import InvalidDataError, MissingExtraError, Shown, TableUnavailableError
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 Connect = Callable[[], Any]
 """Makes a context that gives an Ibis backend, and leaves nothing behind."""
 
 _CHUNK = 100_000
-_OPTIONS = "-c default_transaction_read_only=on -c standard_conforming_strings=on"
+_OPTIONS = "-c default_transaction_read_only=on -c standard_conforming_strings=on -c enable_nestloop=off"
+"""The last: of subqueries the planner knows no sizes, and nested loops are what a wrong guess makes endless."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -63,7 +64,9 @@ class PostgresTable:
                 if backend.con.closed:
                     raise TableUnavailableError(server, "the connection broke") from None
                 hint = "Give its name, or schema.name, with the capitals it was created with."
-                raise InvalidDataError("table", Shown(repr(name)), "a table that this user may read", hint) from None
+                raise InvalidDataError(
+                    "table", Shown(repr(name)), "a table with columns that this user may read", hint
+                ) from None
             source = f"{quoted(schema)}.{quoted(table)}" if schema else quoted(table)
             return cls(connect, source, shown, described_columns(described, shown))
 
@@ -85,6 +88,7 @@ class PostgresQuestion:
     table: PostgresTable
     parts: dict[str, str] = field(default_factory=dict[str, str])
     lists: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    counts_distinct = False
     in_filters = EVERY_KIND - {CandidateKind.TEXT}  # text travels beside the SQL, whatever is in it
 
     def rows(self, asked: Mapping[str, Asked]) -> Frame:
@@ -167,6 +171,8 @@ def _connector(url: str, shown: str) -> Connect:
         postgres = ibis().postgres
         try:
             backend = postgres.connect(conninfo=url, port=None, options=_OPTIONS, application_name="dpselect")
+        except ImportError:
+            raise MissingExtraError("tables on PostgreSQL", "postgres") from None
         except Exception:  # noqa: BLE001 - no word of a server is passed on
             what = "the server cannot be reached, or does not let this user in"
             raise TableUnavailableError(shown, what) from None

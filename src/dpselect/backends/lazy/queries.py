@@ -1,4 +1,4 @@
-"""The questions as queries that every lazy question answers alike."""
+"""The questions as queries that every lazy engine answers alike."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ def counts(
     """``number`` of units for each ``what``, and each ``part`` if there are groups. Proof: ``proofs/counting.md``."""
     asked: dict[str, Asked] = {"who": Unit(unit), "what": Value(column, candidates.kind)}
     rows = _grouped(question, asked, grouping)
-    once = matched(rows, "what", candidates, question).unique()
-    keys = _keys(grouping, "what")
-    return _within_groups(question, once, grouping).group_by(*keys).agg(nw.len().alias("number"))
+    rows, keys = matched(rows, "what", candidates, question), _keys(grouping, "what")
+    if question.counts_distinct and not chooses(grouping):
+        return rows.group_by(*keys).agg(nw.col("who").n_unique().alias("number"))
+    once = _within_groups(question, rows.unique(), grouping)
+    return once.group_by(*keys).agg(nw.len().alias("number"))
 
 
 def totals(

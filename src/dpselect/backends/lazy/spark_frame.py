@@ -59,6 +59,7 @@ class SparkFrame:
 
     frame: Any
     columns: tuple[Column, ...]
+    counts_distinct = False
     in_filters = EVERY_KIND - {CandidateKind.DATE}  # PySpark cannot write dates before the year 1000
     shown = "<PySpark DataFrame>"
 

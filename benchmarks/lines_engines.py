@@ -1,0 +1,82 @@
+"""The top ten by distinct units through lazy engines, each beside the same query of the engine itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import dpselect as dps
+from benchmarks.line import Line
+from benchmarks.timing import ratio
+
+ROWS, UNITS, PAGES = 10**7, 10**6, 41_270
+AT_MOST = 1.2
+BUDGET = 120.0
+
+
+def lines() -> Iterator[Line]:
+    """One line for each engine."""
+    with tempfile.TemporaryDirectory(prefix="dpselect-bench-") as folder:
+        path = Path(folder, "clicks.parquet")
+        _write(path)
+        yield _line("Polars lazy", *_polars(path))
+        yield _line("PySpark, local", *_spark(path))
+
+
+def _write(path: Path) -> None:
+    """Clicks of a million sessions on pages of which few are popular."""
+    generator = np.random.default_rng(20261121)
+    pages = np.minimum(generator.zipf(1.3, ROWS), PAGES)
+    pq.write_table(pa.table({"session": generator.integers(0, UNITS, ROWS), "page": pages}), path)
+
+
+def _line(engine: str, source: Any, own: Callable[[], object]) -> Line:
+    clicks = dps.Dataset(source, unit="session")
+
+    def ours() -> object:
+        return clicks.top_k("page", 10, candidates=range(1, PAGES + 1), epsilon=1.0)
+
+    ours()  # the first query of an engine starts what all later ones use
+    return Line.of(
+        ratio(ours, own, pairs=9, budget=BUDGET),
+        what="top 10 by distinct units / the engine's own query",
+        case=engine,
+        n=ROWS,
+        dtype="rows",
+        unit="x",
+        at_most=AT_MOST,
+    )
+
+
+def _polars(path: Path) -> tuple[Any, Callable[[], object]]:
+    import polars as pl
+
+    rows = pl.scan_parquet(path)
+    visitors = rows.group_by("page").agg(pl.col("session").n_unique().alias("visitors"))
+    return rows, visitors.sort("visitors", descending=True).head(10).collect
+
+
+def _spark(path: Path) -> tuple[Any, Callable[[], object]]:
+    from pyspark.sql import SparkSession
+    from pyspark.sql import functions as spark
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    session = (
+        SparkSession.builder.master("local[*]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.memory", "4g")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", str(os.cpu_count()))
+        .getOrCreate()
+    )
+    rows = session.read.parquet(str(path))
+    visitors = rows.groupBy("page").agg(spark.countDistinct("session").alias("visitors"))
+    return rows, visitors.orderBy(spark.desc("visitors")).limit(10).collect

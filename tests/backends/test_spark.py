@@ -1,0 +1,75 @@
+"""Spark: tasks that run twice, what it prints, and frames that it alone can make."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ibis
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dpselect.backends.opening import open_table
+from dpselect.errors import InvalidDataError
+from dpselect.summaries import PublicCandidates, PublicDomain
+from tests.backends import engines
+
+UNITS = 400
+ROWS = pa.table({"unit": np.arange(UNITS).repeat(4), "value": np.arange(4 * UNITS) * 1.0})
+
+
+def failing_once(folder: Path, frame: Any) -> Any:
+    """`frame`, read by tasks of which each fails at its first attempt, after it has handed on some rows."""
+
+    def rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        for batch in batches:
+            yield batch
+            if context.attemptNumber() == 0:
+                (folder / f"{context.partitionId()}").touch()
+                raise RuntimeError("a task dies")
+
+    return frame.mapInArrow(rows, frame.schema)
+
+
+def test_a_task_that_runs_twice_gives_each_unit_its_rows_once(tmp_path: Path) -> None:
+    frame = failing_once(tmp_path, engines.spark_frame(ROWS))
+    table = open_table(frame)
+    domain = PublicDomain.given((0, 4 * UNITS))
+    (found,) = table.gather(unit=table.unit("unit"), column=table.column("value"), domain=domain, max_rows_per_unit=2)
+    assert os.listdir(tmp_path)  # tasks did die
+    whose = found.values.astype(int) // 4
+    assert np.bincount(whose, minlength=UNITS).tolist() == [2] * UNITS
+    assert len(set(found.values.tolist())) == 2 * UNITS
+
+
+def test_what_spark_says_of_a_row_is_not_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
+    names = pa.table({"unit": [1, 2], "value": ["7", "secret name"]})
+    table = open_table(engines.spark_frame(names).selectExpr("unit", "CAST(value AS INT) AS value"))
+    with pytest.raises(InvalidDataError, match="a table that can be read to its end") as caught:
+        table.count(unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given([7]))
+    printed = "".join(capfd.readouterr())
+    assert "secret" not in str(caught.value) + printed
+    assert caught.value.__cause__ is None
+
+
+def test_frames_that_are_refused() -> None:
+    frame = engines.spark_frame(ROWS)
+    for columns in ([], ["unit", "unit"], ["unit", "UNIT"]):
+        twice = frame.select(*(frame["unit"].alias(each) for each in columns))
+        with pytest.raises(InvalidDataError, match="columns"):
+            open_table(twice)
+
+
+def test_ibis_on_spark() -> None:
+    engines.spark_frame(ROWS).createOrReplaceTempView("given")
+    table = open_table(ibis.pyspark.connect(engines.spark()).table("given").filter(ibis._.unit < 2))
+    (found,) = table.count(
+        unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given([0.0, 4.0, 9.0])
+    )
+    assert found.counts.tolist() == [1, 1, 0]
