@@ -103,7 +103,7 @@ class Dataset:
         values = task.candidates.values
         asked = self._question("most_common", column, candidates=values)
         return self._spending.answer(
-            task, task.mechanism, lambda: self._rows.count(column, task.candidates), asked, request
+            task, task.mechanism, lambda: self._rows.select(column, task.candidates, task.mechanism), asked, request
         )
 
     def top_k(

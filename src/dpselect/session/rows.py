@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dpselect.backends.columns import Column, candidate_kind, check_match, check_numeric
-from dpselect.backends.contract import Table
+from dpselect.backends.contract import DrawsInPlace, Table
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError, Shown
+from dpselect.mechanisms import CandidateSelection, Mechanism
 from dpselect.summaries import CandidateCounts, CandidateKind, PublicCandidates, PublicDomain, UnitValues
 
 
@@ -64,6 +65,19 @@ class Rows:
         check_match(asked, candidates.kind)
         (counts,) = self._table.count(unit=self._unit, column=asked, candidates=candidates, progress=self._progress)
         return counts
+
+    def select(
+        self, column: str, candidates: PublicCandidates, mechanism: Mechanism
+    ) -> CandidateCounts | CandidateSelection:
+        """What the most common candidate is drawn from; or the draw, made where the scores are and not yet seen."""
+        asked = self.check(column)
+        check_match(asked, candidates.kind)
+        drawn = None
+        if isinstance(self._table, DrawsInPlace):
+            drawn = self._table.select(
+                unit=self._unit, column=asked, candidates=candidates, mechanism=mechanism, progress=self._progress
+            )
+        return self.count(column, candidates) if drawn is None else drawn
 
     def gather(self, column: str, domain: PublicDomain, *, max_rows_per_unit: int) -> UnitValues:
         """The numbers of a column, at most so many of each unit."""

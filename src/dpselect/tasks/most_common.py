@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-from dpselect.mechanisms import PermuteAndFlip
+from dpselect.mechanisms import CandidateSelection, PermuteAndFlip
 from dpselect.release import CONFIDENCE, Release
 from dpselect.scores import DISTINCT_UNITS, count_scores
 from dpselect.summaries import CandidateCounts, PublicCandidates
+
+_DRAWING = "proofs/exact_sampling.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,20 +49,25 @@ class MostCommon:
         """What one release costs, for accounting; to be charged before `release` is called."""
         return self.mechanism.event
 
-    def release(self, counts: CandidateCounts, *, column: str, unit: str, time: datetime) -> Release:
+    def release(
+        self, counts: CandidateCounts | CandidateSelection, *, column: str, unit: str, time: datetime
+    ) -> Release:
         """Draw, and certify what was drawn.
 
         Args:
-            counts: distinct units per candidate, in the candidates' order.
+            counts: distinct units per candidate, in the candidates' order; or the draw from them, made where they are.
             column: name of the column they were counted in.
             unit: name of the column that names the unit.
             time: of the release, with a time zone.
 
         Proof: ``proofs/counting.md`` (the sensitivity) and ``proofs/permute_and_flip.md`` (the draw).
         """
-        scores = count_scores(counts)
+        if isinstance(counts, CandidateSelection):
+            value, drawing = counts.winner(), "proofs/partial_selection.md"
+        else:
+            value, drawing = self.candidates[self.mechanism.select(count_scores(counts).values)], _DRAWING
         return Release(
-            value=self.candidates[self.mechanism.select(scores.values)],
+            value=value,
             task="most_common",
             column=column,
             unit=unit,
@@ -68,12 +75,12 @@ class MostCommon:
             rounds=1,
             epsilon=self.mechanism.epsilon,
             delta=0.0,
-            sensitivity=scores.sensitivity.value,
-            monotonic=scores.sensitivity.monotonic,
-            neighbours=scores.sensitivity.neighbours,
+            sensitivity=DISTINCT_UNITS.value,
+            monotonic=DISTINCT_UNITS.monotonic,
+            neighbours=DISTINCT_UNITS.neighbours,
             candidates=self.candidates.description(),
             error_bound=self.mechanism.error_bound(len(self.candidates), confidence=CONFIDENCE),
             confidence=CONFIDENCE,
-            proofs=(scores.sensitivity.proof, "proofs/permute_and_flip.md", "proofs/exact_sampling.md"),
+            proofs=(DISTINCT_UNITS.proof, "proofs/permute_and_flip.md", drawing),
             time=time,
         )
