@@ -20,6 +20,7 @@ from benchmarks import (
     lines_pmf,
     lines_quantile,
     lines_select,
+    lines_spark,
 )
 from benchmarks.line import Line
 from benchmarks.report import row_of
@@ -58,6 +59,7 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_accounting.lines(),
         lines_leak.lines(),
         lines_ledger.lines(),
+        lines_spark.lines(),
     )
 
 

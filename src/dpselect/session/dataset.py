@@ -80,7 +80,8 @@ class Dataset:
             column: name of the column to look at.
             candidates: the public set to choose from: a ``range``, or a list or one-dimensional array of whole
                 numbers, numbers, text, dates or booleans, all of one kind, without duplicates. Required: they are
-                never read from the column, because which values occur there is private.
+                never read from the column, because which values occur there is private. Of a Spark table the counts
+                of more than a million candidates stay in Spark, which needs this package on its workers.
             epsilon: privacy loss of this release, > 0.
             request: see `Dataset`.
 

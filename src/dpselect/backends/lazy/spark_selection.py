@@ -3,23 +3,24 @@
 What a task computes may be computed again, on another machine, when that one dies. Drawing is no exception: the task
 that is tried again draws anew, from its own machine's randomness, and what the first one drew has been seen by nobody.
 Which of the two is used depends on machines, not on what they drew; so each part's draw has its law, and the merged one
-the mechanism's. (Proof: ``proofs/partial_selection.md``.) One action reads the drawn rows, once, and they are not cached:
-no draw of a part is seen twice, or beside another of the same part.
+the mechanism's. (Proof: ``proofs/partial_selection.md``.) One action reads the drawn rows, once, and they are not
+cached: no draw of a part is seen twice, or beside another of the same part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import reduce
-from typing import Any, cast
+from typing import Any
 
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.rows.arrow import RecordBatch, pa
 from dpselect.mechanisms import CandidateSelection, Mechanism, PartialSelection
-from dpselect.summaries.candidates import LARGEST_INTEGER
 
 MOST_ON_THE_DRIVER = 1_000_000
 """Scores of more candidates stay in Spark."""
+
+_WIDEST = 2**61
 
 
 def scored(counted: Any, listed: Any) -> Any:
@@ -36,9 +37,12 @@ def scored(counted: Any, listed: Any) -> Any:
 
 
 def whole_numbers(spark: Any, values: range) -> Any:
-    """A range as a data frame that no process lists; None where Spark has no end for it."""
+    """A range as a data frame that no process lists; None where Spark's own arithmetic could overflow.
+
+    It does so without a word: of a range nearly as wide as 64 bits, Spark makes an empty one.
+    """
     low, high = min(values[0], values[-1]), max(values[0], values[-1])
-    if high == LARGEST_INTEGER:
+    if not -_WIDEST <= low <= high <= _WIDEST:
         return None
     return spark.range(low, high + 1, abs(values.step)).withColumnRenamed("id", "what")
 
@@ -56,31 +60,38 @@ def selected(scores: Any, mechanism: Mechanism, shown: str) -> CandidateSelectio
     """
     with reading(shown):
         what = dict(scores.dtypes)["what"]
-        sent = scores.mapInArrow(_drawing(mechanism), f"part bigint, what {what}, state binary").toArrow()
-    parts, states = sent.column("part").to_pylist(), sent.column("state").to_pylist()
-    drawn = [PartialSelection.from_bytes(mechanism, state) for state in cast("list[bytes]", states)]
+        return merged(
+            scores.mapInArrow(_task(mechanism), f"part bigint, what {what}, state binary").toArrow(), mechanism
+        )
+
+
+def merged(sent: Any, mechanism: Mechanism) -> CandidateSelection:
+    """What the tasks sent, as an Arrow table, together."""
+    parts, names, states = (sent.column(name).to_pylist() for name in ("part", "what", "state"))
+    drawn = [PartialSelection.from_bytes(mechanism, state) for state in states]
     first = reduce(PartialSelection.merged, drawn, PartialSelection.of(mechanism, []))
-    return CandidateSelection(first, dict(zip(parts, sent.column("what").to_pylist(), strict=True)))
+    return CandidateSelection(first, dict(zip(parts, names, strict=True)))
 
 
-def _drawing(mechanism: Mechanism) -> Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]:
-    """What a task does: one pass over its rows, one row out, or none if it has no rows."""
+def drawn(batches: Iterator[RecordBatch], part: int, mechanism: Mechanism) -> Iterator[RecordBatch]:
+    """What a task does: one pass over its rows of ``what`` and ``number``, one row out, or none if it has no rows."""
+    selection, name = PartialSelection.of(mechanism, []), None
+    for number, batch in enumerate(batches, start=part << 32):
+        selection = selection.merged(PartialSelection.of(mechanism, batch.column(1), partition=number))
+        winner = selection.so_far()
+        if winner is not None and winner.partition == number:
+            name = batch.column(0).slice(winner.index, 1)
+    if name is not None:
+        state = pa.array([selection.to_bytes()], pa.binary())
+        yield pa.RecordBatch.from_arrays([pa.array([part], pa.int64()), name, state], ["part", "what", "state"])
 
+
+def _task(mechanism: Mechanism) -> Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]:
     def draw(batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
         from pyspark import TaskContext
 
         context = TaskContext.get()
         assert context is not None
-        part = context.partitionId()
-        selection, name = PartialSelection.of(mechanism, []), None
-        for number, batch in enumerate(batches, start=part << 32):
-            drawn = PartialSelection.of(mechanism, batch.column(1), partition=number)
-            selection = selection.merged(drawn)
-            winner = selection.so_far()
-            if winner is not None and winner.partition == number:
-                name = batch.column(0).slice(winner.index, 1)
-        if name is not None:
-            state = pa.array([selection.to_bytes()], pa.binary())
-            yield pa.RecordBatch.from_arrays([pa.array([part], pa.int64()), name, state], ["part", "what", "state"])
+        return drawn(batches, context.partitionId(), mechanism)
 
     return draw
