@@ -20,6 +20,7 @@ from benchmarks import (
     lines_pmf,
     lines_quantile,
     lines_select,
+    lines_spark,
     lines_tables,
 )
 from benchmarks.line import Line
@@ -61,6 +62,7 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_ledger.lines(),
         lines_tables.lines(sizes),
         lines_engines.lines(),
+        lines_spark.lines(),
     )
 
 

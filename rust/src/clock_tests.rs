@@ -56,6 +56,10 @@ fn what_is_known_decides_alone_if_it_can() {
     assert!(clock(12 << 32, 1).is_before(&more, &mut clock(6 << 32, 1), &mut script));
     assert!(!clock(12 << 32, 1).is_before(&less, &mut clock(6 << 32, 1), &mut script));
     assert_eq!(script.taken, 0);
+    // But three parts may reach beyond 7.
+    let mut script = Scripted::new(&[u64::MAX, u64::MAX, u64::MAX, 0]);
+    assert!(!clock(5, 3).is_before(&none(), &mut clock(7, 1), &mut script));
+    assert_eq!(script.taken, 4);
 }
 
 #[test]

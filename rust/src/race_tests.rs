@@ -60,26 +60,33 @@ fn who_comes_first_by_permute_and_flip_and_when() {
     );
 }
 
-/// Many items, so that stages are short and most draws end in thinned ones; groups of equal scores make a law of few cells.
+/// Many items, so that blocks mix scores, proposals are refused and stages are short; two scores make a law of few cells.
 #[test]
-fn short_stages_among_many() {
+fn many_items_in_mixed_blocks() {
     let mut entropy = seeded(52);
-    let scores: Vec<f64> = (0..4000).map(|index| if index % 8 == 0 { 4.0 } else { 0.0 }).collect();
+    let scores: Vec<f64> = (0..4200).map(|index| if index % 7 == 0 { 4.0 } else { 0.0 }).collect();
     let blocks = Blocks::new(View::of(&scores)).unwrap();
     let low = libm::exp(-2.0);
-    let instant = 0.7 / (500.0 + 3500.0 * low);
-    let survival = |time: f64| libm::pow(1.0 - time, 500.0) * libm::pow(1.0 - low * time, 3500.0);
-    let density = |time: f64| 500.0 / (1.0 - time) * survival(time);
-    let early_high = simpson(density, 0.0, instant, 2000);
-    let late_high = simpson(density, instant, 0.5, 20_000);
-    let law = [early_high, late_high, 1.0 - survival(instant) - early_high, survival(instant) - late_high];
-    let wrong = [law[0] + 0.04, law[1] - 0.04, law[2], law[3]];
-    for few_blocks in [0.0, 1e9] {
-        assert_law("grouped", 15_000, &law, &wrong, || {
-            let (index, clock) = permute_and_flip_with(&blocks, &scale(2), few_blocks, &mut entropy);
+    let instant = 0.7 / (600.0 + 3600.0 * low);
+    let mut check = |name: &str, race: Race, survival: &dyn Fn(f64) -> f64, density: &dyn Fn(f64) -> f64| {
+        let early_high = simpson(density, 0.0, instant, 2000);
+        let late_high = simpson(density, instant, 0.5, 20_000);
+        let law = [early_high, late_high, 1.0 - survival(instant) - early_high, survival(instant) - late_high];
+        let wrong = [law[0] + 0.04, law[1] - 0.04, law[2], law[3]];
+        assert_law(name, 15_000, &law, &wrong, || {
+            let (index, clock) = race(&blocks, &scale(2), &mut entropy);
             2 * usize::from(scores[index] == 0.0) + usize::from(middle(&clock) >= instant)
         });
-    }
+    };
+    let total = 600.0 + 3600.0 * low;
+    let survival = |time: f64| libm::exp(-total * time);
+    check("exponential", exponential, &survival, &|time| 600.0 * survival(time));
+    let survival = |time: f64| libm::pow(1.0 - time, 600.0) * libm::pow(1.0 - low * time, 3600.0);
+    let density = |time: f64| 600.0 / (1.0 - time) * survival(time);
+    let stages: Race = |blocks, scale, entropy| permute_and_flip_with(blocks, scale, 0.0, entropy);
+    let listed: Race = |blocks, scale, entropy| permute_and_flip_with(blocks, scale, 1e9, entropy);
+    check("stages", stages, &survival, &density);
+    check("all heads", listed, &survival, &density);
 }
 
 #[test]

@@ -33,12 +33,13 @@ impl Partial {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(&mut *state, State::Used) {
             State::Fresh(winner) => Ok(winner),
-            State::Used => {
-                let expected = "one that was not merged, written or read yet";
-                Err(invalid_parameter(py, "partial", "<used before>", expected))
-            }
+            State::Used => Err(used_before(py)),
         }
     }
+}
+
+fn used_before(py: Python<'_>) -> PyErr {
+    invalid_parameter(py, "partial", "<used before>", "one that was not merged, written or read yet")
 }
 
 #[pymethods]
@@ -70,6 +71,15 @@ impl Partial {
     /// Law, epsilon, sensitivity and factor, which are public.
     fn is_drawn_with(&self, py: Python<'_>, law: &str, epsilon: f64, sensitivity: f64, factor: u8) -> PyResult<bool> {
         Ok(self.terms == Terms { law: law_named(py, law)?, epsilon, sensitivity, factor })
+    }
+
+    /// Partition and index of the winner so far, which is as private as the state and does not use it up.
+    fn so_far(&self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*state {
+            State::Fresh(winner) => Ok(winner.as_ref().map(|winner| (winner.partition, winner.index))),
+            State::Used => Err(used_before(py)),
+        }
     }
 
     /// The first of both, which are used up.

@@ -214,6 +214,9 @@ class Partial:
     ) -> bool:
         """Whether it was drawn with these arguments, which are public."""
 
+    def so_far(self) -> tuple[int, int] | None:
+        """As `winner`, but it is not used up: nothing may come of it but a look-up beside the state."""
+
     def merged(self, other: Partial) -> Partial:
         """The first of both, drawn with the same arguments."""
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from dpselect.backends.columns import Column
+from dpselect.mechanisms import Mechanism, PendingSelection
 from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
 
 Progress = Callable[[float], None]
@@ -117,5 +118,26 @@ class Table(Protocol):
         """Numbers clipped into `domain`, of each unit at most so many in each group.
 
         Proof: ``proofs/unit_values.md``.
+        """
+        ...
+
+
+@runtime_checkable
+class DrawsInPlace(Protocol):
+    """A table whose engine can draw where the scores are, so that those of very many candidates stay there."""
+
+    def select(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        candidates: PublicCandidates,
+        mechanism: Mechanism,
+        progress: Progress | None = None,
+    ) -> PendingSelection | None:
+        """The most common candidate by `mechanism`, to be drawn when it is looked at: after it was charged.
+
+        None if the scores had better be fetched, which depends on the engine and the number of candidates only.
+        Proof: ``proofs/partial_selection.md``.
         """
         ...

@@ -15,6 +15,7 @@ from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_histogram import NoisyHistogramMechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.partial import PartialSelection, Winner
+from dpselect.mechanisms.partial_candidates import CandidateSelection, PendingSelection
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.piecewise_linear import PiecewiseLinearMechanism
 from dpselect.mechanisms.price import PriceMechanism
@@ -26,6 +27,7 @@ from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 
 __all__ = [
+    "CandidateSelection",
     "ConcaveMechanism",
     "CountEstimate",
     "CurveMechanism",
@@ -43,6 +45,7 @@ __all__ = [
     "Mechanism",
     "NoisyHistogramMechanism",
     "PartialSelection",
+    "PendingSelection",
     "PermuteAndFlip",
     "PiecewiseLinearMechanism",
     "PriceListMechanism",

@@ -111,6 +111,17 @@ class PartialSelection:
         """How it was drawn."""
         return self._mechanism
 
+    def so_far(self) -> Winner | None:
+        """The winner of what was merged so far, nobody without scores; the selection is not used up.
+
+        As private as the selection itself. For whoever sends something along with it, such as the candidate's name.
+
+        Raises:
+            InvalidParameterError: it was used before.
+        """
+        found = self._partial.so_far()
+        return None if found is None else Winner(*found)
+
     def merged(self, other: PartialSelection) -> PartialSelection:
         """The selection from the scores of both, which are used up. Any order of merging has the same law.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+from dpselect.mechanisms import PendingSelection
 from dpselect.session.asking import Asking
 from dpselect.session.spending import Reply
-from dpselect.summaries import PublicCandidates, PublicGroups, public_dates
+from dpselect.summaries import CandidateCounts, PublicCandidates, PublicGroups, public_dates
 from dpselect.tasks import BestDate, LeastCommon, MostCommon, TopK
 
 
@@ -37,7 +38,9 @@ class CountQuestions(Asking[Reply]):
                 numbers, numbers, text, dates or booleans, all of one kind, without duplicates. Required: they are
                 never read from the column, because which values occur there is private.
                 `dpselect.candidates_from` reads them from a public file. What ``unique()`` or ``value_counts()`` makes
-                of the private column cannot be told from a public list, and gives people away all the same.
+                of the private column cannot be told from a public list, and gives people away all the same. Of a Spark
+                table the counts of more than a million candidates stay in Spark, which needs this package on its
+                workers.
             epsilon: privacy loss of this release, > 0; with groups, of all of them together.
             by: name of a column that says which group a row belongs to: an answer for each of the `groups`.
             groups: the public list of groups, as candidates are given; rows of no group are left out.
@@ -64,10 +67,19 @@ class CountQuestions(Asking[Reply]):
         With 99% confidence the count of the released page is within 14 of the best.
         """
         public = PublicCandidates.given(candidates, allow_many=allow_many)
+
+        def planned(part: float) -> MostCommon:
+            return MostCommon.planned(public, epsilon=part, neighbours=self._neighbours)
+
+        def counted(groups: PublicGroups | None) -> list[CandidateCounts | PendingSelection]:
+            if groups is not None:
+                return [*self._rows.count(column, public, groups)]
+            return [*self._rows.select(column, public, planned(epsilon).mechanism)]
+
         return self._answer_each(
-            lambda part: MostCommon.planned(public, epsilon=part, neighbours=self._neighbours),
+            planned,
             column,
-            partial(self._rows.count, column, public),
+            counted,
             epsilon=epsilon,
             groups=PublicGroups.given(by, groups, max_groups_per_unit),
             request=request,

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from dpselect.arguments import memory_size
 from dpselect.backends.columns import Column, candidate_kind, check_match, check_numeric
-from dpselect.backends.contract import Amount, Grouping, Table
+from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Table
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError, Shown
+from dpselect.mechanisms import Mechanism, PendingSelection
 from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
@@ -92,6 +93,19 @@ class Rows:
             grouping=self._grouping(groups, len(candidates)),
             progress=self._progress,
         )
+
+    def select(
+        self, column: str, candidates: PublicCandidates, mechanism: Mechanism
+    ) -> list[CandidateCounts] | list[PendingSelection]:
+        """What the most common candidate is drawn from; or a draw that waits to be made where the scores are."""
+        asked = self.check(column)
+        check_match(asked, candidates.kind)
+        pending = None
+        if isinstance(self._table, DrawsInPlace):
+            pending = self._table.select(
+                unit=self._unit, column=asked, candidates=candidates, mechanism=mechanism, progress=self._progress
+            )
+        return self.count(column, candidates) if pending is None else [pending]
 
     def total(
         self, column: str, candidates: PublicCandidates, clip: PublicClip, groups: PublicGroups | None = None

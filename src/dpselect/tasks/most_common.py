@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, ClassVar
 
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.answers import Value
-from dpselect.mechanisms import PermuteAndFlip
+from dpselect.mechanisms import PendingSelection, PermuteAndFlip
 from dpselect.privacy import Neighbours
-from dpselect.release import CONFIDENCE
+from dpselect.release import CONFIDENCE, Release
 from dpselect.scores import Scores, count_scores, count_sensitivity, rarity_scores
 from dpselect.summaries import CandidateCounts, PublicCandidates
 from dpselect.tasks.task import Task, Terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MostCommon(Task[CandidateCounts]):
+class MostCommon(Task[CandidateCounts | PendingSelection]):
     """Which candidate do most units have? Planned from public arguments; sees the counts only in `release`.
 
     Attributes:
@@ -73,9 +74,23 @@ class MostCommon(Task[CandidateCounts]):
         """The public arguments that tell this question from others about the same column."""
         return {"candidates": self.candidates.values}
 
-    def draw(self, summary: CandidateCounts, /) -> Value:
-        """One of the candidates, by distinct units per candidate, in the candidates' order."""
+    def draw(self, summary: CandidateCounts | PendingSelection, /) -> Value:
+        """One of the candidates, by distinct units per candidate, in the candidates' order.
+
+        Very many of them are counted and drawn from where the rows are; the draw begins here, when it is paid for.
+        """
+        if isinstance(summary, PendingSelection):
+            return summary.winner()
         return self.candidates[self.mechanism.select(self.scores(summary).values)]
+
+    def release(
+        self, summary: CandidateCounts | PendingSelection, /, *, column: str, unit: str, time: datetime
+    ) -> Release:
+        """Draw, and certify what was drawn; see `Task.release`."""
+        release = Task[CandidateCounts | PendingSelection].release(self, summary, column=column, unit=unit, time=time)
+        if isinstance(summary, PendingSelection):
+            return replace(release, proofs=(*release.proofs, "proofs/partial_selection.md"))
+        return release
 
     def scores(self, summary: CandidateCounts) -> Scores:
         """How good each candidate is."""

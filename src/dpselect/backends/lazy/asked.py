@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import narwhals.stable.v2 as nw
 
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Amount
+from dpselect.mechanisms import CandidateSelection, Mechanism
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 Frame = nw.LazyFrame[Any]
@@ -95,4 +96,24 @@ class Engine(Protocol):
 
     def question(self) -> Question:
         """Begin a question."""
+        ...
+
+
+@runtime_checkable
+class DrawingQuestion(Question, Protocol):
+    """A question that can also draw where its rows are."""
+
+    @property
+    def most_fetched(self) -> int:
+        """Scores of more candidates than this are better not fetched."""
+        ...
+
+    def drawn(self, counted: Frame, candidates: PublicCandidates, mechanism: Mechanism) -> CandidateSelection:
+        """Select by `mechanism` from all candidates.
+
+        Args:
+            counted: ``number``, the score, of each ``what`` that occurs; others score 0.
+            candidates: all of them.
+            mechanism: one whose draws can be merged.
+        """
         ...

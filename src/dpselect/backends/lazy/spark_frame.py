@@ -32,8 +32,10 @@ from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
+from dpselect.backends.lazy.spark_selection import MOST_ON_THE_DRIVER, scored, selected, whole_numbers
 from dpselect.backends.rows.arrow import pa
 from dpselect.backends.rows.matching import MISSING
+from dpselect.mechanisms import CandidateSelection, Mechanism
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 _WHOLE_NUMBER = r"^(-?[0-9]+(\.0*)?|0E-[0-9]+)$"
@@ -92,6 +94,21 @@ class SparkFrame:
         parts = [F.coalesce(F.col(name).cast("string"), F.lit("")) for name in by]
         lot = F.sha2(F.concat_ws("\x1f", F.lit(os.urandom(32).hex()), *parts), 256)
         return nw.from_native(frame.to_native().withColumn("lot", lot))
+
+    @property
+    def most_fetched(self) -> int:
+        """Scores of more candidates stay where they are."""
+        return MOST_ON_THE_DRIVER
+
+    def drawn(self, counted: Frame, candidates: PublicCandidates, mechanism: Mechanism) -> CandidateSelection:
+        """Select by `mechanism` from all candidates; those that are not `counted` score 0."""
+        values = candidates.values
+        with reading(self.shown):
+            listed = whole_numbers(self.frame.sparkSession, values) if isinstance(values, range) else None
+            if listed is None:
+                listed = self.candidates("what", candidates).to_native()
+            scores = scored(counted.to_native(), listed)
+        return selected(scores, mechanism, self.shown)
 
     def fetched(self, frame: Frame) -> Any:
         """The rows of `frame` as an Arrow table."""

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
 from dpselect.backends.contract import Amount, Grouping, Progress
 from dpselect.backends.lazy import queries
-from dpselect.backends.lazy.asked import Engine, Frame, Question
+from dpselect.backends.lazy.asked import DrawingQuestion, Engine, Frame, Question
 from dpselect.backends.lazy.matched import positions
+from dpselect.mechanisms import CandidateSelection, Mechanism, PendingSelection
 from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
 
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
@@ -58,6 +59,30 @@ class LazyTable:
         question = self.engine.question()
         query = queries.counts(question, unit=unit, column=column, candidates=candidates, grouping=grouping)
         return [CandidateCounts(each) for each in _tabulated(_fetched(question, query, progress), candidates, grouping)]
+
+    def select(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        candidates: PublicCandidates,
+        mechanism: Mechanism,
+        progress: Progress | None = None,
+    ) -> PendingSelection | None:
+        """The most common candidate, drawn where the rows are if there are very many candidates."""
+        question = self.engine.question()
+        if not isinstance(question, DrawingQuestion) or len(candidates) <= question.most_fetched:
+            return None
+        check_match(column, candidates.kind)
+
+        def draw() -> CandidateSelection:
+            counted = queries.counts(question, unit=unit, column=column, candidates=candidates, grouping=None)
+            drawn = question.drawn(counted, candidates, mechanism)
+            if progress is not None:
+                progress(1.0)
+            return drawn
+
+        return PendingSelection(draw)
 
     def total(
         self,

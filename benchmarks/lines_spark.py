@@ -1,0 +1,65 @@
+"""Selection where Spark holds the scores, against Spark's own best candidate of the same scores."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from benchmarks.line import Line
+from benchmarks.timing import ratio
+from dpselect import PermuteAndFlip
+from dpselect.backends.lazy.spark_selection import scored, selected, whole_numbers
+
+CANDIDATES = 10_000_000
+UNITS_PER_CANDIDATE = 1 / 3
+
+
+def lines() -> Iterator[Line]:
+    """One line: rows of a fixed shape are counted by distinct units, every candidate scored, one selected."""
+    import pyspark.sql.functions as F  # noqa: N812
+
+    spark = _session()
+    units = int(CANDIDATES * UNITS_PER_CANDIDATE)
+    rows = spark.range(CANDIDATES).select(
+        (F.col("id") % units).alias("who"), F.pmod(F.xxhash64("id"), F.lit(CANDIDATES)).alias("what")
+    )
+    mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0, monotonic=True)
+
+    def scores() -> Any:
+        counted = rows.distinct().groupBy("what").agg(F.count("*").alias("number"))
+        return scored(counted, whole_numbers(spark, range(CANDIDATES)))
+
+    yield Line.of(
+        ratio(
+            lambda: selected(scores(), mechanism, "<scores>").winner(),
+            lambda: scores().agg(F.max_by("what", "number")).collect(),
+            pairs=5,
+            budget=600.0,
+        ),
+        what="candidates scored and selected inside Spark, of its non-private `max_by`",
+        case="PF, scores never leave Spark",
+        n=CANDIDATES,
+        dtype="int64",
+        unit="x",
+        at_most=1.5,
+    )
+    spark.stop()
+
+
+def _session() -> Any:
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    return (
+        SparkSession.builder.master("local[*]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "8")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.memory", "3g")
+        .config("spark.log.level", "OFF")
+        .getOrCreate()
+    )

@@ -1,0 +1,97 @@
+"""Selection where the scores are: Spark's tasks draw partial selections, and one row of each comes back.
+
+What a task computes may be computed again, on another machine, when that one dies. Drawing is no exception: the task
+that is tried again draws anew, from its own machine's randomness, and what the first one drew has been seen by nobody.
+Which of the two is used depends on machines, not on what they drew; so each part's draw has its law, and the merged one
+the mechanism's. (Proof: ``proofs/partial_selection.md``.) One action reads the drawn rows, once, and they are not
+cached: no draw of a part is seen twice, or beside another of the same part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import reduce
+from typing import Any
+
+from dpselect.backends.lazy.reading import reading
+from dpselect.backends.rows.arrow import RecordBatch, pa
+from dpselect.mechanisms import CandidateSelection, Mechanism, PartialSelection
+
+MOST_ON_THE_DRIVER = 1_000_000
+"""Scores of more candidates stay in Spark."""
+
+_WIDEST = 2**61
+
+
+def scored(counted: Any, listed: Any) -> Any:
+    """Every candidate with its score, those that do not occur with 0.
+
+    Args:
+        counted: Spark data frame of ``what`` and ``number``, each candidate at most once.
+        listed: the candidates, in a column ``what``.
+    """
+    import pyspark.sql.functions as F  # noqa: N812
+
+    number = F.coalesce(F.col("number"), F.lit(0)).cast("bigint").alias("number")
+    return listed.join(counted, on="what", how="left").select("what", number)
+
+
+def whole_numbers(spark: Any, values: range) -> Any:
+    """A range as a data frame that no process lists; None where Spark's own arithmetic could overflow.
+
+    It does so without a word: of a range nearly as wide as 64 bits, Spark makes an empty one.
+    """
+    low, high = min(values[0], values[-1]), max(values[0], values[-1])
+    if not -_WIDEST <= low <= high <= _WIDEST:
+        return None
+    return spark.range(low, high + 1, abs(values.step)).withColumnRenamed("id", "what")
+
+
+def selected(scores: Any, mechanism: Mechanism, shown: str) -> CandidateSelection:
+    """Draw one of the rows of `scores` by `mechanism`, in one job.
+
+    Args:
+        scores: Spark data frame of ``what``, the candidates, and ``number``, of a numeric type without nulls.
+        mechanism: one whose draws can be merged.
+        shown: how errors speak of the table.
+
+    Raises:
+        InvalidDataError: Spark could not answer.
+    """
+    with reading(shown):
+        what = dict(scores.dtypes)["what"]
+        return merged(
+            scores.mapInArrow(_task(mechanism), f"part bigint, what {what}, state binary").toArrow(), mechanism
+        )
+
+
+def merged(sent: Any, mechanism: Mechanism) -> CandidateSelection:
+    """What the tasks sent, as an Arrow table, together."""
+    parts, names, states = (sent.column(name).to_pylist() for name in ("part", "what", "state"))
+    drawn = [PartialSelection.from_bytes(mechanism, state) for state in states]
+    first = reduce(PartialSelection.merged, drawn, PartialSelection.of(mechanism, []))
+    return CandidateSelection(first, dict(zip(parts, names, strict=True)))
+
+
+def drawn(batches: Iterator[RecordBatch], part: int, mechanism: Mechanism) -> Iterator[RecordBatch]:
+    """What a task does: one pass over its rows of ``what`` and ``number``, one row out, or none if it has no rows."""
+    selection, name = PartialSelection.of(mechanism, []), None
+    for number, batch in enumerate(batches, start=part << 32):
+        selection = selection.merged(PartialSelection.of(mechanism, batch.column(1), partition=number))
+        winner = selection.so_far()
+        if winner is not None and winner.partition == number:
+            name = batch.column(0).slice(winner.index, 1)
+    if name is not None:
+        state = pa.array([selection.to_bytes()], pa.binary())
+        yield pa.RecordBatch.from_arrays([pa.array([part], pa.int64()), name, state], ["part", "what", "state"])
+
+
+def _task(mechanism: Mechanism) -> Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]:
+    def draw(batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        return drawn(batches, context.partitionId(), mechanism)
+
+    return draw

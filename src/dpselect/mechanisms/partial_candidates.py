@@ -1,0 +1,72 @@
+"""A selection drawn in parts, together with what its winners are called: what comes back from where the scores are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from dpselect.mechanisms.partial import PartialSelection
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CandidateSelection:
+    """The selection from all scores, drawn but not looked at, with the candidate that each part sent. Private.
+
+    Attributes:
+        selection: all parts merged.
+        sent: the candidate of each part's own winner, by the part's number: that of a partition is
+            ``number * 2**32`` and up.
+
+    >>> from dpselect import PermuteAndFlip
+    >>> drawn = PartialSelection.of(PermuteAndFlip(epsilon=1.0, sensitivity=1.0), [3.0], partition=5 * 2**32)
+    >>> CandidateSelection(drawn, {5: "red"}).winner()
+    'red'
+    """
+
+    selection: PartialSelection
+    sent: Mapping[int, Any]
+
+    def winner(self) -> Any:
+        """The selected candidate, at the price of one selection.
+
+        Raises:
+            InvalidScoresError: there was no score in any part.
+        """
+        return self.sent[self.selection.winner().partition >> 32]
+
+    def __repr__(self) -> str:
+        return f"CandidateSelection(<{len(self.sent)} private winners>)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("CandidateSelection is private and cannot be pickled or copied")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PendingSelection:
+    """A selection that is drawn when it is looked at, where the scores are; not before it was paid for.
+
+    Attributes:
+        draw: makes the draw. Each call is another one, and costs another selection.
+
+    >>> from dpselect import PermuteAndFlip
+    >>> scores = PartialSelection.of(PermuteAndFlip(epsilon=1.0, sensitivity=1.0), [3.0])
+    >>> PendingSelection(lambda: CandidateSelection(scores, {0: "red"})).winner()
+    'red'
+    """
+
+    draw: Callable[[], CandidateSelection]
+
+    def winner(self) -> Any:
+        """Draw, and return the selected candidate, at the price of one selection.
+
+        Raises:
+            SelectionError: whatever keeps the engine from answering.
+        """
+        return self.draw().winner()
+
+    def __repr__(self) -> str:
+        return "PendingSelection(<not drawn yet>)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("PendingSelection is private and cannot be pickled or copied")

@@ -1,0 +1,102 @@
+"""Selections that Spark's tasks draw: the law of the mechanism, every candidate, nothing lost or drawn twice."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpselect as dps
+from dpselect.backends.lazy import spark_frame as spark_frames
+from dpselect.backends.lazy.spark_selection import drawn, merged, scored, selected, whole_numbers
+from tests.backends.engines import spark, spark_frame
+from tests.laws.goodness_of_fit import NEVER, p_value
+
+SCORES = [3, 0, 1, 4, 0, 2, 4]
+SHARP = dps.PermuteAndFlip(epsilon=50.0, sensitivity=1.0)
+
+
+def batch(names: list[Any], scores: list[int]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array(names), pa.array(scores, pa.int64())], ["what", "number"])
+
+
+def frame_of(scores: dict[Any, int], *, parts: int) -> Any:
+    table = pa.table({"what": list(scores), "number": pa.array(scores.values(), pa.int64())})
+    return spark().createDataFrame(table).repartition(parts)
+
+
+@pytest.mark.parametrize("kind", [dps.PermuteAndFlip, dps.ExponentialMechanism])
+def test_what_tasks_send_has_the_law_of_all_scores_when_merged(kind: Any) -> None:
+    mechanism, wrong = kind(epsilon=1.0, sensitivity=1.0), kind(epsilon=2.5, sensitivity=1.0)
+    tasks = [
+        [batch([0, 1], SCORES[:2]), batch([2], SCORES[2:3])],
+        [batch([], [])],
+        [],
+        [batch([3, 4, 5], SCORES[3:6]), batch([], []), batch([6], SCORES[6:])],
+    ]
+
+    def once() -> int:
+        sent = [row for part, batches in enumerate(tasks) for row in drawn(iter(batches), part, mechanism)]
+        assert len(sent) == 2
+        return merged(pa.Table.from_batches(sent), mechanism).winner()
+
+    counts = np.bincount([once() for _ in range(2500)], minlength=len(SCORES))
+    assert p_value(counts, mechanism.pmf(SCORES)) >= NEVER
+    assert p_value(counts, wrong.pmf(SCORES)) < NEVER
+
+
+def test_the_name_that_is_sent_is_that_of_the_winner() -> None:
+    scores = {f"page {number}": 0 for number in range(50)} | {"best": 100}
+    drawn_there = selected(frame_of(scores, parts=3), SHARP, "<frame>")
+    assert repr(drawn_there) == "CandidateSelection(<3 private winners>)"
+    with pytest.raises(TypeError, match="private"):
+        pickle.dumps(drawn_there)
+    assert drawn_there.winner() == "best"
+
+
+def test_candidates_that_do_not_occur_score_zero() -> None:
+    counted = frame_of({0: 5, 2: 7}, parts=1)
+    listed = whole_numbers(spark(), range(3, -2, -1))
+    found = {row["what"]: row["number"] for row in scored(counted, listed).collect()}
+    assert found == {-1: 0, 0: 5, 1: 0, 2: 7, 3: 0}
+    for too_wide in (range(2**63 - 3, 2**63), range(-(2**63), 2**63 - 1, 2**62)):
+        assert whole_numbers(spark(), too_wide) is None
+    ends = [row["what"] for row in whole_numbers(spark(), range(2**61, -(2**61) - 1, -(2**61))).collect()]
+    assert ends == [-(2**61), 0, 2**61]
+
+
+def test_a_task_that_dies_is_drawn_again() -> None:
+    def dies_once(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        if context.attemptNumber() == 0:
+            raise RuntimeError("a machine went away")
+        yield from batches
+
+    frame = frame_of({0: 0, 1: 60, 2: 0}, parts=2).mapInArrow(dies_once, "what bigint, number bigint")
+    assert selected(frame, SHARP, "<frame>").winner() == 1
+
+
+def test_a_question_with_very_many_candidates_stays_in_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = pa.table({"who": list(range(40)), "page": [7] * 30 + [11] * 10})
+    visits = dps.Dataset(spark_frame(rows), unit="who")
+    fetched = visits.most_common("page", candidates=range(20), epsilon=4.0)
+    monkeypatch.setattr(spark_frames, "MOST_ON_THE_DRIVER", 19)
+
+    def not_fetched(*_: object) -> None:
+        raise AssertionError("counts were fetched")
+
+    monkeypatch.setattr(spark_frames.SparkFrame, "fetched", not_fetched)
+    stayed = visits.most_common("page", candidates=range(20), epsilon=4.0)
+    assert stayed.value == fetched.value == 7
+    assert stayed.epsilon == fetched.epsilon
+    assert stayed.error_bound == fetched.error_bound
+    assert stayed.proofs[:2] == fetched.proofs[:2]
+    assert stayed.proofs[2] == "proofs/partial_selection.md"
+    assert visits.most_common("page", candidates=[*range(0, 60, 2), 7], epsilon=4.0).value == 7
