@@ -78,8 +78,9 @@ def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     epsilon = compose([release.event]).epsilon(release.delta)
     if not epsilon <= release.epsilon:
         raise wrong("guarantee", f"at least epsilon={epsilon!r}, what its event costs")
+    share = _of_one_group(release)
     try:
-        bound = _error_bound(release, release.event)
+        bound = _error_bound(release, release.event, share)
     except SelectionError:
         raise wrong("arguments", "arguments that such a question can have") from None
     if bound is not None and not math.isclose(bound, cast(float, release.error_bound), rel_tol=1e-9):
@@ -89,12 +90,12 @@ def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     return Checked(release=release, epsilon=epsilon, error_bound=bound is not None, charged=charged, value=stored)
 
 
-def _error_bound(release: Release, event: Event) -> float | None:
+def _error_bound(release: Release, event: Event, share: tuple[float, float]) -> float | None:
     """The bound on the error by public arguments alone; None where the certificate does not hold all of them."""
     if release.error_bound is None:
         return None
     count, confidence = cast(int, release.candidates.get("count")), release.confidence
-    epsilon, delta = _of_one_group(release)
+    epsilon, delta = share
     arguments: dict[str, Any] = {
         "sensitivity": release.sensitivity,
         "monotonic": release.monotonic,
