@@ -25,5 +25,5 @@ def open_table(source: object) -> Table:
     frame = frame_source(source)
     if frame is not None:
         return StreamTable(frame)
-    expected = "the path of a CSV or Parquet file, a glob, or a frame of pandas, Polars or PyArrow"
+    expected = "the path of a file, a glob, or a frame of pandas, Polars or PyArrow"
     raise InvalidDataError("source", Shown(f"<{type(source).__name__}>"), expected)
