@@ -78,6 +78,14 @@ def test_groups_of_every_kind_are_read_back(members: list[Any]) -> None:
     assert [type(group) for group in release.value] == [type(member) for member in members]  # type: ignore[union-attr]
 
 
+def test_what_groups_are_called_is_shown_as_text() -> None:
+    release = released(planned(groups(["<b>", "a&b"])), [[0, GAP, 0], [0, 0, GAP]])
+    page = release._repr_html_()
+    assert "<td>&lt;b&gt;</td><td>y</td>" in page
+    assert "<th>city</th><th>pet</th>" in page
+    assert str(release).startswith("<b>: y\na&b: z\nDifferentially private")
+
+
 def test_the_draws_of_groups_are_independent() -> None:
     task = planned(groups(["a", "b"]), epsilon=0.1)
     counts = [CandidateCounts(np.array([0, 0, 0])) for _ in range(2)]

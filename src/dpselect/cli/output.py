@@ -14,11 +14,12 @@ def show(release: Release, *, as_json: bool) -> None:
         print(release.to_json())
         return
     label, rows = release.rows()
-    lines = [(key, _printable(as_text(value))) for key, value in rows]
+    lines = [(_printable(key), _printable(as_text(value))) for key, value in rows]
+    label = _printable(label)
     if sys.stdout.isatty():
         _show_table(label, release.column, lines)
     else:
-        width = max(len(label), len(lines[-1][0]))
+        width = max(len(label), *(len(key) for key, _ in lines))
         for key, value in [(label, _printable(release.column)), *lines]:
             print(f"{key:>{width}}  {value}")
     print()
@@ -33,10 +34,10 @@ def _show_table(label: str, column: str, lines: list[tuple[str, str]]) -> None:
     from rich.text import Text
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(label, justify="right", style="dim")
+    table.add_column(Text(label), justify="right", style="dim")
     table.add_column(Text(_printable(column)), style="bold", overflow="fold")
     for key, value in lines:
-        table.add_row(key, Text(value))
+        table.add_row(Text(key), Text(value))
     Console().print(table)
 
 
