@@ -35,6 +35,8 @@ class Dataset(CountQuestions, SumQuestions, QuantileQuestions, PriceQuestions, D
         unit: name of the column that says whose row it is: who is protected. All rows with the same value are one
             unit, in whichever file; rows in which it is missing belong to nobody and are left out.
         progress: called now and then during long scans with the fraction read, from 0 to 1.
+        memory_limit: such as ``"2GiB"``, or a number of bytes: what may be used for grouping rows before they go to a
+            temporary folder on disk. By default most of the machine's memory.
         ledger: a `dpselect.Ledger` or its URL. Goes together with `account`.
         account: name of the account that all releases are charged to; it has to protect the same unit, under the
             same relation.
@@ -48,7 +50,8 @@ class Dataset(CountQuestions, SumQuestions, QuantileQuestions, PriceQuestions, D
     drawn then.
 
     Raises:
-        InvalidParameterError: only one of `ledger` and `account`, or no such `neighbours`.
+        InvalidParameterError: only one of `ledger` and `account`, no such `neighbours`, or `memory_limit` is no size of
+            memory.
         InvalidDataError: no such table or column, or a file is not what its name says. No error ever depends on,
             or quotes, a row.
 
@@ -65,13 +68,14 @@ class Dataset(CountQuestions, SumQuestions, QuantileQuestions, PriceQuestions, D
         *,
         unit: str,
         progress: Callable[[float], None] | None = None,
+        memory_limit: str | int | None = None,
         ledger: Ledger | str | Path | None = None,
         account: str | None = None,
         neighbours: Neighbours | Literal["add_remove", "replace_one"] = Neighbours.ADD_REMOVE,
     ) -> None:
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Spending(ledger, account)
-        self._rows = Rows(source, unit=unit, progress=progress)
+        self._rows = Rows(source, unit=unit, progress=progress, memory_limit=memory_limit)
 
     def __repr__(self) -> str:
         return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"
