@@ -16,7 +16,7 @@ extensions = [
     "sphinxcontrib.bibtex",
 ]
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/*.md", "docs/decisions/*.md", "proofs/*.md"]
+include_patterns = ["*.md", "docs/*.md", "docs/tasks/*.md", "docs/decisions/*.md", "proofs/*.md"]
 include_patterns += ["examples/paper/README.md", "examples/densities/README.md"]
 exclude_patterns = ["docs/_build"]
 

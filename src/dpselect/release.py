@@ -46,16 +46,19 @@ class Release:
         epsilon: privacy loss of the whole release.
         delta: probability with which that may fail; 0 is pure differential privacy.
         sensitivity: the most one unit moves any one count; for a quantile any one rank, for a price any one revenue;
-            for several quantiles the number of values on the wrong side of an answer (halving: at each of them).
-        monotonic: one unit moves all of them in the same direction.
+            for several quantiles the number of values on the wrong side of an answer (halving: at each of them). For
+            ``best_by`` any one sum, for a mean the mean, in the unit of the column.
+        monotonic: one unit moves all of them in the same direction, when it is added or removed.
         neighbours: which data sets the guarantee compares.
         candidates: where the candidates came from, how many there are and of which kind.
         error_bound: with probability `confidence` the count of each selected candidate is at most this far below
-            what it should have been: the largest count left when it was selected. For a quantile, the rank of the
+            what it should have been: the largest count left when it was selected. For ``least_common`` it is at most
+            this far above the lowest, for ``best_by`` the sum this far below the best. For a quantile, the rank of the
             released number is at most this far from the wanted one, all values being rounded to the grid. For a price,
-            its revenue is at most this far below the best. For a density see `dpselect.Dataset.density`. Known before
-            the data was seen; infinite where no double could hold it; None where no bound holds for all data, as for a
-            quantile without a grid, for several quantiles and for a price between bounds.
+            its revenue is at most this far below the best. For a mean and a density see `Dataset.mean` and
+            `Dataset.density`. If several groups were asked it holds in each. Known before the data was seen; infinite
+            where no double could hold it; None where no bound holds for all data, as for a quantile without a grid,
+            for several quantiles and for a price between bounds.
         confidence: of `error_bound`.
         proofs: pages of this project's repository that prove the guarantee.
         time: when it was released; has a time zone.
@@ -210,15 +213,19 @@ class Release:
         )
 
     def __str__(self) -> str:
-        return f"{self.value}\n{self.promise}\n{self.accuracy}"
+        value = self.value
+        if isinstance(value, dict):
+            value = "\n".join(f"{key}: {as_text(answer)}" for key, answer in self.rows()[1])
+        return f"{value}\n{self.promise}\n{self.accuracy}"
 
     def __repr__(self) -> str:
         return f"Release(value={self.value!r}, epsilon={self.epsilon!r}, delta={self.delta!r}, unit={self.unit!r})"
 
     def _repr_html_(self) -> str:
         label, lines = self.rows()
-        rows = "".join(f"<tr><td>{key}</td><td>{html.escape(str(value))}</td></tr>" for key, value in lines)
-        head = f"<tr><th>{label}</th><th>{html.escape(self.column)}</th></tr>"
+        cells = ((html.escape(key), html.escape(str(value))) for key, value in lines)
+        rows = "".join(f"<tr><td>{key}</td><td>{value}</td></tr>" for key, value in cells)
+        head = f"<tr><th>{html.escape(label)}</th><th>{html.escape(self.column)}</th></tr>"
         notes = html.escape(f"{self.promise} {self.accuracy}")
         return f"<table>{head}{rows}</table><p>{notes}</p>"
 

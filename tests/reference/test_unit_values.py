@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 
+from dpselect.privacy import Neighbours
 from dpselect.scores import rank_sensitivity
 from tests.reference.counting import is_monotone, score_range, sensitivity
 from tests.reference.unit_values import (
@@ -19,6 +20,7 @@ from tests.reference.unit_values import (
     on_grid,
     point_scores,
     released_law,
+    replaced_movements,
     worst_ratio,
 )
 
@@ -43,6 +45,16 @@ def test_the_rank_score_moves_by_what_is_claimed_and_no_less(level: Fraction, mo
     assert 0 <= rank_sensitivity(float(level), max_rows_per_unit=most).value - claimed < 1e-15
 
 
+@both_domains
+@every_most
+@every_level
+def test_replacing_a_unit_moves_the_rank_score_by_its_rows(level: Fraction, most: int, cells: bool) -> None:
+    changes = replaced_movements(UNITS, CONTRIBUTIONS, GRID, level=level, most=most, cells=cells)
+    claimed = rank_sensitivity(float(level), max_rows_per_unit=most, neighbours=Neighbours.REPLACE_ONE).value
+    assert sensitivity(changes) == claimed == most  # type: ignore[arg-type]
+    assert score_range(changes) <= 2 * most  # type: ignore[arg-type]
+
+
 def test_ranks_are_not_monotone_and_use_the_whole_range() -> None:
     changes = movements(add_remove_pairs(UNITS, CONTRIBUTIONS), GRID, level=Fraction(1, 2), most=1)
     assert not is_monotone(changes)  # type: ignore[arg-type]
@@ -63,6 +75,22 @@ def test_the_loss_of_a_release_is_at_most_epsilon(level: Fraction, most: int, ce
     for larger, smaller in add_remove_pairs(UNITS[:2], CONTRIBUTIONS):
         laws = [released_law(data, GRID, level=level, most=most, root=root, cells=cells) for data in (larger, smaller)]
         assert worst_ratio(*laws) <= exp_epsilon(root, level=level, most=most)
+
+
+@both_domains
+@every_most
+@every_level
+def test_the_loss_of_a_release_is_at_most_epsilon_if_a_unit_is_replaced(
+    level: Fraction, most: int, cells: bool
+) -> None:
+    root = Fraction(3, 2)
+    promised = root ** (2 * most * level.denominator)  # at the scale 2 m / epsilon
+    for other, *rows in product(CONTRIBUTIONS, repeat=3):
+        laws = [
+            released_law({"ann": own, "bob": other}, GRID, level=level, most=most, root=root, cells=cells)
+            for own in rows
+        ]
+        assert worst_ratio(*laws) <= promised
 
 
 @both_domains

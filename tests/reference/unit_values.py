@@ -118,6 +118,27 @@ def movements(
     return result
 
 
+def replaced_movements(
+    units: Sequence[str],
+    contributions: Sequence[Contribution],
+    grid: Sequence[Number],
+    *,
+    level: Fraction,
+    most: int,
+    cells: bool = False,
+) -> set[tuple[Fraction, ...]]:
+    """Every vector of score changes when all rows of a unit are replaced, the choices of all others being the same."""
+    scores = cell_scores if cells else point_scores
+    bounds = grid[0], grid[-1]
+    options = {own for each in contributions for own in choices(each, most=most, bounds=bounds)}
+    result: set[tuple[Fraction, ...]] = set()
+    for chosen in product(contributions, repeat=len(units) - 1):
+        for others in kept_values(dict(zip(units, chosen, strict=False)), most=most, bounds=bounds):
+            laws = [scores(tuple(sorted([*others, *own])), grid, level=level) for own in options]
+            result |= {tuple(b - a for a, b in zip(*pair, strict=True)) for pair in product(laws, laws)}
+    return result
+
+
 def released_law(
     data: Data, grid: Sequence[Number], *, level: Fraction, most: int, root: Fraction, cells: bool = False
 ) -> tuple[Fraction, ...]:

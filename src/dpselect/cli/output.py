@@ -17,7 +17,8 @@ def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:
     if as_json:
         return release.to_json()
     label, rows = release.rows()
-    lines = [(key, _printable(as_text(value))) for key, value in rows]
+    lines = [(_printable(key), _printable(as_text(value))) for key, value in rows]
+    label = _printable(label)
     if quiet:
         return "\n".join(value if release.groups is None else f"{key}  {value}" for key, value in lines)
     if sys.stdout.isatty():
@@ -42,10 +43,10 @@ def _for_terminals(label: str, column: str, lines: list[tuple[str, str]]) -> str
     from rich.text import Text
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(label, justify="right", style="dim")
+    table.add_column(Text(label), justify="right", style="dim")
     table.add_column(Text(_printable(column)), style="bold", overflow="fold")
     for key, value in lines:
-        table.add_row(key, Text(value))
+        table.add_row(Text(key), Text(value))
     console = Console()
     with console.capture() as captured:
         console.print(table)

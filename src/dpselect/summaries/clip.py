@@ -57,8 +57,11 @@ class PublicClip:
         return cls(column, factor, *map(int, ends))
 
     def in_units(self, amount: float) -> float:
-        """A scaled `amount` in the unit of the column, rounded up."""
-        return fraction_up(Fraction(amount) / self.scale)
+        """A scaled `amount` in the unit of the column: the double that is written as it, or else the next above."""
+        exact = Fraction(amount) / self.scale
+        nearest = fraction_up(exact)
+        below = math.nextafter(nearest, -math.inf)
+        return below if math.isfinite(nearest) and Fraction(repr(below)) == exact else nearest
 
     def error_in_units(self, error: float) -> float:
         """A bound on the distance of two sums in the unit of the column: they are whole when scaled.

@@ -9,7 +9,9 @@ from typing import cast
 
 from dpselect.arguments import positive_count
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
-from dpselect.summaries.candidates import PublicCandidates
+from dpselect.summaries.candidates import CandidateKind, PublicCandidates
+
+_DATES = "dates such as '2026-11-21', or datetime.date"
 
 _MOST = 366 * 10_000
 """No calendar has more days."""
@@ -39,7 +41,10 @@ def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> P
     if bounds is None:
         if days != 1:
             raise InvalidParameterError("step", days, "1 with a list of dates", "It goes with bounds.")
-        return PublicCandidates.given(_listed(dates), argument="dates")
+        public = PublicCandidates.given(_listed(dates), argument="dates")
+        if public.kind is not CandidateKind.DATE:
+            raise InvalidCandidatesError("dates", Shown(f"<{len(public):,} {public.kind}>"), _DATES)
+        return public
     pair = cast("Sequence[object]", bounds)
     ends = [_date(end) for end in pair] if isinstance(bounds, tuple | list) and len(pair) == 2 else []
     match ends:
@@ -62,7 +67,7 @@ def _listed(dates: object) -> object:
     read = [_date(member) for member in members]
     if None in read:
         got = Shown(f"<{len(members):,} dates>")
-        raise InvalidCandidatesError("dates", got, "dates such as '2026-11-21', or datetime.date")
+        raise InvalidCandidatesError("dates", got, _DATES)
     return read
 
 

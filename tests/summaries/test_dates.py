@@ -1,0 +1,61 @@
+"""Public dates: lists and ranges, and what is refused."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any
+
+import pytest
+
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError
+from dpselect.summaries import CandidateKind, public_dates
+
+FIRST, LAST = date(2026, 2, 27), date(2026, 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("dates", "bounds", "step", "expected"),
+    [
+        ([FIRST, LAST], None, 1, ["2026-02-27", "2026-03-02"]),
+        (["2026-03-02", FIRST], None, 1, ["2026-03-02", "2026-02-27"]),
+        (iter(["2026-03-02"]), None, 1, ["2026-03-02"]),
+        (None, (FIRST, LAST), 1, ["2026-02-27", "2026-02-28", "2026-03-01", "2026-03-02"]),
+        (None, ["2026-02-27", LAST], 2, ["2026-02-27", "2026-03-01"]),
+        (None, (FIRST, FIRST), 7, ["2026-02-27"]),
+        (None, ("9999-12-30", "9999-12-31"), 1, ["9999-12-30", "9999-12-31"]),
+    ],
+)
+def test_dates(dates: Any, bounds: Any, step: int, expected: list[str]) -> None:
+    public = public_dates(dates, bounds=bounds, step=step)
+    assert public.kind is CandidateKind.DATE
+    assert [str(public[place]) for place in range(len(public))] == expected
+
+
+@pytest.mark.parametrize(
+    ("dates", "bounds", "step", "reason"),
+    [
+        (None, None, 1, "dates=None"),
+        ([FIRST], (FIRST, LAST), 1, "given together with bounds"),
+        (["2026-2-27"], None, 1, "dates="),
+        (["20260227"], None, 1, "dates="),
+        (["2026-02-30"], None, 1, "dates="),
+        (["2026-02-27", "x"], None, 1, "dates=<2 dates>"),
+        ([datetime(2026, 2, 27)], None, 1, "dates="),
+        ([FIRST, FIRST], None, 1, "without duplicates"),
+        ([FIRST, "2026-02-27"], None, 1, "without duplicates"),
+        ([], None, 1, "dates="),
+        ("2026-02-27", None, 1, "dates="),
+        ([1, 2], None, 1, "dates"),
+        ([FIRST], None, 2, "It goes with bounds"),
+        (None, (LAST, FIRST), 1, "the first not after the last"),
+        (None, (FIRST,), 1, "bounds="),
+        (None, "2026-02-27", 1, "bounds="),
+        (None, (FIRST, None), 1, "bounds="),
+        (None, (FIRST, LAST), 0, "step=0"),
+        (None, (FIRST, LAST), 1.5, "step=1.5"),
+    ],
+)
+def test_refused(dates: Any, bounds: Any, step: Any, reason: str) -> None:
+    with pytest.raises((InvalidCandidatesError, InvalidParameterError)) as caught:
+        public_dates(dates, bounds=bounds, step=step)
+    assert reason in str(caught.value)
