@@ -73,6 +73,14 @@ def test_here_one_row_moves_a_sum_by_at_most_its_bound(tmp_path: Path, kind: str
     assert [each - found[0] for each in found] == [0, 10, 100, -100, 0, 100]
 
 
+def test_here_no_amount_is_rounded_on_the_way(tmp_path: Path) -> None:
+    """Whole numbers that no float of 32 bits holds."""
+    amounts = [2.0**24 + 1, 2.0**24 + 1, -(2.0**24) - 3, 2.0**31 - 1]
+    rows = [(place, "x", "all", amount) for place, amount in enumerate(amounts)]
+    path = write_rows(tmp_path, rows, kind="parquet")
+    assert total(path, ["x"], bounds=(-(2**31), 2**31)) == [[2**31 + 2**24 - 2]]
+
+
 def test_here_one_row_changes_no_probability_by_more_than_epsilon(tmp_path: Path) -> None:
     """The person of 1 in front of very many, who decides how a sum of floats is rounded; here as one of two groups."""
     clip = PublicClip.given("amount", (0, 1), scale=2**25)

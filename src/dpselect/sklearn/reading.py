@@ -33,7 +33,7 @@ def numbers(X: Any) -> NDArray[Any]:
     if table.dtype.kind == "c":
         raise InvalidDataError("X", Shown("<complex numbers>"), "real numbers", "Complex data not supported.")
     if table.dtype.kind not in "biufO":
-        raise InvalidDataError("X", Shown(f"<{table.dtype.name}>"), "numbers")
+        raise InvalidDataError("X", Shown(_kind(table)), "numbers")
     if table.ndim != 2:
         hint = "Reshape your data: X.reshape(-1, 1) is one feature."
         raise InvalidDataError("X", Shown(f"<{table.ndim} dimensions>"), "two: rows and features", hint)
@@ -45,9 +45,10 @@ def numbers(X: Any) -> NDArray[Any]:
 def column(table: NDArray[Any], place: int) -> NDArray[np.float64]:
     """The values of one feature, each read alone: the nearest double, or NaN for what is no number."""
     values = table[:, place]
-    if values.dtype.kind != "O":
-        return values.astype(np.float64)
-    return np.array([_number(cell) for cell in values], dtype=np.float64)
+    with np.errstate(all="ignore"):  # a warning about a long double beyond all doubles would be about one row
+        if values.dtype.kind != "O":
+            return values.astype(np.float64)
+        return np.array([_number(cell) for cell in values], dtype=np.float64)
 
 
 def positions(y: Any, classes: Sequence[object], *, rows: int) -> NDArray[np.int64]:
@@ -91,6 +92,11 @@ def _array(given: Any, name: str) -> NDArray[Any]:
     return array
 
 
+def _kind(array: NDArray[Any]) -> str:
+    """Without a length: that of a text type is that of the longest text in it."""
+    return f"<{array.dtype.type.__name__}>"
+
+
 def _unmasked(given: Any) -> Any:
     """What is masked is missing, whatever lies below the mask."""
     return given.astype(object).filled(None) if isinstance(given, _MASKED) else given
@@ -99,7 +105,7 @@ def _unmasked(given: Any) -> Any:
 def _check_kind(labels: NDArray[Any], classes: Sequence[object]) -> None:
     kind = labels.dtype.kind
     if kind not in "biufUO":
-        raise InvalidDataError("y", Shown(f"<{labels.dtype.name}>"), "numbers or text")
+        raise InvalidDataError("y", Shown(_kind(labels)), "numbers or text")
     if kind != "O" and (kind == "U") != isinstance(classes[0], str):
         hint = "Labels and classes have to be both text or both numbers; nothing is converted."
         raise InvalidDataError("y", Shown("<text>" if kind == "U" else "<numbers>"), "labels like the classes", hint)
