@@ -78,9 +78,7 @@ class Dataset(Questions[Release]):
     ) -> None:
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Spending(ledger, account)
-        self._rows = Rows(
-            source, unit=unit, table=table, engine=engine, progress=progress, memory_limit=memory_limit
-        )
+        self._rows = Rows(source, unit=unit, table=table, engine=engine, progress=progress, memory_limit=memory_limit)
 
     def __repr__(self) -> str:
         return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"
