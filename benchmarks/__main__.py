@@ -12,6 +12,7 @@ from benchmarks import (
     lines_accounting,
     lines_calls,
     lines_density,
+    lines_engines,
     lines_leak,
     lines_ledger,
     lines_memory,

@@ -13,7 +13,7 @@ from importlib import metadata
 from typing import Any, cast
 
 from dpselect.accounting.events import Event, decode, encode
-from dpselect.answers import Answered, Value, answer_to
+from dpselect.answers import Answered, Value, answer_to, as_text
 from dpselect.certificate_text import parsed, wrong
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Guarantee, Neighbours

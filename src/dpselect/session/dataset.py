@@ -50,8 +50,8 @@ class Dataset(Questions[Release]):
     drawn then.
 
     Raises:
-        InvalidParameterError: only one of `ledger` and `account`, no such `neighbours` or `engine`, or `memory_limit` is
-            no size of memory.
+        InvalidParameterError: only one of `ledger` and `account`, no such `neighbours` or `engine`, or a `memory_limit`
+            that is no size of memory.
         TableUnavailableError: the server cannot be reached, now or when a question is asked.
         InvalidDataError: no such table or column, or a file is not what its name says. No error ever depends on,
             or quotes, a row.
