@@ -139,23 +139,7 @@ def test_sizes_of_memory(value: Any, size: int) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [
-        *NOT_NUMBERS,
-        "2",
-        "2G",
-        "GiB",
-        "-2GiB",
-        "1e9B",
-        "２GB",
-        "2GiB; --",
-        "63MiB",
-        0,
-        2**26 - 1,
-        2**63,
-        2.0**31,
-        "nan",
-        "99999999TB",
-    ],
+    [*NOT_NUMBERS, "2", "2G", "GiB", "-2GiB", "1e9B", "２GB", "2GiB; --", "63MiB", 0, 2**26 - 1, 2**63, 2.0**31, ""],
 )
 def test_what_is_no_size_of_memory(value: Any) -> None:
     with pytest.raises(InvalidParameterError, match="at least 64 MiB"):

@@ -17,12 +17,8 @@ _POSITIVE = "a finite number > 0"
 SMALLEST_MEMORY = 2**26
 """Bytes with which a table can be read at all, whatever its size."""
 
-_UNITS = {
-    "B": 1,
-    **{f"{p}B": 1000**i for i, p in enumerate("KMGT", 1)},
-    **{f"{p}IB": 1024**i for i, p in enumerate("KMGT", 1)},
-}
-_SIZE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?) *([KMGT]?B|[KMGT]iB)", re.IGNORECASE | re.ASCII)
+_PREFIXES = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+_SIZE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?) *([KMGT]?)(i?)B", re.IGNORECASE | re.ASCII)
 
 
 def positive_epsilon(value: object, name: str = "epsilon") -> float:
@@ -158,9 +154,10 @@ def memory_size(value: object, name: str) -> int:
     size: int | None = None
     if isinstance(value, str):
         found = _SIZE.fullmatch(value.strip())
-        size = None if found is None else int(Fraction(found[1]) * _UNITS[found[2].upper()])
-    elif isinstance(value, Integral) and not isinstance(value, bool):
-        size = int(value)
+        if found is not None:
+            size = int(Fraction(found[1]) * (1024 if found[3] else 1000) ** _PREFIXES[found[2].upper()])
+    elif isinstance(value, Integral):
+        size = int(value)  # True is one byte: too few
     if size is None or not SMALLEST_MEMORY <= size < 2**63:
         raise InvalidParameterError(name, value, expected)
     return size

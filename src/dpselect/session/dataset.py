@@ -29,7 +29,7 @@ class Dataset(CountQuestions, SumQuestions, QuantileQuestions, PriceQuestions, D
     people in the table were promised is up to the caller.
 
     Args:
-        source: path of a CSV or Parquet file, or a glob that matches several with the same columns; or a frame of
+        source: path of a CSV, Parquet or JSON-lines file, or a glob of several with the same columns; or a frame of
             pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``. How rows are read, and which are
             left out, is described in ``docs/tables.md``.
         unit: name of the column that says whose row it is: who is protected. All rows with the same value are one
