@@ -12,6 +12,7 @@ from benchmarks import (
     lines_accounting,
     lines_calls,
     lines_density,
+    lines_engines,
     lines_leak,
     lines_ledger,
     lines_memory,
@@ -20,6 +21,7 @@ from benchmarks import (
     lines_pmf,
     lines_quantile,
     lines_select,
+    lines_tables,
 )
 from benchmarks.line import Line
 from benchmarks.report import row_of
@@ -32,7 +34,7 @@ BIG = 10**8
 def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--big", action="store_true", help="also 10^8 scores (needs 3 GB of memory)")
+    parser.add_argument("--big", action="store_true", help="also 10^8 scores (needs 3 GB of memory) and 10^8 rows")
     sizes = [*SIZES, BIG] if parser.parse_args().big else SIZES
     console = Console()
     measured: list[Line] = []
@@ -59,6 +61,7 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_leak.lines(),
         lines_ledger.lines(),
         lines_engines.lines(),
+        lines_tables.lines(sizes),
     )
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from dpselect.arguments import (
     delta_below_one,
+    memory_size,
     positive_count,
     positive_epsilon,
     positive_sensitivity,
@@ -118,3 +119,28 @@ def test_counts_up_to_a_limit() -> None:
     assert positive_count(5, "k", at_most=5) == 5
     with pytest.raises(InvalidParameterError, match=r"k=6: expected at most 5 \(the number of scores\)"):
         positive_count(6, "k", at_most=5, at_most_what="the number of scores")
+
+
+@pytest.mark.parametrize(
+    ("value", "size"),
+    [
+        ("2GiB", 2**31),
+        (" 2 gib ", 2**31),
+        ("0.5GB", 500_000_000),
+        ("64MiB", 2**26),
+        ("67108864B", 2**26),
+        (np.int64(2**31), 2**31),
+        ("1TB", 10**12),
+    ],
+)
+def test_sizes_of_memory(value: Any, size: int) -> None:
+    assert memory_size(value, "memory_limit") == size
+
+
+@pytest.mark.parametrize(
+    "value",
+    [*NOT_NUMBERS, "2", "2G", "GiB", "-2GiB", "1e9B", "２GB", "2GiB; --", "63MiB", 0, 2**26 - 1, 2**63, 2.0**31, ""],
+)
+def test_what_is_no_size_of_memory(value: Any) -> None:
+    with pytest.raises(InvalidParameterError, match="at least 64 MiB"):
+        memory_size(value, "memory_limit")

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.backends.rows import StreamTable
+from dpselect.backends.rows import StreamTable, table
 from dpselect.summaries import CandidateKind, PublicDomain
 from dpselect.tasks import Quantile
 from tests import rank_laws
@@ -225,6 +225,23 @@ def test_which_candidates_a_column_asks_for(tmp_path: Path, clicks: dps.Dataset)
     texts = write_parquet(tmp_path / "s.parquet", [(1, "x")], types=(None, pa.large_string()))
     assert dps.Dataset(texts, unit="unit").candidate_kind("value") is CandidateKind.TEXT
     assert dps.Dataset(write_csv(tmp_path / "t.csv", []), unit="unit").candidate_kind("value") is None
+
+
+def test_the_memory_limit_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+    real = table.answer
+
+    def spy(*arguments: Any, memory_limit: object, **options: Any) -> Any:
+        seen.append(memory_limit)
+        return real(*arguments, memory_limit=memory_limit, **options)
+
+    monkeypatch.setattr(table, "answer", spy)
+    for limit in ("100MB", 2**27, None):
+        data = dps.Dataset(CLICKS, unit="session", memory_limit=limit)
+        data.most_common("page", candidates=PAGES, epsilon=1.0)
+    assert seen == [100_000_000, 2**27, None]
+    with pytest.raises(dps.InvalidParameterError, match=r"^memory_limit=.*at least 64 MiB"):
+        dps.Dataset(CLICKS, unit="session", memory_limit="1MB")
 
 
 def test_progress_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:

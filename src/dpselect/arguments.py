@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -12,6 +13,12 @@ from typing import cast
 from dpselect.errors import InvalidParameterError, Shown, describe
 
 _POSITIVE = "a finite number > 0"
+
+SMALLEST_MEMORY = 2**26
+"""Bytes with which a table can be read at all, whatever its size."""
+
+_PREFIXES = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+_SIZE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?) *([KMGT]?)(i?)B", re.IGNORECASE | re.ASCII)
 
 
 def positive_epsilon(value: object, name: str = "epsilon") -> float:
@@ -133,6 +140,27 @@ def positive_count(value: object, name: str, *, at_most: int | None = None, at_m
         limit = f"at most {at_most}" + (f" ({at_most_what})" if at_most_what else "")
         raise InvalidParameterError(name, value, limit)
     return count
+
+
+def memory_size(value: object, name: str) -> int:
+    """Bytes, at least `SMALLEST_MEMORY`; given as a whole number of them or as text with a unit.
+
+    >>> memory_size("2GiB", "memory_limit") == memory_size(2**31, "memory_limit")
+    True
+    >>> memory_size("1.5 GB", "memory_limit")
+    1500000000
+    """
+    expected = 'text such as "2GiB" or "500 MB", or a whole number of bytes; at least 64 MiB'
+    size: int | None = None
+    if isinstance(value, str):
+        found = _SIZE.fullmatch(value.strip())
+        if found is not None:
+            size = int(Fraction(found[1]) * (1024 if found[3] else 1000) ** _PREFIXES[found[2].upper()])
+    elif isinstance(value, Integral):
+        size = int(value)  # True is one byte: too few
+    if size is None or not SMALLEST_MEMORY <= size < 2**63:
+        raise InvalidParameterError(name, value, expected)
+    return size
 
 
 def quantile_level(value: object, name: str = "level") -> float:

@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpselect.backends.files import csv_lines
+from dpselect.backends.files import lines as lines_module
 
 Pair = tuple[str | None, str | None]
 
@@ -44,7 +45,7 @@ def meaning(field: bytes) -> str | None:
         return None
 
 
-def expected(lines: list[bytes], *, width: int, longest: int = csv_lines.LONGEST_LINE) -> Counter[Pair]:
+def expected(lines: list[bytes], *, width: int, longest: int = lines_module.LONGEST_LINE) -> Counter[Pair]:
     rows = (slow(line, width=width, longest=longest) for line in lines)
     return Counter((meaning(row[0]), meaning(row[-1])) for row in rows if row is not None)
 
@@ -86,13 +87,13 @@ def test_one_more_line_never_changes_the_others(lines: list[bytes], added: bytes
 def test_blocks_and_long_lines_cut_nothing_else(block: int, lines: list[bytes], long: list[int], end: bytes) -> None:
     lines = [*lines, *(b"x" * size + b",y" for size in long)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_lines, "_BLOCK", block)
-        patch.setattr(csv_lines, "LONGEST_LINE", 12)
+        patch.setattr(lines_module, "BLOCK", block)
+        patch.setattr(lines_module, "LONGEST_LINE", 12)
         assert read(lines, width=2, end=end) == expected(lines, width=2, longest=12)
 
 
 def test_the_longest_line_is_kept_and_a_longer_one_left_out() -> None:
-    fits = b"u," + b"x" * (csv_lines.LONGEST_LINE - 2)
+    fits = b"u," + b"x" * (lines_module.LONGEST_LINE - 2)
     assert read([fits, b"1,2", fits + b"x", b"3,4"], width=2) == {
         ("u", fits[2:].decode()): 1,
         ("1", "2"): 1,

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dpselect.backends.rows import engine
+from dpselect.backends.rows import connection
 from dpselect.errors import InvalidDataError, SelectionError
 from tests.backends.tables import Row, gather, write_csv, write_parquet
 from tests.laws.goodness_of_fit import NEVER, p_value
@@ -277,12 +277,12 @@ def test_units_of_every_type(tmp_path: Path, type_: Any) -> None:
 
 
 def test_more_than_memory_holds_spills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(engine._SETTINGS, "memory_limit", "60MB")
-    monkeypatch.setitem(engine._SETTINGS, "threads", "1")
+    monkeypatch.setitem(connection.SETTINGS, "memory_limit", "60MB")
+    monkeypatch.setitem(connection.SETTINGS, "threads", "1")
     path = tmp_path / "t.parquet"
     units = np.arange(3_000_000) % 1_500_000
     pq.write_table(pa.table({"unit": units * 2**33, "value": units * 1.0}), path)
     assert gather(path) == list(range(1_500_000))
-    monkeypatch.setitem(engine._SETTINGS, "max_temp_directory_size", "0KB")
+    monkeypatch.setitem(connection.SETTINGS, "max_temp_directory_size", "0KB")
     with pytest.raises(SelectionError, match="more memory or temporary disk space"):
         gather(path)

@@ -28,7 +28,7 @@ def refusal(source: Any) -> str:
 
 @pytest.mark.parametrize("source", [None, 3, b"t.csv", ["t.csv"], "", "a\0b.csv"])
 def test_what_is_not_a_path(source: Any) -> None:
-    assert "expected the path of a CSV or Parquet file" in refusal(source)
+    assert "expected the path of a file, or a glob" in refusal(source)
 
 
 def test_no_such_file(tmp_path: Path) -> None:
@@ -39,13 +39,17 @@ def test_no_such_file(tmp_path: Path) -> None:
 
 def test_a_folder_names_the_glob_to_give(tmp_path: Path) -> None:
     assert "a file, not a folder" in refusal(tmp_path)
-    assert repr(str(tmp_path / "*.parquet")) in refusal(tmp_path)
+    assert "There is none inside it whose name ends in .csv, .parquet, .jsonl or .ndjson." in refusal(tmp_path)
+    (tmp_path / "t.ndjson").touch()
+    assert f"For all files inside it give {str(tmp_path / '*.ndjson')!r}." in refusal(tmp_path)
+    (tmp_path / "t.csv").touch()
+    assert f"{str(tmp_path / '*.csv')!r} or {str(tmp_path / '*.ndjson')!r}" in refusal(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["t", "t.txt", "t.csv.gz", "t.json", "csv"])
 def test_other_extensions(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"unit,value\n1,2\n")
-    assert "a file whose name ends in .csv or .parquet" in refusal(tmp_path / name)
+    assert "a file whose name ends in .csv, .parquet, .jsonl or .ndjson" in refusal(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])

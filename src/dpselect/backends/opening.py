@@ -12,7 +12,7 @@ from dpselect.backends.rows import StreamTable
 from dpselect.errors import InvalidDataError, Shown, describe
 
 
-def open_table(source: object, *, table: object = None) -> Table:
+def open_table(source: object, *, table: object = None, memory_limit: int | None = None) -> Table:
     """The table behind `source`; nothing but headers, footers and schemas is read.
 
     Args:
@@ -20,6 +20,8 @@ def open_table(source: object, *, table: object = None) -> Table:
             frame of Polars, a DuckDB relation, a PySpark ``DataFrame`` or an Ibis table; the URL of a PostgreSQL
             server, ``postgresql://...``.
         table: which table of the server; nothing for other sources.
+        memory_limit: bytes that may be used here before rows spill to disk; None: most of the machine's. Engines
+            that are asked themselves keep to limits of their own.
 
     Raises:
         InvalidDataError: no such table, or nothing that a table can be read from.
@@ -34,12 +36,12 @@ def open_table(source: object, *, table: object = None) -> Table:
     if table is not None:
         raise InvalidDataError("table", Shown(describe(table)), "no table, as the source is one itself")
     if isinstance(source, str | Path):
-        return StreamTable(FileSource.at(source))
-    lazy = lazy_table(source)
+        return StreamTable(FileSource.at(source), memory_limit)
+    lazy = lazy_table(source, memory_limit=memory_limit)
     if lazy is not None:
         return lazy
     frame = frame_source(source)
     if frame is not None:
-        return StreamTable(frame)
-    expected = "the path of a CSV or Parquet file, a glob, a frame, a lazy frame or the URL of a PostgreSQL server"
+        return StreamTable(frame, memory_limit)
+    expected = "the path of a file, a glob, a frame, a lazy frame or the URL of a PostgreSQL server"
     raise InvalidDataError("source", Shown(describe(source)), expected)

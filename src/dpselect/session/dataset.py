@@ -28,7 +28,7 @@ class Dataset:
     people in the table were promised is up to the caller.
 
     Args:
-        source: path of a CSV or Parquet file, or a glob that matches several with the same columns; or a frame of
+        source: path of a CSV, Parquet or JSON-lines file, or a glob of several with the same columns; or a frame of
             pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``; a lazy frame of Polars, a DuckDB
             relation, a PySpark ``DataFrame`` or an Ibis table; or ``postgresql://user@host/database``, with `table`.
             How rows are read, and which are left out, is described in ``docs/tables.md`` and ``docs/engines.md``.
@@ -36,6 +36,8 @@ class Dataset:
             unit, in whichever file; rows in which it is missing belong to nobody and are left out.
         table: which table of the server, ``name`` or ``schema.name``; for no other source.
         progress: called now and then during long scans with the fraction read, from 0 to 1.
+        memory_limit: such as ``"2GiB"``, or a number of bytes: what may be used for grouping rows before they go to a
+            temporary folder on disk. By default most of the machine's memory.
         ledger: a `dpselect.Ledger` or its URL. Goes together with `account`.
         account: name of the account that all releases are charged to; it has to protect the same unit.
 
@@ -45,7 +47,7 @@ class Dataset:
     drawn then.
 
     Raises:
-        InvalidParameterError: only one of `ledger` and `account`.
+        InvalidParameterError: only one of `ledger` and `account`; or `memory_limit` is no size of memory.
         TableUnavailableError: the server cannot be reached, now or when a question is asked.
         InvalidDataError: no such table or column, or a file is not what its name says. No error ever depends on,
             or quotes, a row.
@@ -64,11 +66,12 @@ class Dataset:
         unit: str,
         table: str | None = None,
         progress: Callable[[float], None] | None = None,
+        memory_limit: str | int | None = None,
         ledger: Ledger | str | Path | None = None,
         account: str | None = None,
     ) -> None:
         self._spending = Spending(ledger, account)
-        self._rows = Rows(source, unit=unit, table=table, progress=progress)
+        self._rows = Rows(source, unit=unit, table=table, progress=progress, memory_limit=memory_limit)
 
     def __repr__(self) -> str:
         return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"

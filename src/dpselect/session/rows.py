@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from dpselect.arguments import memory_size
 from dpselect.backends.columns import Column, candidate_kind, check_match, check_numeric
 from dpselect.backends.contract import Table
 from dpselect.backends.opening import open_table
@@ -17,16 +18,24 @@ class Rows:
     """A description of a table, not a copy: headers, footers and schemas are read now, rows anew for each summary.
 
     Raises:
+        InvalidParameterError: `memory_limit` is no size of memory.
         InvalidDataError: no such table or column, or a file is not what its name says.
     """
 
     __slots__ = ("_progress", "_source", "_table", "_unit")
 
     def __init__(
-        self, source: object, *, unit: str, table: str | None, progress: Callable[[float], None] | None
+        self,
+        source: object,
+        *,
+        unit: str,
+        table: str | None = None,
+        progress: Callable[[float], None] | None,
+        memory_limit: str | int | None = None,
     ) -> None:
+        most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
         self._source = source
-        self._table: Table = open_table(source, table=table)
+        self._table: Table = open_table(source, table=table, memory_limit=most)
         self._unit = self._table.unit(unit)
         self._progress = progress
 

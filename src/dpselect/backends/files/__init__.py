@@ -1,4 +1,4 @@
-"""CSV and Parquet files: schemas read up front, rows one batch after another."""
+"""CSV, Parquet and JSON-lines files: schemas read up front, rows one batch after another."""
 
 from dpselect.backends.files.source import FileSource
 

@@ -16,19 +16,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.backends.columns import Column, Holds
+from dpselect.backends.files import lines
 from dpselect.backends.rows.arrow import Array, RecordBatch, pa, pc, valid_text
 from dpselect.errors import InvalidDataError, Shown
 
-LONGEST_LINE = 1 << 20
-"""Bytes of a line, without its line break; longer ones are left out."""
-
-_BLOCK = 1 << 23
 _NEWLINE, _CARRIAGE_RETURN, _COMMA, _QUOTE = b'\n\r,"'
 
 
@@ -39,11 +35,7 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
         InvalidDataError: the first line is not a list of different names; its content is never quoted, because in a
             file without a header it is the first person's row.
     """
-    with open(path, "rb") as file:
-        line = file.readline(LONGEST_LINE + 2)
-    content = line.removesuffix(b"\n").removesuffix(b"\r").removeprefix(b"\xef\xbb\xbf")
-    if len(content) > LONGEST_LINE:
-        raise InvalidDataError("source", shown, "a first line of at most 1 MiB with the names of the columns")
+    content = lines.first_line(path, shown)
     if b"\0" in content or b"\r" in content:
         raise InvalidDataError("source", shown, "a text file with line breaks of the form \\n or \\r\\n")
     try:
@@ -71,32 +63,10 @@ def rows(path: str, places: Sequence[int], *, width: int, advance: Callable[[int
     """
     with open(path, "rb") as file:
         advance(len(file.readline()))
-        for block in _whole_lines(file, advance):
+        for block in lines.whole_lines(file, advance):
             separators, first = _fields_of_lines(np.frombuffer(block, np.uint8), width)
             columns = [_field(block, separators, first, at, last=at == width - 1) for at in places]
             yield pa.RecordBatch.from_arrays(columns, names=list(map(str, places)))
-
-
-def _whole_lines(file: BinaryIO, advance: Callable[[int], None]) -> Iterator[bytes]:
-    """The rest of the file in blocks that end in a line break; lines that are too long may be missing."""
-    pending, skipping = b"", False
-    while chunk := file.read(_BLOCK):
-        advance(len(chunk))
-        if skipping:
-            found = chunk.find(b"\n")
-            if found < 0:
-                continue
-            chunk, skipping = chunk[found + 1 :], False
-        end = chunk.rfind(b"\n") + 1
-        if end:
-            yield pending + chunk[:end]
-            pending = chunk[end:]
-        else:
-            pending += chunk
-        if len(pending) > LONGEST_LINE + 1:  # one more for a carriage return
-            pending, skipping = b"", True
-    if pending:
-        yield pending + b"\n"
 
 
 def _fields_of_lines(raw: NDArray[np.uint8], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -123,7 +93,7 @@ def _fields_of_lines(raw: NDArray[np.uint8], width: int) -> tuple[NDArray[np.int
     at = np.concatenate([[-1], at])
     last = np.flatnonzero(kind == _NEWLINE) + 1
     first = np.concatenate([[0], last[:-1]])
-    keep = (last - first == width) & (at[last] - at[first] - 1 <= LONGEST_LINE)
+    keep = (last - first == width) & (at[last] - at[first] - 1 <= lines.LONGEST_LINE)
     return at, first[keep if balanced is None else keep & balanced]
 
 

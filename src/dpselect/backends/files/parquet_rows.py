@@ -7,6 +7,7 @@ that is not UTF-8, and then the failure (and its message) speaks of one row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from dpselect.backends.columns import Column
 from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, plain, pq
@@ -20,11 +21,21 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
         InvalidDataError: the footer cannot be read, or two columns have the same name.
     """
     try:
-        schema = pq.read_schema(path)
+        found = schema(path)
     except (OSError, pa.ArrowException):
         raise InvalidDataError("source", shown, "a Parquet file that can be read", "Its footer is damaged.") from None
-    if len(set(schema.names)) < len(schema.names):
+    if len(set(found.names)) < len(found.names):
         raise InvalidDataError("source", shown, "columns with different names")
+    return columns_of(found)
+
+
+def schema(path: str) -> Any:
+    """The Arrow schema of the file, from its footer."""
+    return pq.read_schema(path)
+
+
+def columns_of(schema: Any) -> tuple[Column, ...]:
+    """What the columns of a schema hold."""
     return tuple(Column(field.name, holds_of(field.type)) for field in schema)
 
 

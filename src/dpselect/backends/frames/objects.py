@@ -10,7 +10,7 @@ from uuid import UUID
 
 import numpy as np
 
-from dpselect.backends.rows.arrow import Array, pa
+from dpselect.backends.rows.arrow import Array, text_array
 
 _LONGEST_NUMBER = 1024
 """Bits of a whole number; longer ones, which Python may refuse to write down, are left out."""
@@ -18,7 +18,7 @@ _LONGEST_NUMBER = 1024
 
 def text_of_strings(values: Iterable[Any]) -> Array:
     """Strings as Arrow text; null for what is no string, or one that UTF-8 cannot hold."""
-    return _text([value if isinstance(value, str) else None for value in values])
+    return text_array([value if isinstance(value, str) else None for value in values])
 
 
 def text_of_objects(values: Iterable[Any]) -> Array:
@@ -30,22 +30,7 @@ def text_of_objects(values: Iterable[Any]) -> Array:
     >>> text_of_objects(["7", 7, 0.5, True, date(2026, 11, 21), None, [7]]).to_pylist()
     ['7', '7', '0.5', 'true', '2026-11-21', None, None]
     """
-    return _text([value if type(value) is str else _written(value) for value in values])
-
-
-def _text(values: list[str | None]) -> Array:
-    try:
-        return pa.array(values, pa.large_string())
-    except UnicodeError:  # at least one has half of a surrogate pair: find out which ones
-        return pa.array([None if value is None else _encodable(value) for value in values], pa.large_string())
-
-
-def _encodable(value: str) -> str | None:
-    try:
-        str.encode(value)
-    except UnicodeError:
-        return None
-    return value
+    return text_array([value if type(value) is str else _written(value) for value in values])
 
 
 def _written(value: Any) -> str | None:

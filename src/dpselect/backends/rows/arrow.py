@@ -94,6 +94,26 @@ def valid_text(column: Array) -> Array:
         return pa.array([_decoded(value) for value in column.to_pylist()], pa.large_string())
 
 
+def text_array(values: list[str | None]) -> Array:
+    """Python strings as Arrow text, with a null where UTF-8 cannot hold one.
+
+    >>> text_array(["ok", chr(0xD800), None]).to_pylist()
+    ['ok', None, None]
+    """
+    try:
+        return pa.array(values, pa.large_string())
+    except UnicodeError:  # at least one has half of a surrogate pair: find out which ones
+        return pa.array([None if value is None else _encodable(value) for value in values], pa.large_string())
+
+
+def _encodable(value: str) -> str | None:
+    try:
+        str.encode(value)
+    except UnicodeError:
+        return None
+    return value
+
+
 def _decoded(value: bytes | None) -> str | None:
     try:
         return None if value is None else value.decode()

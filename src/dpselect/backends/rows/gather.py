@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Grouping
 from dpselect.backends.rows import matching
-from dpselect.backends.rows.engine import Connection
+from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.relation import Relation, group_lots, within_groups
 from dpselect.summaries import PublicDomain
 

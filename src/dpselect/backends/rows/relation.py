@@ -11,7 +11,7 @@ from dpselect.backends.columns import Column
 from dpselect.backends.contract import Grouping
 from dpselect.backends.rows import matching
 from dpselect.backends.rows.arrow import pa
-from dpselect.backends.rows.engine import Connection
+from dpselect.backends.rows.connection import Connection
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 GROUP_LOT = "group_lot"

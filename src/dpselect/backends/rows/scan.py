@@ -11,6 +11,8 @@ import numpy as np
 from dpselect.backends.columns import Column
 from dpselect.backends.rows import matching
 from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa
+from dpselect.backends.rows.connection import Connection
+from dpselect.backends.rows.direct import DirectScan, ParquetBacked
 from dpselect.backends.rows.source import Source
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 
@@ -43,7 +45,23 @@ class Scan:
         return Shown(self._source.shown)
 
     @property
-    def fraction(self) -> float:
+    def paths(self) -> tuple[str, ...]:
+        """Files that the engine has to reach: none, as what it needs is handed to it."""
+        return ()
+
+    def direct(self) -> DirectScan | None:
+        """Another way to read the same rows, if there are files that the engine can read by itself."""
+        source = self._source
+        if self.lots or not isinstance(source, ParquetBacked):
+            return None
+        files = source.parquet(list(self.columns.values()))
+        return None if files is None else DirectScan(files, self.columns)
+
+    def attach(self, connection: Connection) -> None:
+        """Hand the stream to the engine as the table ``rows``; it can be read once."""
+        connection.register("rows", self.reader())
+
+    def fraction(self, connection: Connection) -> float:
         """How much of the input has been read, from 0 to 1."""
         return min(1.0, self._done / self._total) if self._total else 1.0
 
@@ -52,7 +70,7 @@ class Scan:
         self._stopped = True
 
     def reader(self) -> Any:
-        """The stream; it can be read once."""
+        """The stream."""
         fields = [(name, ARROW_TYPES[column.holds]) for name, column in self.columns.items()]
         fields += [(name, pa.uint64()) for name in self.lots]
         return pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())

@@ -8,8 +8,9 @@ from functools import partial
 
 from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
 from dpselect.backends.contract import Amount, Grouping, Progress
+from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.count import counted
-from dpselect.backends.rows.engine import Answer, Connection, answer
+from dpselect.backends.rows.engine import Answer, answer
 from dpselect.backends.rows.gather import ROW_LOT, gathered
 from dpselect.backends.rows.relation import columns_of, group_lots
 from dpselect.backends.rows.scan import Scan
@@ -24,9 +25,11 @@ class StreamTable:
 
     Attributes:
         source: where the rows come from.
+        memory_limit: bytes that the engine may use before it spills to disk; None: most of the machine's.
     """
 
     source: Source
+    memory_limit: int | None = None
 
     @property
     def shown(self) -> str:
@@ -97,7 +100,7 @@ class StreamTable:
         return [UnitValues(each, domain=domain, max_rows_per_unit=most) for each in self._answer(scan, query, progress)]
 
     def _answer(self, scan: Scan, query: Callable[[Connection], Answer], progress: Progress | None) -> Answer:
-        return answer(scan, query, progress=progress)
+        return answer(scan, query, progress=progress, memory_limit=self.memory_limit)
 
 
 def _check_groups(grouping: Grouping | None) -> None:

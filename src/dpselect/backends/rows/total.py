@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Amount, Grouping
 from dpselect.backends.rows import matching
+from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.count import tabulated
-from dpselect.backends.rows.engine import Connection
 from dpselect.backends.rows.relation import GROUP_LOT, Relation, chooses, combined_lot, group_lots, within_groups
 from dpselect.summaries import PublicCandidates
 

@@ -1,0 +1,85 @@
+"""Questions to tables, beside the same query without privacy; and how much memory a large one takes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.line import Line
+from benchmarks.timing import Sample, ratio
+from dpselect import Dataset
+
+HERE = Path(__file__).parent
+ROWS, MANY = 10**7, 10**8
+PAGES, SEED, PIECE = 41_270, 20_261_121, 10**6
+LIMIT = "2GiB"
+_SETTLED = 200.0
+"""Seconds of alternated pairs: a pair takes several."""
+
+
+def lines(sizes: list[int]) -> Iterator[Line]:
+    """The ratio of ours to DuckDB's own; with `MANY` among `sizes` also the peak of a process with a memory limit."""
+    with tempfile.TemporaryDirectory(prefix=".tables-", dir=HERE) as folder:  # on a disk, as large tables are
+        path = write_clicks(Path(folder) / "clicks.parquet", ROWS)
+        yield Line.of(
+            _against_duckdb(path),
+            what="top 10 by distinct units in Parquet / DuckDB without privacy",
+            case="whole numbers, Zipf",
+            n=ROWS,
+            dtype="int64",
+            unit="x",
+            at_most=1.15,
+        )
+        if MANY in sizes:
+            path = write_clicks(Path(folder) / "many.parquet", MANY)
+            yield Line(
+                what="peak memory of top 10 by distinct units",
+                case=f"memory_limit={LIMIT}, a fresh process",
+                n=MANY,
+                dtype="int64",
+                value=_peak(path) / 2**30,
+                unit="GiB",
+                at_most=2.5,
+            )
+
+
+def write_clicks(path: Path, rows: int) -> Path:
+    """A table of sessions and the pages they looked at, a few pages far more than most."""
+    generator = np.random.default_rng(SEED)
+    schema = pa.schema([("session", pa.int64()), ("page", pa.int64())])
+    with pq.ParquetWriter(path, schema) as writer:
+        for start in range(0, rows, PIECE):
+            size = min(PIECE, rows - start)
+            page = np.minimum(generator.zipf(1.3, size), PAGES).astype(np.int64)
+            writer.write_table(pa.table({"session": generator.integers(0, rows // 8, size), "page": page}, schema))
+    return path
+
+
+def _against_duckdb(path: Path) -> Sample:
+    query = f"SELECT page, count(DISTINCT session) FROM read_parquet('{path}') GROUP BY page ORDER BY 2 DESC LIMIT 10"
+
+    def plain() -> object:
+        with duckdb.connect() as connection:
+            return connection.execute(query).fetchall()
+
+    return ratio(lambda: ask(path), plain, budget=_SETTLED)
+
+
+def ask(path: Path, memory_limit: str | None = None) -> object:
+    """The question, from a path to a release."""
+    data = Dataset(path, unit="session", memory_limit=memory_limit)
+    return data.top_k("page", 10, candidates=range(1, PAGES + 1), epsilon=1.0)
+
+
+def _peak(path: Path) -> int:
+    """Bytes a fresh process holds at most while it asks."""
+    command = [sys.executable, "-m", "benchmarks.table_probe", str(path), LIMIT]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

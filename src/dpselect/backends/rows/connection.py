@@ -1,0 +1,52 @@
+"""The embedded engine: in memory, reaching nothing but what it is given, spilling what memory cannot hold."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+
+import duckdb
+
+Connection = duckdb.DuckDBPyConnection
+
+SETTINGS = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "python_enable_replacements": "false",
+    "preserve_insertion_order": "false",
+    # So that it can be asked how far it is; nothing is printed.
+    "enable_progress_bar": "true",
+    "enable_progress_bar_print": "false",
+    # The candidates are the small side of the join; of a stream of rows the planner cannot know that.
+    "disabled_optimizers": "join_order,build_side_probe_side",
+}
+
+
+@contextmanager
+def connected(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> Generator[Connection]:
+    """An empty database in memory.
+
+    Args:
+        memory_limit: bytes that it may use before it spills to a folder that only this user can read, and that is
+            removed at the end; None: four fifths of the machine's.
+        paths: files that it may read; nothing else can be reached.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="dpselect-", ignore_cleanup_errors=True) as spill,
+        duckdb.connect(":memory:") as connection,
+    ):
+        settings = {**SETTINGS, "temp_directory": spill}
+        if memory_limit is not None:
+            settings["memory_limit"] = f"{memory_limit}B"
+        commands = [f"SET {name} = {literal(value)}" for name, value in settings.items()]
+        commands.append(f"SET allowed_paths = [{', '.join(map(literal, paths))}]")
+        commands += ["SET enable_external_access = false", "SET lock_configuration = true"]
+        connection.execute(";".join(commands))
+        yield connection
+
+
+def literal(text: str) -> str:
+    """`text` as SQL."""
+    return "'" + text.replace("'", "''") + "'"
