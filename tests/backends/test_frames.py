@@ -265,11 +265,11 @@ SOURCES: list[tuple[Any, str]] = [
     (pa.table({"unit": [1]}).to_reader(), "rows that can be read more than once"),
     (Stranger(None), "an Arrow stream"),  # type: ignore[arg-type]
     (ds.dataset(pa.table({"unit": [1]})), "a data set of Parquet, Arrow or ORC files"),
-    (pd.Series([1, 2]), "or a frame of pandas, Polars or PyArrow"),
-    ({"unit": [1]}, "or a frame of pandas, Polars or PyArrow"),
-    ([(1, 2)], "or a frame of pandas, Polars or PyArrow"),
-    (np.zeros((2, 2)), "or a frame of pandas, Polars or PyArrow"),
-    (None, "or a frame of pandas, Polars or PyArrow"),
+    (pd.Series([1, 2]), "a glob, a frame, a lazy frame"),
+    ({"unit": [1]}, "a glob, a frame, a lazy frame"),
+    ([(1, 2)], "a glob, a frame, a lazy frame"),
+    (np.zeros((2, 2)), "a glob, a frame, a lazy frame"),
+    (None, "a glob, a frame, a lazy frame"),
 ]
 
 

@@ -51,7 +51,7 @@ def open_table(
         raise InvalidDataError("table", Shown(describe(table)), "no table, as the source is one itself")
     if is_path:
         return _of_files(FileSource.at(source), engine, memory_limit)
-    lazy = lazy_table(source)
+    lazy = lazy_table(source, memory_limit=memory_limit)
     if lazy is not None:
         return lazy
     frame = frame_source(source)

@@ -39,6 +39,7 @@ class Rows:
         source: object,
         *,
         unit: str,
+        table: str | None = None,
         progress: Callable[[float], None] | None,
         table: str | None = None,
         engine: str | None = None,

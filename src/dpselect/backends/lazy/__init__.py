@@ -11,11 +11,12 @@ from dpselect.backends.lazy.table import LazyTable
 from dpselect.backends.rows import StreamTable
 
 
-def lazy_table(frame: Any) -> Table | None:
+def lazy_table(frame: Any, *, memory_limit: int | None = None) -> Table | None:
     """The table behind a lazy frame; its schema is read, and no row. None if it is nothing of the kind.
 
     Args:
         frame: a Polars ``LazyFrame``, a DuckDB relation, a PySpark ``DataFrame`` or an Ibis table.
+        memory_limit: bytes that streamed rows may use here before they spill to disk.
 
     Raises:
         InvalidDataError: no columns, or two with the same name; an Ibis table on an engine that is not known.
@@ -27,7 +28,7 @@ def lazy_table(frame: Any) -> Table | None:
     if nw.dependencies.is_duckdb_relation(frame):
         from dpselect.backends.lazy.duckdb_relation import DuckDBRelation
 
-        return StreamTable(DuckDBRelation.of(frame))
+        return StreamTable(DuckDBRelation.of(frame), memory_limit)
     if nw.dependencies.is_pyspark_dataframe(frame) or nw.dependencies.is_pyspark_connect_dataframe(frame):
         from dpselect.backends.lazy.spark_frame import SparkFrame
 
@@ -35,7 +36,7 @@ def lazy_table(frame: Any) -> Table | None:
     if nw.dependencies.is_ibis_table(frame):
         from dpselect.backends.lazy.ibis_table import ibis_table
 
-        return ibis_table(frame)
+        return ibis_table(frame, memory_limit=memory_limit)
     return None
 
 

@@ -20,7 +20,7 @@ from dpselect.backends.rows import StreamTable
 from dpselect.errors import InvalidDataError, Shown
 
 
-def ibis_table(table: Any) -> Table:
+def ibis_table(table: Any, *, memory_limit: int | None = None) -> Table:
     """The table behind an Ibis expression.
 
     Raises:
@@ -32,7 +32,7 @@ def ibis_table(table: Any) -> Table:
     if backend.name == "duckdb":
         with reading(shown):
             relation = backend.con.sql(ibis().to_sql(table, dialect="duckdb"))
-        return StreamTable(DuckDBRelation.of(relation))
+        return StreamTable(DuckDBRelation.of(relation), memory_limit)
     if backend.name == "pyspark":
         with reading(shown):
             frame = backend.raw_sql(ibis().to_sql(table, dialect="pyspark"))
