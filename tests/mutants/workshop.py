@@ -70,7 +70,8 @@ class Workshop:
         for name in COPIED:
             source = ROOT / name
             if source.is_dir():
-                shutil.copytree(source, path / name, ignore=NOT_COPIED)
+                # Dated now, not as the original: cargo would take what an earlier copy left for newer than the source.
+                shutil.copytree(source, path / name, ignore=NOT_COPIED, copy_function=shutil.copy)
             else:
                 shutil.copy(source, path / name)
 
