@@ -23,7 +23,9 @@ CLICKS = str(Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet")
 VISITS = dps.Dataset(CLICKS, unit="session")
 PAGES = range(3, 100, 2)
 GRID: dict[str, Any] = {"bounds": (0, 120), "step": 0.1, "epsilon": 0.5}
-NARROW = Fraction(1, 10**9) / 3
+THIRDS: dict[str, Any] = {"bounds": (Fraction(-1, 3), Fraction(1000, 3)), "step": Fraction(1, 9)}
+MILLION = 10**6 + Fraction(1, 3)
+CLOSE: dict[str, Any] = {"bounds": (MILLION, MILLION + Fraction(1, 10**9) / 3), "step": Fraction(1, 10**9) / 3}
 IN_PLACE = (
     "proofs/counting.md",
     "proofs/permute_and_flip.md",
@@ -47,12 +49,8 @@ ASK: dict[str, Callable[[], Release]] = {
     "best_price of one": lambda: VISITS.best_price("page", prices=[2**60 + 3], epsilon=0.5),
     "best_price between bounds": lambda: VISITS.best_price("page", bounds=(1, 40), epsilon=0.5),
     "mean": lambda: VISITS.mean("page", units=30_000, **GRID),
-    "mean of thirds": lambda: VISITS.mean(
-        "page", bounds=(Fraction(-1, 3), Fraction(1000, 3)), step=Fraction(1, 9), units=30_000, epsilon=0.5
-    ),
-    "mean between close thirds": lambda: VISITS.mean(
-        "page", bounds=(10**6 + Fraction(1, 3), 10**6 + Fraction(1, 3) + NARROW), step=NARROW, units=5, epsilon=0.5
-    ),
+    "mean of thirds": lambda: VISITS.mean("page", units=30_000, epsilon=0.5, **THIRDS),
+    "mean between close thirds": lambda: VISITS.mean("page", units=5, epsilon=0.5, **CLOSE),
     "best_by": lambda: VISITS.best_by("page", sum="page", clip=(-1, 0.7), scale=10, candidates=PAGES, epsilon=0.5),
     "best_price of groups": lambda: VISITS.best_price("page", prices=[1, 4], epsilon=0.5, **OF_GROUPS),
     "most_common of groups": lambda: VISITS.most_common("page", candidates=PAGES, epsilon=0.5, **OF_GROUPS),
@@ -130,8 +128,8 @@ def test_a_true_certificate_passes(question: str) -> None:
         ("quantile of groups", "value", [[5, 30.1], [1, 30.05], [3, 30.1]], "value"),
         ("best_price of groups", "value", [[5, 1], [1, 4], [3, 2]], "value"),
         ("most_common of groups", "groups.max_per_unit", 1, "event"),
-        ("quantile of groups", "groups.epsilon", 0.5, "groups"),
-        ("top_k of groups", "guarantee.delta", 1e-5, "guarantee.delta"),
+        ("quantile of groups", "groups.epsilon", 0.5, "groups.epsilon"),
+        ("top_k of groups", "guarantee.epsilon", 1.0, "groups.epsilon"),
         ("mean", "value", 120.5, "value"),
         ("mean", "candidates.upper", 121.0, "mechanism.sensitivity"),
         ("mean", "candidates.step", 0.2, "candidates.step"),

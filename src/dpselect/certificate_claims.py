@@ -44,7 +44,7 @@ def check_claims(release: Release) -> bool:
         (promised, "guarantee", "the epsilon and the relation of such a question"),
         (release.delta == terms.delta, "guarantee.delta", "the delta of such a question, 0 for most"),
         (dict(release.arguments) == dict(terms.arguments), "arguments", "those of such a question"),
-        (release.groups == terms.groups, "groups", "groups that share the guarantee's epsilon"),
+        (release.groups == terms.groups, "groups.epsilon", "the share of one group in the guarantee's epsilon"),
         (release.proofs in _proofs(release, terms), "proofs", "the pages that prove such an answer"),
         (release.confidence == CONFIDENCE, "error_bound.confidence", f"{CONFIDENCE}, that of every release"),
         (_is_bound(release, terms.error_bound), "error_bound", "the bound that its event and public arguments give"),
