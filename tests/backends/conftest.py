@@ -13,3 +13,22 @@ def opened(request: pytest.FixtureRequest) -> engines.Opener:
     if request.param == "postgres":
         return engines.postgres_opener(request.getfixturevalue("postgres"))
     return engines.opener(request.param)
+
+
+_OF_SPARK = {
+    "test_counts": ("whole-0", "whole-4", "whole-8", "number-11", "single-15", "huge-19", "text-24", "day-26", "-29"),
+    "test_units": ("number", "exact", "text", "bytes"),
+    "test_totals": ("scale0-0-10-exact", "scale3--7--1-number"),
+    "test_all_numbers_are_kept_if_nobody_has_too_many": ("bounds0-huge", "bounds1-number"),
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A question to Spark takes a second, as it starts a job: each type is asked about once."""
+
+    def asked(item: pytest.Item) -> bool:
+        name, _, parameters = item.name.partition("[")
+        left = _OF_SPARK.get(name) if parameters.startswith("spark") else None
+        return left is None or item.path.name != "test_engines.py" or parameters.rstrip("]").endswith(left)
+
+    items[:] = [item for item in items if asked(item)]

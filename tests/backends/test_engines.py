@@ -80,6 +80,25 @@ def test_totals(awkward: Table, amount: str, scale: Fraction, lower: int, upper:
     assert [found.totals.tolist()] == expected
 
 
+@pytest.mark.parametrize("scale", [Fraction(10**12), Fraction(1, 10**12)])
+def test_huge_products(opened: Opener, scale: Fraction) -> None:
+    """Beyond all doubles, or nearer to zero than any: no error."""
+    numbers = [1.7e308, -1.7e308, 5e-324, 1e-300, float("inf"), 1e12, 0.4]
+    rows = pa.table({"unit": range(7), "value": [1] * 7, "amount": numbers})
+    table = opened(rows)
+    asked = Amount(table.column("amount"), scale, -10, 50)
+    (found,) = table.total(
+        unit=table.unit("unit"),
+        column=table.column("value"),
+        candidates=PublicCandidates.given([1, 2]),
+        amount=asked,
+    )
+    (model_of,) = model.totals(
+        rows.to_pylist(), "unit", "value", [1, 2], amount="amount", scale=scale, lower=-10, upper=50
+    )
+    assert found.totals.tolist() == model_of
+
+
 def test_totals_in_groups(awkward: Table) -> None:
     found = awkward.total(
         unit=awkward.unit("flag"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dpselect.answers.answer import Certified
+from dpselect.answers.answer import Planned
 from dpselect.answers.counts import TopKAnswer
 
 
@@ -13,12 +13,12 @@ class FeaturesAnswer(TopKAnswer):
 
     __slots__ = ()
 
-    def error_unit(self, release: Certified) -> str | None:
+    def error_unit(self, release: Planned) -> str | None:
         return "weighted rows"
 
-    def within(self, release: Certified, bound: float) -> str:
+    def within(self, release: Planned, bound: float) -> str:
         fewer = f"is right about at most {math.floor(bound):,} fewer {release.unit}s, as weighted,"
         return f"the best rule on each feature {fewer} than that on the best one left when it was selected"
 
-    def origin(self, release: Certified) -> str:
+    def origin(self, release: Planned) -> str:
         return f"out of {release.candidates['count']:,} features"

@@ -7,8 +7,10 @@ runs twice finds the same lots, and of no unit two different choices are mixed.
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -40,6 +42,9 @@ from dpselect.summaries import CandidateKind, PublicCandidates
 
 _WHOLE_NUMBER = r"^(-?[0-9]+(\.0*)?|0E-[0-9]+)$"
 """How Spark writes whole decimals as text; zero also with an exponent."""
+
+_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""Where PySpark writes what its errors say."""
 
 _SQL_TYPES = {
     CandidateKind.INTEGER: "bigint",
@@ -112,8 +117,25 @@ class SparkFrame:
 
     def fetched(self, frame: Frame) -> Any:
         """The rows of `frame` as an Arrow table."""
-        with reading(self.shown):
+        with reading(self.shown), _unlogged():
             return frame.to_native().toArrow()
+
+
+@contextmanager
+def _unlogged() -> Generator[None]:
+    """PySpark logs on this side what its errors say, and they quote values; not those that we answer for."""
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    for logger in loggers:
+        logger.addFilter(_nothing)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(_nothing)
+
+
+def _nothing(record: logging.LogRecord) -> bool:
+    return False
 
 
 def _expression(asked: Asked) -> Any:
