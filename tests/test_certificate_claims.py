@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import dpselect as dps
 from dpselect.accounting import LaplaceProfileEvent
-from dpselect.certificate_claims import check_value
+from dpselect.certificate_values import check_value
 from dpselect.certificates import check
 from dpselect.errors import InvalidCertificateError, InvalidParameterError
 from dpselect.release import Release, canonical_json, digest
@@ -23,6 +23,16 @@ CLICKS = str(Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet")
 VISITS = dps.Dataset(CLICKS, unit="session")
 PAGES = range(3, 100, 2)
 GRID: dict[str, Any] = {"bounds": (0, 120), "step": 0.1, "epsilon": 0.5}
+THIRDS: dict[str, Any] = {"bounds": (Fraction(-1, 3), Fraction(1000, 3)), "step": Fraction(1, 9)}
+MILLION = 10**6 + Fraction(1, 3)
+CLOSE: dict[str, Any] = {"bounds": (MILLION, MILLION + Fraction(1, 10**9) / 3), "step": Fraction(1, 10**9) / 3}
+IN_PLACE = (
+    "proofs/counting.md",
+    "proofs/permute_and_flip.md",
+    "proofs/exact_sampling.md",
+    "proofs/partial_selection.md",
+)
+OF_GROUPS: dict[str, Any] = {"by": "page", "groups": [5, 1, 3], "max_groups_per_unit": 2}
 
 ASK: dict[str, Callable[[], Release]] = {
     "most_common": lambda: VISITS.most_common("page", candidates=PAGES, epsilon=0.5),
@@ -38,6 +48,14 @@ ASK: dict[str, Callable[[], Release]] = {
     "best_price of thirds": lambda: VISITS.best_price("page", prices=[Fraction(1, 3), Fraction(2, 3)], epsilon=0.5),
     "best_price of one": lambda: VISITS.best_price("page", prices=[2**60 + 3], epsilon=0.5),
     "best_price between bounds": lambda: VISITS.best_price("page", bounds=(1, 40), epsilon=0.5),
+    "mean": lambda: VISITS.mean("page", units=30_000, **GRID),
+    "mean of thirds": lambda: VISITS.mean("page", units=30_000, epsilon=0.5, **THIRDS),
+    "mean between close thirds": lambda: VISITS.mean("page", units=5, epsilon=0.5, **CLOSE),
+    "best_by": lambda: VISITS.best_by("page", sum="page", clip=(-1, 0.7), scale=10, candidates=PAGES, epsilon=0.5),
+    "best_price of groups": lambda: VISITS.best_price("page", prices=[1, 4], epsilon=0.5, **OF_GROUPS),
+    "most_common of groups": lambda: VISITS.most_common("page", candidates=PAGES, epsilon=0.5, **OF_GROUPS),
+    "top_k of groups": lambda: VISITS.top_k("page", 30, candidates=PAGES, epsilon=0.5, delta=1e-6, **OF_GROUPS),
+    "quantile of groups": lambda: VISITS.quantile("page", 0.9, **GRID, **OF_GROUPS),
     "density": lambda: VISITS.density("page", bounds=(0, 100), bins=4, epsilon=0.5),
     "density by sample": lambda: VISITS.density(
         "page", bounds=(0, 100), bins=4, epsilon=0.5, method="sample", units=10**6
@@ -103,7 +121,29 @@ def test_a_true_certificate_passes(question: str) -> None:
         ("top_k with delta", "error_bound.within", 1.0, "error_bound"),
         ("density", "error_bound.within", 1.0, "error_bound"),
         ("density by sample", "error_bound.within", 0.0001, "error_bound"),
-        ("quantile between bounds", "guarantee.neighbours", "replace_one", "guarantee.neighbours"),
+        ("quantile", "guarantee.neighbours", "replace_one", "mechanism.sensitivity"),
+        ("most_common of groups", "guarantee.neighbours", "replace_one", "guarantee.neighbours"),
+        ("most_common of groups", "value", [[5, 5], [1, 5], [3, 4]], "value"),
+        ("top_k of groups", "value", [[5, [*PAGES[:30]]], [1, [*PAGES[:30]]], [3, [*PAGES[:29], 4]]], "value"),
+        ("quantile of groups", "value", [[5, 30.1], [1, 30.05], [3, 30.1]], "value"),
+        ("best_price of groups", "value", [[5, 1], [1, 4], [3, 2]], "value"),
+        ("most_common of groups", "groups.max_per_unit", 1, "event"),
+        ("quantile of groups", "groups.epsilon", 0.5, "groups.epsilon"),
+        ("top_k of groups", "guarantee.epsilon", 1.0, "groups.epsilon"),
+        ("mean", "value", 120.5, "value"),
+        ("mean", "candidates.upper", 121.0, "mechanism.sensitivity"),
+        ("mean", "candidates.step", 0.2, "candidates.step"),
+        ("mean", "arguments.units", 10**6, "mechanism.sensitivity"),
+        ("mean of thirds", "mechanism.sensitivity", 0.0055572, "mechanism.sensitivity"),
+        ("best_by", "value", 4, "value"),
+        ("best_by", "arguments.upper", 4, "error_bound"),
+        ("best_by", "arguments.scale", 100.0, "mechanism.sensitivity"),
+        ("density", "guarantee.delta", 1e-6, "guarantee.delta"),
+        ("top_k", "guarantee.delta", 1e-6, "guarantee.delta"),
+        ("top_k", "candidates.count", 10**9, "candidates.count"),
+        ("best_price", "error_bound.confidence", 0.999, "error_bound.confidence"),
+        ("most_common", "proofs", ["proofs/counting.md", "proofs/permute_and_flip.md"], "proofs"),
+        ("most_common of groups", "proofs", [*IN_PLACE], "proofs"),
         ("most_common", "proofs", ["proofs/top_k.md"], "proofs"),
     ],
 )
@@ -111,6 +151,12 @@ def test_what_contradicts_itself_is_refused(question: str, path: str, value: Any
     text = edited(ASK[question](), path, value)
     with pytest.raises(InvalidCertificateError, match=f"<{field}>"):
         check(text)
+
+
+def test_a_draw_where_the_scores_are_is_proved_by_one_more_page() -> None:
+    check(edited(ASK["most_common"](), "proofs", [*IN_PLACE]))
+    with pytest.raises(InvalidCertificateError, match="<proofs>"):  # no other question is drawn so
+        check(edited(VISITS.least_common("page", candidates=PAGES, epsilon=0.5), "proofs", [*IN_PLACE]))
 
 
 def test_a_larger_epsilon_buys_no_smaller_error_bound() -> None:

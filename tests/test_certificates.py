@@ -43,6 +43,9 @@ QUESTIONS: dict[str, Ask] = {
     "mean of groups": lambda visits: visits.mean(
         "page", bounds=(0, 100), step=0.5, units=10_000, by="page", groups=[1, 2], epsilon=0.125
     ),
+    "best_price of groups": lambda visits: visits.best_price(
+        "page", prices=[1, 2.5, 4], by="page", groups=[1, 2], max_groups_per_unit=2, epsilon=0.125
+    ),
     "density": lambda visits: visits.density("page", bounds=(0, 100), bins=4, epsilon=0.125),
     "density by sample": lambda visits: visits.density(
         "page", bounds=(0, 100), bins=4, epsilon=0.125, method="sample", units=1000

@@ -8,8 +8,9 @@ from typing import Any, cast
 
 from dpselect.accounting import Event, compose
 from dpselect.accounting.events import Run, from_json
-from dpselect.certificate_claims import check_claims, check_value
+from dpselect.certificate_claims import check_claims
 from dpselect.certificate_text import wrong
+from dpselect.certificate_values import check_value
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger import Ledger
 from dpselect.release import Release, digest

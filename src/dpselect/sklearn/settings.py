@@ -11,10 +11,7 @@ import numpy as np
 
 from dpselect.arguments import positive_count
 from dpselect.errors import InvalidParameterError, Shown, describe
-from dpselect.summaries import HIGHEST_WEIGHT, PublicBins, PublicCandidates
-
-MOST_CELLS = 1 << 24
-"""Of the table of bins and classes that is counted for one feature."""
+from dpselect.summaries import HIGHEST_WEIGHT, MOST_CELLS, PublicBins, PublicCandidates
 
 
 def feature_names(names: Iterable[object] | None, count: int) -> PublicCandidates:

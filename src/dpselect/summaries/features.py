@@ -15,6 +15,9 @@ from dpselect.summaries.candidates import PublicCandidates
 HIGHEST_WEIGHT = 1 << 20
 """Of a class: weighted counts of any table that fits into memory stay far below 2^63."""
 
+MOST_CELLS = 1 << 24
+"""Of the table of bins and classes that is counted for one feature."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RuleCounts:

@@ -47,6 +47,11 @@ class Terms:
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     groups: Mapping[str, Any] | None = None
 
+    @property
+    def pages(self) -> tuple[str, ...]:
+        """All pages that prove the guarantee: of the sensitivity, of the mechanism, and of the draw as it is made."""
+        return self.sensitivity.proof, *self.proofs, "proofs/exact_sampling.md"
+
 
 class Task(ABC, Generic[Summary]):
     """One question at a price. Planned from public arguments; sees data only in `release`."""
@@ -108,7 +113,7 @@ class Task(ABC, Generic[Summary]):
             candidates=terms.candidates,
             error_bound=terms.error_bound,
             confidence=CONFIDENCE,
-            proofs=(moved.proof, *terms.proofs, "proofs/exact_sampling.md"),
+            proofs=terms.pages,
             time=time,
             arguments=terms.arguments,
             groups=terms.groups,
