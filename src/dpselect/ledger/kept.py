@@ -53,11 +53,9 @@ class Kept:
             LedgerUnavailableError: a ledger was in use when this process was forked; or there is no file.
             LedgerDamagedError: the file's log was lost under this process.
         """
-        with in_use(self._ledger):
-            identity = self._find()
-            if identity in _lost:
-                raise LedgerDamagedError(self._ledger, LOST)
-            connection = self._one_of_idle() or self._connect()
+        token = object()  # known before it is entered: an interrupt at any point leaves no use behind
+        try:
+            connection = self._taken(token) or self._new()
             try:
                 yield connection
             except BaseException:
@@ -65,8 +63,9 @@ class Kept:
                 raise
             if connection.in_transaction():
                 connection.rollback()
-            with _guard:
-                self._idle.append(connection)
+            self._idle.append(connection)
+        finally:
+            _used.discard(token)
 
     def close(self) -> None:
         """Let go of what is idle."""
@@ -90,10 +89,29 @@ class Kept:
                 _never_close(connection)
             self._idle, self._process = [], os.getpid()
 
-    def _one_of_idle(self) -> sa.Connection | None:
+    def _taken(self, token: object) -> sa.Connection | None:
         with _guard:
+            _begin(token, self._ledger)
             self.leave_to_parent()  # done already, unless it was not Python that forked
-            return self._idle.pop() if self._idle else None
+            connection = self._idle.pop() if self._idle else None
+        if connection is not None and _lost and _raw(connection).identity in _lost:
+            raise LedgerDamagedError(self._ledger, LOST)
+        return connection
+
+    def _new(self) -> sa.Connection:
+        if self._find() in _lost:
+            raise LedgerDamagedError(self._ledger, LOST)
+        return self._connect()
+
+
+def _raw(connection: sa.Connection) -> FileConnection:
+    return cast(FileConnection, connection.connection.dbapi_connection)
+
+
+def _begin(token: object, ledger: str) -> None:
+    if _is_forked_amid_use:
+        raise LedgerUnavailableError(ledger, _FORKED)
+    _used.add(token)
 
 
 @contextmanager
@@ -103,12 +121,10 @@ def in_use(ledger: str) -> Generator[None]:
     Raises:
         LedgerUnavailableError: it held some when this process was forked.
     """
-    token = object()  # known before it is entered: an interrupt at any point leaves no use behind
+    token = object()
     try:
         with _guard:
-            if _is_forked_amid_use:
-                raise LedgerUnavailableError(ledger, _FORKED)
-            _used.add(token)
+            _begin(token, ledger)
         yield
     finally:
         _used.discard(token)
@@ -120,7 +136,7 @@ def let_go(connection: sa.Connection) -> None:
     Closing would write what is in that log over what others have written since; and SQLite would go on with the old
     log's index in this process. So the file is not used here any more.
     """
-    raw = cast(FileConnection, connection.connection.dbapi_connection)
+    raw = _raw(connection)
     if has_lost_log(raw):
         _lost.add(cast(Identity, raw.identity))
         _never_close(connection)
