@@ -59,7 +59,7 @@ def test_a_child_forked_from_the_midst_of_a_transaction_never_charges_unlocked(l
     said = subprocess.run(command, capture_output=True, timeout=120, check=True, text=True).stdout.splitlines()
     if url.startswith("sqlite"):
         assert len(said) == 2
-        assert all("this process was forked from one that was using it" in line for line in said)
+        assert all("this process was forked from one that was using a ledger" in line for line in said)
     else:  # a server's locks belong to a connection, and the child has its own
         assert [line.startswith("charged") for line in said] == [True, True]
 

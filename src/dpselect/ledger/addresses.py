@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,8 +51,8 @@ class Address:
 
 
 def _parsed(url: object) -> sa.URL:
-    if isinstance(url, sa.URL):  # of another ledger
-        return url
+    if isinstance(url, sa.URL):
+        return _of_known(url)
     if isinstance(url, Path) or (isinstance(url, str) and url and ":" not in url and "?" not in url):
         return sa.URL.create(_SQLITE, database=str(url))
     if not isinstance(url, str):
@@ -62,12 +63,16 @@ def _parsed(url: object) -> sa.URL:
         raise InvalidParameterError("ledger", Shown("<URL>"), EXPECTED, hint)
     try:
         parsed = sa.make_url(url)
-        backend = parsed.get_backend_name()
     except (ArgumentError, ValueError):
         raise InvalidParameterError("ledger", Shown("<text>"), EXPECTED) from None
+    return _of_known(parsed)
+
+
+def _of_known(url: sa.URL) -> sa.URL:
+    backend = url.get_backend_name()
     if backend not in (_SQLITE, _POSTGRES):
         raise InvalidParameterError("ledger", Shown(f"<{backend} URL>"), EXPECTED)
-    return parsed.set(drivername="postgresql+psycopg") if backend == _POSTGRES else parsed
+    return url.set(drivername="postgresql+psycopg") if backend == _POSTGRES else url
 
 
 def _path(url: sa.URL) -> Path:
@@ -76,4 +81,6 @@ def _path(url: sa.URL) -> Path:
     if not url.database or url.database == ":memory:":
         hint = "A ledger has to outlive the process that writes it."
         raise InvalidParameterError("ledger", Shown("<in memory>"), EXPECTED, hint)
-    return Path(url.database)
+    if "\0" in url.database:
+        raise InvalidParameterError("ledger", Shown("<path with a NUL>"), EXPECTED)
+    return Path(os.path.realpath(url.database))  # SQLite keeps its log beside the file itself, not beside a link to it

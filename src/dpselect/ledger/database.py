@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import cast
 from urllib.parse import quote
@@ -21,7 +21,9 @@ from dpselect.errors import LedgerBusyError, MissingExtraError
 from dpselect.ledger.addresses import Address
 from dpselect.ledger.faults import translated
 from dpselect.ledger.file import FileConnection, Identity, identity_of, refuse_lost_log, refuse_replaced
-from dpselect.ledger.kept import Kept
+from dpselect.ledger.kept import Kept, in_use
+
+_CROWDED = "another thread of this process holds its lock. Nothing was written; try again, or wait longer."
 
 
 class Database:
@@ -41,7 +43,7 @@ class Database:
         self._process, self._lock = os.getpid(), threading.Lock()
         self._engine = self._new_engine()
         self._kept = None if self._path is None else Kept(self.shown, self._identity, self._engine.connect)
-        self._turn = threading.Lock()
+        self._turn = threading.RLock()  # one that knows its owner: see `writing`
         self._opened: Identity | None = None
 
     def __repr__(self) -> str:
@@ -78,10 +80,9 @@ class Database:
                 yield connection
                 connection.commit()
                 return
-            if not self._turn.acquire(timeout=self._wait):  # SQLite's own queue is no queue: threads would starve
-                text = "another thread of this process holds its lock. Nothing was written; try again, or wait longer."
-                raise LedgerBusyError(self.shown, text)
             try:
+                if not self._turn.acquire(timeout=self._wait):  # SQLite's own queue is no queue: threads would starve
+                    raise LedgerBusyError(self.shown, _CROWDED)
                 raw.execute("BEGIN IMMEDIATE")  # not by SQLAlchemy, which would begin later, and do more
                 yield connection
                 self._refuse_replaced_file(raw)
@@ -91,10 +92,12 @@ class Database:
                     raw.execute("COMMIT")
                 self._refuse_lost_log(raw)
             except BaseException:
-                connection.close()  # rolls back, before it is another's turn
+                if raw.in_transaction:
+                    raw.rollback()  # before it is another's turn
                 raise
             finally:
-                self._turn.release()
+                with suppress(RuntimeError):  # not acquired: it timed out, or an interrupt came first
+                    self._turn.release()
 
     def close(self) -> None:
         """Let go of connections; the next use opens new ones."""
@@ -142,7 +145,9 @@ class Database:
         if self._path is not None:
             return sa.create_engine("sqlite://", creator=self._sqlite, poolclass=NullPool)
         try:
-            engine = sa.create_engine(self._address.url, pool_pre_ping=False, pool_timeout=self._wait)
+            engine = sa.create_engine(
+                self._address.url, pool_pre_ping=False, pool_timeout=self._wait, connect_args=self._patience()
+            )
         except ModuleNotFoundError:
             raise MissingExtraError("ledgers on PostgreSQL", "postgres") from None
         event.listen(engine, "connect", self._prepare_postgres)
@@ -153,7 +158,7 @@ class Database:
 
     def _sqlite(self) -> sqlite3.Connection:
         mode = "ro" if self._address.read_only else "rw"
-        self._opened = self._opened or self._identity()  # the file that the first connection opened, until `close`
+        identity = self._opened = self._opened or self._identity()  # that of the first connection, until `close`
         connection = sqlite3.connect(
             f"file:{quote(str(self._path))}?mode={mode}",
             uri=True,
@@ -162,7 +167,7 @@ class Database:
             check_same_thread=False,
             factory=FileConnection,
         )
-        connection.identity = self._opened
+        connection.identity, connection.path = identity, self._path
         connection.text_factory = _text
         connection.execute("PRAGMA synchronous=EXTRA")  # FULL, and for a file without a write-ahead log its folder too
         connection.execute("PRAGMA foreign_keys=ON")
@@ -178,6 +183,12 @@ class Database:
         cursor.close()
         connection.commit()
 
+    def _patience(self) -> dict[str, int]:
+        """A server that cannot be reached is given up after `wait`; options in the URL come first."""
+        seconds = max(2, round(self._wait))
+        options = {"connect_timeout": seconds, "tcp_user_timeout": 1000 * seconds, "keepalives_idle": seconds}
+        return {name: value for name, value in options.items() if name not in self._address.url.query}
+
     def _raw(self, connection: sa.Connection) -> FileConnection | None:
         return None if self._path is None else cast(FileConnection, connection.connection.dbapi_connection)
 
@@ -187,16 +198,15 @@ class Database:
 
     def _refuse_lost_log(self, raw: FileConnection | None) -> None:
         if raw is not None:
-            refuse_lost_log(cast(Path, self._path), raw, ledger=self.shown)
+            refuse_lost_log(raw, ledger=self.shown)
 
     def _create_file(self) -> None:
         """A write-ahead log: a commit is one write that reaches the disk, and readers do not wait for it."""
         if self._path is None or self._address.read_only or (self._path.exists() and self._path.stat().st_size):
             return
         try:
-            with sqlite3.connect(self._path, timeout=self._wait, isolation_level=None) as connection:
+            with in_use(self.shown), closing(sqlite3.connect(self._path, timeout=self._wait)) as connection:
                 connection.execute("PRAGMA journal_mode=WAL")
-            connection.close()
         except sqlite3.Error as error:
             raise translated(error, self.shown) from None
 

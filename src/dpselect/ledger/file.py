@@ -18,6 +18,7 @@ Identity = tuple[int, int]
 class FileConnection(sqlite3.Connection):
     """A connection that knows which file it opened, and which write-ahead log it writes to."""
 
+    path: Path | None = None
     identity: Identity | None = None
     log: Identity | None = None
 
@@ -33,7 +34,7 @@ def identity_of(path: Path, *, ledger: str) -> Identity:
     except FileNotFoundError:
         raise LedgerUnavailableError(ledger, "there is no such file. Opening an account creates it.") from None
     except OSError:
-        raise LedgerUnavailableError(ledger, "there is no permission to look at its file.") from None
+        raise LedgerUnavailableError(ledger, "its file cannot be looked at: no permission, or no such place.") from None
     if found.st_nlink > 1 and path.is_file():
         text = (
             "its file has a second name (a hard link). Nothing was read or written: charges made under one name could"
@@ -54,26 +55,37 @@ def refuse_replaced(path: Path, opened: FileConnection, *, ledger: str) -> None:
         raise LedgerDamagedError(ledger, text)
 
 
-def refuse_lost_log(path: Path, opened: FileConnection, *, ledger: str) -> None:
-    """Compare the write-ahead log that `opened` used first with the one beside the file now; after each transaction.
+LOST = (
+    "its write-ahead log was removed while it was open; the last charges may be missing, and none was used for a draw"
+    " after that. Let no program but this one open the file, not even to copy it; end this process, then verify it."
+)
+
+
+def has_lost_log(opened: FileConnection) -> bool:
+    """Whether the write-ahead log that `opened` used first is not the one beside the file now.
 
     As long as a connection is open and holds its locks, nobody deletes the log. If somebody did, the locks were lost
     (this process opened and closed the file by other means, which drops them) or it was deleted by hand; what was
-    written to it is in no file any more.
+    written to it since is in no file any more.
+    """
+    return opened.log is not None and opened.log != _log_of(opened)
+
+
+def refuse_lost_log(opened: FileConnection, *, ledger: str) -> None:
+    """Look for the write-ahead log, after each transaction.
 
     Raises:
         LedgerDamagedError: it is gone, or another one.
     """
-    try:
-        found = os.stat(f"{path}-wal")
-        log = found.st_dev, found.st_ino
-    except OSError:
-        log = None
     if opened.log is None:
-        opened.log = log
-    elif log != opened.log:
-        text = (
-            "its write-ahead log was removed while it was open; the last charges may be missing, and none was used for"
-            " a draw after that. Let no program but this one open the file, not even to copy it; then verify it."
-        )
-        raise LedgerDamagedError(ledger, text)
+        opened.log = _log_of(opened)
+    elif has_lost_log(opened):
+        raise LedgerDamagedError(ledger, LOST)
+
+
+def _log_of(opened: FileConnection) -> Identity | None:
+    try:
+        found = os.stat(f"{opened.path}-wal")
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

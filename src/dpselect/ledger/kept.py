@@ -1,15 +1,16 @@
 """Open connections to a SQLite file, kept between uses and never carried across a fork.
 
 SQLite's locks belong to a process, and SQLite remembers which it holds. A child that inherits an open file would
-believe to hold locks that it does not have, and write into a log that others delete. So what is idle is closed before a
-fork, and a file that was in use by another thread at that moment is refused in the child.
+believe to hold locks that it does not have, and write into a log that others delete; and a lock within SQLite that
+another thread held at that moment stays locked in the child for ever. So what is idle is closed before a fork, and a
+child of a process that was using a ledger at that moment is refused.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
-from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import cast
@@ -17,12 +18,12 @@ from weakref import WeakSet
 
 import sqlalchemy as sa
 
-from dpselect.errors import LedgerUnavailableError
-from dpselect.ledger.file import FileConnection, Identity
+from dpselect.errors import LedgerDamagedError, LedgerUnavailableError
+from dpselect.ledger.file import LOST, FileConnection, Identity, has_lost_log
 
-_INHERITED = (
-    "this process was forked from one that was using it at that moment, in another thread, and cannot lock it safely."
-    " Nothing was written; start such processes by 'spawn' or 'forkserver', or fork before the ledger is used."
+_FORKED = (
+    "this process was forked from one that was using a ledger at that moment, in another thread, and cannot lock it"
+    " safely. Nothing was written; start such processes by 'spawn' or 'forkserver', or fork before ledgers are used."
 )
 
 
@@ -46,67 +47,113 @@ class Kept:
 
     @contextmanager
     def one(self) -> Generator[sa.Connection]:
-        """A connection that nobody else uses meanwhile; closed for good where the block fails.
+        """A connection that nobody else uses meanwhile; let go of for good where the block fails.
 
         Raises:
-            LedgerUnavailableError: the file was in use when this process was forked; or there is none.
+            LedgerUnavailableError: a ledger was in use when this process was forked; or there is no file.
+            LedgerDamagedError: the file's log was lost under this process.
         """
-        connection, identity = self._taken()
+        token = object()  # known before it is entered: an interrupt at any point leaves no use behind
         try:
-            if connection is None:
-                connection = self._connect()
+            connection = self._taken(token) or self._new()
             try:
                 yield connection
             except BaseException:
-                connection.close()
+                let_go(connection)
                 raise
             if connection.in_transaction():
                 connection.rollback()
-        except BaseException:
-            self._given_back(None, identity)
-            raise
-        self._given_back(connection, identity)
+            self._idle.append(connection)
+        finally:
+            _used.discard(token)
 
     def close(self) -> None:
-        """Close what is idle."""
-        with _guard:
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
-
-    def _taken(self) -> tuple[sa.Connection | None, Identity]:
-        with _guard:
-            self.leave_to_parent()  # done already, unless it was not Python that forked
-            connection = self._idle.pop() if self._idle else None
-            identity = cast(Identity, _raw(connection).identity) if connection is not None else self._find()
-            if identity not in _inherited:
-                _used[identity] += 1
-                return connection, identity
-        raise LedgerUnavailableError(self._ledger, _INHERITED)
-
-    def _given_back(self, connection: sa.Connection | None, identity: Identity) -> None:
-        with _guard:
-            _used[identity] -= 1
-            if connection is not None:
-                self._idle.append(connection)
+        """Let go of what is idle."""
+        token = object()
+        try:
+            with _guard:
+                self.leave_to_parent()
+                _used.add(token)  # closing is a use as well
+                idle, self._idle = self._idle, []
+            for connection in idle:
+                let_go(connection)
+        finally:
+            _used.discard(token)
 
     def leave_to_parent(self) -> None:
         """In a forked process: whatever is open here is not even closed. Only with `_guard` held."""
+        global _is_forked_amid_use
         if os.getpid() != self._process:
-            _inherited.update(cast(Identity, _raw(each).identity) for each in self._idle)
-            _of_parents.append(self._idle)
+            _is_forked_amid_use |= bool(self._idle)
+            for connection in self._idle:
+                _never_close(connection)
             self._idle, self._process = [], os.getpid()
+
+    def _taken(self, token: object) -> sa.Connection | None:
+        with _guard:
+            _begin(token, self._ledger)
+            self.leave_to_parent()  # done already, unless it was not Python that forked
+            connection = self._idle.pop() if self._idle else None
+        if connection is not None and _lost and _raw(connection).identity in _lost:
+            raise LedgerDamagedError(self._ledger, LOST)
+        return connection
+
+    def _new(self) -> sa.Connection:
+        if self._find() in _lost:
+            raise LedgerDamagedError(self._ledger, LOST)
+        return self._connect()
 
 
 def _raw(connection: sa.Connection) -> FileConnection:
     return cast(FileConnection, connection.connection.dbapi_connection)
 
 
+def _begin(token: object, ledger: str) -> None:
+    if _is_forked_amid_use:
+        raise LedgerUnavailableError(ledger, _FORKED)
+    _used.add(token)
+
+
+@contextmanager
+def in_use(ledger: str) -> Generator[None]:
+    """Within it SQLite may hold locks of its own.
+
+    Raises:
+        LedgerUnavailableError: it held some when this process was forked.
+    """
+    token = object()
+    try:
+        with _guard:
+            _begin(token, ledger)
+        yield
+    finally:
+        _used.discard(token)
+
+
+def let_go(connection: sa.Connection) -> None:
+    """Close it; but not one whose log was removed.
+
+    Closing would write what is in that log over what others have written since; and SQLite would go on with the old
+    log's index in this process. So the file is not used here any more.
+    """
+    raw = _raw(connection)
+    if has_lost_log(raw):
+        _lost.add(cast(Identity, raw.identity))
+        _never_close(connection)
+    else:
+        connection.close()
+
+
+def _never_close(connection: sa.Connection) -> None:
+    """Not even when the interpreter ends."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+
+
 _guard = threading.Lock()
 _all: WeakSet[Kept] = WeakSet()
-_used: Counter[Identity] = Counter()
-_inherited: set[Identity] = set()
-_of_parents: list[list[sa.Connection]] = []
+_used: set[object] = set()
+_lost: set[Identity] = set()
+_is_forked_amid_use = False
 
 
 def _before_fork() -> None:
@@ -120,11 +167,12 @@ def _in_parent() -> None:
 
 
 def _in_child() -> None:
-    """What a connection of the parent's holds at this moment, idle ones included that came back in between."""
-    _inherited.update(identity for identity, count in _used.items() if count)
+    """Whatever another thread was using, or has put back in between."""
+    global _is_forked_amid_use
+    _is_forked_amid_use |= bool(_used)
+    _used.clear()
     for kept in list(_all):
         kept.leave_to_parent()
-    _used.clear()
     _guard.release()
 
 
