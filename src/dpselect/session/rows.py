@@ -39,7 +39,6 @@ class Rows:
         source: object,
         *,
         unit: str,
-        table: str | None = None,
         progress: Callable[[float], None] | None,
         table: str | None = None,
         engine: str | None = None,
