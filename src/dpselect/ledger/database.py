@@ -167,7 +167,7 @@ class Database:
             check_same_thread=False,
             factory=FileConnection,
         )
-        connection.identity, connection.path = identity, self._path
+        connection.identity, connection.log_path = identity, f"{self._path}-wal"
         connection.text_factory = _text
         connection.execute("PRAGMA synchronous=EXTRA")  # FULL, and for a file without a write-ahead log its folder too
         connection.execute("PRAGMA foreign_keys=ON")

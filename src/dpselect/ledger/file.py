@@ -18,7 +18,7 @@ Identity = tuple[int, int]
 class FileConnection(sqlite3.Connection):
     """A connection that knows which file it opened, and which write-ahead log it writes to."""
 
-    path: Path | None = None
+    log_path: str = ""
     identity: Identity | None = None
     log: Identity | None = None
 
@@ -85,7 +85,7 @@ def refuse_lost_log(opened: FileConnection, *, ledger: str) -> None:
 
 def _log_of(opened: FileConnection) -> Identity | None:
     try:
-        found = os.stat(f"{opened.path}-wal")
+        found = os.stat(opened.log_path)
     except OSError:
         return None
     return found.st_dev, found.st_ino
