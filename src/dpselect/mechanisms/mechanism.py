@@ -60,7 +60,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
 
     @property
     def terms(self) -> tuple[Literal["exponential", "permute_and_flip", "laplace"], float, float, Literal[1, 2]]:
-        """Name of the law, epsilon, sensitivity and what the scale is a multiple of: all that a draw depends on."""
+        """Name of the law, epsilon, sensitivity and what the scale is a multiple of; all that a draw depends on."""
         return self.law.name, self.epsilon, self.sensitivity, self._factor
 
     @property
