@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
-from dpselect.backends.columns import Column
+from dpselect.backends.columns import Column, check_match
 from dpselect.mechanisms import Mechanism, PendingSelection
 from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
 
@@ -36,6 +36,12 @@ class Grouping:
     column: Column
     groups: PublicCandidates
     max_groups_per_unit: int = 1
+
+
+def check_groups(grouping: Grouping | None) -> None:
+    """Refuse groups that no value of their column could ever equal."""
+    if grouping is not None:
+        check_match(grouping.column, grouping.groups.kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from dpselect.accounting import Event
 from dpselect.accounting.events import encode
 from dpselect.answers import answer_to
 from dpselect.errors import ChargeRefusedError
-from dpselect.ledger import Ledger
 from dpselect.ledger.question import Question
 from dpselect.privacy import Guarantee
 from dpselect.release import CONFIDENCE
@@ -137,9 +135,6 @@ class Forecasting(Payer[Forecast]):
 
     __slots__ = ()
 
-    def __init__(self, ledger: Ledger | str | Path | None, account: str | None) -> None:
-        super().__init__(ledger, account)
-
     def answer(
         self, task: Task[Gathered], gather: Callable[[], Gathered], asked: Question, request: str | None
     ) -> Forecast:
@@ -155,11 +150,8 @@ class Forecasting(Payer[Forecast]):
             known = ledger.look(self.account, run, request=request, question=asked.text if request else "")
         except ChargeRefusedError:
             fits = False
-        return Forecast(
-            terms=task.terms,
-            column=asked.column,
-            unit=asked.unit,
-            event=run.event,
+        return replace(
+            forecast,
             account=self.account,
             left=ledger.remaining(self.account),
             is_answered=known is not None and known.release is not None,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
-from dpselect.backends.contract import Amount, Grouping, Progress
+from dpselect.backends.contract import Amount, Grouping, Progress, check_groups
 from dpselect.backends.lazy import queries
 from dpselect.backends.lazy.asked import DrawingQuestion, Engine, Frame, Question
 from dpselect.backends.lazy.matched import positions
@@ -55,7 +55,7 @@ class LazyTable:
     ) -> list[CandidateCounts]:
         """How many different units have at least one row with each candidate."""
         check_match(column, candidates.kind)
-        _check_groups(grouping)
+        check_groups(grouping)
         question = self.engine.question()
         query = queries.counts(question, unit=unit, column=column, candidates=candidates, grouping=grouping)
         return [CandidateCounts(each) for each in _tabulated(_fetched(question, query, progress), candidates, grouping)]
@@ -97,7 +97,7 @@ class LazyTable:
         """What the units' clipped amounts add up to for each candidate."""
         check_match(column, candidates.kind)
         check_numeric(amount.column)
-        _check_groups(grouping)
+        check_groups(grouping)
         question = self.engine.question()
         query = queries.totals(
             question, unit=unit, column=column, candidates=candidates, amount=amount, grouping=grouping
@@ -116,7 +116,7 @@ class LazyTable:
     ) -> list[UnitValues]:
         """Numbers clipped into `domain`, at most so many of each unit."""
         check_numeric(column)
-        _check_groups(grouping)
+        check_groups(grouping)
         most = max_rows_per_unit
         question = self.engine.question()
         query = queries.values(
@@ -151,8 +151,3 @@ def _tabulated(found: Any, candidates: PublicCandidates, grouping: Grouping | No
 def _split(values: NDArray[np.float64], parts: NDArray[np.int64], groups: int) -> list[NDArray[np.float64]]:
     ends = np.cumsum(np.bincount(parts, minlength=groups))
     return np.split(values[np.argsort(parts, kind="stable")], ends[:-1])
-
-
-def _check_groups(grouping: Grouping | None) -> None:
-    if grouping is not None:
-        check_match(grouping.column, grouping.groups.kind)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
-from dpselect.backends.contract import Amount, Grouping, Progress
+from dpselect.backends.contract import Amount, Grouping, Progress, check_groups
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.count import counted
 from dpselect.backends.rows.engine import Answer, answer
@@ -57,7 +57,7 @@ class StreamTable:
     ) -> list[CandidateCounts]:
         """How many different units have at least one row with each candidate."""
         check_match(column, candidates.kind)
-        _check_groups(grouping)
+        check_groups(grouping)
         scan = Scan(self.source, columns_of(unit, grouping, value=column), lots=group_lots(grouping))
         query = partial(counted, unit=unit, column=column, candidates=candidates, grouping=grouping)
         return [CandidateCounts(counts) for counts in self._answer(scan, query, progress)]
@@ -75,7 +75,7 @@ class StreamTable:
         """What the units' clipped amounts add up to for each candidate."""
         check_match(column, candidates.kind)
         check_numeric(amount.column)
-        _check_groups(grouping)
+        check_groups(grouping)
         columns = columns_of(unit, grouping, value=column, amount=amount.column)
         scan = Scan(self.source, columns, lots=group_lots(grouping))
         query = partial(totalled, unit=unit, column=column, candidates=candidates, amount=amount, grouping=grouping)
@@ -93,7 +93,7 @@ class StreamTable:
     ) -> list[UnitValues]:
         """Numbers clipped into `domain`, at most so many of each unit."""
         check_numeric(column)
-        _check_groups(grouping)
+        check_groups(grouping)
         most = max_rows_per_unit
         scan = Scan(self.source, columns_of(unit, grouping, value=column), lots=(ROW_LOT, *group_lots(grouping)))
         query = partial(gathered, unit=unit, column=column, domain=domain, max_rows_per_unit=most, grouping=grouping)
@@ -101,8 +101,3 @@ class StreamTable:
 
     def _answer(self, scan: Scan, query: Callable[[Connection], Answer], progress: Progress | None) -> Answer:
         return answer(scan, query, progress=progress, memory_limit=self.memory_limit)
-
-
-def _check_groups(grouping: Grouping | None) -> None:
-    if grouping is not None:
-        check_match(grouping.column, grouping.groups.kind)
