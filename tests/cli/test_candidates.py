@@ -12,6 +12,8 @@ from dpselect.cli.candidates import parsed, parsed_prices
 from dpselect.errors import InvalidCandidatesError
 from dpselect.summaries import CandidateKind
 
+PRIVATE = "people.csv"
+
 
 @pytest.mark.parametrize(
     ("text", "kind", "expected"),
@@ -36,7 +38,7 @@ from dpselect.summaries import CandidateKind
     ],
 )
 def test_read(text: str, kind: CandidateKind | None, expected: Any) -> None:
-    assert parsed(text, kind=kind) == expected
+    assert parsed(text, kind=kind, private=PRIVATE) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,26 +63,26 @@ def test_read(text: str, kind: CandidateKind | None, expected: Any) -> None:
 )
 def test_refused(text: str, kind: CandidateKind | None) -> None:
     with pytest.raises(InvalidCandidatesError, match=r"^candidates="):
-        parsed(text, kind=kind)
+        parsed(text, kind=kind, private=PRIVATE)
 
 
 def test_long_arguments_are_not_repeated() -> None:
     with pytest.raises(InvalidCandidatesError, match=r"^candidates=<2001 characters>"):
-        parsed("a," * 1000 + ",", kind=None)
+        parsed("a," * 1000 + ",", kind=None, private=PRIVATE)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_files(tmp_path: Path, end: str) -> None:
     path = tmp_path / "pages.txt"
     path.write_bytes(end.join(["\ufeff3", "", "1", "  ", "2"]).encode())
-    assert parsed(f"@{path}", kind=None) == [3, 1, 2]
+    assert parsed(f"@{path}", kind=None, private=PRIVATE) == [3, 1, 2]
     path.write_bytes(end.join(["Paris, Texas", "naïve ", "3"]).encode())
-    assert parsed(f"@{path}", kind=None) == ["Paris, Texas", "naïve ", "3"]
+    assert parsed(f"@{path}", kind=None, private=PRIVATE) == ["Paris, Texas", "naïve ", "3"]
     path.write_bytes(b"caf\xe9\n")
     with pytest.raises(InvalidCandidatesError, match="UTF-8"):
-        parsed(f"@{path}", kind=None)
+        parsed(f"@{path}", kind=None, private=PRIVATE)
     path.write_bytes(b"\n\n")
-    assert parsed(f"@{path}", kind=None) == []  # refused as empty with the question
+    assert parsed(f"@{path}", kind=None, private=PRIVATE) == []  # refused as empty with the question
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,7 @@ def test_files(tmp_path: Path, end: str) -> None:
     ],
 )
 def test_prices(text: str, expected: Any) -> None:
-    found = parsed_prices(text)
+    found = parsed_prices(text, private=PRIVATE)
     assert found == expected
     assert list(map(type, found)) == list(map(type, expected))
 
@@ -102,24 +104,40 @@ def test_prices(text: str, expected: Any) -> None:
 def test_prices_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "prices.txt"
     path.write_text("4.99\n\n10\n")
-    assert parsed_prices(f"@{path}") == [4.99, 10]
+    assert parsed_prices(f"@{path}", private=PRIVATE) == [4.99, 10]
 
 
 @pytest.mark.parametrize("text", ["", "3..1", "5,,6", "5,x", "1_000", "nan", "inf", "0x10", "$5", "1.5..2", "@gone"])
 def test_bad_prices(text: str) -> None:
     with pytest.raises(InvalidCandidatesError, match=r"^prices="):
-        parsed_prices(text)
+        parsed_prices(text, private=PRIVATE)
 
 
 def test_a_column_of_a_public_table(tmp_path: Path) -> None:
     codes = tmp_path / "codes.csv"
     codes.write_text("code,name\n3,c\n1,a\n3,c\n")
-    assert parsed(f"@{codes}:code", kind=None) == [3, 1]
-    assert parsed(f"@{codes}:code", kind=CandidateKind.TEXT) == ["3", "1"]
+    assert parsed(f"@{codes}:code", kind=None, private=PRIVATE) == [3, 1]
+    assert parsed(f"@{codes}:code", kind=CandidateKind.TEXT, private=PRIVATE) == ["3", "1"]
     with pytest.raises(InvalidCandidatesError, match="column"):
-        parsed(f"@{codes}:nothing", kind=None)
+        parsed(f"@{codes}:nothing", kind=None, private=PRIVATE)
     with pytest.raises(InvalidCandidatesError):
-        parsed(f"@{tmp_path}/missing.csv:code", kind=None)
+        parsed(f"@{tmp_path}/missing.csv:code", kind=None, private=PRIVATE)
     odd = tmp_path / "list.csv:x"  # a file of this name is a list, one a line
     odd.write_text("red\nblue\n")
-    assert parsed(f"@{odd}", kind=None) == ["red", "blue"]
+    assert parsed(f"@{odd}", kind=None, private=PRIVATE) == ["red", "blue"]
+
+
+@pytest.mark.parametrize("private", ["{}/visits.csv", "{}/visi*.csv", "{}/**/*.csv", "{}/linked.csv"])
+def test_the_private_table_lists_no_candidates(private: str, tmp_path: Path) -> None:
+    table = tmp_path / "visits.csv"
+    table.write_text("unit,page\n1,3\n")
+    (tmp_path / "linked.csv").symlink_to(table)
+    asked = private.format(tmp_path)
+    for text in (f"@{table}:page", f"@{tmp_path}/linked.csv:page", f"@{tmp_path}/./visits.csv"):
+        with pytest.raises(InvalidCandidatesError, match="a public file, not the table that is asked"):
+            parsed(text, kind=None, private=asked)
+    with pytest.raises(InvalidCandidatesError, match="a public file"):
+        parsed_prices(f"@{table}", private=asked)
+    public = tmp_path / "codes.txt"
+    public.write_text("3\n1\n")
+    assert parsed(f"@{public}", kind=None, private=asked) == [3, 1]  # another file is none of it

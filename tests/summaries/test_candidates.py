@@ -66,6 +66,7 @@ def test_missing_candidates_say_why_and_what_to_do() -> None:
     message = refusal(None)
     assert "which values occur there is private" in message
     assert "candidates=range(1, 101)" in message
+    assert "unique()" in message
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from dpselect.backends.contract import Table
 from dpselect.backends.files import FileSource
 from dpselect.backends.files.formats import Format
 from dpselect.backends.frames import frame_source
-from dpselect.backends.lazy import lazy_table, postgres_table
+from dpselect.backends.lazy import lazy_table, postgres_table, postgres_table_name
 from dpselect.backends.lazy.scanning import scanned_parquet
 from dpselect.backends.rows import StreamTable
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
@@ -37,16 +38,12 @@ def open_table(
         TableUnavailableError: the server cannot be reached.
         MissingExtraError: the extra that the source needs is not installed.
     """
-    is_server = isinstance(source, str) and source.startswith(("postgresql://", "postgres://"))
-    is_path = isinstance(source, str | Path) and not is_server
+    is_server, is_path = _is_server(source), _is_path(source)
     if engine is not None and (engine not in ENGINES or not is_path):
         expected = f"one of {', '.join(map(repr, ENGINES))}, for files only"
         raise InvalidParameterError("engine", engine, expected)
     if is_server:
-        if not isinstance(table, str) or not table or "\0" in table:
-            hint = "Say which table of the server: table='clicks', or 'schema.clicks'."
-            raise InvalidDataError("table", table, "the name of a table", hint)
-        return postgres_table(str(source), table)
+        return postgres_table(str(source), _checked_name(table))
     if table is not None:
         raise InvalidDataError("table", Shown(describe(table)), "no table, as the source is one itself")
     if is_path:
@@ -59,6 +56,32 @@ def open_table(
         return StreamTable(frame, memory_limit)
     expected = "the path of a file, a glob, a frame, a lazy frame or the URL of a PostgreSQL server"
     raise InvalidDataError("source", Shown(describe(source)), expected)
+
+
+def origin_of(source: object, *, table: object = None) -> str:
+    """Which table a question is asked of, as far as can be said without reading it.
+
+    The real path of a file or a glob, a server's URL without its password and the name of the table, else what kind of
+    table it is. A ledger tells by it whether the same was asked before.
+    """
+    if _is_server(source):
+        return postgres_table_name(str(source), _checked_name(table))
+    return os.path.realpath(str(source)) if _is_path(source) else open_table(source).shown
+
+
+def _checked_name(table: object) -> str:
+    if isinstance(table, str) and table and "\0" not in table:
+        return table
+    hint = "Say which table of the server: table='clicks', or 'schema.clicks'."
+    raise InvalidDataError("table", table, "the name of a table", hint)
+
+
+def _is_server(source: object) -> bool:
+    return isinstance(source, str) and source.startswith(("postgresql://", "postgres://"))
+
+
+def _is_path(source: object) -> bool:
+    return isinstance(source, str | Path) and not _is_server(source)
 
 
 def _of_files(files: FileSource, engine: object, memory_limit: int | None) -> Table:

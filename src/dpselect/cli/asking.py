@@ -67,7 +67,7 @@ class Asked:
         who: dict[str, Any] = {"unit": self.unit, "neighbours": self.neighbours}
         who |= {"ledger": self.ledger, "account": self.account}
         if self.dry_run:
-            dry: Any = DryRun(**who)
+            dry: Any = DryRun(source=source, table=self.table, **who)
             print(forecast_shown(ask(dry), as_json=self.as_json, quiet=self.quiet))
             return
         with scan_progress(wanted=not self.quiet) as progress:
@@ -91,10 +91,10 @@ class Chosen:
     yes: Flag = False
     """More than ten million candidates are meant."""
 
-    def among(self, data: Dataset, column: str) -> dict[str, Any]:
+    def among(self, data: Dataset, column: str, source: str) -> dict[str, Any]:
         """As a question takes them."""
         kind = self.candidates_as or data.candidate_kind(column)
-        return {"candidates": public.parsed(self.candidates, kind=kind), "allow_many": self.yes}
+        return {"candidates": public.parsed(self.candidates, kind=kind, private=source), "allow_many": self.yes}
 
 
 @Parameter(name="*")
@@ -111,12 +111,12 @@ class InGroups:
     max_groups_per_unit: Whole = 1
     """A unit with rows in more groups takes part in so many of them, chosen at random. The error grows with it."""
 
-    def among(self, data: Dataset) -> dict[str, Any]:
+    def among(self, data: Dataset, source: str) -> dict[str, Any]:
         """As a question takes them."""
         if self.groups is None:
             return {"by": self.by, "groups": None, "max_groups_per_unit": self.max_groups_per_unit}
         kind = None if self.by is None else data.candidate_kind(self.by)
-        groups = public.parsed(self.groups, kind=kind, argument="groups")
+        groups = public.parsed(self.groups, kind=kind, private=source, argument="groups")
         return {"by": self.by, "groups": groups, "max_groups_per_unit": self.max_groups_per_unit}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import glob
 import os
 import re
 from collections.abc import Sequence
@@ -17,7 +18,9 @@ _TABLE = re.compile(r"@(.+\.(?:csv|parquet)):([^:/\\]+)", re.IGNORECASE | re.DOT
 _FORMS = "a range a..b, a list x,y,z or @file with one a line"
 
 
-def parsed(text: str, *, kind: CandidateKind | None, argument: str = "candidates") -> range | Sequence[Member]:
+def parsed(
+    text: str, *, kind: CandidateKind | None, private: str, argument: str = "candidates"
+) -> range | Sequence[Member]:
     """The candidates that `text` names.
 
     Args:
@@ -25,23 +28,25 @@ def parsed(text: str, *, kind: CandidateKind | None, argument: str = "candidates
             comma (``"Paris, Texas",Rome``); ``@`` and the path of a UTF-8 file with one candidate a line, blank lines
             ignored; or ``@codes.csv:code`` for a column of a public CSV or Parquet file.
         kind: what the members are; None: integers if every one looks like one, else text.
+        private: path or glob of the table that is asked, from which nothing is listed.
         argument: what errors call them.
 
     Raises:
-        InvalidCandidatesError: not such a text, no such file, or a member that is not of the kind.
+        InvalidCandidatesError: not such a text, no such file, the private one, or a member that is not of the kind.
 
-    >>> parsed("1..41270", kind=None)
+    >>> parsed("1..41270", kind=None, private="people.csv")
     range(1, 41271)
-    >>> parsed("1,2,3", kind=None), parsed("1,2,3", kind=CandidateKind.TEXT)
-    ([1, 2, 3], ['1', '2', '3'])
+    >>> [parsed("1,2,3", kind=each, private="people.csv") for each in (None, CandidateKind.TEXT)]
+    [[1, 2, 3], ['1', '2', '3']]
     """
     if (table := _TABLE.fullmatch(text)) and not os.path.exists(text[1:]):
         from dpselect import candidates_from
 
         path, column = table.groups()
+        _refuse_private(path, private, text, argument)
         typed = path.lower().endswith(".parquet")
         return candidates_from(path, column=column, kind=None if typed else kind)
-    listed = members(text, argument=argument)
+    listed = members(text, private=private, argument=argument)
     if isinstance(listed, range):
         if kind in (None, CandidateKind.INTEGER):
             return listed
@@ -58,16 +63,16 @@ def parsed(text: str, *, kind: CandidateKind | None, argument: str = "candidates
         raise InvalidCandidatesError(argument, Shown(f"<{len(listed)} texts>"), str(kind), hint) from None
 
 
-def parsed_prices(text: str) -> range | Sequence[int | float]:
+def parsed_prices(text: str, *, private: str) -> range | Sequence[int | float]:
     """The prices that `text` names, as `parsed` names candidates.
 
     Raises:
         InvalidCandidatesError: not such a text, no such file, or a member that is not a number.
 
-    >>> parsed_prices("1..100"), parsed_prices("5, 9.99")
+    >>> parsed_prices("1..100", private="offers.csv"), parsed_prices("5, 9.99", private="offers.csv")
     (range(1, 101), [5, 9.99])
     """
-    listed = members(text, argument="prices")
+    listed = members(text, private=private, argument="prices")
     if isinstance(listed, range):
         return listed
     if not all(map(_DECIMAL.fullmatch, listed)):
@@ -75,9 +80,10 @@ def parsed_prices(text: str) -> range | Sequence[int | float]:
     return [int(member) if INTEGER.fullmatch(member) else float(member) for member in listed]
 
 
-def members(text: str, *, argument: str) -> range | list[str]:
+def members(text: str, *, private: str, argument: str) -> range | list[str]:
     """What `text` lists, not yet taken for numbers or dates; a range is one of whole numbers."""
     if text.startswith("@"):
+        _refuse_private(text[1:], private, text, argument)
         return _lines(text[1:], argument)
     if found := _RANGE.fullmatch(text):
         first, last = (int(end) for end in found.groups())
@@ -103,6 +109,18 @@ def _listed(text: str, argument: str) -> list[str]:
     if not listed or not all(member.strip() for member in listed):
         raise InvalidCandidatesError(argument, _shown(text), _FORMS)
     return listed
+
+
+def _refuse_private(path: str, private: str, text: str, argument: str) -> None:
+    """Refuse the table that is asked as the source of its own candidates, whatever names it goes by."""
+    asked = [private] if os.path.exists(private) else glob.iglob(private, recursive=True)
+    try:
+        same = any(os.path.samefile(path, each) for each in asked)
+    except (OSError, ValueError):
+        return  # a file that is not there is said elsewhere not to be
+    if same:
+        hint = "Which values occur in it is private, and a value only one person has would give that person away."
+        raise InvalidCandidatesError(argument, _shown(text), "a public file, not the table that is asked", hint)
 
 
 def _shown(text: str) -> Shown:

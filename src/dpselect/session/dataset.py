@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
+from dpselect.arguments import memory_size
+from dpselect.backends.opening import open_table, origin_of
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.release import Release
@@ -78,7 +80,9 @@ class Dataset(Questions[Release]):
     ) -> None:
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Spending(ledger, account)
-        self._rows = Rows(source, unit=unit, table=table, engine=engine, progress=progress, memory_limit=memory_limit)
+        most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
+        opened = open_table(source, table=table, engine=engine, memory_limit=most)
+        self._rows = Rows(opened, origin=origin_of(source, table=table), unit=unit, progress=progress)
 
     def __repr__(self) -> str:
         return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"

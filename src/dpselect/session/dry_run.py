@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from dpselect.backends.opening import origin_of
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.session.forecast import Forecast, Forecasting
-from dpselect.session.no_rows import NoRows
+from dpselect.session.no_table import NoTable
 from dpselect.session.questions import Questions
+from dpselect.session.rows import Rows
 from dpselect.summaries import CandidateKind
 
 
@@ -23,7 +25,8 @@ class DryRun(Questions[Forecast]):
         ledger: a `dpselect.Ledger` or its URL, which is only read. Goes together with `account`.
         account: name of the account that would be charged.
         neighbours: as for `dpselect.Dataset`.
-        source: of the `dpselect.Dataset` that is meant; only a `request` needs it, to tell whether it was answered.
+        source, table: of the `dpselect.Dataset` that is meant; only a `request` needs them, to tell whether it was
+            answered.
 
     Raises:
         InvalidParameterError: only one of `ledger` and `account`, or no such `neighbours`.
@@ -45,11 +48,13 @@ class DryRun(Questions[Forecast]):
         ledger: Ledger | str | Path | None = None,
         account: str | None = None,
         neighbours: Neighbours | Literal["add_remove", "replace_one"] = Neighbours.ADD_REMOVE,
-        source: object = "",
+        source: object = None,
+        table: str | None = None,
     ) -> None:
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Forecasting(ledger, account)
-        self._rows = NoRows(source, unit=unit)
+        origin = "" if source is None else origin_of(source, table=table)
+        self._rows = Rows(NoTable(), origin=origin, unit=unit)
 
     def __repr__(self) -> str:
         return f"DryRun(unit={self._rows.unit!r})"

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from dpselect.accounting import Event
 from dpselect.accounting.events import encode
 from dpselect.answers import answer_to
-from dpselect.errors import ChargeRefusedError
+from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.ledger.question import Question
 from dpselect.privacy import Guarantee
 from dpselect.release import CONFIDENCE
@@ -145,6 +145,9 @@ class Forecasting(Payer[Forecast]):
         ledger = self.ledger_for(request)
         if ledger is None:
             return forecast
+        if request is not None and not asked.source:
+            expected = "the source of the Dataset that is meant, as a request is given"
+            raise InvalidParameterError("source", None, expected)
         known, fits = None, True
         try:
             known = ledger.look(self.account, run, request=request, question=asked.text if request else "")

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 
-from dpselect.arguments import memory_size
 from dpselect.backends.columns import Column, candidate_kind, check_match, check_numeric
 from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Table
-from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import Mechanism, PendingSelection
 from dpselect.summaries import (
@@ -25,42 +21,31 @@ from dpselect.summaries import (
 
 
 class Rows:
-    """A description of a table, not a copy: headers, footers and schemas are read now, rows anew for each summary.
+    """A table seen through one unit: what is asked of it, column by column, is checked here first.
+
+    Args:
+        table: a description, not a copy; rows are read anew for each summary.
+        origin: what a ledger calls the table; see `dpselect.backends.opening.origin_of`.
+        unit: name of the column that says whose row it is.
+        progress: called with the share of the work that is done, from 0 to 1.
 
     Raises:
-        InvalidParameterError: `memory_limit` is no size of memory.
-        InvalidDataError: no such table or column, or a file is not what its name says.
+        InvalidDataError: no such column, or one that can name no units.
     """
 
-    __slots__ = ("_progress", "_source", "_table", "_unit")
+    __slots__ = ("_progress", "_table", "_unit", "origin")
 
     def __init__(
-        self,
-        source: object,
-        *,
-        unit: str,
-        progress: Callable[[float], None] | None,
-        table: str | None = None,
-        engine: str | None = None,
-        memory_limit: str | int | None = None,
+        self, table: Table, *, origin: str, unit: str, progress: Callable[[float], None] | None = None
     ) -> None:
-        most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
-        self._source = source
-        self._table: Table = open_table(source, table=table, engine=engine, memory_limit=most)
-        self._unit = self._table.unit(unit)
+        self._table = table
+        self.origin = origin
+        self._unit = table.unit(unit)
         self._progress = progress
 
     @property
     def shown(self) -> str:
         """How ``repr`` speaks of the table."""
-        return self._table.shown
-
-    @property
-    def origin(self) -> str:
-        """Which table a question was asked of, as far as can be said of it: the path of files, else what it is."""
-        source = self._source
-        if isinstance(source, Path) or (isinstance(source, str) and "://" not in source):
-            return os.path.realpath(source)
         return self._table.shown
 
     @property

@@ -107,7 +107,8 @@ class PublicCandidates:
         if candidates is None:
             hint = "They are not read from the column: which values occur there is private, and a value only one person"
             hint += " has would give that person away. Give a range, a code book or a catalogue, such as"
-            hint += f" {argument}=range(1, 101)."
+            hint += f" {argument}=range(1, 101); not what unique() or value_counts() makes of the column, which cannot"
+            hint += " be told from a public list and gives people away all the same."
             of = "values to choose from" if argument == "candidates" else argument
             raise InvalidCandidatesError(argument, None, f"the public list of {of}", hint)
         try:

@@ -55,3 +55,10 @@ def postgres_table(url: str, table: str) -> Table:
     from dpselect.backends.lazy.postgres import PostgresTable
 
     return LazyTable(PostgresTable.at(url, table))
+
+
+def postgres_table_name(url: str, table: str) -> str:
+    """What `postgres_table` would be called, without asking the server."""
+    from dpselect.backends.lazy.postgres import table_name
+
+    return table_name(url, table)

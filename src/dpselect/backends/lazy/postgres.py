@@ -53,8 +53,7 @@ class PostgresTable:
     @classmethod
     def at(cls, url: str, name: str) -> PostgresTable:
         """The table called `name` on the server at `url`."""
-        server = without_password(url)
-        shown = f"{server!r}, table={name!r}"
+        server, shown = without_password(url), table_name(url, name)
         connect = _connector(url, server)
         schema, _, table = name.rpartition(".")
         with connect() as backend:
@@ -148,6 +147,11 @@ def described_columns(table: Any, shown: str) -> tuple[Column, ...]:
         return Holds.TEXT if type_.is_uuid() or type_.is_inet() or type_.is_macaddr() else holds(narwhals[name])
 
     return tuple(Column(name, held(name)) for name in table.columns)
+
+
+def table_name(url: str, name: str) -> str:
+    """What a table on a server is called where it is shown, and in what a ledger remembers of a request."""
+    return f"{without_password(url)!r}, table={name!r}"
 
 
 def without_password(url: str) -> str:

@@ -27,8 +27,8 @@ def most_common(source: str, column: str, /, *, chosen: Chosen, asked: Asked, gr
             column,
             epsilon=asked.epsilon,
             request=asked.request,
-            **chosen.among(data, column),
-            **grouped.among(data),
+            **chosen.among(data, column, source),
+            **grouped.among(data, source),
         ),
     )
 
@@ -49,8 +49,8 @@ def least_common(source: str, column: str, /, *, chosen: Chosen, asked: Asked, g
             column,
             epsilon=asked.epsilon,
             request=asked.request,
-            **chosen.among(data, column),
-            **grouped.among(data),
+            **chosen.among(data, column, source),
+            **grouped.among(data, source),
         ),
     )
 
@@ -85,8 +85,8 @@ def top_k(
             epsilon=asked.epsilon,
             delta=delta,
             request=asked.request,
-            **chosen.among(data, column),
-            **grouped.among(data),
+            **chosen.among(data, column, source),
+            **grouped.among(data, source),
         ),
     )
 
@@ -114,7 +114,7 @@ def best_date(
         bounds: Instead of a list, the first and the last date.
         step: With --bounds, days from one date to the next.
     """
-    listed = None if dates is None else public.members(dates, argument="dates")
+    listed = None if dates is None else public.members(dates, private=source, argument="dates")
     asked.answer(
         source,
         lambda data: data.best_date(
@@ -124,7 +124,7 @@ def best_date(
             step=step,
             epsilon=asked.epsilon,
             request=asked.request,
-            **grouped.among(data),
+            **grouped.among(data, source),
         ),
     )
 
@@ -162,7 +162,7 @@ def best_by(
             scale=scale,
             epsilon=asked.epsilon,
             request=asked.request,
-            **chosen.among(data, column),
-            **grouped.among(data),
+            **chosen.among(data, column, source),
+            **grouped.among(data, source),
         ),
     )

@@ -46,7 +46,7 @@ def quantile(
             step=step,
             max_rows_per_unit=rows.max_rows_per_unit,
             request=asked.request,
-            **grouped.among(data),
+            **grouped.among(data, source),
         ),
     )
 
@@ -158,7 +158,7 @@ def mean(
             units=units,
             epsilon=asked.epsilon,
             request=asked.request,
-            **grouped.among(data),
+            **grouped.among(data, source),
         ),
     )
 
@@ -186,7 +186,7 @@ def price(
             one of them, and the error grows with the highest. Either this or --bounds.
         bounds: Smallest and largest answer, public: any price between them. Gives no bound on the error.
     """
-    listed = None if prices is None else public.parsed_prices(prices)
+    listed = None if prices is None else public.parsed_prices(prices, private=source)
     asked.answer(
         source,
         lambda data: data.best_price(
@@ -196,7 +196,7 @@ def price(
             epsilon=asked.epsilon,
             max_rows_per_unit=rows.max_rows_per_unit,
             request=asked.request,
-            **grouped.among(data),
+            **grouped.among(data, source),
         ),
     )
 

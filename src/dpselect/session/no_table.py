@@ -1,4 +1,4 @@
-"""Where the rows of a table would be, for questions that are only planned."""
+"""What stands for a table where questions are only planned."""
 
 from __future__ import annotations
 
@@ -6,33 +6,30 @@ from typing import NoReturn
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.errors import InvalidDataError
-from dpselect.session.rows import Rows
 
 
-class NoRows(Rows):
-    """Of a table that is not opened: any name is a column, and nothing can be learnt from it."""
+class NoTable:
+    """A table that is not opened: any name is a column, and nothing can be learnt from it."""
 
     __slots__ = ()
 
-    def __init__(self, source: object, *, unit: str) -> None:
-        self._source, self._table, self._progress = source, _NoTable(), None
-        self._unit = self._table.unit(unit)
-
-
-class _NoTable:
     @property
     def shown(self) -> str:
+        """How ``repr`` speaks of it."""
         return "<no table>"
 
     def column(self, name: object, *, argument: str = "column") -> Column:
+        """A column of that name, whatever it holds."""
         if not isinstance(name, str):
             raise InvalidDataError(argument, name, "the name of a column, as text")
         return Column(name, Holds.ANYTHING)
 
     def unit(self, name: object) -> Column:
+        """As `column`."""
         return self.column(name, argument="unit")
 
     def count(self, **_: object) -> NoReturn:
+        """Never called: a dry run reads no rows."""
         raise AssertionError("a dry run reads no rows")
 
     total = gather = count
