@@ -56,6 +56,8 @@ ASK: dict[str, Callable[[], Release]] = {
     "most_common of groups": lambda: VISITS.most_common("page", candidates=PAGES, epsilon=0.5, **OF_GROUPS),
     "top_k of groups": lambda: VISITS.top_k("page", 30, candidates=PAGES, epsilon=0.5, delta=1e-6, **OF_GROUPS),
     "quantile of groups": lambda: VISITS.quantile("page", 0.9, **GRID, **OF_GROUPS),
+    "quantiles of groups": lambda: VISITS.quantiles("page", [0.25, 0.75], **GRID, **OF_GROUPS),
+    "density of groups": lambda: VISITS.density("page", bounds=(0, 100), bins=4, epsilon=0.5, **OF_GROUPS),
     "density": lambda: VISITS.density("page", bounds=(0, 100), bins=4, epsilon=0.5),
     "density by sample": lambda: VISITS.density(
         "page", bounds=(0, 100), bins=4, epsilon=0.5, method="sample", units=10**6

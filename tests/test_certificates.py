@@ -46,6 +46,12 @@ QUESTIONS: dict[str, Ask] = {
     "best_price of groups": lambda visits: visits.best_price(
         "page", prices=[1, 2.5, 4], by="page", groups=[1, 2], max_groups_per_unit=2, epsilon=0.125
     ),
+    "quantiles of groups": lambda visits: visits.quantiles(
+        "page", [0.25, 0.5], bounds=(0, 100), by="page", groups=[1, 2], max_groups_per_unit=2, epsilon=0.125
+    ),
+    "density of groups": lambda visits: visits.density(
+        "page", bounds=(0, 100), bins=4, by="page", groups=[1, 2], epsilon=0.125
+    ),
     "density": lambda visits: visits.density("page", bounds=(0, 100), bins=4, epsilon=0.125),
     "density by sample": lambda visits: visits.density(
         "page", bounds=(0, 100), bins=4, epsilon=0.125, method="sample", units=1000

@@ -55,7 +55,6 @@ _SELECTIONS: dict[str, type[PermuteAndFlip | ExponentialMechanism]] = {
     "PermuteAndFlip": PermuteAndFlip,
     "ExponentialMechanism": ExponentialMechanism,
 }
-_NOT_GROUPED = ("best_features", "density", "quantiles")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +143,7 @@ def planned_anew(release: Release) -> Task[Any]:
     plan = _PLANS[release.task]
     if release.groups is None:
         return plan(Stated(release=release, epsilon=release.epsilon, delta=release.delta, event=release.event))
-    if release.task in _NOT_GROUPED:
+    if release.task == BestFeatures.name:
         raise wrong("groups", "none, as such a question is asked of all rows together")
     if release.neighbours is not Neighbours.ADD_REMOVE:
         raise wrong("guarantee.neighbours", "add_remove, which the answers for groups are proved for")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import Any, ClassVar, Protocol
 
@@ -76,8 +76,12 @@ class Answer(ABC):
     def values(self, release: Certified) -> list[Value]:
         """The second column of the table; one line of text for each group, if several were asked."""
         if isinstance(release.value, dict):
-            return [_on_a_line(answer) for answer in release.value.values()]
-        return release.value if isinstance(release.value, list) else [release.value]
+            return [_on_a_line(each, self.told) for each in release.value.values()]
+        return list(map(self.told, release.value)) if isinstance(release.value, list) else [self.told(release.value)]
+
+    def told(self, value: Value) -> Value:
+        """A value as it stands in the table."""
+        return value
 
     def heading(self, release: Planned) -> str:
         """What the first column is called."""
@@ -107,8 +111,8 @@ class Answer(ABC):
         return f"{self.origin(release)}, in each of {count:,} values of {column}, each {unit} in at most {most}"
 
 
-def _on_a_line(answer: Value | list[Value]) -> Value:
-    return ", ".join(map(as_text, answer)) if isinstance(answer, list) else answer
+def _on_a_line(answer: Value | list[Value], told: Callable[[Value], Value]) -> Value:
+    return ", ".join(as_text(told(each)) for each in answer) if isinstance(answer, list) else told(answer)
 
 
 def from_rows(release: Planned, numbers: str, *, ends: tuple[str, str] = ("lower", "upper")) -> str:

@@ -23,8 +23,8 @@ class DensityAnswer(Answer):
         shown = [f"{lower + place * width:.{digits}f}" for place in range(count)]
         return [each.rstrip("0").rstrip(".") if "." in each else each for each in shown]
 
-    def values(self, release: Certified) -> list[Value]:
-        return [round(share, 6) for share in super().values(release) if isinstance(share, float)]
+    def told(self, value: Value) -> Value:
+        return round(value, 6) if isinstance(value, float) else value
 
     def error_unit(self, release: Planned) -> str | None:
         return "share" if _is_sample(release) else None

@@ -26,6 +26,9 @@ class DistributionQuestions(Asking[Reply]):
         method: Literal["counts", "sample"] = "counts",
         units: int | None = None,
         sample_size: int | None = None,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
         request: str | None = None,
     ) -> Reply:
         """How the values in `column` are distributed: the share of the units in each bin.
@@ -36,23 +39,24 @@ class DistributionQuestions(Asking[Reply]):
             bounds: where the first bin begins and the last one ends; public, never taken from the column. Values beyond
                 belong to the outer bins.
             bins: how many bins of one width there are.
-            epsilon: privacy loss of this release, > 0.
+            epsilon: privacy loss of this release, > 0; with groups, of all of them together.
             method: ``"counts"`` adds noise to the count of each bin, and is nearly always the more accurate one
                 (``examples/densities`` measures it). ``"sample"`` draws a sample whose distribution is close to that
                 of the units in the distance of Kolmogorov and Smirnov, with a bound on it.
-            units: for a sample: how many units there are, as far as is publicly known. Those without a value, or not in
-                the table, make the shares add up to less than 1.
+            units: for a sample: how many units there are, as far as is publicly known; with groups, in each of them.
+                Those without a value, or not in the table, make the shares add up to less than 1.
             sample_size: for a sample: of how many points. By default it depends on `epsilon` and `units`.
+            by, groups, max_groups_per_unit: see `most_common`.
             request: see `Dataset`.
 
         Returns:
-            A release whose value is a list of `bins` shares.
+            A release whose value is a list of `bins` shares; with groups a dictionary of one for each.
 
         Raises:
             InvalidDataError: no such column, or one that does not hold numbers.
             InvalidParameterError: another argument is out of range. Nothing is read or drawn then.
 
-        Proof: ``proofs/noisy_histograms.md`` and ``proofs/density.md``.
+        Proof: ``proofs/noisy_histograms.md`` and ``proofs/density.md``; of groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -62,15 +66,22 @@ class DistributionQuestions(Asking[Reply]):
         >>> print(release.accuracy)
         With 99% confidence the noisy count of each bin is within 6 of the truth.
         """
-        task = Density.planned(
-            PublicBins.given(bounds, bins),
+        public = PublicBins.given(bounds, bins)
+        return self._answer_each(
+            lambda part: Density.planned(
+                public,
+                epsilon=part,
+                method=method,
+                units=units,
+                sample_size=sample_size,
+                neighbours=self._neighbours,
+            ),
+            column,
+            partial(self._rows.gather, column, public.domain, max_rows_per_unit=1),
             epsilon=epsilon,
-            method=method,
-            units=units,
-            sample_size=sample_size,
-            neighbours=self._neighbours,
+            groups=PublicGroups.given(by, groups, max_groups_per_unit),
+            request=request,
         )
-        return self._answer(task, column, partial(self._rows.gather, column, task.domain, max_rows_per_unit=1), request)
 
     def mean(
         self,

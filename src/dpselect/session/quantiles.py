@@ -122,6 +122,9 @@ class QuantileQuestions(Asking[Reply]):
         step: float | None = None,
         max_rows_per_unit: int = 1,
         method: QuantilesMethod = "joint",
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
         request: str | None = None,
     ) -> Reply:
         """Numbers below which about the shares `levels` of the values in `column` lie, for one `epsilon` together.
@@ -130,20 +133,23 @@ class QuantileQuestions(Asking[Reply]):
             column: as for `quantile`.
             levels: different numbers from 0 to 1.
             bounds: as for `quantile`.
-            epsilon: privacy loss of this release, of all numbers together, > 0; at most 100 if joint.
+            epsilon: privacy loss of this release, of all numbers (and groups) together, > 0; at most 100 if joint.
             step: as for `quantile`; wanted where many have the same value.
             max_rows_per_unit: as for `quantile`.
             method: ``"joint"``, all by one draw, or ``"halving"``, the middle one first: better for very many levels.
+            by, groups, max_groups_per_unit: as for `quantile`.
             request: see `Dataset`.
 
         Returns:
-            A release whose value is a list of numbers within the bounds, one for each level, in their order.
+            A release whose value is a list of numbers within the bounds, one for each level, in their order; with
+            groups a dictionary of one such list for each.
 
         Raises:
             InvalidDataError: no such column, or one that does not hold numbers.
             InvalidParameterError: another argument is out of range. Nothing is read or drawn then.
 
-        Proof: ``proofs/unit_values.md`` and ``proofs/joint_quantiles.md``; for halving ``proofs/quantiles.md``.
+        Proof: ``proofs/unit_values.md`` and ``proofs/joint_quantiles.md``; for halving ``proofs/quantiles.md``; of
+        groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -151,13 +157,14 @@ class QuantileQuestions(Asking[Reply]):
         [28.0, 37.0, 48.0]
         """
         domain = PublicDomain.given(bounds, step=step)
-        task = Quantiles.planned(
-            levels,
-            domain,
+        rows = positive_count(max_rows_per_unit, "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
+        return self._answer_each(
+            lambda part: Quantiles.planned(
+                levels, domain, epsilon=part, max_rows_per_unit=rows, method=method, neighbours=self._neighbours
+            ),
+            column,
+            partial(self._rows.gather, column, domain, max_rows_per_unit=rows),
             epsilon=epsilon,
-            max_rows_per_unit=max_rows_per_unit,
-            method=method,
-            neighbours=self._neighbours,
+            groups=PublicGroups.given(by, groups, max_groups_per_unit),
+            request=request,
         )
-        gather = partial(self._rows.gather, column, task.domain, max_rows_per_unit=task.max_rows_per_unit)
-        return self._answer(task, column, gather, request)

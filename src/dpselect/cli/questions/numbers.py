@@ -88,6 +88,7 @@ def quantiles(
     step: Number | None = None,
     method: QuantilesMethod = "joint",
     rows: OfRows = ONE_ROW,
+    grouped: InGroups = NO_GROUPS,
 ) -> None:
     """Numbers that about these shares of the values are below, for one price.
 
@@ -115,6 +116,7 @@ def quantiles(
             max_rows_per_unit=rows.max_rows_per_unit,
             method=method,
             request=asked.request,
+            **grouped.among(data, source),
         ),
     )
 
@@ -212,6 +214,7 @@ def density(
     method: Literal["counts", "sample"] = "counts",
     units: Whole | None = None,
     sample_size: Whole | None = None,
+    grouped: InGroups = NO_GROUPS,
 ) -> None:
     """How the values are distributed: the share of the units in each bin.
 
@@ -226,7 +229,7 @@ def density(
         bins: Number of bins, all of one width.
         method: Noise on the count of each bin, nearly always the more accurate one, or a sample that is close to the
             units in Kolmogorov and Smirnov's distance.
-        units: For a sample, how many units there are, as far as is publicly known.
+        units: For a sample, how many units there are, as far as is publicly known; in each group.
         sample_size: For a sample, of how many points. Default: by epsilon and the number of units.
     """
     asked.answer(
@@ -240,5 +243,6 @@ def density(
             units=units,
             sample_size=sample_size,
             request=asked.request,
+            **grouped.among(data, source),
         ),
     )
