@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import concurrent.futures
+import os
+import signal
 import tempfile
 import threading
 import time
@@ -174,6 +176,30 @@ def test_the_engine_reaches_nothing_and_spills_where_only_the_user_can_read() ->
         with pytest.raises(duckdb.Error):
             database.execute("SET enable_external_access = true")
     assert not folder.exists()
+
+
+class BusyConnection:
+    """Takes for ever over each statement, and hears Ctrl-C soon."""
+
+    def __init__(self, database: duckdb.DuckDBPyConnection) -> None:
+        self.database = database
+
+    def __enter__(self) -> BusyConnection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.database.close()
+
+    def execute(self, _: str) -> None:
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        self.database.execute("SELECT count(*) FROM range(1000000000000) AS numbers(n) WHERE n % 7 = 3").fetchall()
+
+
+def test_control_c_while_the_engine_is_set_up_is_control_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = duckdb.connect
+    monkeypatch.setattr(duckdb, "connect", lambda _: BusyConnection(connect(":memory:")))
+    with pytest.raises(KeyboardInterrupt), connection.connected():
+        raise AssertionError("it was set up")
 
 
 def test_counting_more_than_memory_holds_spills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,10 @@ def connected(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> 
         commands = [f"SET {name} = {literal(value)}" for name, value in settings.items()]
         commands.append(f"SET allowed_paths = [{', '.join(map(literal, paths))}]")
         commands += ["SET enable_external_access = false", "SET lock_configuration = true"]
-        connection.execute(";".join(commands))
+        try:
+            connection.execute(";".join(commands))
+        except RuntimeError:  # its own errors are none; it is what the engine makes of Ctrl-C while it is busy
+            raise KeyboardInterrupt from None
         yield connection
 
 
