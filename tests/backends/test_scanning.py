@@ -192,7 +192,7 @@ class BusyConnection:
 
     def execute(self, _: str) -> None:
         threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-        self.database.execute("SELECT count(*) FROM range(1000000000000) AS numbers(n) WHERE n % 7 = 3").fetchall()
+        self.database.execute("SELECT count(*) FROM range(100000000000) AS numbers(n) WHERE n % 7 = 3").fetchall()
 
 
 def test_control_c_while_the_engine_is_set_up_is_control_c(monkeypatch: pytest.MonkeyPatch) -> None:
