@@ -26,12 +26,13 @@ pub struct Field {
 ///
 /// The last of equal keys counts. Text is itself, numbers and the words `true` and `false` are as they are written;
 /// everything else, and text with half of a surrogate pair, is nothing.
+#[must_use]
 pub fn fields(block: &[u8], names: &[String], limits: Limits) -> Vec<Field> {
     let mut fields: Vec<Field> = names.iter().map(|_| Field::new()).collect();
-    let mut found = vec![None; names.len()];
+    let mut found = vec![Value::Nothing; names.len()];
     let mut key_text = Vec::new();
     for line in block.split(|&byte| byte == b'\n') {
-        found.fill(None);
+        found.fill(Value::Nothing);
         let kept = members_of(line, limits, |key, value| {
             let key = key.characters(&mut key_text);
             for (name, slot) in names.iter().zip(&mut found) {
@@ -52,6 +53,7 @@ pub fn fields(block: &[u8], names: &[String], limits: Limits) -> Vec<Field> {
 /// The different keys of a line in alphabetical order, or nothing if it is not one JSON object within `limits`.
 ///
 /// Keys with half of a surrogate pair are left out: nobody can ask for them.
+#[must_use]
 pub fn keys(line: &[u8], limits: Limits) -> Option<Vec<String>> {
     let mut keys = Vec::new();
     let mut text = Vec::new();
@@ -65,7 +67,7 @@ pub fn keys(line: &[u8], limits: Limits) -> Option<Vec<String>> {
 
 /// Show `each` the members of the object in a line, one after another; the end is `None` if the line is to be left
 /// out, and then what was shown does not count.
-fn members_of<'a>(line: &'a [u8], limits: Limits, each: impl FnMut(Text<'a>, Option<Text<'a>>)) -> Option<()> {
+fn members_of<'a>(line: &'a [u8], limits: Limits, each: impl FnMut(Text<'a>, Value<'a>)) -> Option<()> {
     let content = line.strip_suffix(b"\r").unwrap_or(line);
     if content.len() > limits.longest || std::str::from_utf8(content).is_err() {
         return None;
@@ -75,6 +77,13 @@ fn members_of<'a>(line: &'a [u8], limits: Limits, each: impl FnMut(Text<'a>, Opt
     reader.members(1, each)?;
     reader.skip_blanks();
     reader.rest.is_empty().then_some(())
+}
+
+/// What stands under a key, as far as anybody can ask for it.
+#[derive(Clone, Copy)]
+enum Value<'a> {
+    Nothing,
+    Text(Text<'a>),
 }
 
 /// Text as it stands in a line, a string without its quotes.
@@ -104,15 +113,16 @@ impl Field {
         Self { offsets: vec![0], text: Vec::new(), present: Vec::new() }
     }
 
-    fn push(&mut self, value: Option<Text<'_>>) {
+    fn push(&mut self, value: Value<'_>) {
         let (row, start) = (self.offsets.len() - 1, self.text.len());
-        let present = value.is_some_and(|value| {
-            if value.escaped {
-                return unescape(value.raw, &mut self.text).is_some();
+        let present = match value {
+            Value::Nothing => false,
+            Value::Text(Text { raw, escaped: true }) => unescape(raw, &mut self.text).is_some(),
+            Value::Text(Text { raw, escaped: false }) => {
+                self.text.extend_from_slice(raw);
+                true
             }
-            self.text.extend_from_slice(value.raw);
-            true
-        });
+        };
         if !present {
             self.text.truncate(start);
         }
@@ -145,7 +155,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An object that is the `depth`th of those it is in, itself among them.
-    fn members(&mut self, depth: usize, mut each: impl FnMut(Text<'a>, Option<Text<'a>>)) -> Option<()> {
+    fn members(&mut self, depth: usize, mut each: impl FnMut(Text<'a>, Value<'a>)) -> Option<()> {
         self.take(b"{")?;
         self.sequence(depth, b"}", |reader| {
             let key = reader.string()?;
@@ -178,21 +188,23 @@ impl<'a> Reader<'a> {
     }
 
     /// Any value that is inside `depth` lists and objects, which is as deep as this calls itself.
-    fn value(&mut self, depth: usize) -> Option<Option<Text<'a>>> {
+    fn value(&mut self, depth: usize) -> Option<Value<'a>> {
         let start = self.rest;
         match *start.first()? {
-            b'"' => return self.string().map(Some),
-            b'{' => return self.members(depth + 1, |_, _| ()).map(|()| None),
+            b'"' => return self.string().map(Value::Text),
+            b'{' => return self.members(depth + 1, |_, _| ()).map(|()| Value::Nothing),
             b'[' => {
                 self.take(b"[")?;
-                return self.sequence(depth + 1, b"]", |reader| reader.value(depth + 1).map(|_| ())).map(|()| None);
+                return self
+                    .sequence(depth + 1, b"]", |reader| reader.value(depth + 1).map(|_| ()))
+                    .map(|()| Value::Nothing);
             }
-            b'n' => return self.take(b"null").map(|()| None),
+            b'n' => return self.take(b"null").map(|()| Value::Nothing),
             b't' => self.take(b"true")?,
             b'f' => self.take(b"false")?,
             _ => self.number()?,
         }
-        Some(Some(Text { raw: &start[..start.len() - self.rest.len()], escaped: false }))
+        Some(Value::Text(Text { raw: &start[..start.len() - self.rest.len()], escaped: false }))
     }
 
     fn number(&mut self) -> Option<()> {

@@ -19,7 +19,7 @@ pub fn json_fields<'py>(
 ) -> Vec<Buffers<'py>> {
     let py = block.py();
     let bytes = block.as_bytes();
-    let read = py.detach(|| fields(bytes, &names, Limits { longest, deepest }));
+    let read = py.detach(move || fields(bytes, &names, Limits { longest, deepest }));
     let buffers = |Field { offsets, text, present }: Field| {
         (present.into_pyarray(py), offsets.into_pyarray(py), text.into_pyarray(py))
     };
