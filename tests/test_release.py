@@ -130,7 +130,8 @@ def test_the_certificate_of_a_price_is_stable() -> None:
 
 @pytest.mark.parametrize(("within", "shown"), [(1234.5, "1,234.5"), (2000.0, "2,000"), (0.0, "0"), (0.05, "0.05")])
 def test_the_accuracy_of_a_price(within: float, shown: str) -> None:
-    expected = f"With 99% confidence the revenue of the released price is within {shown} of the best."
+    expected = f"With 99% confidence the revenue of the released price is within {shown} of the best"
+    expected += ", counting at most 1 row of each session."
     assert price(error_bound=within).accuracy == expected
 
 
@@ -174,7 +175,8 @@ def test_sentences() -> None:
     assert make(error_bound=41234.0).accuracy.endswith("within 41,234 of the best.")
     # A distance of ranks need not be a whole number: the bound is rounded up.
     assert quantile().accuracy == (
-        "With 99% confidence the rank of the released age is within 19 of the wanted one, values rounded to steps of 1."
+        "With 99% confidence the rank of the released age is within 19 of the wanted one, values rounded to steps of 1, "
+        "counting at most 1 row of each person."
     )
     assert make(task="top_k", value=[6, 3]).accuracy == (
         "With 99% confidence each count is within 12 of the best one left when it was selected."

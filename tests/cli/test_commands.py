@@ -61,7 +61,7 @@ def test_a_quantile_for_people(capsys: Captured) -> None:
         "",
         "Differentially private: epsilon = 1, when one person_id is added or removed.",
         "With 99% confidence the rank of the released age is within 19 of the wanted one, "
-        "values rounded to steps of 1.",
+        "values rounded to steps of 1, counting at most 2 rows of each person_id.",
         "Drawn by QuantileMechanism, out of the 121 numbers from 0 to 120, from at most 2 rows of each person_id. "
         "Nothing was charged to a ledger: releases on the same data add up.",
     ]
@@ -94,7 +94,7 @@ def test_a_price_for_people(capsys: Captured) -> None:
         "best price  7000",
         "",
         "Differentially private: epsilon = 1, when one person_id is added or removed.",
-        "With 99% confidence the revenue of the released price is within 32,212.5 of the best.",
+        "With 99% confidence the revenue of the released price is within 32,212.5 of the best, counting at most 1 row of each person_id.",
         "Drawn by PriceListMechanism, out of 3 prices from 5000 to 8000.5, from at most 1 row of each person_id. "
         "Nothing was charged to a ledger: releases on the same data add up.",
     ]
@@ -155,7 +155,7 @@ def test_a_density_for_people(capsys: Captured) -> None:
         "  80  0.003716",
         "",
         "Differentially private: epsilon = 1000, when one person_id is added or removed.",
-        "With 99% confidence the noisy count of each bin is within 0 of the truth.",
+        "With 99% confidence the noisy count of each bin is within 0 of the truth, counting at most 1 row of each person_id.",
         "Drawn by NoisyHistogramMechanism, out of 3 bins from 0 to 120, from at most 1 row of each person_id. "
         "Nothing was charged to a ledger: releases on the same data add up.",
     ]

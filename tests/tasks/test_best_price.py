@@ -155,11 +155,11 @@ def test_the_certificate_does_not_depend_on_the_offers() -> None:
 @pytest.mark.parametrize(
     ("prices", "epsilon", "words"),
     [
-        ([1, 2], 1e-3, "the revenue of the released price is within 3,912 of the best."),
-        ([0.05, 0.1], 1e-3, "the revenue of the released price is within 195.6 of the best."),
-        ([7], 1.0, "the revenue of the released price is within 0 of the best."),
+        ([1, 2], 1e-3, "the revenue of the released price is within 3,912 of the best"),
+        ([0.05, 0.1], 1e-3, "the revenue of the released price is within 195.6 of the best"),
+        ([7], 1.0, "the revenue of the released price is within 0 of the best"),
         ([1, 2], 1e-300, "At this epsilon no useful bound on the error can be given."),
     ],
 )
 def test_the_error_bound_in_words(prices: list[Any], epsilon: float, words: str) -> None:
-    assert released(BestPrice.planned(prices, epsilon=epsilon), []).accuracy.endswith(words)
+    assert f" {words}" in f" {released(BestPrice.planned(prices, epsilon=epsilon), []).accuracy}"

@@ -64,8 +64,10 @@ def test_each_group_has_its_own_answer() -> None:
     assert release.proofs[-2:] == ("proofs/groups.md", "proofs/exact_sampling.md")
     assert json.loads(release.to_json())["value"] == [["Oslo", "y"], ["Rome", "z"]]
     assert release.rows() == ("city", [("Oslo", "y"), ("Rome", "z")])
-    sentence = "In each city, with 99% confidence the count of the released pet is within 9 of the best."
-    assert release.accuracy == sentence
+    assert release.accuracy == (
+        "In each city, counting each person in at most 2 groups, "
+        "with 99% confidence the count of the released pet is within 9 of the best."
+    )
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,11 @@ class Answer(ABC):
     def origin(self, release: Planned) -> str:
         """What the value was drawn from, as a part of a sentence."""
 
+    def counting(self, release: Planned) -> str:
+        """What of each unit the error bound is about, if not all of it: how the sentence goes on."""
+        del release
+        return ""
+
     def error_unit(self, release: Planned) -> str | None:
         """What the error is measured in, where it is not a count."""
         del release
@@ -99,8 +104,11 @@ class Answer(ABC):
             return f"No bound on the error holds for all data{self.remedy}."
         if not bound < _USELESS:
             return "At this epsilon no useful bound on the error can be given."
-        sure = f"{release.confidence:.0%} confidence {self.within(release, bound)}."
-        return f"With {sure}" if release.groups is None else f"In each {release.groups['column']}, with {sure}"
+        sure = f"{release.confidence:.0%} confidence {self.within(release, bound)}{self.counting(release)}."
+        if release.groups is None:
+            return f"With {sure}"
+        most = counted(release.groups["max_per_unit"], "group")
+        return f"In each {release.groups['column']}, counting each {release.unit} in at most {most}, with {sure}"
 
     def provenance(self, release: Planned) -> str:
         """The origin, and how many groups were asked."""
@@ -118,5 +126,13 @@ def _on_a_line(answer: Value | list[Value], told: Callable[[Value], Value]) -> V
 def from_rows(release: Planned, numbers: str, *, ends: tuple[str, str] = ("lower", "upper")) -> str:
     """The origin of what was drawn out of `numbers`, between `ends`, for a bounded number of rows of each unit."""
     low, high = (as_text(release.candidates[end]) for end in ends)
-    rows = counted(release.arguments["max_rows_per_unit"], "row")
-    return f"out of {numbers} from {low} to {high}, from at most {rows} of each {release.unit}"
+    return f"out of {numbers} from {low} to {high}, from {_rows_of_each(release)}"
+
+
+def counting_rows(release: Planned) -> str:
+    """Of the rows that are left out nothing is said: which ones are chosen comes on top of the noise."""
+    return f", counting {_rows_of_each(release)}"
+
+
+def _rows_of_each(release: Planned) -> str:
+    return f"at most {counted(release.arguments['max_rows_per_unit'], 'row')} of each {release.unit}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from dpselect.answers.answer import Answer, Certified, Planned, Value, from_rows
+from dpselect.answers.answer import Answer, Certified, Planned, Value, counting_rows, from_rows
 from dpselect.answers.text import counted
 
 
@@ -34,6 +34,9 @@ class DensityAnswer(Answer):
             up = math.ceil(bound * 1e4) / 1e4
             return f"the share of the units below any edge of a bin is within {up:g} of the truth"
         return f"the noisy count of each bin is within {math.floor(bound):,} of the truth"
+
+    def counting(self, release: Planned) -> str:
+        return counting_rows(release)
 
     def origin(self, release: Planned) -> str:
         return from_rows(release, counted(release.candidates["count"], "bin"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dpselect.answers.answer import Answer, Certified, Planned, from_rows
+from dpselect.answers.answer import Answer, Certified, Planned, counting_rows, from_rows
 from dpselect.answers.text import counted
 
 
@@ -24,6 +24,9 @@ class PriceAnswer(Answer):
     def within(self, release: Planned, bound: float) -> str:
         within = f"{bound:,}".removesuffix(".0")
         return f"the revenue of the released price is within {within} of the best"
+
+    def counting(self, release: Planned) -> str:
+        return counting_rows(release)
 
     def origin(self, release: Planned) -> str:
         public = release.candidates

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from dpselect.answers.answer import Answer, Certified, Planned, from_rows
+from dpselect.answers.answer import Answer, Certified, Planned, counting_rows, from_rows
 from dpselect.answers.text import as_text
 
 
@@ -26,6 +26,9 @@ class QuantileAnswer(Answer):
         near = f"within {math.ceil(bound):,} of the wanted one"
         grid = f"values rounded to steps of {as_text(release.candidates['step'])}"
         return f"the rank of the released {release.column} is {near}, {grid}"
+
+    def counting(self, release: Planned) -> str:
+        return counting_rows(release)
 
     def origin(self, release: Planned) -> str:
         public = release.candidates

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dpselect.answers.answer import Answer, Certified, Planned, from_rows
+from dpselect.answers.answer import Answer, Certified, Planned, counting_rows, from_rows
 from dpselect.answers.text import as_text, counted, rounded_up
 
 
@@ -24,11 +24,17 @@ class BestByAnswer(Answer):
         total = f"the total {release.arguments['sum']}"
         return f"{total} of the released {release.column} is within {f'{bound:,}'.removesuffix('.0')} of the best"
 
+    def counting(self, release: Planned) -> str:
+        return f", counting {self._clipped(release)} of each {release.unit}"
+
     def origin(self, release: Planned) -> str:
+        listed = f"out of {release.candidates['count']:,} candidates given by the caller"
+        return f"{listed}, each {release.unit} adding {self._clipped(release)} to one"
+
+    def _clipped(self, release: Planned) -> str:
         asked = release.arguments
         low, high = (as_text(asked[end] / asked["scale"]) for end in ("lower", "upper"))
-        listed = f"out of {release.candidates['count']:,} candidates given by the caller"
-        return f"{listed}, each {release.unit} adding from {low} to {high} to one"
+        return f"from {low} to {high}"
 
 
 class MeanAnswer(Answer):
@@ -47,6 +53,9 @@ class MeanAnswer(Answer):
         units = counted(release.arguments["units"], "unit")
         near = f"within {rounded_up(bound)} of that of {units}"
         return f"the released mean is {near}, those without a value counted as the middle"
+
+    def counting(self, release: Planned) -> str:
+        return counting_rows(release)
 
     def origin(self, release: Planned) -> str:
         return from_rows(release, "all numbers")

@@ -64,7 +64,7 @@ class DistributionQuestions(Asking[Reply]):
         >>> [round(share, 2) for share in release.value]
         [0.3, 0.62, 0.08, 0.0]
         >>> print(release.accuracy)
-        With 99% confidence the noisy count of each bin is within 6 of the truth.
+        With 99% confidence the noisy count of each bin is within 6 of the truth, counting at most 1 row of each person_id.
         """
         public = PublicBins.given(bounds, bins)
         return self._answer_each(
@@ -131,7 +131,7 @@ class DistributionQuestions(Asking[Reply]):
         38.6
         >>> print(release.accuracy)
         With 99% confidence the released mean is within 0.00849 of that of 32,561 units, those without a value counted
-        as the middle.
+        as the middle, counting at most 1 row of each person_id.
         """
         domain = PublicDomain.given(bounds, step=step)
         return self._answer_each(

@@ -64,7 +64,8 @@ class QuantileQuestions(Asking[Reply]):
         >>> 57 <= release.value <= 59  # 58 in truth
         True
         >>> print(release.accuracy)
-        With 99% confidence the rank of the released age is within 17 of the wanted one, values rounded to steps of 1.
+        With 99% confidence the rank of the released age is within 17 of the wanted one, values rounded to steps of 1,
+        counting at most 1 row of each person_id.
         """
         domain = PublicDomain.given(bounds, step=step)
         rows = positive_count(max_rows_per_unit, "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
