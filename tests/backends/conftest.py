@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pyarrow as pa
 import pytest
 
 from tests.backends import engines
+from tests.backends.engines import Opener, Source
 
 
-@pytest.fixture(scope="module", params=[*engines.MAKERS, "postgres"])
-def opened(request: pytest.FixtureRequest) -> engines.Opener:
+@pytest.fixture(scope="module", params=engines.ALL)
+def engine(request: pytest.FixtureRequest) -> str:
+    """The name of each engine."""
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def place(
+    engine: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[pa.Table], Source]:
+    """Puts rows into an engine, and says what a caller would name."""
+    if engine == "postgres":
+        server = request.getfixturevalue("postgres")
+        return lambda rows: engines.on_server(server, rows)
+    return lambda rows: engines.PLACERS[engine](rows, tmp_path_factory.mktemp("placed"))
+
+
+@pytest.fixture(scope="module")
+def opened(place: Callable[[pa.Table], Source]) -> Opener:
     """Puts rows into an engine and opens the table there."""
-    if request.param == "postgres":
-        return engines.postgres_opener(request.getfixturevalue("postgres"))
-    return engines.opener(request.param)
+    return lambda rows: place(rows).opened()
 
 
 _OF_SPARK = {
