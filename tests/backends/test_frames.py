@@ -37,6 +37,7 @@ IN_PANDAS = (pa.types.is_decimal256, pa.types.is_string_view, pa.types.is_null)
 
 LIBRARIES = {"pandas", "polars", "pyspark", "ibis"}
 each_frame = pytest.mark.parametrize("kind", FRAMES)
+each_library = pytest.mark.parametrize("kind", ["arrow", "eager-polars", "pandas", "arrow-in-pandas"])
 
 
 def framed(kind: str, columns: dict[str, Any], folder: Path) -> Any:
@@ -46,7 +47,7 @@ def framed(kind: str, columns: dict[str, Any], folder: Path) -> Any:
     return FRAMES[kind](table, folder)
 
 
-@each_frame
+@each_library
 @pytest.mark.parametrize(("type_", "cells", "candidates", "expected"), VALUE_TYPES)
 def test_counts_of_every_type(
     kind: str, type_: Any, cells: list[Any], candidates: list[Any], expected: list[int], tmp_path: Path
@@ -55,14 +56,14 @@ def test_counts_of_every_type(
     assert count(framed(kind, columns, tmp_path), candidates) == expected
 
 
-@each_frame
+@each_library
 @pytest.mark.parametrize(("type_", "values", "expected"), NUMBER_TYPES, ids=[str(each[0]) for each in NUMBER_TYPES])
 def test_numbers_of_every_type(kind: str, type_: Any, values: list[Any], expected: list[float], tmp_path: Path) -> None:
     columns = {"unit": range(len(values)), "value": pa.array(values, type_)}
     assert gather(framed(kind, columns, tmp_path)) == expected
 
 
-@each_frame
+@each_library
 def test_units_are_read_by_the_rules_for_text(kind: str, tmp_path: Path) -> None:
     units = [*NOBODY, None, "7", " 7 ", "ann"]
     assert count(framed(kind, {"unit": units, "value": [1] * len(units)}, tmp_path), [1]) == [2]
