@@ -12,6 +12,7 @@ from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Table
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import Mechanism, PendingSelection
+from dpselect.session.unchained import unchained
 from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
@@ -46,7 +47,8 @@ class Rows:
     ) -> None:
         most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
         self._source = source
-        self._table: Table = open_table(source, table=table, engine=engine, memory_limit=most)
+        with unchained():
+            self._table: Table = open_table(source, table=table, engine=engine, memory_limit=most)
         self._unit = self._table.unit(unit)
         self._progress = progress
 
