@@ -378,3 +378,23 @@ def test_the_bar_waits_for_patience_and_a_terminal(capsys: Captured, monkeypatch
     out, err = capsys.readouterr()
     assert out == ""
     assert "reading" in err
+
+
+MANY = ["--unit", "session", "--candidates", "1..100000000", "--epsilon", "1"]
+
+
+@pytest.mark.parametrize("command", [["most-common", CLICKS, "page"], ["top-k", CLICKS, "page", "3"]])
+def test_a_range_with_a_zero_too_many_has_to_be_meant(command: list[str], capsys: Captured, tmp_path: Path) -> None:
+    ledger = dpselect.Ledger(tmp_path / "budget.db")
+    ledger.open_account("clicks", epsilon=9, unit="session")
+    paid = ["--ledger", str(tmp_path / "budget.db"), "--account", "clicks"]
+    status, out, err = run(capsys, *command, *MANY, *paid)
+    assert (status, out) == (2, "")
+    assert err == (
+        "dpselect: candidates=<100,000,000 values>: expected at most 10,000,000. "
+        "If so many are meant, add --yes: each needs 8 bytes and a little time.\n"
+    )
+    assert ledger.account("clicks").entries == 1
+    status, out, err = run(capsys, *command, *MANY, "--yes", "--dry-run", *paid)
+    assert (status, err) == (0, "")
+    assert "out of 100,000,000 candidates" in out
