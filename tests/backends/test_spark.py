@@ -80,7 +80,7 @@ def test_ibis_on_spark() -> None:
 
 def test_a_damaged_file_is_refused_in_our_own_words(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "t.parquet"
-    names = pa.table({"unit": range(9000), "value": [f"secret {each}" for each in range(9000)]})
+    names = pa.table({"unit": range(9000), "value": [("a", "z", f"secret {each}")[each % 3] for each in range(9000)]})
     pq.write_table(names, path, row_group_size=3000, compression="zstd")
     overwrite(path)
     ledger = dps.Ledger(tmp_path / "budget.db")
@@ -88,7 +88,7 @@ def test_a_damaged_file_is_refused_in_our_own_words(tmp_path: Path, capfd: pytes
     engines.spark()
     people = dps.Dataset(path, unit="unit", engine="spark", ledger=ledger, account="people")
     with pytest.raises(InvalidDataError, match="a table that can be read to its end") as caught:
-        people.most_common("value", candidates=["secret 4000x"], epsilon=1.0)
+        people.most_common("value", candidates=["m"], epsilon=1.0)
     assert "secret" not in str(caught.value) + "".join(capfd.readouterr())
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)
     assert ledger.account("people").entries == 1
