@@ -20,7 +20,6 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-import dpselect as dps
 from dpselect.backends.opening import open_table
 from dpselect.backends.rows import arrow
 from dpselect.errors import InvalidDataError
@@ -89,15 +88,6 @@ def test_a_frame_is_read_anew_for_each_question_and_not_changed(kind: str, tmp_p
         assert gather(frame, column="number") == [1.5]
     if kind in ("arrow", "batch", "eager-polars", "pandas", "arrow-in-pandas"):
         assert frame.equals(untouched)
-
-
-@each_frame
-def test_questions_to_a_frame_through_the_public_face(kind: str, tmp_path: Path) -> None:
-    columns = {"unit": range(400), "value": ["x"] * 300 + ["y"] * 100}
-    data = dps.Dataset(framed(kind, columns, tmp_path), unit="unit")
-    assert data.most_common("value", candidates=["x", "y"], epsilon=1.0).value == "x"
-    assert repr(data).startswith("Dataset(<")
-    assert "300" not in repr(data)
 
 
 OBJECTS = [
