@@ -175,8 +175,8 @@ def test_sentences() -> None:
     assert make(error_bound=41234.0).accuracy.endswith("within 41,234 of the best.")
     # A distance of ranks need not be a whole number: the bound is rounded up.
     assert quantile().accuracy == (
-        "With 99% confidence the rank of the released age is within 19 of the wanted one, values rounded to steps of 1, "
-        "counting at most 1 row of each person."
+        "With 99% confidence the rank of the released age is within 19 of the wanted one, values rounded to steps of 1"
+        ", counting at most 1 row of each person."
     )
     assert make(task="top_k", value=[6, 3]).accuracy == (
         "With 99% confidence each count is within 12 of the best one left when it was selected."

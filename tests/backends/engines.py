@@ -6,8 +6,10 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -18,11 +20,33 @@ import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 
+import dpselect as dps
 from dpselect.backends.contract import Table
 from dpselect.backends.opening import open_table
+from tests.backends import placed
 
 Opener = Callable[[pa.Table], Table]
 """Puts rows into an engine and opens the table there."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a caller names: a table, and what else has to be said of it."""
+
+    given: Any
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def opened(self) -> Table:
+        """The table behind it."""
+        return open_table(self.given, **self.options)
+
+    def asked(self, unit: str, **others: Any) -> dps.Dataset:
+        """The table as it can be asked."""
+        return dps.Dataset(self.given, unit=unit, **self.options, **others)
+
+
+Placer = Callable[[pa.Table, Path], Source]
+"""Puts rows into an engine; what it writes goes into the folder, which is empty."""
 
 # Ibis 12 calls DuckDB 2 by names that it had before.
 deprecations = pytest.mark.filterwarnings("ignore:fetch_.* is deprecated:DeprecationWarning")
@@ -104,18 +128,40 @@ def postgres_table(rows: pa.Table, server: sa.Engine) -> tuple[str, str]:
 
 
 MAKERS = {"polars": polars_lazy, "duckdb": duckdb_relation, "spark": spark_frame, "ibis": ibis_on_duckdb}
+"""Of engines in this process that compute when they are asked."""
+
+
+def _made(make: Callable[[pa.Table], Any]) -> Placer:
+    return lambda rows, folder: Source(make(rows))
+
+
+def _framed(frame: Callable[[pa.Table, Path], Any]) -> Placer:
+    return lambda rows, folder: Source(frame(rows, folder))
+
+
+def _in_files(write: Callable[[str, pa.Table, Path], str], kind: str, **options: Any) -> Placer:
+    return lambda rows, folder: Source(write(kind, rows, folder), options)
+
+
+PLACERS: dict[str, Placer] = {
+    **{kind: _in_files(placed.one_file, kind) for kind in placed.FILES},
+    **{f"{kind}-glob": _in_files(placed.several_files, kind) for kind in placed.FILES},
+    "parquet-by-polars": _in_files(placed.several_files, "parquet", engine="polars"),
+    **{name: _framed(frame) for name, frame in placed.FRAMES.items()},
+    **{name: _made(make) for name, make in MAKERS.items()},
+}
+"""All engines but the server."""
+
+ALL = (*PLACERS, "postgres")
+LAZY = (*MAKERS, "postgres")
 
 
 def opener(engine: str) -> Opener:
-    """How a table gets into an engine in this process."""
+    """How a table gets into an engine in this process that computes when it is asked."""
     return lambda rows: open_table(MAKERS[engine](rows))
 
 
-def postgres_opener(server: sa.Engine) -> Opener:
-    """How a table gets onto a server."""
-
-    def opened(rows: pa.Table) -> Table:
-        url, name = postgres_table(rows, server)
-        return open_table(url, table=name)
-
-    return opened
+def on_server(server: sa.Engine, rows: pa.Table) -> Source:
+    """The rows as a table on a server."""
+    url, name = postgres_table(rows, server)
+    return Source(url, {"table": name})

@@ -17,6 +17,7 @@ from tests.backends.engines import Opener
 from tests.laws.goodness_of_fit import NEVER, p_value
 
 pytestmark = engines.deprecations
+lazily = pytest.mark.parametrize("engine", engines.LAZY, indirect=True, scope="module")
 UNITS, ROWS = 3000, 5
 
 
@@ -69,6 +70,7 @@ def fit(chosen: np.ndarray, most: int) -> float:
     return p_value(counts, np.full(len(sets), 1.0 / len(sets)))
 
 
+@lazily
 def test_each_set_of_a_units_rows_is_equally_likely_and_units_choose_for_themselves(table: Table) -> None:
     chosen = kept_rows(table, 2)
     assert fit(chosen, 2) > NEVER
@@ -79,14 +81,17 @@ def test_each_set_of_a_units_rows_is_equally_likely_and_units_choose_for_themsel
     assert fit(np.sort((chosen + (chosen == 4)) % ROWS, axis=1)[chosen[:, 1] < 4], 2) < NEVER  # control: one row less
 
 
+@lazily
 def test_each_set_of_a_units_groups_is_equally_likely(table: Table) -> None:
     assert fit(kept_groups(table, 2), 2) > NEVER
 
 
+@lazily
 def test_another_question_chooses_anew(table: Table) -> None:
     assert (kept_rows(table, 1) != kept_rows(table, 1)).mean() > 0.6
 
 
+@lazily
 def test_counts_and_totals_are_of_as_many_groups_as_are_allowed(table: Table) -> None:
     asked = {"unit": table.unit("unit"), "column": table.column("one"), "candidates": PublicCandidates.given([1, 2])}
     counts = np.array([each.counts for each in table.count(**asked, grouping=groups_of(table, 2))])
@@ -98,6 +103,7 @@ def test_counts_and_totals_are_of_as_many_groups_as_are_allowed(table: Table) ->
     assert totals[:, 0].sum() == 3 * 5 * UNITS
 
 
+@lazily
 def test_how_often_a_row_is_repeated_counts(opened: Opener) -> None:
     """Of ten rows that are alike nine and one, the one is kept by a tenth of the units."""
     units = np.arange(UNITS)

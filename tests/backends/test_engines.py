@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -10,11 +11,13 @@ import pyarrow as pa
 import pytest
 
 from dpselect.backends.contract import Amount, Grouping, Table
-from dpselect.mechanisms import PermuteAndFlip
+from dpselect.privacy import Neighbours
+from dpselect.session.questions import Questions
 from dpselect.summaries import PublicCandidates, PublicDomain
-from tests.backends import engines, model
-from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS
-from tests.backends.engines import Opener
+from tests.backends import asked, engines, laws, model
+from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS, carried
+from tests.backends.engines import Opener, Source
+from tests.backends.model import Rows
 
 pytestmark = engines.deprecations
 
@@ -25,6 +28,12 @@ def awkward(opened: Opener) -> Table:
     return opened(AWKWARD)
 
 
+@pytest.fixture(scope="module")
+def rows(engine: str) -> Rows:
+    """The same as Python's own values, as far as this engine has them."""
+    return carried(engine).to_pylist()
+
+
 def the_groups(table: Table, most: int) -> Grouping:
     return Grouping(table.column("group"), PublicCandidates.given(["south", "north", "west"]), most)
 
@@ -32,22 +41,22 @@ def the_groups(table: Table, most: int) -> Grouping:
 @pytest.mark.parametrize(
     ("column", "candidates"), QUESTIONS, ids=[f"{each[0]}-{i}" for i, each in enumerate(QUESTIONS)]
 )
-def test_counts(awkward: Table, column: str, candidates: Any) -> None:
+def test_counts(awkward: Table, rows: Rows, column: str, candidates: Any) -> None:
     (found,) = awkward.count(
         unit=awkward.unit("text"), column=awkward.column(column), candidates=PublicCandidates.given(candidates)
     )
-    assert [found.counts.tolist()] == model.counts(AWKWARD.to_pylist(), "text", column, candidates)
+    assert [found.counts.tolist()] == model.counts(rows, "text", column, candidates)
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_units(awkward: Table, unit: str) -> None:
+def test_units(awkward: Table, rows: Rows, unit: str) -> None:
     """Who is who, and who is nobody, in every type."""
     candidates = PublicCandidates.given(["south", "north", "east"])
     (found,) = awkward.count(unit=awkward.unit(unit), column=awkward.column("group"), candidates=candidates)
-    assert [found.counts.tolist()] == model.counts(AWKWARD.to_pylist(), unit, "group", candidates.values)
+    assert [found.counts.tolist()] == model.counts(rows, unit, "group", candidates.values)
 
 
-def test_counts_in_groups(awkward: Table) -> None:
+def test_counts_in_groups(awkward: Table, rows: Rows) -> None:
     candidates = PublicCandidates.given([7, 8])
     found = awkward.count(
         unit=awkward.unit("whole"),
@@ -55,9 +64,7 @@ def test_counts_in_groups(awkward: Table) -> None:
         candidates=candidates,
         grouping=the_groups(awkward, 3),
     )
-    expected = model.counts(
-        AWKWARD.to_pylist(), "whole", "short", [7, 8], group="group", groups=["south", "north", "west"]
-    )
+    expected = model.counts(rows, "whole", "short", [7, 8], group="group", groups=["south", "north", "west"])
     assert [each.counts.tolist() for each in found] == expected
 
 
@@ -66,17 +73,15 @@ def test_counts_in_groups(awkward: Table) -> None:
     ("scale", "lower", "upper"),
     [(Fraction(1), 0, 10), (Fraction(1, 2), -100, 100), (Fraction(100), -(2**31), 2**31), (Fraction(1, 3), -7, -1)],
 )
-def test_totals(awkward: Table, amount: str, scale: Fraction, lower: int, upper: int) -> None:
-    asked = Amount(awkward.column(amount), scale, lower, upper)
+def test_totals(awkward: Table, rows: Rows, amount: str, scale: Fraction, lower: int, upper: int) -> None:
+    amounts = Amount(awkward.column(amount), scale, lower, upper)
     (found,) = awkward.total(
         unit=awkward.unit("day"),
         column=awkward.column("flag"),
         candidates=PublicCandidates.given([True, False]),
-        amount=asked,
+        amount=amounts,
     )
-    expected = model.totals(
-        AWKWARD.to_pylist(), "day", "flag", [True, False], amount=amount, scale=scale, lower=lower, upper=upper
-    )
+    expected = model.totals(rows, "day", "flag", [True, False], amount=amount, scale=scale, lower=lower, upper=upper)
     assert [found.totals.tolist()] == expected
 
 
@@ -86,12 +91,12 @@ def test_huge_products(opened: Opener, scale: Fraction) -> None:
     numbers = [1.7e308, -1.7e308, 5e-324, 1e-300, float("inf"), 1e12, 0.4]
     rows = pa.table({"unit": range(7), "value": [1] * 7, "amount": numbers})
     table = opened(rows)
-    asked = Amount(table.column("amount"), scale, -10, 50)
+    amounts = Amount(table.column("amount"), scale, -10, 50)
     (found,) = table.total(
         unit=table.unit("unit"),
         column=table.column("value"),
         candidates=PublicCandidates.given([1, 2]),
-        amount=asked,
+        amount=amounts,
     )
     (model_of,) = model.totals(
         rows.to_pylist(), "unit", "value", [1, 2], amount="amount", scale=scale, lower=-10, upper=50
@@ -99,7 +104,7 @@ def test_huge_products(opened: Opener, scale: Fraction) -> None:
     assert found.totals.tolist() == model_of
 
 
-def test_totals_in_groups(awkward: Table) -> None:
+def test_totals_in_groups(awkward: Table, rows: Rows) -> None:
     found = awkward.total(
         unit=awkward.unit("flag"),
         column=awkward.column("short"),
@@ -107,23 +112,25 @@ def test_totals_in_groups(awkward: Table) -> None:
         amount=Amount(awkward.column("number"), Fraction(10), -50, 71),
         grouping=the_groups(awkward, 3),
     )
-    asked = {"amount": "number", "scale": Fraction(10), "lower": -50, "upper": 71}
+    amounts = {"amount": "number", "scale": Fraction(10), "lower": -50, "upper": 71}
     expected = model.totals(
-        AWKWARD.to_pylist(), "flag", "short", range(6, 9), group="group", groups=["south", "north", "west"], **asked
+        rows, "flag", "short", range(6, 9), group="group", groups=["south", "north", "west"], **amounts
     )
     assert [each.totals.tolist() for each in found] == expected
 
 
 @pytest.mark.parametrize("column", ["whole", "short", "number", "single", "exact", "huge", "fine"])
 @pytest.mark.parametrize("bounds", [(-1e18, 1e18), (0.0, 7.2)])
-def test_all_numbers_are_kept_if_nobody_has_too_many(awkward: Table, column: str, bounds: tuple[float, float]) -> None:
+def test_all_numbers_are_kept_if_nobody_has_too_many(
+    awkward: Table, rows: Rows, column: str, bounds: tuple[float, float]
+) -> None:
     (found,) = awkward.gather(
         unit=awkward.unit("day"),
         column=awkward.column(column),
         domain=PublicDomain.given(bounds),
         max_rows_per_unit=12,
     )
-    expected = model.numbers(AWKWARD.to_pylist(), "day", column, bounds=bounds)
+    expected = model.numbers(rows, "day", column, bounds=bounds)
     assert sorted(found.values.tolist()) == sorted(number for each in expected.values() for number in each)
 
 
@@ -137,17 +144,53 @@ def test_an_empty_table(opened: Opener) -> None:
     assert values.values.shape == (0,)
 
 
-def test_the_same_question_has_the_same_law(opened: Opener) -> None:
-    """By its probabilities: those of the mechanism on what this engine counts, and on what Python counts."""
-    rows = pa.table({"unit": [*range(30), *range(10), None], "value": [*(each % 3 for each in range(30)), *[2] * 11]})
-    candidates = [0, 1, 2, 3]
-    table = opened(rows)
-    (found,) = table.count(
-        unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given(candidates)
-    )
-    (expected,) = model.counts(rows.to_pylist(), "unit", "value", candidates)
-    mechanism = PermuteAndFlip(epsilon=0.5, sensitivity=1.0, monotonic=True)
-    law = mechanism.pmf(np.array(expected))
-    assert (mechanism.pmf(found.counts) == law).all()
-    nearby = np.array(expected) + np.array([0, 0, 1, 0])
-    assert not (mechanism.pmf(nearby) == law).all()  # control: one count more, as of rows without a unit
+EXPECTED = laws.expected_summaries(asked.ROWS)
+
+
+@pytest.fixture(scope="module")
+def answers(place: Callable[[pa.Table], Source]) -> Questions[Any]:
+    """What this engine hands up for each question."""
+    return laws.summaries(place(asked.ROWS))
+
+
+def relations(name: str) -> list[Neighbours]:
+    return [Neighbours.ADD_REMOVE] if name.endswith("-by") else list(Neighbours)
+
+
+@pytest.mark.parametrize("name", asked.QUESTIONS)
+def test_the_law(answers: Questions[Any], name: str) -> None:
+    ask = asked.QUESTIONS[name]
+    found, expected = ask(answers), ask(EXPECTED)
+    for neighbours in relations(name):
+        task = laws.planned(ask, neighbours)
+        ours, theirs = laws.law(task, found), laws.law(task, expected)
+        assert [each.tolist() for each in ours] == [each.tolist() for each in theirs]
+
+
+def test_all_questions_are_asked() -> None:
+    public = {name for name in dir(Questions) if not name.startswith("_")}
+    assert {name.split("-")[0] for name in asked.QUESTIONS} == public
+
+
+def differ(one: np.ndarray, other: np.ndarray) -> bool:
+    return one.shape != other.shape or np.abs(one - other).max() > 1e-4
+
+
+@pytest.mark.parametrize("name", asked.QUESTIONS)
+def test_the_law_can_differ(name: str) -> None:
+    """Control: of a table on which rows of nobody's are somebody's."""
+    ask = asked.QUESTIONS[name]
+    others = laws.expected_summaries(asked.table([f"somebody {each}" for each in range(len(asked.NOBODY))]))
+    for neighbours in relations(name):
+        task = laws.planned(ask, neighbours)
+        ours, theirs = laws.law(task, ask(others)), laws.law(task, ask(EXPECTED))
+        assert any(differ(one, other) for one, other in zip(ours, theirs, strict=True))
+
+
+@pytest.mark.parametrize("name", sorted(asked.QUESTIONS.keys() - {"quantiles-halving"}))
+def test_laws_are_laws(name: str) -> None:
+    """Probabilities of all answers together, or of one up to the largest."""
+    for neighbours in relations(name):
+        for each in laws.law(laws.planned(asked.QUESTIONS[name], neighbours), asked.QUESTIONS[name](EXPECTED)):
+            wholes = [each.sum(), *np.atleast_1d(each[..., -1])]
+            assert any(whole == pytest.approx(1.0, abs=1e-4) for whole in wholes)

@@ -121,6 +121,11 @@ def test_a_unit_is_one_unit_in_files_of_different_precision(tmp_path: Path) -> N
         cell = decimal.Decimal(70).quantize(decimal.Decimal(10) ** -places)
         write_parquet(tmp_path / f"{places}.parquet", [(cell, 1)], types=(pa.decimal128(9, places), None))
     assert count(tmp_path / "*.parquet", [1]) == [1]
+    for places, number in ((0, "0"), (2, "0"), (9, "0"), (8, "2e-8"), (30, "2e-8"), (0, "70"), (9, "70")):
+        cells = pa.array([decimal.Decimal(number)]).cast(pa.decimal128(38, places))
+        pq.write_table(pa.table({"unit": cells, "value": cells}), tmp_path / f"short{places}{number}.parquet")
+    assert count(tmp_path / "short*.parquet", [0, 70]) == [1, 1]
+    assert count(tmp_path / "short*.parquet", [0.0, 2e-8, 70.0]) == [1, 1, 1]
     for i, type_ in enumerate((pa.int8(), pa.int64(), pa.uint32())):
         write_parquet(tmp_path / f"whole{i}.parquet", [(7, 1)], types=(type_, None))
     assert count(tmp_path / "whole*.parquet", [1]) == [1]

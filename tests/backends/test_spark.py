@@ -10,12 +10,15 @@ from typing import Any
 import ibis
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import dpselect as dps
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends import engines
+from tests.backends.test_damage import overwrite
 
 UNITS = 400
 ROWS = pa.table({"unit": np.arange(UNITS).repeat(4), "value": np.arange(4 * UNITS) * 1.0})
@@ -73,3 +76,22 @@ def test_ibis_on_spark() -> None:
         unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given([0.0, 4.0, 9.0])
     )
     assert found.counts.tolist() == [1, 1, 0]
+
+
+def test_a_damaged_file_is_refused_in_our_own_words(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "t.parquet"
+    names = pa.table({"unit": range(9000), "value": [("a", "z", f"secret {each}")[each % 3] for each in range(9000)]})
+    pq.write_table(names, path, row_group_size=3000, compression="zstd")
+    overwrite(path)
+    ledger = dps.Ledger(tmp_path / "budget.db")
+    ledger.open_account("people", epsilon=9, unit="unit")
+    engines.spark()
+    people = dps.Dataset(path, unit="unit", engine="spark", ledger=ledger, account="people")
+    with pytest.raises(InvalidDataError, match="a table that can be read to its end") as caught:
+        people.most_common("value", candidates=["m"], epsilon=1.0)
+    assert "secret" not in str(caught.value) + "".join(capfd.readouterr())
+    assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+    assert ledger.account("people").entries == 1
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(InvalidDataError, match="cut off"):
+        dps.Dataset(path, unit="unit", engine="spark")

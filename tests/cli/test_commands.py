@@ -94,7 +94,8 @@ def test_a_price_for_people(capsys: Captured) -> None:
         "best price  7000",
         "",
         "Differentially private: epsilon = 1, when one person_id is added or removed.",
-        "With 99% confidence the revenue of the released price is within 32,212.5 of the best, counting at most 1 row of each person_id.",
+        "With 99% confidence the revenue of the released price is within 32,212.5 of the best, "
+        "counting at most 1 row of each person_id.",
         "Drawn by PriceListMechanism, out of 3 prices from 5000 to 8000.5, from at most 1 row of each person_id. "
         "Nothing was charged to a ledger: releases on the same data add up.",
     ]
@@ -155,7 +156,8 @@ def test_a_density_for_people(capsys: Captured) -> None:
         "  80  0.003716",
         "",
         "Differentially private: epsilon = 1000, when one person_id is added or removed.",
-        "With 99% confidence the noisy count of each bin is within 0 of the truth, counting at most 1 row of each person_id.",
+        "With 99% confidence the noisy count of each bin is within 0 of the truth, "
+        "counting at most 1 row of each person_id.",
         "Drawn by NoisyHistogramMechanism, out of 3 bins from 0 to 120, from at most 1 row of each person_id. "
         "Nothing was charged to a ledger: releases on the same data add up.",
     ]
@@ -378,3 +380,23 @@ def test_the_bar_waits_for_patience_and_a_terminal(capsys: Captured, monkeypatch
     out, err = capsys.readouterr()
     assert out == ""
     assert "reading" in err
+
+
+MANY = ["--unit", "session", "--candidates", "1..100000000", "--epsilon", "1"]
+
+
+@pytest.mark.parametrize("command", [["most-common", CLICKS, "page"], ["top-k", CLICKS, "page", "3"]])
+def test_a_range_with_a_zero_too_many_has_to_be_meant(command: list[str], capsys: Captured, tmp_path: Path) -> None:
+    ledger = dpselect.Ledger(tmp_path / "budget.db")
+    ledger.open_account("clicks", epsilon=9, unit="session")
+    paid = ["--ledger", str(tmp_path / "budget.db"), "--account", "clicks"]
+    status, out, err = run(capsys, *command, *MANY, *paid)
+    assert (status, out) == (2, "")
+    assert err == (
+        "dpselect: candidates=<100,000,000 values>: expected at most 10,000,000. "
+        "If so many are meant, add --yes: each needs 8 bytes and a little time.\n"
+    )
+    assert ledger.account("clicks").entries == 1
+    status, out, err = run(capsys, *command, *MANY, "--yes", "--dry-run", *paid)
+    assert (status, err) == (0, "")
+    assert "out of 100,000,000 candidates" in out

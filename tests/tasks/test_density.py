@@ -43,7 +43,10 @@ def test_noisy_counts_are_close_to_the_counts() -> None:
     release = _released(Density.planned(BINS, epsilon=100.0), VALUES)
     assert _shares(release) == [0.6, 0.3, 0.0, 0.0, 0.1]
     assert release.mechanism == "NoisyHistogramMechanism"
-    assert release.accuracy == "With 99% confidence the noisy count of each bin is within 0 of the truth, counting at most 1 row of each person."
+    assert (
+        release.accuracy == "With 99% confidence the noisy count of each bin is within 0 of the truth"
+        ", counting at most 1 row of each person."
+    )
 
 
 def test_a_sample_is_close_to_the_units() -> None:

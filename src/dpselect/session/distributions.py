@@ -64,7 +64,8 @@ class DistributionQuestions(Asking[Reply]):
         >>> [round(share, 2) for share in release.value]
         [0.3, 0.62, 0.08, 0.0]
         >>> print(release.accuracy)
-        With 99% confidence the noisy count of each bin is within 6 of the truth, counting at most 1 row of each person_id.
+        With 99% confidence the noisy count of each bin is within 6 of the truth, counting at most 1 row of
+        each person_id.
         """
         public = PublicBins.given(bounds, bins)
         return self._answer_each(

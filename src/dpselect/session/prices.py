@@ -64,7 +64,8 @@ class PriceQuestions(Asking[Reply]):
         >>> release.value  # ahead of the second best, 6500, by 446,000
         7000
         >>> print(release.accuracy)
-        With 99% confidence the revenue of the released price is within 65,000 of the best, counting at most 1 row of each person_id.
+        With 99% confidence the revenue of the released price is within 65,000 of the best, counting at most 1
+        row of each person_id.
         """
 
         def planned(part: float) -> BestPrice:

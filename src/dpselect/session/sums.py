@@ -69,8 +69,8 @@ class SumQuestions(Asking[Reply]):
         >>> release.value
         13
         >>> print(release.accuracy)
-        With 99% confidence the total capital_gain of the released education_num is within 66,138 of the best, counting from
-        0 to 10000 of each person_id.
+        With 99% confidence the total capital_gain of the released education_num is within 66,138 of the best, counting
+        from 0 to 10000 of each person_id.
         """
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         clipped = PublicClip.given(sum, clip, scale=scale)

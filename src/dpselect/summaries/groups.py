@@ -47,7 +47,7 @@ class PublicGroups:
             return None
         if not isinstance(by, str):
             raise InvalidParameterError("by", by, "the name of a column, as text")
-        members = PublicCandidates.given(groups, argument="groups")
+        members = PublicCandidates.given(groups, argument="groups", allow_many=True)  # too many are refused below
         if len(members) > MOST_GROUPS:
             raise InvalidParameterError("groups", Shown(f"<{len(members):,} groups>"), f"at most {MOST_GROUPS:,}")
         most = positive_count(

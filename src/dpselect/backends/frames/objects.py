@@ -13,7 +13,8 @@ import numpy as np
 from dpselect.backends.rows.arrow import Array, text_array
 
 _LONGEST_NUMBER = 1024
-"""Bits of a whole number; longer ones, which Python may refuse to write down, are left out."""
+"""Bits of a whole number; longer ones, which Python may refuse to write down, are left out. Digits of a decimal: longer
+ones, which no candidate equals, keep their exponent."""
 
 
 def text_of_strings(values: Iterable[Any]) -> Array:
@@ -47,7 +48,8 @@ def _written(value: Any) -> str | None:
     if isinstance(value, float):
         return float.__repr__(value)
     if isinstance(value, Decimal):
-        return Decimal.__str__(value)
+        is_short = abs(Decimal.adjusted(value)) <= _LONGEST_NUMBER
+        return Decimal.__format__(value, "f") if is_short else Decimal.__str__(value)
     if isinstance(value, date) and not isinstance(value, datetime):
         return date.isoformat(value)
     return str(value) if type(value) is UUID else None

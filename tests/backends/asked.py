@@ -1,0 +1,77 @@
+"""A table, and every question that can be asked of it: what the laws of all engines are compared on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dpselect.session.questions import Questions
+
+Question = Callable[[Questions[Any]], Any]
+
+PEOPLE = 24
+NOBODY = ["", " ", "NA", None] * 3
+DAYS = [date(2026, 12, day) for day in range(1, 6)]
+
+
+def table(nobody: Sequence[str | None]) -> pa.Table:
+    """People with two or three rows each, who have one city and one age; and some rows of nobody's."""
+    whose = [*(person for person in range(PEOPLE) for _ in range(2 + person % 2)), *range(100, 100 + len(nobody))]
+    place = np.arange(len(whose))
+    return pa.table(
+        {
+            "who": [f" p{person}" if person < 100 else nobody[person - 100] for person in whose],
+            "page": pa.array([(7 * at + at // 5) % 5 if at % 9 else None for at in place], pa.int16()),
+            "name": [["x", "y", "z", "X", None, "w"][(at * at) % 6] for at in place],
+            "free": [DAYS[(3 * at) % 5] for at in place],
+            "paid": [float(at % 7) * 1.25 - 2.0 if at % 8 else None for at in place],
+            "city": [["north", "south", "west"][person % 3] for person in whose],
+            "age": pa.array([20 + (person * 11) % 50 for person in whose], pa.int64()),
+        }
+    )
+
+
+ROWS = table(NOBODY)
+BY_CITY: dict[str, Any] = {"by": "city", "groups": ["south", "north"]}
+BY_PAGE: dict[str, Any] = {"by": "page", "groups": range(1, 4), "max_groups_per_unit": 3}
+NAMES, PAGES = ["z", "x", "y", "v"], range(5)
+AGES = (20, 60)
+
+QUESTIONS: dict[str, Question] = {
+    "most_common": lambda asked: asked.most_common("page", candidates=PAGES, epsilon=0.5),
+    "most_common-list": lambda asked: asked.most_common("page", candidates=[4, 9, 2], epsilon=0.5),
+    "most_common-by": lambda asked: asked.most_common("name", candidates=NAMES, epsilon=0.5, **BY_CITY),
+    "least_common": lambda asked: asked.least_common("name", candidates=NAMES, epsilon=0.5),
+    "least_common-by": lambda asked: asked.least_common("name", candidates=NAMES, epsilon=0.5, **BY_PAGE),
+    "best_date": lambda asked: asked.best_date("free", bounds=("2026-12-01", "2026-12-04"), epsilon=0.5),
+    "best_date-by": lambda asked: asked.best_date("free", dates=["2026-12-05", "2026-12-02"], epsilon=0.5, **BY_CITY),
+    "top_k": lambda asked: asked.top_k("name", 2, candidates=NAMES, epsilon=0.5),
+    "top_k-delta": lambda asked: asked.top_k("page", 3, candidates=PAGES, epsilon=0.5, delta=1e-6),
+    "top_k-by": lambda asked: asked.top_k("name", 2, candidates=NAMES, epsilon=0.5, **BY_PAGE),
+    "best_by": lambda asked: asked.best_by(
+        "name", sum="paid", clip=(-1.5, 6), scale=100, candidates=NAMES, epsilon=0.5
+    ),
+    "best_by-by": lambda asked: asked.best_by(
+        "page", sum="paid", clip=(0, 4), candidates=PAGES, epsilon=0.5, **BY_CITY
+    ),
+    "median": lambda asked: asked.median("age", bounds=AGES, step=1, epsilon=0.5),
+    "quantile": lambda asked: asked.quantile("paid", 0.25, bounds=(-2, 5), epsilon=0.5, max_rows_per_unit=3),
+    "quantile-by": lambda asked: asked.quantile("age", 0.75, bounds=AGES, step=2, epsilon=0.5, **BY_CITY),
+    "quantiles": lambda asked: asked.quantiles("age", [0.25, 0.75], bounds=AGES, epsilon=0.5),
+    "quantiles-halving": lambda asked: asked.quantiles("age", [0.5], bounds=AGES, epsilon=0.5, method="halving"),
+    "best_price": lambda asked: asked.best_price("age", prices=[19.5, 30, 45], epsilon=0.5),
+    "best_price-bounds": lambda asked: asked.best_price("paid", bounds=(1, 5), epsilon=0.5, max_rows_per_unit=3),
+    "best_price-by": lambda asked: asked.best_price("age", prices=range(20, 80, 20), epsilon=0.5, **BY_CITY),
+    "mean": lambda asked: asked.mean("age", bounds=AGES, step=0.5, units=PEOPLE, epsilon=0.5),
+    "mean-by": lambda asked: asked.mean("age", bounds=AGES, step=1, units=8, epsilon=0.5, **BY_CITY),
+    "density": lambda asked: asked.density("age", bounds=AGES, bins=4, epsilon=0.5),
+    "density-sample": lambda asked: asked.density(
+        "age", bounds=AGES, bins=3, epsilon=0.5, method="sample", units=30, sample_size=3
+    ),
+}  # fmt: skip
+PLAINLY = tuple(name for name in QUESTIONS if "-" not in name)
+"""One of each question."""

@@ -1,0 +1,193 @@
+"""The law of every answer to every question, computed from what an engine hands up: nothing is drawn.
+
+A session asks its rows, and pays for, what it is told by others. Here the payer gives back the plan, or what was handed
+up, instead of drawing; by the plan's own mechanism both together are the law of the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.contract import Amount, Grouping, Progress
+from dpselect.mechanisms import GeometricMechanism, PriceListMechanism
+from dpselect.mechanisms.density import DensityMechanism
+from dpselect.mechanisms.top_k import TopKPlan
+from dpselect.privacy import Neighbours
+from dpselect.scores import count_scores, sum_scores
+from dpselect.session.no_table import NoTable
+from dpselect.session.questions import Questions
+from dpselect.session.rows import Rows
+from dpselect.session.spending import Payer
+from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
+from dpselect.tasks import BestBy, BestPrice, Density, Grouped, Mean, MostCommon, Quantile, Quantiles, Task, TopK
+from dpselect.tasks.density import with_absent
+from tests.backends import model
+from tests.backends.asked import Question
+from tests.backends.engines import Source
+
+Law = list[np.ndarray]
+"""Probabilities of all answers, or of answers up to each of some points; of each group, of each part of an answer."""
+
+
+class _Plans(Payer[Task[Any]]):
+    def answer(self, task: Task[Any], gather: Any, asked: Any, request: str | None) -> Task[Any]:
+        return task
+
+
+class _Summaries(Payer[Any]):
+    def answer(self, task: Task[Any], gather: Callable[[], Any], asked: Any, request: str | None) -> Any:
+        return gather()
+
+
+class _Asked(Questions[Any]):
+    def __init__(self, rows: Rows, payer: Payer[Any], neighbours: Neighbours = Neighbours.ADD_REMOVE) -> None:
+        self._rows, self._spending, self._neighbours = rows, payer, neighbours
+
+
+def planned(question: Question, neighbours: Neighbours) -> Task[Any]:
+    """The task that a session would plan."""
+    return question(_Asked(Rows(NoTable(), origin="", unit="who"), _Plans(None, None), neighbours))
+
+
+def summaries(source: Source) -> Questions[Any]:
+    """Replies to each question with what the engine hands up."""
+    return _Asked(Rows(source.opened(), origin="", unit="who"), _Summaries(None, None))
+
+
+def expected_summaries(rows: pa.Table) -> Questions[Any]:
+    """The same by a few lines of Python."""
+    return _Asked(Rows(ModelTable(rows.to_pylist()), origin="", unit="who"), _Summaries(None, None))
+
+
+def law(task: Task[Any], summary: Any) -> Law:
+    """Of the answer to `task` when this was handed up."""
+    match task:
+        case Grouped():
+            return [each for part in summary for each in law(task.task, part)]
+        case MostCommon():
+            return [task.mechanism.pmf(task.scores(summary).values)]
+        case TopK():
+            return [_orders(task.plan, count_scores(summary, task.plan.mechanism.neighbours).values)]
+        case BestBy():
+            return [task.mechanism.pmf(sum_scores(summary, task.clip, task.neighbours).values)]
+        case Density():
+            return _of_bins(task, task.bins.tally(summary.values))
+        case BestPrice() if isinstance(task.mechanism, PriceListMechanism):
+            return [task.mechanism.pmf(summary.values)]
+        case Quantiles() if task.mechanism.method == "halving":
+            return [np.sort(summary.values)]  # no formula; but it is a function of these
+        case Quantile() if task.domain.grid is not None:
+            return [task.mechanism.pmf(summary.values)]
+        case Quantile() | Quantiles() | BestPrice() | Mean():
+            points = np.linspace(task.domain.lower, task.domain.upper, 61)
+            return [task.mechanism.cdf(summary.values, points)]
+        case _:
+            raise AssertionError(task)
+
+
+def _orders(plan: TopKPlan, scores: np.ndarray) -> np.ndarray:
+    """Of each order of the first k: in each round the mechanism's law among those that are left."""
+    laws = []
+    for order in permutations(range(len(scores)), plan.k):
+        left, probability = list(range(len(scores))), 1.0
+        for place in order:
+            probability *= plan.mechanism.pmf(scores[left])[left.index(place)]
+            left.remove(place)
+        laws.append(probability)
+    return np.array(laws)
+
+
+def _of_bins(task: Density, counts: np.ndarray) -> Law:
+    if isinstance(task.mechanism, DensityMechanism):
+        assert task.units is not None
+        return [task.mechanism.pmf(with_absent(counts, units=task.units))[1]]
+    noise = GeometricMechanism(epsilon=task.mechanism.epsilon, sensitivity=task.mechanism.sensitivity)
+    return [noise.pmf(int(count), np.arange(-60, 100)) for count in counts]
+
+
+@dataclass(frozen=True)
+class ModelTable:
+    """What `dpselect.backends.contract.Table` says, by the model; of rows among which chance need not choose."""
+
+    rows: model.Rows
+    shown = "<model>"
+
+    def column(self, name: object, *, argument: str = "column") -> Column:
+        return Column(str(name), Holds.ANYTHING)
+
+    def unit(self, name: object) -> Column:
+        return self.column(name)
+
+    def count(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        candidates: PublicCandidates,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[CandidateCounts]:
+        found = model.counts(self.rows, unit.name, column.name, _listed(candidates), **_groups(grouping))
+        return [CandidateCounts(np.array(each)) for each in found]
+
+    def total(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        candidates: PublicCandidates,
+        amount: Amount,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[CandidateTotals]:
+        asked = {"amount": amount.column.name, "scale": amount.scale, "lower": amount.lower, "upper": amount.upper}
+        listed = _listed(candidates)
+        found = model.totals(self.rows, unit.name, column.name, listed, **asked, **_groups(grouping))
+        return [CandidateTotals(np.array(each)) for each in found]
+
+    def gather(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        domain: PublicDomain,
+        max_rows_per_unit: int,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[UnitValues]:
+        parts = _groups(grouping) or {"group": "", "groups": [None]}
+        kept = [
+            [row for row in self.rows if not parts["group"] or model.candidate_of(row[parts["group"]], [part]) == 0]
+            for part in parts["groups"]
+        ]
+        bounds = (domain.lower, domain.upper)
+        found = [model.numbers(part, unit.name, column.name, bounds=bounds).values() for part in kept]
+        return [
+            UnitValues(
+                np.array([number for own in part for number in _so_many(own, max_rows_per_unit)]),
+                domain=domain,
+                max_rows_per_unit=max_rows_per_unit,
+            )
+            for part in found
+        ]
+
+
+def _so_many(own: list[float], most: int) -> list[float]:
+    """Those of a unit that are kept: all of them, or as many as may be if they are all the same."""
+    assert len(own) <= most or len(set(own)) == 1
+    return own[:most]
+
+
+def _groups(grouping: Grouping | None) -> dict[str, Any]:
+    return {} if grouping is None else {"group": grouping.column.name, "groups": _listed(grouping.groups)}
+
+
+def _listed(candidates: PublicCandidates) -> Sequence[Any]:
+    return np.asarray(candidates.values).tolist() if candidates.kind == "whole numbers" else candidates.values
