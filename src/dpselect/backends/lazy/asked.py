@@ -72,6 +72,10 @@ class Question(Protocol):
         """The candidates as a frame that `rows` can be joined with, in a column of that name."""
         ...
 
+    def different(self, frame: Frame) -> Frame:
+        """The rows of `frame`, each that is there several times once."""
+        ...
+
     def with_lots(self, frame: Frame, by: Sequence[str]) -> Frame:
         """`frame` with a random ``lot`` in each row, where no two rows are alike in the columns `by`."""
         ...

@@ -22,7 +22,7 @@ def counts(
     rows, keys = matched(rows, "what", candidates, question), _keys(grouping, "what")
     if question.counts_distinct and not chooses(grouping):
         return rows.group_by(*keys).agg(nw.col("who").n_unique().alias("number"))
-    once = _within_groups(question, rows.unique(), grouping)
+    once = _within_groups(question, question.different(rows), grouping)
     return once.group_by(*keys).agg(nw.len().alias("number"))
 
 
@@ -86,7 +86,7 @@ def _within_groups(question: Question, rows: Frame, grouping: Grouping | None) -
     """The rows in a group that their unit takes part in: of its groups those with the smallest lots."""
     if grouping is None or not chooses(grouping):
         return rows
-    pairs = question.with_lots(rows.select("who", "part").unique(), ["who", "part"])
+    pairs = question.with_lots(question.different(rows.select("who", "part")), ["who", "part"])
     ranked = pairs.with_columns(rank=nw.col("part").cum_count().over("who", order_by=["lot", "part"]))
     chosen = ranked.filter(nw.col("rank") <= grouping.max_groups_per_unit).select("who", "part")
     return rows.join(chosen, on=["who", "part"], how="inner")

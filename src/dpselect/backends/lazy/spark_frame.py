@@ -93,6 +93,10 @@ class SparkFrame:
             listed = self.frame.sparkSession.createDataFrame(pa.table({name: plain(candidates)}), column)
             return nw.from_native(listed)
 
+    def different(self, frame: Frame) -> Frame:
+        """The different rows, by hashing: narwhals would number them in windows, which sorts them all."""
+        return nw.from_native(frame.to_native().distinct())
+
     def with_lots(self, frame: Frame, by: Sequence[str]) -> Frame:
         """`frame` with a ``lot`` in each row: SHA-256 of a fresh key and of the columns `by`."""
         F = spark_functions()  # noqa: N806
