@@ -10,16 +10,26 @@ from dpselect.backends.columns import Column
 from dpselect.backends.contract import Amount, Grouping
 from dpselect.backends.lazy.asked import Asked, Frame, Number, Question, Unit, Value
 from dpselect.backends.lazy.matched import matched
-from dpselect.summaries import PublicCandidates, PublicDomain
+from dpselect.summaries import DistantCandidates, PublicCandidates, PublicDomain
 
 
 def counts(
-    question: Question, *, unit: Column, column: Column, candidates: PublicCandidates, grouping: Grouping | None
+    question: Question,
+    *,
+    unit: Column,
+    column: Column,
+    candidates: PublicCandidates | DistantCandidates,
+    grouping: Grouping | None,
 ) -> Frame:
-    """``number`` of units for each ``what``, and each ``part`` if there are groups. Proof: ``proofs/counting.md``."""
+    """``number`` of units for each ``what``, and each ``part`` if there are groups. Proof: ``proofs/counting.md``.
+
+    Of distant candidates whatever occurs is counted: they are joined with the counts, once, and not with the rows.
+    """
     asked: dict[str, Asked] = {"who": Unit(unit), "what": Value(column, candidates.kind)}
     rows = _grouped(question, asked, grouping)
-    rows, keys = matched(rows, "what", candidates, question), _keys(grouping, "what")
+    if isinstance(candidates, PublicCandidates):
+        rows = matched(rows, "what", candidates, question)
+    keys = _keys(grouping, "what")
     if question.counts_distinct and not chooses(grouping):
         return rows.group_by(*keys).agg(nw.col("who").n_unique().alias("number"))
     once = _within_groups(question, question.different(rows), grouping)

@@ -22,11 +22,12 @@ from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
+from dpselect.backends.lazy.spark_candidates import SHOWN, is_spark, listed
 from dpselect.backends.lazy.spark_expressions import SQL_TYPES, expression
 from dpselect.backends.lazy.spark_selection import MOST_ON_THE_DRIVER, scored, selected, whole_numbers
 from dpselect.backends.rows.arrow import pa
 from dpselect.mechanisms import CandidateSelection, Mechanism
-from dpselect.summaries import CandidateKind, PublicCandidates
+from dpselect.summaries import DistantCandidates, PublicCandidates
 
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """Where PySpark writes what its errors say."""
@@ -45,7 +46,7 @@ class SparkFrame:
     columns: tuple[Column, ...]
     counts_distinct = False
     in_filters = EVERY_KIND - {CandidateKind.DATE}  # PySpark cannot write dates before the year 1000
-    shown = "<PySpark DataFrame>"
+    shown = SHOWN
 
     @classmethod
     def of(cls, frame: Any) -> SparkFrame:
@@ -87,15 +88,27 @@ class SparkFrame:
         """Scores of more candidates stay where they are."""
         return MOST_ON_THE_DRIVER
 
-    def drawn(self, counted: Frame, candidates: PublicCandidates, mechanism: Mechanism) -> CandidateSelection:
+    def listed(self, candidates: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates | None:
+        """The public candidates in a frame of Spark; None if `candidates` is none."""
+        if not is_spark(candidates):
+            return None
+        with _unlogged():
+            return listed(candidates, self.frame, most_fetched=self.most_fetched, allow_many=allow_many)
+
+    def drawn(
+        self, counted: Frame, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism
+    ) -> CandidateSelection:
         """Select by `mechanism` from all candidates; those that are not `counted` score 0."""
-        values = candidates.values
         with reading(self.shown):
-            listed = whole_numbers(self.frame.sparkSession, values) if isinstance(values, range) else None
-            if listed is None:
-                listed = self.candidates("what", candidates).to_native()
-            scores = scored(counted.to_native(), listed)
+            scores = scored(counted.to_native(), self._all_of(candidates))
         return selected(scores, mechanism, self.shown)
+
+    def _all_of(self, candidates: PublicCandidates | DistantCandidates) -> Any:
+        if isinstance(candidates, DistantCandidates):
+            return candidates.frame
+        values = candidates.values
+        whole = whole_numbers(self.frame.sparkSession, values) if isinstance(values, range) else None
+        return self.candidates("what", candidates).to_native() if whole is None else whole
 
     def fetched(self, frame: Frame) -> Any:
         """The rows of `frame` as an Arrow table."""

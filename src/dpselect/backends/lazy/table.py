@@ -14,7 +14,14 @@ from dpselect.backends.lazy import queries
 from dpselect.backends.lazy.asked import DrawingQuestion, Engine, Frame, Question
 from dpselect.backends.lazy.matched import positions
 from dpselect.mechanisms import CandidateSelection, Mechanism, PendingSelection
-from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
+from dpselect.summaries import (
+    CandidateCounts,
+    CandidateTotals,
+    DistantCandidates,
+    PublicCandidates,
+    PublicDomain,
+    UnitValues,
+)
 
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
@@ -60,18 +67,25 @@ class LazyTable:
         query = queries.counts(question, unit=unit, column=column, candidates=candidates, grouping=grouping)
         return [CandidateCounts(each) for each in _tabulated(_fetched(question, query, progress), candidates, grouping)]
 
+    def listed(self, candidates: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates | None:
+        """The public candidates in a frame of the table's own engine; None if `candidates` is none."""
+        question = self.engine.question()
+        return question.listed(candidates, allow_many=allow_many) if isinstance(question, DrawingQuestion) else None
+
     def select(
         self,
         *,
         unit: Column,
         column: Column,
-        candidates: PublicCandidates,
+        candidates: PublicCandidates | DistantCandidates,
         mechanism: Mechanism,
         progress: Progress | None = None,
     ) -> PendingSelection | None:
         """The most common candidate, drawn where the rows are if there are very many candidates."""
         question = self.engine.question()
-        if not isinstance(question, DrawingQuestion) or len(candidates) <= question.most_fetched:
+        if not isinstance(question, DrawingQuestion):
+            return None
+        if isinstance(candidates, PublicCandidates) and len(candidates) <= question.most_fetched:
             return None
         check_match(column, candidates.kind)
 
