@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 
-from dpselect.backends.lazy.reading import reading
 from dpselect.backends.rows.arrow import pa, pq
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.summaries import CandidateKind
@@ -108,10 +107,7 @@ def _of_parquet(path: Path, column: str) -> list[Any]:
 
 def _of_frame(frame: Any, column: str) -> list[Any]:
     if nw.dependencies.is_pyspark_dataframe(frame) or nw.dependencies.is_pyspark_connect_dataframe(frame):
-        place = _place(frame.columns, column)
-        renamed = frame.toDF(*map(str, range(len(frame.columns))))  # a dot in a name would be a path into it
-        with reading("<PySpark DataFrame>"):
-            return renamed.select(str(place)).toArrow().column(0).to_pylist()
+        return _of_spark(frame, column)
     names = getattr(frame, "column_names", None)  # Arrow
     names = getattr(frame, "columns", None) if names is None and not hasattr(frame, "collect") else names
     if names is None:
@@ -123,6 +119,16 @@ def _of_frame(frame: Any, column: str) -> list[Any]:
         if callable(convert):
             return cast("list[Any]", convert())
     return list(values)
+
+
+def _of_spark(frame: Any, column: str) -> list[Any]:
+    place = _place(frame.columns, column)
+    renamed = frame.toDF(*map(str, range(len(frame.columns))))  # a dot in a name would lead into it
+    try:
+        return renamed.select(str(place)).toArrow().column(0).to_pylist()
+    except Exception:  # noqa: BLE001 - an engine raises what it likes
+        expected = "a frame that can be read to its end"
+        raise InvalidCandidatesError("source", Shown("<PySpark DataFrame>"), expected) from None
 
 
 def _place(names: Sequence[object], column: str) -> int:

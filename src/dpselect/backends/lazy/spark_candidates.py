@@ -33,7 +33,7 @@ def listed(given: Any, rows: Any, *, most_fetched: int, allow_many: bool) -> Pub
     """The candidates in a frame of Spark, where each is there once.
 
     As they are public, what is wrong with them may be said; it is found before anything is charged. A frame that
-    gives other rows when it is read again gives other candidates, which is no loss of privacy as long as they are public.
+    gives other rows when it is read again gives other candidates: no loss of privacy as long as they are public, too.
 
     Args:
         given: the frame that holds them, of one column.
@@ -64,7 +64,9 @@ def listed(given: Any, rows: Any, *, most_fetched: int, allow_many: bool) -> Pub
         if found["different"] != found["number"]:
             raise _refused("candidates without duplicates", _PUBLIC)
         if found["number"] <= most_fetched:
-            return PublicCandidates.given(frame.toArrow().column(0), allow_many=allow_many)
+            fetched = frame.toArrow().column(0)
+            few = fetched.to_numpy() if kind is CandidateKind.INTEGER else fetched
+            return PublicCandidates.given(few, allow_many=allow_many)
     if found["number"] > MANY_CANDIDATES and not allow_many:
         raise _refused(f"at most {MANY_CANDIDATES:,} candidates", "If so many are meant, say allow_many=True.")
     return DistantCandidates(kind, frame, found["number"], f"{found['mixed']} {found['added']}")

@@ -27,7 +27,7 @@ from dpselect.backends.lazy.spark_expressions import SQL_TYPES, expression
 from dpselect.backends.lazy.spark_selection import MOST_ON_THE_DRIVER, scored, selected, whole_numbers
 from dpselect.backends.rows.arrow import pa
 from dpselect.mechanisms import CandidateSelection, Mechanism
-from dpselect.summaries import DistantCandidates, PublicCandidates
+from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
 
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """Where PySpark writes what its errors say."""
