@@ -69,6 +69,13 @@ def test_lists_that_are_refused(clicks: dps.Dataset, values: Any, type_: Any, wh
         clicks.most_common("page", candidates=catalogue(values, type_), epsilon=4.0)
 
 
+def test_long_lists_that_are_refused(clicks: dps.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_frames, "MOST_ON_THE_DRIVER", 1)
+    for values, why in ((["a", "b", "a"], "duplicates"), (["a", "b", ""], "empty text")):
+        with pytest.raises(InvalidCandidatesError, match=why):
+            clicks.most_common("page", candidates=catalogue(values), epsilon=4.0)
+
+
 def test_frames_that_are_no_public_list(clicks: dps.Dataset, tmp_path: Path) -> None:
     with pytest.raises(InvalidCandidatesError, match="one column"):
         clicks.most_common("page", candidates=spark_frame(ROWS), epsilon=4.0)
