@@ -17,7 +17,7 @@ import dpselect as dps
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates, PublicDomain
-from tests.backends import engines
+from tests.backends.engines import spark, spark_frame
 from tests.backends.test_damage import overwrite
 
 UNITS = 400
@@ -41,7 +41,7 @@ def failing_once(folder: Path, frame: Any) -> Any:
 
 
 def test_a_task_that_runs_twice_gives_each_unit_its_rows_once(tmp_path: Path) -> None:
-    frame = failing_once(tmp_path, engines.spark_frame(ROWS))
+    frame = failing_once(tmp_path, spark_frame(ROWS))
     table = open_table(frame)
     domain = PublicDomain.given((0, 4 * UNITS))
     (found,) = table.gather(unit=table.unit("unit"), column=table.column("value"), domain=domain, max_rows_per_unit=2)
@@ -51,9 +51,17 @@ def test_a_task_that_runs_twice_gives_each_unit_its_rows_once(tmp_path: Path) ->
     assert len(set(found.values.tolist())) == 2 * UNITS
 
 
+def test_repeated_rows_of_a_unit_count_once() -> None:
+    rows = pa.table({"unit": [1, 1, 2, 1, None, 3], "value": ["a", "a", "a", "b", "a", "c"]})
+    table = open_table(spark_frame(rows))
+    names = PublicCandidates.given(["a", "b"])
+    (found,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=names)
+    assert found.counts.tolist() == [2, 1]
+
+
 def test_what_spark_says_of_a_row_is_not_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
     names = pa.table({"unit": [1, 2], "value": ["7", "secret name"]})
-    table = open_table(engines.spark_frame(names).selectExpr("unit", "CAST(value AS INT) AS value"))
+    table = open_table(spark_frame(names).selectExpr("unit", "CAST(value AS INT) AS value"))
     with pytest.raises(InvalidDataError, match="a table that can be read to its end") as caught:
         table.count(unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given([7]))
     printed = "".join(capfd.readouterr())
@@ -62,7 +70,7 @@ def test_what_spark_says_of_a_row_is_not_passed_on(capfd: pytest.CaptureFixture[
 
 
 def test_frames_that_are_refused() -> None:
-    frame = engines.spark_frame(ROWS)
+    frame = spark_frame(ROWS)
     for columns in ([], ["unit", "unit"], ["unit", "UNIT"]):
         twice = frame.select(*(frame["unit"].alias(each) for each in columns))
         with pytest.raises(InvalidDataError, match="columns"):
@@ -70,8 +78,8 @@ def test_frames_that_are_refused() -> None:
 
 
 def test_ibis_on_spark() -> None:
-    engines.spark_frame(ROWS).createOrReplaceTempView("given")
-    table = open_table(ibis.pyspark.connect(engines.spark()).table("given").filter(ibis._.unit < 2))
+    spark_frame(ROWS).createOrReplaceTempView("given")
+    table = open_table(ibis.pyspark.connect(spark()).table("given").filter(ibis._.unit < 2))
     (found,) = table.count(
         unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given([0.0, 4.0, 9.0])
     )
@@ -85,7 +93,7 @@ def test_a_damaged_file_is_refused_in_our_own_words(tmp_path: Path, capfd: pytes
     overwrite(path)
     ledger = dps.Ledger(tmp_path / "budget.db")
     ledger.open_account("people", epsilon=9, unit="unit")
-    engines.spark()
+    spark()
     people = dps.Dataset(path, unit="unit", engine="spark", ledger=ledger, account="people")
     with pytest.raises(InvalidDataError, match="a table that can be read to its end") as caught:
         people.most_common("value", candidates=["m"], epsilon=1.0)

@@ -5,6 +5,7 @@ from dpselect.summaries.candidates import MANY_CANDIDATES, MOST_CANDIDATES, Cand
 from dpselect.summaries.clip import PublicClip
 from dpselect.summaries.counts import CandidateCounts
 from dpselect.summaries.dates import public_dates
+from dpselect.summaries.distant import DistantCandidates
 from dpselect.summaries.domain import PublicDomain
 from dpselect.summaries.features import HIGHEST_WEIGHT, MOST_CELLS, PublicFeatures, RuleCounts
 from dpselect.summaries.groups import PublicGroups
@@ -19,6 +20,7 @@ __all__ = [
     "CandidateCounts",
     "CandidateKind",
     "CandidateTotals",
+    "DistantCandidates",
     "PublicBins",
     "PublicCandidates",
     "PublicClip",
