@@ -53,7 +53,7 @@ def test_progress_goes_up_to_the_end_on_the_callers_thread(
     known_units = matching.known_units
 
     def slowly(*arguments: Any) -> Any:
-        time.sleep(0.02)  # once a batch: on a busy machine all could be read before the caller's thread looks
+        time.sleep(0.05)  # once a batch: on a busy machine all could be read before the caller's thread looks
         return known_units(*arguments)
 
     monkeypatch.setattr(matching, "known_units", slowly)

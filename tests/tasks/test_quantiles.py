@@ -34,7 +34,7 @@ def test_the_certificate_says_what_was_drawn(method: Any) -> None:
     assert release.to_dict()["arguments"] == {"levels": [0.5, 0.25], "max_rows_per_unit": 2, "method": method}
     assert release.rows() == ("level", [("0.5", 40.0), ("0.25", 20.0)])
     assert release.error_bound is None
-    assert release.accuracy == "No bound on the error holds for all data."
+    assert release.accuracy == "No bound on the error of several quantiles is stated."
     assert release.sensitivity == (1.5 if method == "joint" else 2.0)
     assert f"proofs/{'joint_quantiles' if method == 'joint' else 'quantiles'}.md" in release.proofs
     assert (release.rounds, release.epsilon) == (1 if method == "joint" else 2, 8.0)

@@ -53,8 +53,8 @@ class Answer(ABC):
     label: ClassVar[str]
     """Of the first column of the table."""
 
-    remedy: ClassVar[str] = ""
-    """What to do where there is no bound on the error: how the sentence that says so goes on."""
+    unbounded: ClassVar[str] = "No bound on the error holds for all data"
+    """What is said where there is no bound on the error, and what to do about it."""
 
     @abstractmethod
     def keys(self, release: Certified) -> Iterable[str]:
@@ -101,7 +101,7 @@ class Answer(ABC):
         """The error bound in one sentence."""
         bound = release.error_bound
         if bound is None:
-            return f"No bound on the error holds for all data{self.remedy}."
+            return f"{self.unbounded}."
         if not bound < _USELESS:
             return "At this epsilon no useful bound on the error can be given."
         sure = f"{release.confidence:.0%} confidence {self.within(release, bound)}{self.counting(release)}."

@@ -13,7 +13,7 @@ class PriceAnswer(Answer):
 
     __slots__ = ()
     label = "answer"
-    remedy = "; with a list of prices there is one"
+    unbounded = f"{Answer.unbounded}; with a list of prices there is one"
 
     def keys(self, release: Certified) -> Iterable[str]:
         return ["best price"]

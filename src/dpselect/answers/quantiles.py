@@ -14,7 +14,7 @@ class QuantileAnswer(Answer):
 
     __slots__ = ()
     label = "level"
-    remedy = "; with a step there is one"
+    unbounded = f"{Answer.unbounded}; with a step there is one"
 
     def keys(self, release: Certified) -> Iterable[str]:
         return [as_text(release.arguments["level"])]
@@ -40,7 +40,7 @@ class QuantilesAnswer(QuantileAnswer):
     """Several of them, for which no bound on the error is known, with or without a step."""
 
     __slots__ = ()
-    remedy = ""
+    unbounded = "No bound on the error of several quantiles is stated"
 
     def keys(self, release: Certified) -> Iterable[str]:
         return [as_text(level) for level in release.arguments["levels"]]

@@ -142,7 +142,7 @@ def mean(
     """The mean of the values, one of each unit, where how many units there are is public.
 
     dpselect mean adult.csv age \\
-        --unit person_id --bounds 0 120 --step 0.5 --units 48842 --epsilon 0.5
+        --unit person_id --bounds 0 120 --step 0.5 --units 32561 --epsilon 0.5
 
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob such as 'people/*.csv', or a PostgreSQL URL.
