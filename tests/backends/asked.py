@@ -72,6 +72,8 @@ QUESTIONS: dict[str, Question] = {
     "density-sample": lambda asked: asked.density(
         "age", bounds=AGES, bins=3, epsilon=0.5, method="sample", units=30, sample_size=3
     ),
+    "quantiles-by": lambda asked: asked.quantiles("age", [0.25, 0.75], bounds=AGES, epsilon=0.5, **BY_CITY),
+    "density-by": lambda asked: asked.density("age", bounds=AGES, bins=4, epsilon=0.5, **BY_CITY),
 }  # fmt: skip
 PLAINLY = tuple(name for name in QUESTIONS if "-" not in name)
 """One of each question."""
