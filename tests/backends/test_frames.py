@@ -258,6 +258,28 @@ def test_half_a_surrogate_pair_is_left_out_alone() -> None:
     assert count(frame.astype({"value": "category"}), ["x", "y"]) == [1, 1]
 
 
+def text_with_other_bytes() -> pa.Array:
+    held = pa.array([b"x", b"\xffz", b"y"], pa.large_binary())
+    return pa.Array.from_buffers(pa.large_string(), 3, held.buffers())
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        pd.StringDtype("pyarrow"),
+        pd.StringDtype("pyarrow", na_value=np.nan),
+        pd.ArrowDtype(pa.large_string()),
+    ],
+    ids=str,
+)
+def test_bytes_that_are_not_utf_8_are_left_out_alone(dtype: Any) -> None:
+    cells = dtype.construct_array_type()(text_with_other_bytes()).astype(dtype)
+    frame = pd.DataFrame({"unit": range(4), "value": cells.take([0, 1, 2, 0])})
+    assert count(frame, ["x", "y"]) == [2, 1]
+    swapped = frame.rename(columns={"unit": "value", "value": "unit"})
+    assert count(swapped, range(4), unit="unit") == [1, 0, 1, 1]
+
+
 NULLABLE = [
     "Int64",
     "UInt8",
@@ -277,6 +299,15 @@ def test_numbers_in_pandas(dtype: str) -> None:
     frame = pd.DataFrame({"unit": range(4), "value": cells})
     assert count(frame, [3, 5, 6]) == [2, 1, 0]
     assert gather(frame)[:3] == [3.0, 3.0, 4.0 if dtype == ">i4" else 5.0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_long_double_beyond_all_doubles_is_beyond_a_bound_without_a_word() -> None:
+    cells = np.array(["1", "-1e4000", "1e4000"], dtype=np.longdouble)
+    for values in (cells, pd.Series(cells, dtype=object)):
+        with np.errstate(all="raise"):
+            frame = pd.DataFrame({"unit": range(3), "value": values})
+            assert gather(frame, bounds=(0, 10)) == ([0, 1, 10] if values is cells else [1])
 
 
 @pytest.mark.parametrize(
