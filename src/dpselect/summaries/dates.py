@@ -62,9 +62,9 @@ def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> P
 
 def _listed(dates: object) -> object:
     """Texts and timestamps made dates; what is no list of such as it is, to be refused with the reason."""
-    if isinstance(dates, str | bytes) or not isinstance(dates, Iterable) or hasattr(dates, "columns"):
-        return cast(object, dates)
-    values: Any = cast(object, dates)
+    values: Any = dates
+    if isinstance(dates, str | bytes) or not isinstance(dates, Iterable) or hasattr(values, "columns"):
+        return values
     for method in ("to_list", "to_pylist"):  # pandas, Polars; Arrow. Not NumPy's, which makes numbers of timestamps
         if callable(getattr(values, method, None)):
             values = getattr(values, method)()
