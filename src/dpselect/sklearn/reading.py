@@ -18,6 +18,8 @@ from dpselect.backends.frames import READABLE, Cells, NumPyCells, ObjectCells, l
 from dpselect.errors import InvalidDataError, Shown, describe
 
 _MASKED: Any = ma.MaskedArray
+_LIST_CELLS: Any = cast(Any, list).__iter__
+_TUPLE_CELLS: Any = cast(Any, tuple).__iter__
 _RESHAPE = "Reshape your data: X.reshape(-1, 1) is one feature."
 
 
@@ -110,11 +112,14 @@ def _columns_of_rows(rows: Sequence[object]) -> list[Cells]:
 
 def _cells_of_row(row: object) -> Sequence[object] | None:
     """By what the row is, not by what it says it is; see `dpselect.backends.frames.objects`."""
+    kind = type(row)
+    if kind is list or kind is tuple:
+        return cast("Sequence[object]", row)
     if list in lineage(row):
-        return list(list[object].__iter__(cast("list[object]", row)))
+        return list(_LIST_CELLS(row))
     if tuple in lineage(row):
-        return list(tuple[object, ...].__iter__(cast("tuple[object, ...]", row)))
-    if type(row) is np.ndarray:
+        return list(_TUPLE_CELLS(row))
+    if kind is np.ndarray:
         array = cast(Any, row)
         return cast("list[object]", array.tolist()) if array.ndim == 1 else None
     return None

@@ -73,6 +73,9 @@ def place_of_object(value: object, known: Mapping[object, int]) -> int:
 
 def _plain(value: Any) -> bool | int | float | str | Decimal | Fraction | None:
     """A string or number of a built-in type, equal to `value`; None for all else."""
+    kind = cast("type[object]", type(value))
+    if kind is int or kind is float or kind is str or kind is Decimal or kind is bool or kind is Fraction:
+        return value
     kinds = lineage(value)
     if np.bool_ in kinds or (np.number in kinds and np.timedelta64 not in kinds):
         value = np.generic.item(value)
@@ -88,9 +91,7 @@ def _plain(value: Any) -> bool | int | float | str | Decimal | Fraction | None:
         return float.__float__(value)
     if str in kinds:
         return str.__str__(value)
-    if Decimal in kinds:
-        return Decimal(value)
-    return value if type(value) is Fraction else None
+    return Decimal(value) if Decimal in kinds else None
 
 
 def _double(number: bool | int | float | str | Decimal | Fraction | None) -> float:
@@ -107,12 +108,8 @@ def _written(value: Any) -> str | None:
         return None
     try:
         plain = _plain(value)
-        if isinstance(plain, bool):
-            return "true" if plain else "false"
-        if isinstance(plain, str):
-            return plain
         if plain is not None:
-            return _decimal(plain)
+            return _of_plain(plain)
         if date in lineage(value) and datetime not in lineage(value):
             return date.isoformat(value)
         return str(value) if type(value) is UUID else None
@@ -120,17 +117,21 @@ def _written(value: Any) -> str | None:
         return None
 
 
-def _decimal(number: int | float | Decimal | Fraction) -> str | None:
+def _of_plain(plain: bool | int | float | str | Decimal | Fraction) -> str | None:
     """The same text for all numbers that are equal, and for no others but a float and the decimal it is shown as."""
-    if isinstance(number, int):
-        return str(number) if number.bit_length() <= _LONGEST_NUMBER else None
-    if isinstance(number, Fraction):
-        return None
-    if isinstance(number, Decimal):
-        return _of_decimal(number)
-    if number != number:
-        return None
-    return str(int(number)) if number.is_integer() else repr(number)
+    match plain:
+        case str():
+            return plain
+        case bool():
+            return "true" if plain else "false"
+        case int():
+            return str(plain) if plain.bit_length() <= _LONGEST_NUMBER else None
+        case float():
+            return str(int(plain)) if plain.is_integer() else repr(plain) if plain == plain else None
+        case Decimal():
+            return _of_decimal(plain)
+        case _:
+            return None
 
 
 def _of_decimal(number: Decimal) -> str | None:
@@ -138,11 +139,11 @@ def _of_decimal(number: Decimal) -> str | None:
         return None
     double = float(number)
     if Decimal(double) == number:  # exactly, whatever the context's precision
-        return _decimal(double)
+        return _of_plain(double)
     if number.adjusted() >= _LONGEST_NUMBER:
         return None
     if number == number.to_integral_value():
-        return _decimal(int(number))
+        return _of_plain(int(number))
     sign, digits, exponent = number.as_tuple()
     zeros = len(digits) - len(bytes(digits).rstrip(b"\0"))
     return str(Decimal((sign, digits[: len(digits) - zeros], cast(int, exponent) + zeros)))
