@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,24 @@ def shops() -> dps.Dataset:
         columns=["who", "city", "what", "paid"],
     )  # fmt: skip
     return dps.Dataset(frame, unit="who")
+
+
+@pytest.mark.parametrize(
+    ("days", "reason"),
+    [
+        (pl.Series(["2026-12-12"]), "This one holds text. Make dates of it first"),
+        (pl.Series([1]), "This one holds whole numbers. Make dates of it first"),
+        (pl.Series([datetime(2026, 12, 12)]), "This one holds times. If only the date matters"),
+    ],
+)
+def test_a_column_without_dates_is_told_what_to_become(days: pl.Series, reason: str) -> None:
+    frame = pl.DataFrame({"person": [1], "free_on": days})
+    for source in (frame, frame.to_pandas(use_pyarrow_extension_array=True), frame.to_arrow(), frame.lazy()):
+        with pytest.raises(dps.InvalidDataError, match=reason) as refused:
+            dps.Dataset(source, unit="person").best_date("free_on", bounds=("2026-12-01", "2026-12-31"), epsilon=1.0)
+        assert (refused.value.name, refused.value.expected) == ("column", "a column of dates")
+    with pytest.raises(dps.InvalidDataError, match=r"^column|Column 'free_on' holds"):
+        dps.Dataset(frame, unit="person").most_common("free_on", candidates=[date(2026, 12, 12)], epsilon=1.0)
 
 
 def test_the_best_date() -> None:

@@ -11,6 +11,7 @@ import uuid
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
+from dpselect.backends.frames.objects import text_of_objects
 from dpselect.backends.opening import open_table
 from dpselect.backends.rows import arrow
 from dpselect.errors import InvalidDataError
@@ -94,12 +96,11 @@ OBJECTS = [
     ("7", [7], ["7"]),
     (7, [7], ["7"]),
     (np.int8(7), [7], ["7"]),
-    (7.0, [7], ["7.0"]),
+    (7.0, [7], ["7"]),
     (np.float32(0.5), [0.5], ["0.5"]),
-    (decimal.Decimal("7.50"), [7.5], ["7.50"]),
-    (decimal.Decimal("0E-30"), [0], None),
+    (decimal.Decimal("7.50"), [7.5], ["7.5"]),
+    (decimal.Decimal("0E-30"), [0], ["0"]),
     (decimal.Decimal("7E+2"), [700], ["700"]),
-    (decimal.Decimal("1E+999999"), ["1E+999999"], None),
     (True, [True], ["true"]),
     (np.False_, [False], ["false"]),
     (date(2026, 11, 21), [date(2026, 11, 21)], ["2026-11-21"]),
@@ -136,6 +137,65 @@ def test_no_object_can_stop_the_reading() -> None:
     assert count(frame, ["x", "7"]) == [2, 2]
 
 
+class Lying:
+    __class__ = property(lambda self: str)  # type: ignore[assignment]
+
+
+class Raising:
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        raise RuntimeError("SENTINEL")
+
+
+@pytest.mark.parametrize("role", ["unit", "value"])
+def test_what_an_object_says_of_its_class_is_not_believed(role: str) -> None:
+    """What is of another type than it says is missing; a lazy proxy, for example."""
+    liars = [Lying(), Raising(), Mock(spec=str), Mock(spec=int), object.__new__(uuid.UUID), np.longdouble("1e4000")]
+    cells = np.empty(len(liars) + 2, dtype=object)
+    cells[:] = ["1", 1, *liars]
+    others = pd.Series(range(len(cells)) if role == "value" else [1] * len(cells))
+    roles = {role: pd.Series(cells, dtype=object), "value" if role == "unit" else "unit": others}
+    assert count(pd.DataFrame(roles), [1]) == [2 if role == "value" else 1]
+
+
+SEVENS = [7, 7.0, np.int8(7), np.float16(7), np.longdouble(7), decimal.Decimal("7.00"), decimal.Decimal("0.7E1"), "7"]
+HALVES = [0.5, np.float32(0.5), decimal.Decimal("0.5"), decimal.Decimal("0.500"), decimal.Decimal("5e-1"), "0.5"]
+TENTHS = [0.1, decimal.Decimal.from_float(0.1), decimal.Decimal("0.1"), "0.1"]
+LARGE = [10**20, 1e20, decimal.Decimal("1e20"), np.longdouble("1e20"), "1" + "0" * 20]
+TINY = [decimal.Decimal("1e-400"), decimal.Decimal("10e-401")]
+ZEROS = [0, 0.0, -0.0, decimal.Decimal("-0.00"), "0"]
+
+
+@pytest.mark.parametrize("equal", [SEVENS, HALVES, TENTHS, LARGE, TINY, ZEROS])
+def test_equal_numbers_are_one_unit_and_one_value(equal: list[Any]) -> None:
+    cells = pd.Series(equal, dtype=object)
+    assert count(pd.DataFrame({"unit": cells, "value": 1}), [1]) == [1]
+    assert len(set(text_of_objects(equal).to_pylist())) == 1
+    with decimal.localcontext(decimal.Context(prec=1, traps=[decimal.Inexact, decimal.Rounded])):
+        assert count(pd.DataFrame({"unit": cells, "value": 1}), [1]) == [1]
+
+
+def test_numbers_that_are_not_equal_are_different_units() -> None:
+    """Control, and among them those that a double could not tell apart."""
+    apart = [2**53, 2**53 + 1, 0.5, decimal.Decimal("0.50000000000000000000001"), decimal.Decimal("1e-400"), "7", "7.0"]
+    assert count(pd.DataFrame({"unit": pd.Series(apart, dtype=object), "value": 1}), [1]) == [len(apart)]
+
+
+def test_whole_numbers_of_every_type_are_values_alike() -> None:
+    frame = pd.DataFrame({"unit": range(len(LARGE)), "value": pd.Series(LARGE, dtype=object)})
+    assert gather(frame, bounds=(0, 1e30)) == [1e20] * len(LARGE)
+    frame = pd.DataFrame({"unit": range(len(SEVENS)), "value": pd.Series(SEVENS, dtype=object)})
+    assert count(frame, [7]) == [len(SEVENS)]
+
+
+def test_what_is_no_number_is_nobody() -> None:
+    nobody = [math.nan, np.float32("nan"), *map(decimal.Decimal, ("NaN", "-NaN", "sNaN", "NaN1")), 10**400, 1j]
+    nobody += [decimal.Decimal("1e400"), decimal.Decimal("1e999999"), np.timedelta64(7), np.datetime64("2026-11-21")]
+    frame = pd.DataFrame({"unit": pd.Series([*nobody, "ann"], dtype=object), "value": 1})
+    assert count(frame, [1]) == [1]
+    assert count(pd.DataFrame({"unit": range(len(nobody)), "value": pd.Series(nobody, dtype=object)}), ["nan"]) == [0]
+
+
 def test_bytes_are_no_text_whatever_else_is_in_the_column() -> None:
     """Arrow takes bytes for text if all else is text, and not otherwise: one value would decide about another."""
     for others in (["y"], ["y", 7], [7]):
@@ -163,6 +223,28 @@ def test_half_a_surrogate_pair_is_left_out_alone() -> None:
     assert count(frame.astype({"value": "category"}), ["x", "y"]) == [1, 1]
 
 
+def text_with_other_bytes() -> pa.Array:
+    held = pa.array([b"x", b"\xffz", b"y"], pa.large_binary())
+    return pa.Array.from_buffers(pa.large_string(), 3, held.buffers())
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        pd.StringDtype("pyarrow"),
+        pd.StringDtype("pyarrow", na_value=np.nan),
+        pd.ArrowDtype(pa.large_string()),
+    ],
+    ids=str,
+)
+def test_bytes_that_are_not_utf_8_are_left_out_alone(dtype: Any) -> None:
+    cells = dtype.construct_array_type()(text_with_other_bytes()).astype(dtype)
+    frame = pd.DataFrame({"unit": range(4), "value": cells.take([0, 1, 2, 0])})
+    assert count(frame, ["x", "y"]) == [2, 1]
+    swapped = frame.rename(columns={"unit": "value", "value": "unit"})
+    assert count(swapped, range(4), unit="unit") == [1, 0, 1, 1]
+
+
 NULLABLE = [
     "Int64",
     "UInt8",
@@ -182,6 +264,15 @@ def test_numbers_in_pandas(dtype: str) -> None:
     frame = pd.DataFrame({"unit": range(4), "value": cells})
     assert count(frame, [3, 5, 6]) == [2, 1, 0]
     assert gather(frame)[:3] == [3.0, 3.0, 4.0 if dtype == ">i4" else 5.0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_long_double_beyond_all_doubles_is_beyond_a_bound_without_a_word() -> None:
+    cells = np.array(["1", "-1e4000", "1e4000"], dtype=np.longdouble)
+    for values in (cells, pd.Series(cells, dtype=object)):
+        with np.errstate(all="raise"):
+            frame = pd.DataFrame({"unit": range(3), "value": values})
+            assert gather(frame, bounds=(0, 10)) == ([0, 1, 10] if values is cells else [1])
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError
@@ -23,6 +27,17 @@ FIRST, LAST = date(2026, 2, 27), date(2026, 3, 2)
         (None, ["2026-02-27", LAST], 2, ["2026-02-27", "2026-03-01"]),
         (None, (FIRST, FIRST), 7, ["2026-02-27"]),
         (None, ("9999-12-30", "9999-12-31"), 1, ["9999-12-30", "9999-12-31"]),
+        (None, (pd.Timestamp("2026-03-01"), datetime(2026, 3, 2)), 1, ["2026-03-01", "2026-03-02"]),
+        (None, [np.datetime64("2026-03-01"), np.datetime64("2026-03-02T00:00")], 1, ["2026-03-01", "2026-03-02"]),
+        (pd.date_range("2026-03-01", periods=2), None, 1, ["2026-03-01", "2026-03-02"]),
+        (pd.Series(pd.date_range("2026-03-01", periods=2)), None, 1, ["2026-03-01", "2026-03-02"]),
+        (pd.date_range("2026-03-01", periods=2).to_numpy(), None, 1, ["2026-03-01", "2026-03-02"]),
+        (list(pd.date_range("2026-03-01", periods=2)), None, 1, ["2026-03-01", "2026-03-02"]),
+        (pl.Series([FIRST, LAST]), None, 1, ["2026-02-27", "2026-03-02"]),
+        (pl.Series(["2026-02-27"]), None, 1, ["2026-02-27"]),
+        (pl.Series([datetime(2026, 3, 1)]), None, 1, ["2026-03-01"]),
+        (pa.array([datetime(2026, 3, 1)]), None, 1, ["2026-03-01"]),
+        (pa.array([FIRST]), None, 1, ["2026-02-27"]),
     ],
 )
 def test_dates(dates: Any, bounds: Any, step: int, expected: list[str]) -> None:
@@ -39,15 +54,23 @@ def test_dates(dates: Any, bounds: Any, step: int, expected: list[str]) -> None:
         (["2026-2-27"], None, 1, "dates="),
         (["20260227"], None, 1, "dates="),
         (["2026-02-30"], None, 1, "dates="),
-        (["2026-02-27", "x"], None, 1, "dates=<2 dates>"),
-        ([datetime(2026, 2, 27)], None, 1, "dates="),
+        (["2026-02-27", "x"], None, 1, "dates=<2 values, not all of them dates>"),
+        ([datetime(2026, 2, 27, 1)], None, 1, "timestamps at midnight"),
+        ([datetime(2026, 2, 27, tzinfo=UTC)], None, 1, "without a time zone"),
+        ([pd.Timestamp("2026-02-27") + pd.Timedelta(1, "ns")], None, 1, "timestamps at midnight"),
+        ([FIRST, pd.NaT], None, 1, "dates="),
+        (np.array(["2026-02-27T01", "NaT"], dtype="datetime64[ns]"), None, 1, "timestamps at midnight"),
+        (pd.DataFrame({"day": ["2026-02-27"]}), None, 1, "dates="),
+        ([FIRST, datetime(2026, 2, 27)], None, 1, "without duplicates"),
+        (None, (FIRST, pd.NaT), 1, "bounds="),
+        (None, (FIRST, datetime(2026, 2, 28, 1)), 1, "bounds="),
         ([FIRST, FIRST], None, 1, "without duplicates"),
         ([FIRST, "2026-02-27"], None, 1, "without duplicates"),
         ([], None, 1, "dates="),
         ("2026-02-27", None, 1, "dates="),
         ([1, 2], None, 1, "dates"),
         ([FIRST], None, 2, "It goes with bounds"),
-        (None, (LAST, FIRST), 1, "the first not after the last"),
+        (None, (LAST, FIRST), 1, "The first must not be after the last"),
         (None, (FIRST,), 1, "bounds="),
         (None, "2026-02-27", 1, "bounds="),
         (None, (FIRST, None), 1, "bounds="),

@@ -95,14 +95,21 @@ def candidate_kind(column: Column) -> CandidateKind | None:
 
 
 def check_match(column: Column, kind: CandidateKind, *, argument: str = "candidates") -> None:
-    """Refuse candidates (or groups: what `argument` calls them) that no value of the column could ever equal."""
+    """Refuse candidates (or groups, or dates: what `argument` calls them) that no value of the column could equal."""
     if column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _MATCHING[kind]:
         return
-    if not any(column.holds in held for held in _MATCHING.values()):
+    held = f"This one holds {column.holds}."
+    if column.holds is Holds.TIMES:
+        held += " If only the date matters, make dates of it first: .dt.date in pandas and Polars, elsewhere a cast."
+    if argument == "dates":
+        if column.holds is not Holds.TIMES:
+            held += " Make dates of it first, where that makes sense."
+        raise InvalidDataError("column", Shown(repr(column.name)), "a column of dates", held)
+    if not any(column.holds in matching for matching in _MATCHING.values()):
         expected = "a column of whole numbers, numbers, text, dates or booleans"
         named = "column" if argument == "candidates" else "by"
-        raise InvalidDataError(named, Shown(repr(column.name)), expected, f"This one holds {column.holds}.")
-    fitting = " or ".join(str(kind) for kind, held in _MATCHING.items() if column.holds in held)
+        raise InvalidDataError(named, Shown(repr(column.name)), expected, held)
+    fitting = " or ".join(str(kind) for kind, matching in _MATCHING.items() if column.holds in matching)
     hint = f"Column {column.name!r} holds {column.holds}: give {fitting}."
     raise InvalidDataError(argument, Shown(f"<{kind}>"), f"{argument} of the column's type", hint)
 

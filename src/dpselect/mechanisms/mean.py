@@ -231,6 +231,7 @@ class MeanMechanism(MechanismValue):
         share = Fraction(2 * total + (self.count - n) * last, 2 * last * self.count)
         return self._ends[0] + self._width * min(max(share, Fraction(0)), Fraction(1))
 
+    @np.errstate(all="ignore")  # a value near zero may underflow; whether that is an error is not for the caller to say
     def _grid_sum(self, values: FloatArray) -> int:
         """The sum of the grid indices, each value's by itself, in integers: the order of the values does not matter."""
         lower, upper = (float(end) for end in self._ends)

@@ -151,7 +151,8 @@ class CountQuestions(Asking[Reply]):
 
         Args:
             column: name of a column of dates, or in CSV of texts such as ``2026-11-21``.
-            dates: the public list to choose from: ``datetime.date``, or text such as ``"2026-11-21"``.
+            dates: the public list to choose from: ``datetime.date``, text such as ``"2026-11-21"``, or timestamps at
+                midnight, as from ``pandas.date_range``.
             bounds: instead of a list, the first and the last date, both included.
             step: with `bounds`, days from one date to the next.
             epsilon: privacy loss of this release, > 0; with groups, of all of them together.
@@ -180,7 +181,7 @@ class CountQuestions(Asking[Reply]):
         return self._answer_each(
             lambda part: BestDate.planned(public, epsilon=part, neighbours=self._neighbours),
             column,
-            partial(self._rows.count, column, public),
+            partial(self._rows.count, column, public, argument="dates"),
             epsilon=epsilon,
             groups=PublicGroups.given(by, groups, max_groups_per_unit),
             request=request,

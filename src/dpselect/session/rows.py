@@ -67,11 +67,16 @@ class Rows:
         return found
 
     def count(
-        self, column: str, candidates: PublicCandidates, groups: PublicGroups | None = None
+        self,
+        column: str,
+        candidates: PublicCandidates,
+        groups: PublicGroups | None = None,
+        *,
+        argument: str = "candidates",
     ) -> list[CandidateCounts]:
-        """How many units have each candidate, in each group."""
+        """How many units have each candidate, in each group; `argument` is what the question calls the candidates."""
         asked = self.check(column)
-        check_match(asked, candidates.kind)
+        check_match(asked, candidates.kind, argument=argument)
         return self._table.count(
             unit=self._unit,
             column=asked,

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from dpselect.accounting import Run
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import Ledger
@@ -55,6 +57,7 @@ class Spending(Payer[Release]):
 
     __slots__ = ()
 
+    @np.errstate(all="ignore")  # or the caller's settings would make a failure of what one row holds
     def answer(
         self, task: Task[Gathered], gather: Callable[[], Gathered], asked: Question, request: str | None
     ) -> Release:

@@ -127,9 +127,9 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
         table = numbers(X)
         relation = neighbouring_relation(self.neighbours)
         labels = distinct_classes(self.classes)
-        classes = positions(y, labels, rows=table.shape[0])
+        classes = positions(y, labels, rows=table.rows)
         validate_data(self, X, skip_check_array=True)  # the names and the number of features
-        names = feature_names(getattr(self, "feature_names_in_", None), table.shape[1])
+        names = feature_names(getattr(self, "feature_names_in_", None), len(table.columns))
         features = PublicFeatures(
             names=names,
             bins=feature_bins(self.bounds, self.bins, names, classes=len(labels)),
@@ -140,7 +140,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
         asked = Question(task.terms.task, "", self.unit, "features", question)
 
         def tally() -> RuleCounts:
-            return features.tally((column(table, place) for place in range(table.shape[1])), classes)
+            return features.tally((column(table, place) for place in range(len(table.columns))), classes)
 
         spending = Spending(_without_password(self.ledger), self.account)
         if self.ledger is None and hasattr(self, "release_"):

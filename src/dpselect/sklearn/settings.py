@@ -102,7 +102,8 @@ def _each(given: Any, name: str, names: PublicCandidates, *, one: Callable[[obje
         by_name = cast("Mapping[object, object]", given)
         wanted = [names[place] for place in range(count)]
         if set(by_name) != set(wanted):
-            raise InvalidParameterError(name, Shown("<mapping>"), f"an entry for each of the {count} features")
+            hint = _difference(set(by_name), wanted)
+            raise InvalidParameterError(name, Shown("<mapping>"), f"an entry for each of the {count} features", hint)
         return [_as_lists(by_name[each]) for each in wanted]
     if one(given):
         return [given] * count
@@ -112,6 +113,16 @@ def _each(given: Any, name: str, names: PublicCandidates, *, one: Callable[[obje
     if len(listed) != count:
         raise InvalidParameterError(name, Shown(f"<{len(listed)} of them>"), f"{count}: one for each feature")
     return list(listed)
+
+
+def _difference(given: set[object], wanted: list[Any]) -> str:
+    """Names of columns are schema, and what was given is the caller's own."""
+    missing = [each for each in wanted if each not in given]
+    unknown = sorted(repr(each) for each in given.difference(wanted))
+    parts = {"Missing": [repr(each) for each in missing], "No feature": unknown}
+    return " ".join(
+        f"{what}: {', '.join(names[:5])}{', ...' * (len(names) > 5)}." for what, names in parts.items() if names
+    )
 
 
 def _as_lists(given: object) -> object:

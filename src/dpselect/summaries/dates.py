@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from itertools import islice
-from typing import cast
+from typing import Any, cast
+
+import numpy as np
 
 from dpselect.arguments import positive_count
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.summaries.candidates import CandidateKind, PublicCandidates
 
-_DATES = "dates such as '2026-11-21', or datetime.date"
+_DATES = "dates such as '2026-11-21', datetime.date, or timestamps at midnight without a time zone"
 
 _MOST = 366 * 10_000
 """No calendar has more days."""
@@ -21,7 +23,8 @@ def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> P
     """The dates as the caller gave them.
 
     Args:
-        dates: a list of dates, each a ``datetime.date`` or a text such as ``"2026-11-21"``.
+        dates: a list of dates, each a ``datetime.date``, a text such as ``"2026-11-21"`` or a timestamp at midnight; or
+            such an array, as from ``pandas.date_range``.
         bounds: instead of a list, the first and the last date, both included.
         step: days from one to the next, with `bounds`.
 
@@ -53,25 +56,36 @@ def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> P
             listed = [first + timedelta(days=days * place) for place in range(count)]
             return PublicCandidates.given(listed, argument="dates")
         case _:
-            expected = "two dates such as '2026-11-21', the first not after the last"
-            raise InvalidParameterError("bounds", Shown("<no such dates>"), expected)
+            hint = "The first must not be after the last."
+            raise InvalidParameterError("bounds", Shown("<no such dates>"), f"two {_DATES}", hint)
 
 
 def _listed(dates: object) -> object:
-    """Texts made dates; anything else as it is, to be refused with the reason."""
-    if isinstance(dates, str | bytes) or not isinstance(dates, Iterable):
-        return dates
-    members = list(islice(cast("Iterable[object]", dates), _MOST + 1))
-    if not any(isinstance(member, str) for member in members):
+    """Texts and timestamps made dates; what is no list of such as it is, to be refused with the reason."""
+    values: Any = dates
+    if isinstance(dates, str | bytes) or not isinstance(dates, Iterable) or hasattr(values, "columns"):
+        return values
+    for method in ("to_list", "to_pylist"):  # pandas, Polars; Arrow. Not NumPy's, which makes numbers of timestamps
+        if callable(getattr(values, method, None)):
+            values = getattr(values, method)()
+            break
+    members: list[object] = list(islice(values, _MOST + 1))
+    if not any(isinstance(member, str | datetime | np.datetime64) for member in members):
         return members
     read = [_date(member) for member in members]
     if None in read:
-        got = Shown(f"<{len(members):,} dates>")
+        got = Shown(f"<{len(members):,} values, not all of them dates>")
         raise InvalidCandidatesError("dates", got, _DATES)
     return read
 
 
-def _date(value: object) -> date | None:
+def _date(value: Any) -> date | None:
+    if isinstance(value, np.datetime64):
+        day = value.astype("datetime64[D]")
+        return day.item() if day == value else None
+    if isinstance(value, datetime):  # also a timestamp of pandas, which may be none at all, or have nanoseconds
+        is_whole = value == value and value.tzinfo is None and not getattr(value, "nanosecond", 0)
+        return value.date() if is_whole and value.time() == time() else None
     if type(value) is date:
         return value
     if not isinstance(value, str):

@@ -91,7 +91,7 @@ def _reader(dtype: Any, holds: Holds) -> Callable[[Any], Array]:
         return lambda chunk: categories.take(_codes(chunk))
     if holds is Holds.ANYTHING:
         return lambda chunk: text_of_objects(np.asarray(chunk, object))
-    if name == "StringDtype":
+    if name == "StringDtype" and dtype.storage == "python":  # else Arrow's, which need not be UTF-8
         return lambda chunk: text_of_strings(np.asarray(chunk, object))
     if isinstance(dtype, np.dtype) or name == "SparseDtype":
         return lambda chunk: plain(_from_numpy(np.asarray(chunk)), holds)
@@ -107,7 +107,8 @@ def _from_numpy(values: Any) -> Array:
     """Numbers as they are in memory; those no Arrow type exists for as the nearest doubles."""
     dtype = cast("np.dtype[Any]", values.dtype)
     if dtype.kind == "f" and dtype.itemsize > 8:
-        values = values.astype(np.float64)
+        with np.errstate(all="ignore"):  # a warning about one beyond all doubles would be about a row
+            values = values.astype(np.float64)
     return pa.array(np.ascontiguousarray(values, values.dtype.newbyteorder("=")))
 
 

@@ -30,7 +30,7 @@ class PolarsSource:
     @classmethod
     def of(cls, frame: Any) -> PolarsSource:
         """The rows of a frame."""
-        holds = [_holds(frame.get_column(name)) for name in frame.columns]
+        holds = [holds_of_series(frame.get_column(name)) for name in frame.columns]
         return cls(frame, named_columns(frame.columns, holds, shown="<polars DataFrame>"))
 
     def size(self) -> int:
@@ -47,7 +47,7 @@ class PolarsSource:
             yield pa.RecordBatch.from_arrays(arrays, names=[column.name for column in columns])
 
 
-def _holds(column: Any) -> Holds:
+def holds_of_series(column: Any) -> Holds:
     """By the type of no rows at all; what Arrow has no type for is not looked into."""
     if str(column.dtype) == "Object":  # addresses in memory, by the look of their Arrow type
         return Holds.NESTED
