@@ -17,6 +17,7 @@ from benchmarks import (
     lines_ledger,
     lines_memory,
     lines_optimal,
+    lines_peers,
     lines_planning,
     lines_pmf,
     lines_quantile,
@@ -64,6 +65,7 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_tables.lines(sizes),
         lines_engines.lines(),
         lines_spark.lines(),
+        lines_peers.lines(),
     )
 
 

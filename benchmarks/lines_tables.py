@@ -38,6 +38,18 @@ def lines(sizes: list[int]) -> Iterator[Line]:
             unit="x",
             at_most=1.15,
         )
+        for name, ending, reader in (("CSV", "csv", "read_csv"), ("JSON lines", "jsonl", "read_json")):
+            text = _as_text(path, ending)
+            yield Line.of(
+                _against_duckdb(text, reader),
+                what="top 10 by distinct units in text files / DuckDB without privacy",
+                case=f"{name}, whole numbers, Zipf",
+                n=ROWS,
+                dtype="text",
+                unit="x",
+                at_most=3.0,
+            )
+            text.unlink()
         if MANY in sizes:
             path = write_clicks(Path(folder) / "many.parquet", MANY)
             yield Line(
@@ -63,8 +75,16 @@ def write_clicks(path: Path, rows: int) -> Path:
     return path
 
 
-def _against_duckdb(path: Path) -> Sample:
-    query = f"SELECT page, count(DISTINCT session) FROM read_parquet('{path}') GROUP BY page ORDER BY 2 DESC LIMIT 10"
+def _as_text(path: Path, ending: str) -> Path:
+    """The same table as lines of text."""
+    text, format = path.with_suffix(f".{ending}"), "json" if ending == "jsonl" else ending
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (FROM '{path}') TO '{text}' (FORMAT {format})")
+    return text
+
+
+def _against_duckdb(path: Path, reader: str = "read_parquet") -> Sample:
+    query = f"SELECT page, count(DISTINCT session) FROM {reader}('{path}') GROUP BY page ORDER BY 2 DESC LIMIT 10"
 
     def plain() -> object:
         with duckdb.connect() as connection:

@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.line import Line
 
 PATH = Path(__file__).with_name("results.json")
-MEASURED_WITH = ("dpselect", "numpy", "opendp", "diffprivlib", "scikit-learn")
+MEASURED_WITH = ("dpselect", "numpy", "opendp", "diffprivlib", "scikit-learn", "polars", "pipeline-dp")
 
 
 def machine() -> dict[str, str]:

@@ -1,7 +1,8 @@
 //! The compiled core of dpselect: exact draws for differentially private selection.
 //!
 //! The law of every function here is that of its mechanism over the reals, whatever the floats in between do;
-//! `proofs/exact_sampling.md` says why. Nothing in this crate keeps a score, a seed or a generator after a call.
+//! `proofs/exact_sampling.md` says why. Nothing in this crate keeps a score, a seed or a generator after a call. `json_lines` draws
+//! nothing: it is the one reader of rows that has to be quick and by our own rules.
 
 pub mod bands;
 pub mod base_measure;
@@ -26,6 +27,7 @@ pub mod joint;
 mod joint_chain;
 mod joint_steps;
 mod joint_sums;
+pub mod json_lines;
 mod kernels;
 pub mod landscapes;
 pub mod noisy_max;

