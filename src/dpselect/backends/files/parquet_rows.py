@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dpselect.backends.columns import Column
-from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, plain, pq
+from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pq
+from dpselect.backends.rows.plain import plain
 from dpselect.errors import InvalidDataError, Shown
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from dpselect.backends.columns import Column
 from dpselect.backends.frames.names import named_columns
-from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pc, plain
+from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pc
+from dpselect.backends.rows.plain import plain
 from dpselect.errors import InvalidDataError, Shown
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.frames.names import named_columns
-from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, plain
+from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa
+from dpselect.backends.rows.plain import plain
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -66,15 +66,6 @@ def holds_of(type_: Any) -> Holds:
     return next((holds for matches, holds in _TESTS if matches(type_)), Holds.NESTED)
 
 
-def plain(column: Array, holds: Holds) -> Array:
-    """The column in the one type its kind is read as, in every table alike; no cast here can refuse a value."""
-    if isinstance(column, pa.ExtensionArray):
-        column = column.storage
-    if isinstance(column, pa.DictionaryArray):
-        column = column.dictionary_decode()
-    return valid_text(column) if holds is Holds.TEXT else column.cast(ARROW_TYPES[holds], safe=False)
-
-
 def valid_text(column: Array) -> Array:
     """`column` as Arrow strings, with a null where the bytes are not UTF-8.
 
