@@ -58,7 +58,7 @@ def _split(values: NDArray[np.float64], parts: NDArray[np.int64], groups: int) -
 
 def _one_of_each(sql: str, keys: tuple[str, ...]) -> str:
     """Of each unit (in each group) the row of `sql` with the smallest lot; not so much as two are held in memory."""
-    # Should two lots of a unit be equal, a number made of the value decides: no chance, and nothing of other rows.
+    # Should two lots of a unit be equal, the values decide, in an order of all numbers that no other row can change.
     lot = joined_lot(ROW_LOT, "hash(what)")
     return f"SELECT {', '.join(keys)}, arg_min(what, {lot}) AS what FROM ({sql}) GROUP BY {', '.join(keys)}"
 
