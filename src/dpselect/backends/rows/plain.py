@@ -6,6 +6,7 @@ any memory. So rows are cut into pieces by what they will take before any of the
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -53,13 +54,13 @@ def pieces(arrays: Sequence[Array]) -> Iterator[list[Array]]:
 
 def cuts(taken: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """Beginnings and ends of runs of rows that take at most `PIECE_BYTES` together, or are one row."""
-    before = np.concatenate([[0], np.cumsum(taken)])
+    ends: list[int] = [0, *np.cumsum(taken).tolist()]
     start = 0
-    while start < len(taken) or start == 0:
-        end = int(np.searchsorted(before, before[start] + PIECE_BYTES, side="right")) - 1
-        end = min(max(end, start + 1), len(taken))
+    while start < len(taken):
+        end = bisect_right(ends, ends[start] + PIECE_BYTES) - 1
+        end = max(end, start + 1)
         yield start, end
-        start = max(end, 1)
+        start = end
 
 
 def _bytes_of_rows(array: Array) -> NDArray[np.int64] | None:
