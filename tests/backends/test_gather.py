@@ -143,15 +143,21 @@ def test_units_choose_independently(repeated: Path) -> None:
 
 
 @pytest.mark.parametrize("most", [1, 2])
-def test_lots_that_are_not_random_are_noticed(repeated: Path, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Control: equal lots, so that the smaller values are kept; and lots with a little less chance in them."""
-    monkeypatch.setattr(os, "urandom", bytes)
-    chosen = choices(repeated, most=most, rows=5)
-    assert chosen.tolist() == [list(range(most))] * UNITS
-    assert fit(chosen, most=most) < NEVER
+def test_lots_that_are_not_random_are_noticed(tmp_path: Path, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Control: lots with two bits of chance, and else of the order in which the rows stand."""
+    unit, row = np.divmod(np.arange(UNITS * 5), 5)
+    pq.write_table(pa.table({"unit": unit, "value": unit * 5 + row}), tmp_path / "t.parquet")
     generator = np.random.default_rng()
-    monkeypatch.setattr(os, "urandom", lambda size: generator.integers(0, 4, size // 8, np.uint64).tobytes())
-    assert fit(choices(repeated, most=most, rows=5), most=most) < NEVER
+    chance = lambda rows: generator.integers(0, 4, rows) * 2**40 + np.arange(rows)  # noqa: E731
+    monkeypatch.setattr(os, "urandom", lambda size: chance(size // 8).tobytes())
+    assert fit(choices(tmp_path / "t.parquet", most=most, rows=5), most=most) < NEVER
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_equal_lots_leave_nothing_to_chance(repeated: Path, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "urandom", bytes)
+    first, second = (choices(repeated, most=most, rows=5) for _ in range(2))
+    assert (first == second).all()
 
 
 def test_every_pass_chooses_anew(repeated: Path) -> None:

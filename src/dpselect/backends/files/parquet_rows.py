@@ -9,9 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from dpselect.backends.columns import Column
-from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, plain, pq
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pq
+from dpselect.backends.rows.plain import plain_batches
 from dpselect.errors import InvalidDataError, Shown
+
+_READ_BYTES = 1 << 18
+"""Bytes of text to be read at a time, if all rows were equally long; so little because they are not."""
+
+_BYTES_OF_A_REFERENCE = 8
+"""Text that takes less than this in a row, on average, is stored once and referred to."""
 
 
 def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
@@ -48,11 +55,31 @@ def rows(path: str, columns: Sequence[Column], *, advance: Callable[[int], None]
         advance: called with the number of rows read since the last call.
     """
     names = [column.name for column in columns]
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=names):
-            advance(batch.num_rows)
-            found = [plain(batch.column(batch.schema.get_field_index(c.name)), c.holds) for c in columns]
-            yield pa.RecordBatch.from_arrays(found, names=names)
+    metadata = pq.read_metadata(path)
+    for position in range(metadata.num_row_groups):
+        repeated, batch_rows = _plan(metadata.row_group(position), columns)
+        with pq.ParquetFile(path, metadata=metadata, read_dictionary=repeated) as file:
+            for batch in file.iter_batches(batch_size=batch_rows, row_groups=[position], columns=names):
+                advance(batch.num_rows)
+                found = [batch.column(batch.schema.get_field_index(name)) for name in names]
+                yield from plain_batches(found, columns, names)
+
+
+def _plan(group: Any, columns: Sequence[Column]) -> tuple[list[str], int]:
+    """How to read a group of rows without much text at a time.
+
+    Returns:
+        The columns of text that is stored once and referred to, to be read that way; and how many rows at a time, fewer
+        where rows are long.
+    """
+    taken = dict.fromkeys((column.name for column in columns if column.holds in (Holds.TEXT, Holds.BYTES)), 0)
+    for place in range(group.num_columns):
+        chunk = group.column(place)
+        if chunk.path_in_schema in taken and chunk.physical_type == "BYTE_ARRAY":
+            taken[chunk.path_in_schema] += chunk.total_uncompressed_size
+    repeated = [name for name, size in taken.items() if 0 < size < _BYTES_OF_A_REFERENCE * group.num_rows]
+    written_out = sum(size for name, size in taken.items() if name not in repeated)
+    return repeated, max(1, min(BATCH_ROWS, group.num_rows * _READ_BYTES // max(1, written_out)))
 
 
 def row_count(path: str) -> int:

@@ -8,7 +8,8 @@ from typing import Any
 
 from dpselect.backends.columns import Column
 from dpselect.backends.frames.names import named_columns
-from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pc, plain
+from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pc
+from dpselect.backends.rows.plain import plain_batches
 from dpselect.errors import InvalidDataError, Shown
 
 
@@ -153,5 +154,4 @@ def _plain_batches(
 ) -> Iterator[RecordBatch]:
     for batch in batches:
         advance(batch.num_rows)
-        arrays = [plain(array, column.holds) for array, column in zip(batch.columns, columns, strict=True)]
-        yield pa.RecordBatch.from_arrays(arrays, names=names)
+        yield from plain_batches(batch.columns, columns, names)

@@ -11,7 +11,8 @@ import numpy as np
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.frames.names import named_columns
 from dpselect.backends.frames.objects import text_of_objects, text_of_strings
-from dpselect.backends.rows.arrow import BATCH_ROWS, Array, RecordBatch, holds_of, pa, plain
+from dpselect.backends.rows.arrow import BATCH_ROWS, Array, RecordBatch, holds_of, pa
+from dpselect.backends.rows.plain import plain
 
 _NUMPY_KINDS = {
     "b": Holds.BOOLEANS,

@@ -8,7 +8,8 @@ from typing import Any
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.frames.names import named_columns
-from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, plain
+from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa
+from dpselect.backends.rows.plain import plain_batches
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -39,12 +40,14 @@ class PolarsSource:
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """Slices of the columns asked for."""
-        asked = [self.frame.get_column(column.name) for column in columns]
+        import polars as pl
+
+        asked, newest = [self.frame.get_column(column.name) for column in columns], pl.CompatLevel.newest()
         for start in range(0, self.size(), BATCH_ROWS):
             slices = [column.slice(start, BATCH_ROWS) for column in asked]
             advance(len(slices[0]))
-            arrays = [plain(each.to_arrow(), column.holds) for each, column in zip(slices, columns, strict=True)]
-            yield pa.RecordBatch.from_arrays(arrays, names=[column.name for column in columns])
+            arrays = [each.to_arrow(compat_level=newest) for each in slices]  # text stays where it lies
+            yield from plain_batches(arrays, columns, [column.name for column in columns])
 
 
 def holds_of_series(column: Any) -> Holds:

@@ -13,9 +13,10 @@ from typing import Any
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
-from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa
+from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa, valid_text
 
-_BATCH = 1 << 17
+_BATCH, _BATCH_OF_TEXT = 1 << 17, 1 << 10
+"""Rows at a time; few of text, of which the engine hands out no more than 2 GiB together."""
 
 _UNLIKE = {"uuid": Holds.TEXT, "null": Holds.NOTHING, "bignum": Holds.DECIMALS, "interval": Holds.TIMES}
 """Types that narwhals has no word for, or another one."""
@@ -59,11 +60,17 @@ class DuckDBRelation:
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The rows, as far as they are asked for; every cast widens, or writes as text, and none can fail."""
-        schema = pa.schema([(column.name, ARROW_TYPES[column.holds]) for column in columns])
+        names, types = [column.name for column in columns], [ARROW_TYPES[column.holds] for column in columns]
         casts = [f"CAST({_quoted(c.name)} AS {_CASTS.get(c.holds, 'VARCHAR')}) AS {_quoted(c.name)}" for c in columns]
+        rows = _BATCH_OF_TEXT if any(column.holds in (Holds.TEXT, Holds.BYTES) for column in columns) else _BATCH
         with reading(self.shown):
-            for batch in self.relation.project(", ".join(casts)).to_arrow_reader(_BATCH):
-                yield pa.Table.from_batches([batch]).cast(schema).to_batches()[0]
+            for batch in self.relation.project(", ".join(casts)).to_arrow_reader(rows):
+                # Text comes as it lies in the relation, which need not be UTF-8.
+                found = [
+                    valid_text(array) if pa.types.is_large_string(type_) else array.cast(type_)
+                    for array, type_ in zip(batch.columns, types, strict=True)
+                ]
+                yield pa.RecordBatch.from_arrays(found, names=names)
                 advance(batch.num_rows)
 
 

@@ -66,33 +66,6 @@ def holds_of(type_: Any) -> Holds:
     return next((holds for matches, holds in _TESTS if matches(type_)), Holds.NESTED)
 
 
-def plain(column: Array, holds: Holds) -> Array:
-    """The column in the one type its kind is read as, in every table alike; no cast here can refuse a value."""
-    if isinstance(column, pa.ExtensionArray):
-        column = column.storage
-    if isinstance(column, pa.DictionaryArray):
-        column = column.dictionary_decode()
-    if holds is Holds.TEXT:
-        return valid_text(column)
-    if pa.types.is_decimal(column.type):
-        return decimal_text(column)
-    return column.cast(ARROW_TYPES[holds], safe=False)
-
-
-def decimal_text(column: Array) -> Array:
-    """Decimals as text without exponents, so that a number is written alike however many decimals its column has.
-
-    >>> decimal_text(pa.array(["0", "7"]).cast(pa.decimal128(9, 8))).to_pylist()
-    ['0.00000000', '7.00000000']
-    """
-    text = column.cast(pa.large_string())
-    has_exponent = pc.match_substring(text, "E")
-    if not pc.any(has_exponent).as_py():
-        return text
-    plainly = [format(number, "f") for number in column.filter(has_exponent).to_pylist()]
-    return pc.replace_with_mask(text, has_exponent, pa.array(plainly, text.type))
-
-
 def valid_text(column: Array) -> Array:
     """`column` as Arrow strings, with a null where the bytes are not UTF-8.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,7 @@ from dpselect.backends.columns import Column
 from dpselect.backends.contract import Grouping
 from dpselect.backends.rows import matching
 from dpselect.backends.rows.connection import Connection
-from dpselect.backends.rows.relation import Relation, group_lots, within_groups
+from dpselect.backends.rows.relation import Relation, among_first, group_lots, joined_lot, within_groups
 from dpselect.summaries import PublicDomain
 
 ROW_LOT = "row_lot"
@@ -33,18 +35,17 @@ def gathered(
 
     Returns:
         For each group its values, in no particular order. Eight bytes for each; whatever else is needed may spill to
-        disk.
+        disk, however the rows are spread over the units.
 
     Proof: ``proofs/unit_values.md``; with groups ``proofs/groups.md``.
     """
     rows = Relation(connection, unit=unit, grouping=grouping, lots=(ROW_LOT, *group_lots(grouping)))
     rows.compute("what", matching.number_expression(column.holds))
-    part = "" if grouping is None else ", part"
-    # Should two lots of a unit be equal, the values decide: which rows are kept is a function of the unit's own rows.
+    keys = ("who",) if grouping is None else ("who", "part")
+    kept = _one_of_each if max_rows_per_unit == 1 else partial(_several_of_each, most=max_rows_per_unit)
+    clipped = ", ".join(["greatest(?::DOUBLE, least(?::DOUBLE, what)) AS kept", *keys[1:]])
     found = connection.execute(
-        f"SELECT greatest(?::DOUBLE, least(?::DOUBLE, what)) AS kept{part} FROM ({within_groups(rows.sql, grouping)})"
-        f" QUALIFY row_number() OVER (PARTITION BY who{part} ORDER BY {ROW_LOT}, what) <= ?",
-        [domain.lower, domain.upper, max_rows_per_unit],
+        f"SELECT {clipped} FROM ({kept(within_groups(rows.sql, grouping), keys)})", [domain.lower, domain.upper]
     ).fetchnumpy()
     values = np.asarray(found["kept"], np.float64)
     return [values] if grouping is None else _split(values, np.asarray(found["part"], np.int64), len(grouping.groups))
@@ -53,3 +54,15 @@ def gathered(
 def _split(values: NDArray[np.float64], parts: NDArray[np.int64], groups: int) -> list[NDArray[np.float64]]:
     ends = np.cumsum(np.bincount(parts, minlength=groups))
     return np.split(values[np.argsort(parts, kind="stable")], ends[:-1])
+
+
+def _one_of_each(sql: str, keys: tuple[str, ...]) -> str:
+    """Of each unit (in each group) the row of `sql` with the smallest lot; not so much as two are held in memory."""
+    # Should two lots of a unit be equal, the values decide, in an order of all numbers that no other row can change.
+    lot = joined_lot(ROW_LOT, "hash(what)")
+    return f"SELECT {', '.join(keys)}, arg_min(what, {lot}) AS what FROM ({sql}) GROUP BY {', '.join(keys)}"
+
+
+def _several_of_each(sql: str, keys: tuple[str, ...], *, most: int) -> str:
+    """Of each unit (in each group) the rows of `sql` with the `most` smallest lots."""
+    return f"SELECT * FROM ({sql}) QUALIFY {among_first(most, keys, (ROW_LOT, 'what'))}"

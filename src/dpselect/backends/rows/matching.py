@@ -52,8 +52,6 @@ def unit_expression(holds: Holds) -> str:
     """SQL for who a row belongs to, from column ``unit`` as `known_units` left it; null if nobody."""
     if holds in (Holds.FLOATS, Holds.SHORT_FLOATS):
         return "CASE WHEN isnan(unit) THEN NULL ELSE unit END"
-    if holds is Holds.DECIMALS:  # 7.00 and 7.0 may come from two files with another number of decimals
-        return "CASE WHEN contains(unit, '.') THEN rtrim(rtrim(unit, '0'), '.') ELSE unit END"
     return "unit"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -101,10 +101,29 @@ def within_groups(sql: str, grouping: Grouping | None) -> str:
     """
     if grouping is None or not chooses(grouping):
         return sql
-    lots = f"SELECT *, {combined_lot(GROUP_LOT)} OVER (PARTITION BY who, part) AS drawn FROM ({sql})"
+    most = grouping.max_groups_per_unit
+    lots = f"SELECT who, part, {combined_lot(GROUP_LOT)} AS drawn FROM grouped GROUP BY who, part"
     # Should two lots be equal, the earlier group: which are chosen is a function of the unit's own rows.
-    ranked = "dense_rank() OVER (PARTITION BY who ORDER BY drawn, part)"
-    return f"SELECT * FROM ({lots}) QUALIFY {ranked} <= {grouping.max_groups_per_unit}"
+    if most == 1:
+        chosen = f"SELECT who, arg_min(part, {joined_lot('drawn', 'part')}) AS part FROM ({lots}) GROUP BY who"
+    else:
+        chosen = f"SELECT who, part FROM ({lots}) QUALIFY {among_first(most, ('who',), ('drawn', 'part'))}"
+    return f"WITH grouped AS MATERIALIZED ({sql}) SELECT grouped.* FROM grouped JOIN ({chosen}) USING (who, part)"
+
+
+def joined_lot(lot: str, then: str) -> str:
+    """SQL for a lot of 64 bits and, should two be equal, a number from 0 to 2^64 - 1 that decides."""
+    return f"({lot}::HUGEINT * {2**64}::HUGEINT + ({then})::HUGEINT)"
+
+
+def among_first(most: int, keys: Sequence[str], order: Sequence[str]) -> str:
+    """SQL for whether a row is among the first `most`, by `order`, of those it shares `keys` with.
+
+    All rows are sorted together and looked back upon, because that can spill to disk: a partition cannot, and how many
+    rows a unit has must not decide whether there is memory enough.
+    """
+    over = f"OVER (ORDER BY {', '.join([*keys, *order])})"
+    return "(" + " OR ".join(f"lag({key}, {most}) {over} IS DISTINCT FROM {key}" for key in keys) + ")"
 
 
 def columns_of(unit: Column, grouping: Grouping | None, **others: Column) -> Mapping[str, Column]:

@@ -72,7 +72,7 @@ class Scan:
     def reader(self) -> Any:
         """The stream."""
         fields = [(name, ARROW_TYPES[column.holds]) for name, column in self.columns.items()]
-        fields += [(name, pa.uint64()) for name in self.lots]
+        fields += [(name, pa.int64()) for name in self.lots]
         return pa.RecordBatchReader.from_batches(pa.schema(fields), self._batches())
 
     def _batches(self) -> Iterator[RecordBatch]:
@@ -93,7 +93,7 @@ class Scan:
         arrays = {name: read[column] for name, column in self.columns.items()}
         arrays["unit"] = matching.known_units(arrays["unit"], self.columns["unit"].holds)
         for name in self.lots:
-            arrays[name] = np.frombuffer(os.urandom(8 * rows), np.uint64)
+            arrays[name] = np.frombuffer(os.urandom(8 * rows), np.int64)
         return pa.RecordBatch.from_pydict(arrays)
 
     def _advance(self, amount: int) -> None:
