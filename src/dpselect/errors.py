@@ -174,10 +174,24 @@ class LedgerDamagedError(LedgerError):
     """No ledger, a damaged file, or entries that are not those once written."""
 
 
+_LONGEST = 60
+
+
 class Shown(str):
     """Text that is public and may stand in an error as it is (an option's name, a column's name, a shape)."""
 
     __slots__ = ()
+
+
+def typed(value: object) -> Shown:
+    """What an error may say of an argument that is the caller's own word and never data: a text as it is, if short.
+
+    >>> typed("dask"), typed("x" * 99), typed([41, 3])
+    ("'dask'", '<99 characters>', '<list>')
+    """
+    if not isinstance(value, str):
+        return Shown(describe(value))
+    return Shown(repr(value) if len(value) <= _LONGEST else f"<{len(value)} characters>")
 
 
 def describe(value: object) -> str:

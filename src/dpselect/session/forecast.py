@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -96,9 +95,7 @@ class Forecast:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values: what `to_json` writes."""
-        bound = self.error_bound
-        within = None if bound is None or math.isinf(bound) else bound
-        guarantee = self.guarantee
+        guarantee, sensitivity = self.guarantee, self.terms.sensitivity
         return {
             "task": self.terms.task,
             "column": self.column,
@@ -109,11 +106,16 @@ class Forecast:
                 "unit": guarantee.unit,
             },
             "event": encode(self.event),
-            "mechanism": {"name": self.terms.mechanism, "rounds": self.terms.rounds},
+            "mechanism": {
+                "name": self.terms.mechanism,
+                "rounds": self.terms.rounds,
+                "sensitivity": sensitivity.value,
+                "monotonic": sensitivity.monotonic,
+            },
             "candidates": dict(self.candidates),
             "arguments": dict(self.arguments),
             "groups": None if self.groups is None else dict(self.groups),
-            "error_bound": None if bound is None else {"within": within, "confidence": self.confidence},
+            "error_bound": answer_to(self.terms.task).error_bound(self),
             "account": self.account,
             "left": self.left,
             "is_answered": self.is_answered,
