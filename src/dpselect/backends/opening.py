@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from dpselect.backends.contract import Table
@@ -13,6 +14,9 @@ from dpselect.backends.lazy import lazy_table, postgres_table, postgres_table_na
 from dpselect.backends.lazy.scanning import scanned_parquet
 from dpselect.backends.rows import StreamTable
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe, typed
+
+_SCHEME = re.compile(r"(?!s3|gs|gcs|az|abfss?|hdfs|https?|ftp|file)[a-z][a-z0-9+.-]{1,19}://", re.IGNORECASE)
+"""Of the URL of a database, whose rest may hold a password."""
 
 ENGINES = ("duckdb", "polars", "spark")
 """What can read files: the first one all of them, the others Parquet."""
@@ -44,6 +48,10 @@ def open_table(
         raise InvalidParameterError("engine", typed(engine), expected)
     if is_server:
         return postgres_table(str(source), _checked_name(table))
+    if is_path and (scheme := _SCHEME.match(str(source))) and not os.path.exists(str(source)):
+        expected = "the path of a file, or a URL postgresql://user@host/database"
+        hint = "Other databases are asked as tables of Ibis, on the engines that docs/engines.md lists."
+        raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
     if table is not None:
         raise InvalidDataError("table", typed(table), "no table, as the source is one itself")
     if is_path:

@@ -51,7 +51,7 @@ def _decimal(text: str) -> float | Fraction:
         raise ValueError(expected) from None
     if not number.is_finite() or nearest in (float("inf"), float("-inf")):
         return nearest  # refused by the question, in its own words
-    if number and not (-400 < number.adjusted() and len(text) <= 400):
+    if number and not (number.adjusted() > -400 and len(text) <= 400):
         raise ValueError(expected)
     exact = Fraction(number)
     return nearest if Fraction(repr(nearest)) == exact else exact

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from cyclopts import App, CycloptsError, MissingArgumentError
 
@@ -44,7 +43,7 @@ def names_of(app: App, arguments: Sequence[str]) -> Names:
 def in_words(error: SelectionError, names: Names) -> str:
     """What `error` says, of options instead of arguments."""
     if not isinstance(error, InvalidParameterError):
-        return _translated(str(error), names)
+        return str(error)
     name = names.get(error.name.replace("-", "_"), error.name)
     came = f"{name} is missing" if error.got == "None" else f"{name}={error.got}"
     return f"{came}: expected {_translated(f'{error.expected}. {error.hint}', names)}".rstrip()

@@ -12,6 +12,7 @@ from dpselect.accounting.events import encode
 from dpselect.answers import answer_to
 from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.ledger.question import Question
+from dpselect.ledger.records import epsilon_left
 from dpselect.privacy import Guarantee
 from dpselect.release import CONFIDENCE
 from dpselect.session.spending import Payer, run_of
@@ -91,7 +92,7 @@ class Forecast:
         if self.is_answered:
             return f"Answered before under this request: account {self.account} would be charged nothing."
         verb = "accept" if self.fits else "refuse"
-        return f"Account {self.account} would {verb} it: it has epsilon = {self.left!r} left."
+        return f"Account {self.account} would {verb} it: it has {epsilon_left(self.left or 0.0)} left."
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values: what `to_json` writes."""
