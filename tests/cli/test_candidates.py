@@ -151,9 +151,9 @@ def test_prices_and_dates_of_a_column(tmp_path: Path) -> None:
     codes.write_text("price,day\n4.99,2026-12-01\n10,2026-12-08\n")
     assert parsed_prices(f"@{codes}:price", private=PRIVATE) == [4.99, 10]
     assert parsed_dates(f"@{codes}:day", private=PRIVATE) == ["2026-12-01", "2026-12-08"]
-    with pytest.raises(InvalidCandidatesError, match="^prices=<2 texts>: expected numbers"):
+    with pytest.raises(InvalidCandidatesError, match=r"^prices=<2 texts>: expected numbers"):
         parsed_prices(f"@{codes}:day", private=PRIVATE)
-    with pytest.raises(InvalidCandidatesError, match="^dates=.*one of the columns 'price', 'day'"):
+    with pytest.raises(InvalidCandidatesError, match=r"^dates=.*one of the columns 'price', 'day'"):
         parsed_dates(f"@{codes}:days", private=PRIVATE)
     typed = tmp_path / "codes.parquet"
     pq.write_table(pa.table({"price": [4.99, 10.0], "day": [date(2026, 12, 1), date(2026, 12, 8)]}), typed)
