@@ -35,7 +35,7 @@ help:
 	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
 	@echo 'make paper     the studies in examples: the permute-and-flip paper, releasing a whole distribution'
 	@echo 'make docs      the documents as a site, in docs/_build'
-	@echo 'make readme    run the demo, a plan and a budget, and put their output into README.md'
+	@echo 'make readme    run the commands that README.md and docs show, and put in what they print'
 	@echo 'make clean     remove environments and build products'
 
 demo: $(VENV)/.product
@@ -77,6 +77,8 @@ readme: $(VENV)/.product
 		| $(BIN)/python docs/blocks.py README.md plan
 	{ echo '$(FENCE)' && examples/budget_in_two_shells.sh $(BIN)/dpselect && echo '$(FENCE)'; } \
 		| $(BIN)/python docs/blocks.py README.md budget
+	$(BIN)/python docs/commands.py | $(BIN)/python docs/blocks.py docs/command-line.md commands
+	$(BIN)/python docs/consoles.py docs/*.md docs/tasks/*.md
 
 clean:
 	rm -rf $(VENV) $(BENCH) rust/target docs/_build src/dpselect/_native/_core*.so

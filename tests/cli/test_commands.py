@@ -339,7 +339,7 @@ def test_help_and_version(capsys: Captured) -> None:
 def test_help_of_a_price(capsys: Captured) -> None:
     status, out, err = run(capsys, "price", "--help")
     assert (status, err) == (0, "")
-    assert "dpselect best-price offers.csv offer" in out
+    assert "dpselect best-price adult.csv capital_gain" in out
     for option in ("--unit", "--prices", "--bounds", "--epsilon", "--max-rows-per-unit", "--json"):
         assert option in out
 

@@ -25,7 +25,8 @@ from dpselect.cli.wording import in_words, missing, names_of
 BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = REFUSED, 1, 130, 141
 
 _ABOUT = """\
-Differentially private selection from tables.
+Differentially private selection from tables. The files of the examples are in
+examples/data of a checkout.
 
 The ten pages that most sessions opened, protecting each session with epsilon 1:
 
@@ -36,7 +37,8 @@ Each run spends its epsilon; several runs on the same data add up. A ledger adds
 them up, and refuses what was not promised: dpselect ledger --help, and the
 options --ledger and --account of every question.
 
-How good such an answer will be, known before anything is spent and without looking at the data:
+How good such an answer will be, known before anything is spent and without
+looking at the data:
 
     dpselect plan --candidates-count 41270 --monotonic
 """

@@ -69,7 +69,7 @@ def top_k(
     """The K values that the most units have, best first.
 
     dpselect top-k clicks.parquet page 10 \\
-        --unit session --candidates @pages.txt --epsilon 1
+        --unit session --candidates 1..41270 --epsilon 1
 
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob such as 'clicks/*.parquet', or a PostgreSQL URL.

@@ -180,8 +180,8 @@ def best_price(
 ) -> int:
     """The price that earns the most, if everybody buys whose offer is at least the price.
 
-    dpselect best-price offers.csv offer \\
-        --unit customer --prices 4.99,9.99,19.99 --epsilon 0.5
+    dpselect best-price adult.csv capital_gain \\
+        --unit person_id --prices 500,1000,2500,5000,7000 --epsilon 1
 
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob such as 'offers/*.parquet', or a PostgreSQL URL.
