@@ -34,7 +34,7 @@ help:
 	@echo 'make bench     ratios against peers, into README.md and docs/benchmarks.md (BIG=1: also 10^8 scores)'
 	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
 	@echo 'make paper     the studies in examples: the permute-and-flip paper, releasing a whole distribution'
-	@echo 'make docs      the documents as a site, in docs/_build'
+	@echo 'make docs      the documents as a site: docs/_build/index.html'
 	@echo 'make readme    run the commands that README.md and docs show, and put in what they print'
 	@echo 'make clean     remove environments and build products'
 
@@ -69,6 +69,8 @@ paper: $(VENV)/.paper
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --conf-dir docs . docs/_build
+	@echo '<!doctype html><meta http-equiv="refresh" content="0; url=./docs/index.html">' > docs/_build/index.html
+	@echo 'Open docs/_build/index.html'
 
 readme: $(VENV)/.product
 	{ echo '$(FENCE)' && echo '$$ $(DEMO)' && COLUMNS=110 $(BIN)/$(DEMO) && echo '$(FENCE)'; } \

@@ -15,6 +15,8 @@ from dpselect.cli.main import app, questions
 Line = tuple[str, str]
 """An argument or an option, and what it means."""
 
+_OPTION = re.compile(r"(?<![\w`-])(--[a-z][a-z-]*)")
+
 _NAMED = {"int": "INTEGER", "float": "NUMBER", "str": "TEXT", "Path": "FILE"}
 """What a value of a type is called."""
 
@@ -81,7 +83,8 @@ def _called(hint: object) -> str:
 
 
 def _item(line: Line) -> str:
-    return f"- {line[0]}: {line[1]}"
+    name, said = line
+    return f"- {name}: " + _OPTION.sub(r"`\1`", said)
 
 
 def _spaced(parts: Sequence[str]) -> Iterator[str]:
