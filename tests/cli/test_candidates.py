@@ -170,8 +170,10 @@ def test_the_private_table_lists_no_candidates(private: str, tmp_path: Path) -> 
     for text in (f"@{table}:page", f"@{tmp_path}/linked.csv:page", f"@{tmp_path}/./visits.csv"):
         with pytest.raises(InvalidCandidatesError, match="a public file, not the table that is asked"):
             parsed(text, kind=None, private=asked)
-    with pytest.raises(InvalidCandidatesError, match="a public file"):
-        parsed_prices(f"@{table}", private=asked)
+    for text in (f"@{table}", f"@{table}:page"):
+        for read in (parsed_prices, parsed_dates):
+            with pytest.raises(InvalidCandidatesError, match="a public file"):
+                read(text, private=asked)
     public = tmp_path / "codes.txt"
     public.write_text("3\n1\n")
     assert parsed(f"@{public}", kind=None, private=asked) == [3, 1]  # another file is none of it
