@@ -34,8 +34,8 @@ help:
 	@echo 'make bench     ratios against peers, into README.md and docs/benchmarks.md (BIG=1: also 10^8 scores)'
 	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
 	@echo 'make paper     the studies in examples: the permute-and-flip paper, releasing a whole distribution'
-	@echo 'make docs      the documents as a site, in docs/_build'
-	@echo 'make readme    run the demo, a plan and a budget, and put their output into README.md'
+	@echo 'make docs      the documents as a site: docs/_build/index.html'
+	@echo 'make readme    run the commands that README.md and docs show, and put in what they print'
 	@echo 'make clean     remove environments and build products'
 
 demo: $(VENV)/.product
@@ -69,6 +69,8 @@ paper: $(VENV)/.paper
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --conf-dir docs . docs/_build
+	@echo '<!doctype html><meta http-equiv="refresh" content="0; url=./docs/index.html">' > docs/_build/index.html
+	@echo 'Open docs/_build/index.html'
 
 readme: $(VENV)/.product
 	{ echo '$(FENCE)' && echo '$$ $(DEMO)' && COLUMNS=110 $(BIN)/$(DEMO) && echo '$(FENCE)'; } \
@@ -77,6 +79,8 @@ readme: $(VENV)/.product
 		| $(BIN)/python docs/blocks.py README.md plan
 	{ echo '$(FENCE)' && examples/budget_in_two_shells.sh $(BIN)/dpselect && echo '$(FENCE)'; } \
 		| $(BIN)/python docs/blocks.py README.md budget
+	$(BIN)/python docs/commands.py | $(BIN)/python docs/blocks.py docs/command-line.md commands
+	$(BIN)/python docs/consoles.py docs/*.md docs/tasks/*.md
 
 clean:
 	rm -rf $(VENV) $(BENCH) rust/target docs/_build src/dpselect/_native/_core*.so

@@ -7,6 +7,7 @@ ROOT = Path(__file__).parents[1]
 
 project = "dpselect"
 author = "The dpselect contributors"
+copyright = author  # the name that Sphinx wants
 version = release = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 
 extensions = [
@@ -20,13 +21,16 @@ include_patterns = ["*.md", "docs/*.md", "docs/tasks/*.md", "docs/decisions/*.md
 include_patterns += ["examples/paper/README.md", "examples/densities/README.md"]
 exclude_patterns = ["docs/_build"]
 
-suppress_warnings = ["misc.highlighting_failure"]  # the README's picture, in a language that GitHub draws
 myst_enable_extensions = ["amsmath", "dollarmath"]
 myst_heading_anchors = 3
 
 napoleon_use_ivar = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
+# As they are written, not what they stand for.
+_WRITTEN = ("ScoresLike", "FloatArray", "IntArray", "NumericArray", "PointScore", "VectorScore", "Score")
+autodoc_type_aliases = {name: name for name in _WRITTEN} | {"npt.ArrayLike": "ArrayLike"}
+autodoc_typehints_description_target = "documented"
 autoclass_content = "both"
 
 bibtex_bibfiles = ["references.bib"]

@@ -3,11 +3,11 @@
 # Usage: examples/budget_in_two_shells.sh path/to/dpselect
 set -euo pipefail
 program=$(realpath "$1")
-clicks=$(realpath "$(dirname "$0")/data/clicks.parquet")
+examples=$(realpath "$(dirname "$0")")
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
 cd "$folder"
-ln -s "$clicks" clicks.parquet
+ln -s "$examples" examples  # so that the commands are those of a checkout
 export COLUMNS=110
 
 # Each shell is a process of its own, which knows nothing of the other but the file of the ledger.
@@ -16,10 +16,10 @@ shell() {
         shell "$program" "$@"
 }
 
-question='clicks.parquet page --unit session --candidates 1..41270'
+question='examples/data/clicks.parquet page --unit session --candidates 1..41270'
 budget='--ledger sqlite:///budget.db --account clicks'
 shell 'ledger open sqlite:///budget.db clicks --epsilon 1 --unit session' \
     "most-common $question --epsilon 0.75 $budget"
 echo
 echo '# the next day, in another shell'
-shell "top-k ${question/page/page 3} --epsilon 0.5 $budget" 'ledger history sqlite:///budget.db clicks'
+shell "top-k ${question/ page/ page 3} --epsilon 0.5 $budget" 'ledger history sqlite:///budget.db clicks'

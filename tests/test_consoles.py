@@ -1,46 +1,25 @@
-"""What the documents show of a terminal is what the commands print.
+"""What the documents show of a terminal is what the commands print; see ``docs/consoles.py``.
 
-In a block marked ``console`` each line that begins with ``$ dpselect`` is run from the root of the repository, and what
-follows up to the next ``$`` has to be all that is printed. Other commands are shown, not run. A document shows no
-answer that could come out otherwise with a probability above 1e-9.
+A document shows no answer that could come out otherwise with a probability above 1e-9.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-from dataclasses import dataclass
+import subprocess
 from pathlib import Path
 
 import pytest
+from docs.blocks import held
+from docs.commands import QUESTIONS, reference
+from docs.consoles import DOCUMENTS, Shown, shown_in
 
 from dpselect.cli import main
+from dpselect.cli.main import app
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "tasks").glob("*.md")])
-BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
-COMMAND = "$ dpselect "
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A command of a document, and what it is shown to print."""
-
-    document: str
-    command: str
-    output: str
-
-
-def shown_in(document: str, text: str) -> list[Shown]:
-    """The commands of all console blocks, lines that end in a backslash joined."""
-    found: list[Shown] = []
-    for block in BLOCK.findall(text):
-        for part in re.split(r"^(?=\$ )", block.replace("\\\n", " "), flags=re.MULTILINE):
-            command, _, output = part.partition("\n")
-            if command.startswith(COMMAND):
-                found.append(Shown(document, command.removeprefix(COMMAND), output.rstrip()))
-    return found
-
 
 ALL = [each for path in DOCUMENTS for each in shown_in(path.name, path.read_text(encoding="utf-8"))]
 
@@ -63,5 +42,48 @@ def test_commands_are_found_and_joined() -> None:
     ]
 
 
-def test_documents_have_consoles() -> None:
-    assert len(ALL) >= 3
+def test_every_task_has_a_page_that_shows_a_command() -> None:
+    tasks = {f"{path.stem}.md" for path in (ROOT / "docs" / "tasks").glob("*.md")}
+    assert tasks - {each.document for each in ALL} == set()
+
+
+def test_the_shell_numbers_the_rows_of_a_table(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^    (awk .*)$", page, re.MULTILINE)
+    (tmp_path / "people.csv").write_text('age,job\n37,"a, b"\n41,c\n')
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True, timeout=30)
+    assert (tmp_path / "numbered.csv").read_text() == 'row,age,job\n1,37,"a, b"\n2,41,c\n'
+
+
+LINE = re.compile(r"^\|[^|]*\| `([a-z-]+ [^`]*\.(?:csv|parquet) [^`]*)` \|", re.MULTILINE)
+TABLE = LINE.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("command", TABLE)
+def test_a_question_of_the_readme_can_be_asked(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT / "examples" / "data")
+    assert os.path.exists(command.split()[1])
+    assert main([*shlex.split(command), "--dry-run"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_the_table_of_the_readme_is_found() -> None:
+    assert {command.split()[0] for command in TABLE} == {*QUESTIONS} - {"quantile"}
+
+
+def test_the_reference_of_the_command_line_is_that_of_the_commands() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert held(page, "commands") == reference(), "make readme puts it right"
+
+
+def test_every_command_and_option_is_in_the_reference() -> None:
+    said = reference()
+    commands = {name: app[name] for name in app if not name.startswith("-") and name not in ("ledger", "price")}
+    commands |= {f"ledger {name}": app["ledger"][name] for name in app["ledger"] if not name.startswith("-")}
+    assert len(commands) >= len(QUESTIONS) + 11
+    for name, command in commands.items():
+        assert re.search(rf"^### `{name}[ `]", said, re.MULTILINE)
+        for argument in command.assemble_argument_collection():
+            assert argument.name in ("*", "SOURCE") or f"- `{argument.name}" in said

@@ -166,3 +166,9 @@ def test_the_readme_shows_the_output_of_the_demo() -> None:
     shown = TEXTS["README.md"].partition("<!-- demo:start -->")[2].partition("<!-- demo:end -->")[0]
     rows = re.findall(r"^\D*(\d+)\D+(\d+)\D*$", shown, flags=re.MULTILINE)
     assert [int(rank) for rank, page in rows if 1 <= int(page) <= 41270][:10] == list(range(1, 11))
+
+
+def test_the_interface_page_has_every_public_name() -> None:
+    page = TEXTS["docs/interface.md"]
+    for name in set(dpselect.__all__) - {"__version__"}:
+        assert re.search(rf"^\.\. auto\w+:: dpselect\.{name}$", page, re.MULTILINE), name

@@ -167,4 +167,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LOADED_ON_USE})
+    return sorted(__all__)

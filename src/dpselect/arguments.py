@@ -10,7 +10,7 @@ from fractions import Fraction
 from numbers import Integral, Rational
 from typing import cast
 
-from dpselect.errors import InvalidParameterError, Shown, describe
+from dpselect.errors import InvalidParameterError, Shown, describe, typed
 
 _POSITIVE = "a finite number > 0"
 
@@ -159,7 +159,7 @@ def memory_size(value: object, name: str) -> int:
     elif isinstance(value, Integral):
         size = int(value)  # True is one byte: too few
     if size is None or not SMALLEST_MEMORY <= size < 2**63:
-        raise InvalidParameterError(name, value, expected)
+        raise InvalidParameterError(name, typed(value), expected)
     return size
 
 

@@ -92,7 +92,7 @@ class MissingExtraError(SelectionError, ImportError):
     """A part that needs an optional package was asked for, and the package is not installed.
 
     >>> str(MissingExtraError("plots", "plots"))
-    "plots need the extra: pip install 'dpselect[plots]'"
+    "plots need the extra 'plots'; in a checkout of dpselect: pip install '.[plots]'"
     """
 
     def __init__(self, what: str, extra: str) -> None:
@@ -100,7 +100,7 @@ class MissingExtraError(SelectionError, ImportError):
         self.what, self.extra = what, extra
 
     def __str__(self) -> str:
-        return f"{self.what} need the extra: pip install 'dpselect[{self.extra}]'"
+        return f"{self.what} need the extra {self.extra!r}; in a checkout of dpselect: pip install '.[{self.extra}]'"
 
 
 class InvalidAccountError(InvalidParameterError):
@@ -174,10 +174,24 @@ class LedgerDamagedError(LedgerError):
     """No ledger, a damaged file, or entries that are not those once written."""
 
 
+_LONGEST = 60
+
+
 class Shown(str):
     """Text that is public and may stand in an error as it is (an option's name, a column's name, a shape)."""
 
     __slots__ = ()
+
+
+def typed(value: object) -> Shown:
+    """What an error may say of an argument that is the caller's own word and never data: a text as it is, if short.
+
+    >>> typed("dask"), typed("x" * 99), typed([41, 3])
+    ("'dask'", '<99 characters>', '<list>')
+    """
+    if not isinstance(value, str):
+        return Shown(describe(value))
+    return Shown(repr(value) if len(value) <= _LONGEST else f"<{len(value)} characters>")
 
 
 def describe(value: object) -> str:

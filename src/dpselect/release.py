@@ -142,20 +142,13 @@ class Release:
                 "monotonic": self.monotonic,
             },
             "candidates": dict(self.candidates),
-            "error_bound": self._error_bound(),
+            "error_bound": answer_to(self.task).error_bound(self),
             **arguments,
             **({} if self.groups is None else {"groups": dict(self.groups)}),
             "proofs": list(self.proofs),
             "version": self.version,
             "time": self.time.astimezone(UTC).isoformat(timespec="seconds"),
         }
-
-    def _error_bound(self) -> dict[str, Any] | None:
-        if self.error_bound is None:
-            return None
-        within = self.error_bound if math.isfinite(self.error_bound) else None
-        of = answer_to(self.task).error_unit(self)
-        return {"within": within, "confidence": self.confidence} | ({"unit": of} if of else {})
 
     def rows(self) -> tuple[str, list[tuple[str, Value]]]:
         """The answer as a table of two columns: what the first says, and a value for each of its entries."""

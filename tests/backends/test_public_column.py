@@ -28,6 +28,8 @@ def test_values_come_once_and_in_order(tmp_path: Path) -> None:
     assert dps.candidates_from(path, column="code") == [7, 3, 10]
     assert dps.candidates_from(str(path), column="code", kind="text") == ["7", "3", "10"]
     assert dps.candidates_from(path, column="code", kind="numbers") == [7.0, 3.0, 10.0]
+    assert dps.candidates_from(path, column="code", kind="number") == [7.0, 3.0, 10.0]
+    assert dps.candidates_from(path, column="code", kind="integer") == [7, 3, 10]
     assert dps.candidates_from(path, column="name") == ["seven", "three", "again", "ten"]
 
 
@@ -68,7 +70,7 @@ def test_parquet(tmp_path: Path) -> None:
         ("a\n2026-13-01\n", {"column": "a", "kind": "dates"}, "<line 2>: expected dates"),
         ("a\ntrue\nno\n", {"column": "a", "kind": "booleans"}, "<line 3>: expected booleans"),
         ('a\n"x\n', {"column": "a"}, "a readable file"),
-        (CODES, {"column": "code", "kind": "codes"}, "kind='codes': expected one of 'whole numbers'"),
+        (CODES, {"column": "code", "kind": "codes"}, "kind='codes': expected one of 'integer', 'number', 'text'"),
     ],
 )
 def test_refused(tmp_path: Path, text: str, arguments: dict[str, Any], reason: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +77,12 @@ def test_a_header_without_rows_is_a_table(tmp_path: Path) -> None:
         (b"unit,value\r1,2\r", "a text file with line breaks"),
         (b"un\xffit,value\n1,2\n", "a first line in UTF-8"),
         (b'"unit,value\n1,2\n', "a first line in UTF-8"),
-        (b"unit;value\n1;2\n", "at least two columns"),
+        (
+            b"unit;value\n1;2\n",
+            "at least two columns, a unit and a value, separated by commas. It looks",
+        ),
+        (b"unit\tvalue\n1\t2\n", "separated by tabs. Convert it first, in Python: import duckdb; duckdb.read_csv("),
+        (b"unit,a,b,a\n1,2,3,4\n", "Columns 2 and 4 have the same name"),
         (b"unit\n1\n", "at least two columns"),
         (b"\n1,2\n", "at least two columns"),
         (b"value,value\n1,2\n", "columns with different names"),
@@ -194,3 +201,27 @@ def test_candidates_that_no_value_could_equal(tmp_path: Path, type_: Any, candid
     with pytest.raises(InvalidDataError) as caught:
         count(path, candidates)
     assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["sqlite:///x.sqlite", "mysql://ann:secret@db/shop", "duckdb:///x.db"])
+def test_of_databases_only_postgresql_is_read_by_its_url(url: str) -> None:
+    with pytest.raises(InvalidDataError, match=r"postgresql://user@host/database.*Other databases.*Ibis") as refused:
+        open_table(url, table="visits")
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("t.tsv", "duckdb.read_csv"), ("t.JSON", ".jsonl"), ("t.xlsx", "Save the sheet"), ("t.csv.gz", "Decompress it")],
+)
+def test_other_formats_come_with_a_way_out(name: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"unit\tvalue\n1\t2\n")
+    assert said in refusal(tmp_path / name)
+
+
+def test_the_way_out_of_another_separator_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("old.csv").write_text('unit;value\n007;"a;b, c"\n')
+    hint = refusal("old.csv").partition("in Python: ")[2]
+    subprocess.run([sys.executable, "-c", hint], check=True, timeout=60)
+    assert Path("new.csv").read_text().splitlines() == ["unit,value", '007,"a;b, c"']

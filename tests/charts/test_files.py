@@ -126,7 +126,7 @@ def test_without_the_extra_every_chart_says_how_to_get_it(monkeypatch: pytest.Mo
     for ask in (charts.altair, small, lambda: mechanism.plot_pmf([1, 2])):
         with pytest.raises(MissingExtraError) as refusal:
             ask()
-        assert str(refusal.value) == "plots need the extra: pip install 'dpselect[plots]'"
+        assert str(refusal.value) == "plots need the extra 'plots'; in a checkout of dpselect: pip install '.[plots]'"
         assert isinstance(refusal.value, ImportError)
         assert isinstance(refusal.value, dps.SelectionError)
     assert str(pickle.loads(pickle.dumps(refusal.value))) == str(refusal.value)
@@ -136,7 +136,7 @@ def test_without_the_extra_every_chart_says_how_to_get_it(monkeypatch: pytest.Mo
 def test_without_the_renderer_pictures_say_how_to_get_it(suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     chart = small()
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(MissingExtraError, match=re.escape("dpselect[plots]")):
+    with pytest.raises(MissingExtraError, match=re.escape("'.[plots]'")):
         saved(chart, suffix)
     assert saved(chart, ".json")
 

@@ -6,9 +6,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from dpselect.cli.candidates import parsed, parsed_prices
+from dpselect.cli.candidates import parsed, parsed_dates, parsed_prices
 from dpselect.errors import InvalidCandidatesError
 from dpselect.summaries import CandidateKind
 
@@ -127,6 +129,38 @@ def test_a_column_of_a_public_table(tmp_path: Path) -> None:
     assert parsed(f"@{odd}", kind=None, private=PRIVATE) == ["red", "blue"]
 
 
+def test_a_table_needs_the_name_of_a_column(tmp_path: Path) -> None:
+    codes = tmp_path / "codes.csv"
+    codes.write_text("code,name\n3,c\n1,a\n")
+    typed = tmp_path / "codes.parquet"
+    pq.write_table(pa.table({"code": [3, 1]}), typed)
+    lines = tmp_path / "codes.jsonl"
+    lines.write_text('{"code": 3}\n')
+    for path, columns in (
+        (codes, "Its columns are 'code', 'name'"),
+        (typed, "Its columns are 'code'"),
+        (lines, "a line"),
+    ):
+        for read in (parsed_prices, parsed_dates, lambda text, private: parsed(text, kind=None, private=private)):
+            with pytest.raises(InvalidCandidatesError, match=columns):
+                read(f"@{path}", private=PRIVATE)
+
+
+def test_prices_and_dates_of_a_column(tmp_path: Path) -> None:
+    codes = tmp_path / "codes.csv"
+    codes.write_text("price,day\n4.99,2026-12-01\n10,2026-12-08\n")
+    assert parsed_prices(f"@{codes}:price", private=PRIVATE) == [4.99, 10]
+    assert parsed_dates(f"@{codes}:day", private=PRIVATE) == ["2026-12-01", "2026-12-08"]
+    with pytest.raises(InvalidCandidatesError, match=r"^prices=<2 texts>: expected numbers"):
+        parsed_prices(f"@{codes}:day", private=PRIVATE)
+    with pytest.raises(InvalidCandidatesError, match=r"^dates=.*one of the columns 'price', 'day'"):
+        parsed_dates(f"@{codes}:days", private=PRIVATE)
+    typed = tmp_path / "codes.parquet"
+    pq.write_table(pa.table({"price": [4.99, 10.0], "day": [date(2026, 12, 1), date(2026, 12, 8)]}), typed)
+    assert parsed_prices(f"@{typed}:price", private=PRIVATE) == [4.99, 10.0]
+    assert parsed_dates(f"@{typed}:day", private=PRIVATE) == [date(2026, 12, 1), date(2026, 12, 8)]
+
+
 @pytest.mark.parametrize("private", ["{}/visits.csv", "{}/visi*.csv", "{}/**/*.csv", "{}/linked.csv"])
 def test_the_private_table_lists_no_candidates(private: str, tmp_path: Path) -> None:
     table = tmp_path / "visits.csv"
@@ -136,8 +170,10 @@ def test_the_private_table_lists_no_candidates(private: str, tmp_path: Path) -> 
     for text in (f"@{table}:page", f"@{tmp_path}/linked.csv:page", f"@{tmp_path}/./visits.csv"):
         with pytest.raises(InvalidCandidatesError, match="a public file, not the table that is asked"):
             parsed(text, kind=None, private=asked)
-    with pytest.raises(InvalidCandidatesError, match="a public file"):
-        parsed_prices(f"@{table}", private=asked)
+    for text in (f"@{table}", f"@{table}:page"):
+        for read in (parsed_prices, parsed_dates):
+            with pytest.raises(InvalidCandidatesError, match="a public file"):
+                read(text, private=asked)
     public = tmp_path / "codes.txt"
     public.write_text("3\n1\n")
     assert parsed(f"@{public}", kind=None, private=asked) == [3, 1]  # another file is none of it

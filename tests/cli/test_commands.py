@@ -87,7 +87,7 @@ def test_json_of_a_quantile(capsys: Captured) -> None:
 
 
 def test_a_price_for_people(capsys: Captured) -> None:
-    status, out, err = run(capsys, "price", *GAIN, "--prices", "5000,7000,8000.5")
+    status, out, err = run(capsys, "best-price", *GAIN, "--prices", "5000,7000,8000.5")
     assert (status, err) == (0, "")
     assert out.splitlines() == [
         "    answer  capital_gain",
@@ -102,7 +102,7 @@ def test_a_price_for_people(capsys: Captured) -> None:
 
 
 def test_a_price_between_bounds(capsys: Captured) -> None:
-    status, out, err = run(capsys, "price", *GAIN, "--bounds", "500", "1e4", "--max-rows-per-unit", "2")
+    status, out, err = run(capsys, "best-price", *GAIN, "--bounds", "500", "1e4", "--max-rows-per-unit", "2")
     assert (status, err) == (0, "")
     head, value, *rest = out.splitlines()
     assert head == "    answer  capital_gain"
@@ -114,7 +114,7 @@ def test_a_price_between_bounds(capsys: Captured) -> None:
         "Drawn by PriceMechanism, out of all prices from 500 to 10000, from at most 2 rows of each person_id. "
         "Nothing was charged to a ledger: releases on the same data add up.",
     ]
-    _, out, _ = run(capsys, "price", *GAIN, "--bounds", "0", "9.5", "--json")
+    _, out, _ = run(capsys, "best-price", *GAIN, "--bounds", "0", "9.5", "--json")
     certificate = json.loads(out)
     assert certificate["candidates"] == {"source": "bounds", "lower": 0.0, "upper": 9.5}
     assert (certificate["error_bound"], certificate["mechanism"]["sensitivity"]) == (None, 9.5)
@@ -123,7 +123,7 @@ def test_a_price_between_bounds(capsys: Captured) -> None:
 def test_json_of_a_price(capsys: Captured, tmp_path: Path) -> None:
     names = tmp_path / "prices.txt"
     names.write_text("7000\n500.5\n")
-    status, out, err = run(capsys, "price", *GAIN, "--prices", f"@{names}", "--max-rows-per-unit", "2", "--json")
+    status, out, err = run(capsys, "best-price", *GAIN, "--prices", f"@{names}", "--max-rows-per-unit", "2", "--json")
     assert (status, err) == (0, "")
     certificate = json.loads(out)
     assert certificate["value"] == 7000
@@ -150,10 +150,10 @@ def test_a_density_for_people(capsys: Captured) -> None:
     assert (status, err) == (0, "")
     # The noise of 3 counts at epsilon 1000 is 0.
     assert out.splitlines() == [
-        "from  age",
-        "   0  0.562759",
-        "  40  0.433525",
-        "  80  0.003716",
+        "      bin  age",
+        "  0 to 40  0.562759",
+        " 40 to 80  0.433525",
+        "80 to 120  0.003716",
         "",
         "Differentially private: epsilon = 1000, when one person_id is added or removed.",
         "With 99% confidence the noisy count of each bin is within 0 of the truth, "
@@ -233,10 +233,10 @@ BAD: list[tuple[list[str], str]] = [
     (["most-common", CLICKS, "page", "surplus", *COMMON], "surplus"),
     (["most-common", CLICKS, "page", *COMMON, "--json=perhaps"], "--json"),
     (["most-common", CLICKS, "page", *COMMON[:-1], "one"], "--epsilon"),
-    (["most-common", CLICKS, "page", *COMMON[:-1], "0"], "epsilon=0.0"),
-    (["most-common", CLICKS, "page", *COMMON[:-1], "-1"], "epsilon=-1.0"),
-    (["most-common", CLICKS, "page", *COMMON[:-1], "nan"], "epsilon=nan"),
-    (["most-common", CLICKS, "page", *COMMON[:-1], "inf"], "epsilon=inf"),
+    (["most-common", CLICKS, "page", *COMMON[:-1], "0"], "--epsilon=0.0"),
+    (["most-common", CLICKS, "page", *COMMON[:-1], "-1"], "--epsilon=-1.0"),
+    (["most-common", CLICKS, "page", *COMMON[:-1], "nan"], "--epsilon=nan"),
+    (["most-common", CLICKS, "page", *COMMON[:-1], "inf"], "--epsilon=inf"),
     (["most-common", CLICKS, "pages", *COMMON], "Did you mean 'page'?"),
     (["most-common", CLICKS, "session", *COMMON], "another column than the unit"),
     (["most-common", "nowhere.csv", "page", *COMMON], "an existing file"),
@@ -247,69 +247,69 @@ BAD: list[tuple[list[str], str]] = [
     (["most-common", CLICKS, "page", "--unit", "session", "--epsilon", "1", "--candidates", "1,1"], "duplicates"),
     (["most-common", CLICKS, "page", "--unit", "session", "--epsilon", "1", "--candidates", "@gone"], "@gone"),
     (["top-k", CLICKS, "page", "ten", *COMMON], "K"),
-    (["top-k", CLICKS, "page", "0", *COMMON], "k=0"),
-    (["top-k", CLICKS, "page", "-3", *COMMON], "k=-3"),
-    (["top-k", CLICKS, "page", "41271", *COMMON], "k=41271"),
+    (["top-k", CLICKS, "page", "0", *COMMON], "K=0"),
+    (["top-k", CLICKS, "page", "-3", *COMMON], "K=-3"),
+    (["top-k", CLICKS, "page", "41271", *COMMON], "K=41271"),
     (["top-k", CLICKS, "page", "1.5", *COMMON], "K"),
-    (["top-k", CLICKS, "page", "3", *COMMON, "--delta", "1"], "delta=1.0"),
+    (["top-k", CLICKS, "page", "3", *COMMON, "--delta", "1"], "--delta=1.0"),
     (["quantile"], "SOURCE"),
     (["quantile", *AGE], "--bounds is required. It takes two public numbers"),
-    (["quantile", *AGE, "--bounds"], "--bounds is required"),
-    (["quantile", *AGE, "--bounds", "0"], "--bounds is required"),
+    (["quantile", *AGE, "--bounds"], "--bounds takes two values, not none"),
+    (["quantile", *AGE, "--bounds", "0"], "--bounds takes two values, not one"),
     (["quantile", *AGE[:-2], *BOUNDS], "--epsilon"),
     (["quantile", *AGE[:3], "--epsilon", "1", *BOUNDS], "--unit"),
-    (["quantile", *AGE, "--bounds", "120", "0"], "bounds=(120.0, 0.0)"),
-    (["quantile", *AGE, "--bounds", "5", "5"], "bounds=(5.0, 5.0)"),
-    (["quantile", *AGE, "--bounds", "nan", "5"], "bounds=nan"),
-    (["quantile", *AGE, "--bounds", "0", "inf"], "bounds=inf"),
+    (["quantile", *AGE, "--bounds", "120", "0"], "--bounds=(120.0, 0.0)"),
+    (["quantile", *AGE, "--bounds", "5", "5"], "--bounds=(5.0, 5.0)"),
+    (["quantile", *AGE, "--bounds", "nan", "5"], "--bounds=nan"),
+    (["quantile", *AGE, "--bounds", "0", "inf"], "--bounds=inf"),
     (["quantile", *AGE, "--bounds", "0", "old"], "--bounds"),
     (["quantile", *AGE, *BOUNDS, "7"], "7"),
-    (["quantile", *AGE, *BOUNDS, "--step", "7"], "step=7.0"),
-    (["quantile", *AGE, *BOUNDS, "--step", "0"], "step=0.0"),
-    (["quantile", *AGE, *BOUNDS, "--step", "-1"], "step=-1.0"),
-    (["quantile", *AGE, *BOUNDS, "--step", "1e-14"], "step=1e-14"),
-    (["quantile", *AGE, *BOUNDS, "--max-rows-per-unit", "0"], "max_rows_per_unit=0"),
-    (["quantile", *AGE, *BOUNDS, "--max-rows-per-unit", "-2"], "max_rows_per_unit=-2"),
+    (["quantile", *AGE, *BOUNDS, "--step", "7"], "--step=7.0"),
+    (["quantile", *AGE, *BOUNDS, "--step", "0"], "--step=0.0"),
+    (["quantile", *AGE, *BOUNDS, "--step", "-1"], "--step=-1.0"),
+    (["quantile", *AGE, *BOUNDS, "--step", "1e-14"], "--step=1e-14"),
+    (["quantile", *AGE, *BOUNDS, "--max-rows-per-unit", "0"], "--max-rows-per-unit=0"),
+    (["quantile", *AGE, *BOUNDS, "--max-rows-per-unit", "-2"], "--max-rows-per-unit=-2"),
     (["quantile", *AGE, *BOUNDS, "--max-rows-per-unit", "1.5"], "--max-rows-per-unit"),
-    (["quantile", ADULT, "age", "1.5", *AGE[3:], *BOUNDS], "level=1.5"),
-    (["quantile", ADULT, "age", "-0.5", *AGE[3:], *BOUNDS], "level=-0.5"),
-    (["quantile", ADULT, "age", "nan", *AGE[3:], *BOUNDS], "level=nan"),
+    (["quantile", ADULT, "age", "1.5", *AGE[3:], *BOUNDS], "LEVEL=1.5"),
+    (["quantile", ADULT, "age", "-0.5", *AGE[3:], *BOUNDS], "LEVEL=-0.5"),
+    (["quantile", ADULT, "age", "nan", *AGE[3:], *BOUNDS], "LEVEL=nan"),
     (["quantile", ADULT, "age", "half", *AGE[3:], *BOUNDS], "LEVEL"),
     (["quantile", ADULT, "ages", *AGE[2:], *BOUNDS], "Did you mean 'age'?"),
     (["quantile", ADULT, "person_id", *AGE[2:], *BOUNDS], "another column than the unit"),
     (["quantile", "nowhere.csv", *AGE[1:], *BOUNDS], "an existing file"),
     (["density", *AGES, *BOUNDS], "--bins"),
     (["density", *AGES, "--bins", "3"], "--bounds is required. It takes two public numbers"),
-    (["density", *AGES, *BOUNDS, "--bins", "0"], "bins=0"),
+    (["density", *AGES, *BOUNDS, "--bins", "0"], "--bins=0"),
     (["density", *AGES, *BOUNDS, "--bins", "2.5"], "--bins"),
     (["density", *AGES, *BOUNDS, "--bins", "3", "--method", "kde"], "--method"),
-    (["density", *AGES, *BOUNDS, "--bins", "3", "--method", "sample"], "units=None"),
-    (["density", *AGES, *BOUNDS, "--bins", "3", "--units", "9"], "units=9"),
-    (["density", *AGES, "--bounds", "5", "5", "--bins", "3"], "bounds=(5.0, 5.0)"),
-    (["price"], "SOURCE"),
-    (["price", *GAIN], "expected either a public list of prices, or bounds"),
-    (["price", *GAIN, "--prices", "1..9", "--bounds", "1", "9"], "prices=<given together with bounds>"),
-    (["price", *GAIN, "--bounds", "9", "1"], "lower < upper"),
-    (["price", *GAIN, "--bounds", "9", "9"], "lower < upper"),
-    (["price", *GAIN, "--bounds", "1", "inf"], "two finite numbers"),
-    (["price", *GAIN, "--bounds", "-1", "9"], "prices >= 0"),
-    (["price", *GAIN, "--bounds", "-9", "-1"], "prices >= 0"),
-    (["price", *GAIN, "--bounds", "9"], "--bounds"),
-    (["price", *GAIN[:-2], "--prices", "1..9"], "--epsilon"),
-    (["price", *GAIN[:2], "--epsilon", "1", "--prices", "1..9"], "--unit"),
-    (["price", *GAIN, "--prices", "0..9"], "finite numbers > 0"),
-    (["price", *GAIN, "--prices", "-5,5"], "finite numbers > 0"),
-    (["price", *GAIN, "--prices", "9..1"], "a <= b"),
-    (["price", *GAIN, "--prices", "1..9999999999999"], "at most 1,000,000 prices"),
-    (["price", *GAIN, "--prices", "5,5"], "different prices"),
-    (["price", *GAIN, "--prices", "5,nan"], "numbers such as 5 or 9.99"),
-    (["price", *GAIN, "--prices", "1e999"], "finite numbers > 0"),
-    (["price", *GAIN, "--prices", "@gone"], "@gone"),
-    (["price", *GAIN, "--prices", "1.00000000000001,3"], "Round them"),
-    (["price", *GAIN, "--prices", "1..9", "--max-rows-per-unit", "0"], "max_rows_per_unit=0"),
-    (["price", *GAIN, "--prices", "1..9", "7"], "7"),
-    (["price", ADULT, "gain", *GAIN[2:], "--prices", "1..9"], "a column of the data"),
-    (["price", "nowhere.csv", *GAIN[1:], "--prices", "1..9"], "an existing file"),
+    (["density", *AGES, *BOUNDS, "--bins", "3", "--method", "sample"], "--units is missing"),
+    (["density", *AGES, *BOUNDS, "--bins", "3", "--units", "9"], "--units=9"),
+    (["density", *AGES, "--bounds", "5", "5", "--bins", "3"], "--bounds=(5.0, 5.0)"),
+    (["best-price"], "SOURCE"),
+    (["best-price", *GAIN], "expected either a public list of prices, or bounds"),
+    (["best-price", *GAIN, "--prices", "1..9", "--bounds", "1", "9"], "--prices=<given together with bounds>"),
+    (["best-price", *GAIN, "--bounds", "9", "1"], "lower < upper"),
+    (["best-price", *GAIN, "--bounds", "9", "9"], "lower < upper"),
+    (["best-price", *GAIN, "--bounds", "1", "inf"], "two finite numbers"),
+    (["best-price", *GAIN, "--bounds", "-1", "9"], "prices >= 0"),
+    (["best-price", *GAIN, "--bounds", "-9", "-1"], "prices >= 0"),
+    (["best-price", *GAIN, "--bounds", "9"], "--bounds"),
+    (["best-price", *GAIN[:-2], "--prices", "1..9"], "--epsilon"),
+    (["best-price", *GAIN[:2], "--epsilon", "1", "--prices", "1..9"], "--unit"),
+    (["best-price", *GAIN, "--prices", "0..9"], "finite numbers > 0"),
+    (["best-price", *GAIN, "--prices", "-5,5"], "finite numbers > 0"),
+    (["best-price", *GAIN, "--prices", "9..1"], "a <= b"),
+    (["best-price", *GAIN, "--prices", "1..9999999999999"], "at most 1,000,000 prices"),
+    (["best-price", *GAIN, "--prices", "5,5"], "different prices"),
+    (["best-price", *GAIN, "--prices", "5,nan"], "numbers such as 5 or 9.99"),
+    (["best-price", *GAIN, "--prices", "1e999"], "finite numbers > 0"),
+    (["best-price", *GAIN, "--prices", "@gone"], "@gone"),
+    (["best-price", *GAIN, "--prices", "1.00000000000001,3"], "Round them"),
+    (["best-price", *GAIN, "--prices", "1..9", "--max-rows-per-unit", "0"], "--max-rows-per-unit=0"),
+    (["best-price", *GAIN, "--prices", "1..9", "7"], "7"),
+    (["best-price", ADULT, "gain", *GAIN[2:], "--prices", "1..9"], "a column of the data"),
+    (["best-price", "nowhere.csv", *GAIN[1:], "--prices", "1..9"], "an existing file"),
 ]
 
 
@@ -341,7 +341,7 @@ def test_help_and_version(capsys: Captured) -> None:
 def test_help_of_a_price(capsys: Captured) -> None:
     status, out, err = run(capsys, "price", "--help")
     assert (status, err) == (0, "")
-    assert "dpselect price offers.csv offer" in out
+    assert "dpselect best-price adult.csv capital_gain" in out
     for option in ("--unit", "--prices", "--bounds", "--epsilon", "--max-rows-per-unit", "--json"):
         assert option in out
 

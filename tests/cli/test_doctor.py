@@ -49,7 +49,7 @@ def test_what_is_missing_names_its_extra(capsys: Captured, monkeypatch: pytest.M
     lacking = found["tables and ledgers on PostgreSQL"]
     assert status == 0  # an extra that nobody asked for is no fault
     assert (lacking["works"], lacking["found"]) == (False, "not installed: psycopg")
-    assert "'dpselect[postgres]'" in lacking["remedy"]
+    assert "'.[postgres]'" in lacking["remedy"]
 
 
 @pytest.mark.parametrize(

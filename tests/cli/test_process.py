@@ -40,7 +40,7 @@ def test_a_quantile_of_a_process() -> None:
 def test_bad_input_of_a_process() -> None:
     done = run(*QUESTION, "--epsilon", "0")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == b"dpselect: epsilon=0.0: expected a finite number > 0.\n"
+    assert done.stderr == b"dpselect: --epsilon=0.0: expected a finite number > 0.\n"
 
 
 def test_a_reader_that_left_is_no_error_to_speak_of() -> None:

@@ -140,7 +140,7 @@ def test_the_package_does_not_import_scikit_learn_by_itself() -> None:
 def test_without_scikit_learn_the_extra_is_named() -> None:
     code = "import sys; sys.modules['sklearn'] = None; import dpselect.sklearn"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr
-    assert "dpselect[sklearn]" in said.splitlines()[-1]
+    assert "pip install '.[sklearn]'" in said.splitlines()[-1]
 
 
 def test_the_docs_say_which_checks_do_not_apply() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
@@ -77,6 +78,14 @@ class Answer(ABC):
         """What the error is measured in, where it is not a count."""
         del release
         return None
+
+    def error_bound(self, release: Planned) -> dict[str, Any] | None:
+        """The error bound, as a certificate holds it: ``within`` is None where no double could hold it."""
+        if release.error_bound is None:
+            return None
+        within = release.error_bound if math.isfinite(release.error_bound) else None
+        of = self.error_unit(release)
+        return {"within": within, "confidence": release.confidence} | ({"unit": of} if of else {})
 
     def values(self, release: Certified) -> list[Value]:
         """The second column of the table; one line of text for each group, if several were asked."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import pairwise
 
 from dpselect.answers.answer import Answer, Certified, Planned, Value, counting_rows, from_rows
 from dpselect.answers.text import counted
@@ -13,15 +14,16 @@ class DensityAnswer(Answer):
     """The share of the units in each bin, from noisy counts or from a sample."""
 
     __slots__ = ()
-    label = "from"
+    label = "bin"
 
     def keys(self, release: Certified) -> Iterable[str]:
-        """Where each bin begins, with the digits that tell them apart."""
+        """Where each bin begins and ends, with the digits that tell them apart."""
         lower, upper, count = (release.candidates[name] for name in ("lower", "upper", "count"))
         width = upper / count - lower / count
         digits = min(max(0, 2 - math.floor(math.log10(width))), 300)
-        shown = [f"{lower + place * width:.{digits}f}" for place in range(count)]
-        return [each.rstrip("0").rstrip(".") if "." in each else each for each in shown]
+        shown = [f"{lower + place * width:.{digits}f}" for place in range(count + 1)]
+        edges = [each.rstrip("0").rstrip(".") if "." in each else each for each in shown]
+        return [f"{begin} to {end}" for begin, end in pairwise(edges)]
 
     def told(self, value: Value) -> Value:
         return round(value, 6) if isinstance(value, float) else value

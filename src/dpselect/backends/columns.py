@@ -78,6 +78,8 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
         hint += f"The columns are: {shown}."
     else:
         hint += "The first line of a CSV file has to hold the names of its columns."
+    if argument == "unit":
+        hint += " Where no column says whose row it is, number the rows: docs/choosing.md."
     raise InvalidDataError(argument, Shown(repr(name)), "a column of the data", hint)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from dpselect.backends.contract import Table
@@ -12,7 +13,10 @@ from dpselect.backends.frames import frame_source
 from dpselect.backends.lazy import lazy_table, postgres_table, postgres_table_name
 from dpselect.backends.lazy.scanning import scanned_parquet
 from dpselect.backends.rows import StreamTable
-from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe, typed
+
+_SCHEME = re.compile(r"(?!s3|gs|gcs|az|abfss?|hdfs|https?|ftp|file)[a-z][a-z0-9+.-]{1,19}://", re.IGNORECASE)
+"""Of the URL of a database, whose rest may hold a password."""
 
 ENGINES = ("duckdb", "polars", "spark")
 """What can read files: the first one all of them, the others Parquet."""
@@ -41,11 +45,15 @@ def open_table(
     is_server, is_path = _is_server(source), _is_path(source)
     if engine is not None and (engine not in ENGINES or not is_path):
         expected = f"one of {', '.join(map(repr, ENGINES))}, for files only"
-        raise InvalidParameterError("engine", engine, expected)
+        raise InvalidParameterError("engine", typed(engine), expected)
     if is_server:
         return postgres_table(str(source), _checked_name(table))
+    if is_path and (scheme := _SCHEME.match(str(source))) and not os.path.exists(str(source)):
+        expected = "the path of a file, or a URL postgresql://user@host/database"
+        hint = "Other databases are asked as tables of Ibis, on the engines that docs/engines.md lists."
+        raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
     if table is not None:
-        raise InvalidDataError("table", Shown(describe(table)), "no table, as the source is one itself")
+        raise InvalidDataError("table", typed(table), "no table, as the source is one itself")
     if is_path:
         return _of_files(FileSource.at(source), engine, memory_limit)
     lazy = lazy_table(source, memory_limit=memory_limit)
@@ -73,7 +81,7 @@ def _checked_name(table: object) -> str:
     if isinstance(table, str) and table and "\0" not in table:
         return table
     hint = "Say which table of the server: table='clicks', or 'schema.clicks'."
-    raise InvalidDataError("table", table, "the name of a table", hint)
+    raise InvalidDataError("table", typed(table), "the name of a table", hint)
 
 
 def _is_server(source: object) -> bool:
@@ -89,5 +97,5 @@ def _of_files(files: FileSource, engine: object, memory_limit: int | None) -> Ta
         return StreamTable(files, memory_limit)
     if files.format is not Format.PARQUET:
         hint = "Only Parquet says which types its columns have; another engine would guess them from the rows."
-        raise InvalidParameterError("engine", engine, "'duckdb' for files that are not Parquet", hint)
+        raise InvalidParameterError("engine", typed(engine), "'duckdb' for files that are not Parquet", hint)
     return scanned_parquet(files.paths, str(engine))

@@ -27,8 +27,9 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
         source: path of a public ``.csv`` (UTF-8, with the names of the columns in the first line) or ``.parquet`` file,
             or a frame in memory (pandas, Polars, PyArrow), or a PySpark data frame, whose column is fetched.
         column: name of the column.
-        kind: how to read a CSV file: ``"whole numbers"``, ``"numbers"``, ``"text"``, ``"dates"`` or ``"booleans"``. By
-            default whole numbers if all of them look like it, else text.
+        kind: how to read a CSV file: ``"integer"``, ``"number"``, ``"text"``, ``"date"`` or ``"boolean"``, or in the
+            words of a certificate ``"whole numbers"``, ``"numbers"``, ``"dates"``, ``"booleans"``. By default whole
+            numbers if all of them look like it, else text.
 
     Returns:
         Values to be given as ``candidates=``.
@@ -42,11 +43,7 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
     >>> days
     ['north', 'south', 'west']
     """
-    try:
-        wanted = None if kind is None else CandidateKind(kind)
-    except ValueError:
-        choices = ", ".join(repr(str(each)) for each in CandidateKind)
-        raise InvalidCandidatesError("kind", Shown(repr(kind)), f"one of {choices}") from None
+    wanted = None if kind is None else _kind(kind)
     if not isinstance(source, str | Path):
         values = _of_frame(source, column)
     elif str(source).lower().endswith(".csv"):
@@ -62,6 +59,32 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
         if value is None or value != value:
             raise InvalidCandidatesError("source", Shown(f"<row {place}>"), f"a value in column {column!r}")
     return list(dict.fromkeys(values))
+
+
+def public_columns(path: str) -> list[str]:
+    """The names of the columns of a *public* ``.csv`` or ``.parquet`` file, for a text that helps to choose one.
+
+    None of another file, or of one that cannot be read.
+    """
+    try:
+        if path.lower().endswith(".parquet"):
+            return list(pq.ParquetFile(path).schema_arrow.names)
+        if path.lower().endswith(".csv"):
+            with open(path, encoding="utf-8-sig", newline="") as file:
+                return next(csv.reader(file, strict=True), list[str]())
+    except (OSError, csv.Error, ValueError, pa.ArrowException):
+        pass
+    return []
+
+
+def _kind(kind: object) -> CandidateKind:
+    """By its own words or, as on the command line, by its short name."""
+    if isinstance(kind, str):
+        for each in CandidateKind:
+            if kind in (each, each.name.lower()):
+                return each
+    choices = ", ".join(repr(each.name.lower()) for each in CandidateKind)
+    raise InvalidCandidatesError("kind", Shown(repr(kind)) if isinstance(kind, str) else kind, f"one of {choices}")
 
 
 def _of_csv(path: Path, column: str, kind: CandidateKind | None) -> list[Member]:

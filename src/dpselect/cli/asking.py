@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cyclopts import Parameter
 
@@ -18,6 +18,9 @@ from dpselect.summaries import MANY_CANDIDATES, CandidateKind
 
 if TYPE_CHECKING:
     from dpselect.session import Dataset
+
+REFUSED = 2
+"""The exit status of bad input, and of a question that is refused or would be."""
 
 
 @Parameter(name="*")
@@ -37,8 +40,8 @@ class Asked:
     table: str | None = None
     """On PostgreSQL: name of the table, or schema.table."""
 
-    engine: Annotated[str | None, Parameter(name="--engine")] = None
-    """What reads the file: duckdb, polars or spark; the last two read Parquet only. Default: duckdb."""
+    engine: Literal["duckdb", "polars", "spark"] | None = None
+    """What reads the file; the last two read Parquet only. Default: duckdb."""
 
     memory_limit: str | None = None
     """Most memory for reading, such as 2GiB; what does not fit goes to a temporary folder."""
@@ -53,29 +56,31 @@ class Asked:
     """Id of your choice. The same question under the same id again gives the same answer, for nothing."""
 
     dry_run: Flag = False
-    """Print what it would charge and how far off the answer may be; touch no data, charge nothing."""
+    """Say what it would cost and how far off it may be; touch nothing. Exit status 2: the account would refuse it."""
 
-    quiet: Annotated[bool, Parameter(negative="")] = False
-    """Print the answer only, and show no progress."""
+    quiet: Flag = False
+    """Print the answer only, and show no progress; with --dry-run only the epsilon."""
 
     as_json: Json = False
     """Print the certificate as JSON instead of a table."""
 
-    def answer(self, source: str, ask: Callable[[Dataset], Any]) -> None:
-        """Ask, and print what comes back."""
+    def answer(self, source: str, ask: Callable[[Dataset], Any]) -> int:
+        """Ask, and print what comes back; the exit status is that of bad input if an account would refuse."""
         from dpselect.session import Dataset, DryRun
 
         who: dict[str, Any] = {"unit": self.unit, "neighbours": self.neighbours}
         who |= {"ledger": self.ledger, "account": self.account}
         if self.dry_run:
             dry: Any = DryRun(source=source, table=self.table, **who)
-            print(forecast_shown(ask(dry), as_json=self.as_json, quiet=self.quiet))
-            return
+            forecast = ask(dry)
+            print(forecast_shown(forecast, as_json=self.as_json, quiet=self.quiet))
+            return REFUSED if forecast.fits is False else 0
         with scan_progress(wanted=not self.quiet) as progress:
             reading = {"table": self.table, "engine": self.engine, "memory_limit": self.memory_limit}
             reading = {name: value for name, value in reading.items() if value is not None}
             release = ask(Dataset(source, progress=progress, **reading, **who))
         print(shown(release, as_json=self.as_json, quiet=self.quiet))
+        return 0
 
 
 @Parameter(name="*")

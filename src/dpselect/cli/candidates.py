@@ -1,4 +1,7 @@
-"""``--candidates`` and ``--prices``: a range ``a..b``, a list ``x,y,z`` or ``@file``. Read from public text only."""
+"""``--candidates`` and the like: a range ``a..b``, a list ``x,y,z``, ``@file`` or ``@codes.csv:column``.
+
+Read from public text only.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import glob
 import os
 import re
 from collections.abc import Sequence
+from typing import cast
 
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.summaries import CandidateKind, PublicCandidates
@@ -15,7 +19,8 @@ from dpselect.summaries.texts import CONVERSIONS, INTEGER, Member, kind_of
 _RANGE = re.compile(r"\s*([+-]?[0-9]{1,19})\s*\.\.\s*([+-]?[0-9]{1,19})\s*")
 _DECIMAL = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 _TABLE = re.compile(r"@(.+\.(?:csv|parquet)):([^:/\\]+)", re.IGNORECASE | re.DOTALL)
-_FORMS = "a range a..b, a list x,y,z or @file with one a line"
+_LOOKS_LIKE_A_TABLE = re.compile(r".*\.(csv|tsv|parquet|jsonl|ndjson|json|xlsx)", re.IGNORECASE | re.DOTALL)
+_FORMS = "a range a..b, a list x,y,z, @file with one a line, or @codes.csv:column"
 
 
 def parsed(
@@ -39,13 +44,8 @@ def parsed(
     >>> [parsed("1,2,3", kind=each, private="people.csv") for each in (None, CandidateKind.TEXT)]
     [[1, 2, 3], ['1', '2', '3']]
     """
-    if (table := _TABLE.fullmatch(text)) and not os.path.exists(text[1:]):
-        from dpselect import candidates_from
-
-        path, column = table.groups()
-        _refuse_private(path, private, text, argument)
-        typed = path.lower().endswith(".parquet")
-        return candidates_from(path, column=column, kind=None if typed else kind)
+    if (column := _of_column(text, kind=kind, private=private, argument=argument)) is not None:
+        return column
     listed = members(text, private=private, argument=argument)
     if isinstance(listed, range):
         if kind in (None, CandidateKind.INTEGER):
@@ -72,7 +72,10 @@ def parsed_prices(text: str, *, private: str) -> range | Sequence[int | float]:
     >>> parsed_prices("1..100", private="offers.csv"), parsed_prices("5, 9.99", private="offers.csv")
     (range(1, 101), [5, 9.99])
     """
-    listed = members(text, private=private, argument="prices")
+    column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument="prices")
+    if column is not None and not all(isinstance(member, str) for member in column):
+        return cast("Sequence[int | float]", column)  # of a Parquet file; checked as prices with the question
+    listed = members(text, private=private, argument="prices") if column is None else [str(each) for each in column]
     if isinstance(listed, range):
         return listed
     if not all(map(_DECIMAL.fullmatch, listed)):
@@ -80,10 +83,46 @@ def parsed_prices(text: str, *, private: str) -> range | Sequence[int | float]:
     return [int(member) if INTEGER.fullmatch(member) else float(member) for member in listed]
 
 
+def parsed_dates(text: str, *, private: str) -> range | Sequence[Member]:
+    """The dates that `text` names, as `parsed` names candidates; texts are read as dates with the question.
+
+    >>> parsed_dates("2026-12-01, 2026-12-08", private="free_days.csv")
+    ['2026-12-01', '2026-12-08']
+    """
+    column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument="dates")
+    return members(text, private=private, argument="dates") if column is None else column
+
+
+def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument: str) -> list[Member] | None:
+    """What ``@codes.csv:column`` names; None if `text` is of another form.
+
+    Args:
+        text: see `parsed`.
+        kind: how to read a CSV file; a Parquet file says it itself.
+        private: see `parsed`.
+        argument: what errors call it.
+    """
+    table = _TABLE.fullmatch(text)
+    if table is None or os.path.exists(text[1:]):
+        return None
+    from dpselect import candidates_from
+
+    path, column = table.groups()
+    _refuse_private(path, private, text, argument)
+    typed = path.lower().endswith(".parquet")
+    try:
+        return candidates_from(path, column=column, kind=None if typed else kind)
+    except InvalidCandidatesError as refused:  # in the words of a Python argument
+        at = f"; {refused.got.strip('<>')} has none" if refused.got.startswith("<") else ""
+        raise InvalidCandidatesError(argument, _shown(text), refused.expected + at) from None
+
+
 def members(text: str, *, private: str, argument: str) -> range | list[str]:
     """What `text` lists, not yet taken for numbers or dates; a range is one of whole numbers."""
     if text.startswith("@"):
         _refuse_private(text[1:], private, text, argument)
+        if _LOOKS_LIKE_A_TABLE.fullmatch(text) and os.path.isfile(text[1:]):
+            raise _without_column(text, argument)
         return _lines(text[1:], argument)
     if found := _RANGE.fullmatch(text):
         first, last = (int(end) for end in found.groups())
@@ -99,6 +138,19 @@ def _lines(path: str, argument: str) -> list[str]:
             return [line for line in file.read().split("\n") if line.strip()]
     except (OSError, ValueError):  # also a NUL in the path, and bytes that are not UTF-8
         raise InvalidCandidatesError(argument, Shown(repr("@" + path)), "a readable text file in UTF-8") from None
+
+
+def _without_column(text: str, argument: str) -> InvalidCandidatesError:
+    """A table of which no column is named: its first line would be taken for a candidate."""
+    from dpselect.backends.public_column import public_columns
+
+    names = public_columns(text[1:])
+    if not names:
+        expected = "@file with one a line, or a column of a .csv or .parquet file"
+        return InvalidCandidatesError(argument, _shown(text), expected)
+    shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+    hint = f"Its columns are {shown}. For a list with one a line, end its name in .txt."
+    return InvalidCandidatesError(argument, _shown(text), f"the name of a column behind it, such as {text}:code", hint)
 
 
 def _listed(text: str, argument: str) -> list[str]:

@@ -17,4 +17,6 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
     """
     from dpselect.cli.main import app
 
-    print(app.generate_completion(prog_name="dpselect", shell=shell))
+    script = app.generate_completion(prog_name="dpselect", shell=shell)
+    # Files wherever nothing else is offered, as for a command that bash has no script of.
+    print(script.replace("\ncomplete -F ", "\ncomplete -o filenames -o default -F "))

@@ -130,7 +130,8 @@ def _of_extra(extra: _Extra) -> Finding:
     if lack is None:
         versions = ", ".join(f"{_PACKAGES.get(name, name)} {_version(name)}" for name in extra.modules)
         return Finding(what=extra.what, works=True, found=versions)
-    remedy = f"{os.path.basename(sys.executable)} -m pip install 'dpselect[{extra.name}]'" if missing else ""
+    python = os.path.basename(sys.executable)
+    remedy = f"in a checkout of dpselect: {python} -m pip install '.[{extra.name}]'" if missing else ""
     return Finding(what=extra.what, works=False, found=lack, remedy=remedy)
 
 

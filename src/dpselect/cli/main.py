@@ -1,4 +1,7 @@
-"""From arguments to an exit status: 0, 2 for bad input, 130 for Ctrl-C, 1 for anything unforeseen."""
+"""From arguments to an exit status: 0, 2 for bad input, 130 for Ctrl-C, 1 for anything unforeseen.
+
+Also 2 for a dry run of a question that the account would refuse, and 1 for a `doctor` who finds that nothing works.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,23 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from cyclopts import App, CycloptsError, MissingArgumentError
+from cyclopts import App, CycloptsError
 
 from dpselect import SelectionError, __version__
 from dpselect.cli import questions
+from dpselect.cli.asking import REFUSED
 from dpselect.cli.completion import completion
 from dpselect.cli.doctor import doctor
+from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.ledger import ledger_app, verify
 from dpselect.cli.plan import plan
+from dpselect.cli.wording import in_words, missing, names_of
 
-BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
+BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = REFUSED, 1, 130, 141
 
 _ABOUT = """\
-Differentially private selection from tables.
+Differentially private selection from tables. The files of the examples are in
+examples/data of a checkout.
 
 The ten pages that most sessions opened, protecting each session with epsilon 1:
 
@@ -30,7 +37,8 @@ Each run spends its epsilon; several runs on the same data add up. A ledger adds
 them up, and refuses what was not promised: dpselect ledger --help, and the
 options --ledger and --account of every question.
 
-How good such an answer will be, known before anything is spent and without looking at the data:
+How good such an answer will be, known before anything is spent and without
+looking at the data:
 
     dpselect plan --candidates-count 41270 --monotonic
 """
@@ -55,11 +63,11 @@ for question in (
     questions.median,
     questions.quantiles,
     questions.mean,
-    questions.price,
     questions.density,
 ):
-    app.command(question)
-app.command(plan)
+    app.command(in_one_piece(question))
+app.command(in_one_piece(questions.best_price), alias="price")
+app.command(in_one_piece(plan))
 app.command(ledger_app)
 app.command(verify)
 app.command(doctor)
@@ -75,13 +83,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status. Whatever goes wrong, standard output stays empty and standard error gets one line.
     """
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        status = app(list(sys.argv[1:] if arguments is None else arguments))
+        status = app(given)
         sys.stdout.flush()
-    except MissingArgumentError as error:
-        return _report(_missing(error), BAD_INPUT)
     except (CycloptsError, SelectionError) as error:
-        return _report(str(error), BAD_INPUT)
+        return _report(_in_words(error, given), BAD_INPUT)
     except KeyboardInterrupt:
         if arguments is None:  # a process on its way out: a second Ctrl-C has nothing left to stop
             signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -97,21 +104,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status if isinstance(status, int) else 0
 
 
-_HINTS = {
-    "--candidates": " They are public values, never read from the column.",
-    "--bounds": " It takes two public numbers, the smallest and the largest answer.",
-}
-
-
-def _missing(error: MissingArgumentError) -> str:
-    """Which argument is missing; the parser's own text reads as if its value were."""
-    argument = error.argument
-    name = argument.name if argument is not None else ""
-    if argument is None or not name or list(argument.tokens):
-        return str(error)
-    if not argument.required:
-        return f"{name} needs a value. See --help."
-    return f"{name} is required.{_HINTS.get(name, '')} See --help."
+def _in_words(error: CycloptsError | SelectionError, arguments: Sequence[str]) -> str:
+    if isinstance(error, CycloptsError):
+        return missing(error, arguments)
+    return in_words(error, names_of(app, arguments))
 
 
 def _drop_output() -> None:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import CoercionError, Parameter, Token
 
@@ -29,15 +30,72 @@ def _whole(kind: object, tokens: Sequence[Token]) -> int:
     raise ValueError(f"expected a whole number, not {text[:_MOST_DIGITS]!r}")
 
 
+def _fraction(text: str) -> Fraction | None:
+    if not re.fullmatch(r"[+-]?[0-9]{1,40}/[0-9]{1,40}", text) or not int(text.partition("/")[2]):
+        return None
+    return Fraction(text)
+
+
+def _decimal(text: str) -> float | Fraction:
+    """The number that is written: as a double where that stands for it, else as a fraction.
+
+    >>> _decimal("0.1"), _decimal("1/3"), _decimal("0.12345678901234567890")
+    (0.1, Fraction(1, 3), Fraction(1234567890123456789, 10000000000000000000))
+    """
+    expected = f"expected a number such as 5, 0.25 or 1/3, not {text[:_MOST_DIGITS]!r}"
+    if (fraction := _fraction(text)) is not None:
+        return fraction
+    try:
+        number, nearest = Decimal(text), float(text)
+    except (InvalidOperation, ValueError):
+        raise ValueError(expected) from None
+    if not number.is_finite() or nearest in (float("inf"), float("-inf")):
+        return nearest  # refused by the question, in its own words
+    if number and not (number.adjusted() > -400 and len(text) <= 400):
+        raise ValueError(expected)
+    exact = Fraction(number)
+    return nearest if Fraction(repr(nearest)) == exact else exact
+
+
+def _exactly(kind: object, tokens: Sequence[Token]) -> float | Fraction:
+    (number,) = _both_exactly(kind, tokens)
+    return number
+
+
+def _both_exactly(kind: object, tokens: Sequence[Token]) -> tuple[float | Fraction, ...]:
+    numbers: list[float | Fraction] = []
+    for token in tokens:
+        try:
+            numbers.append(_decimal(token.value))
+        except ValueError as error:  # the parser says of which option only if it is told the token
+            raise CoercionError(msg=str(error), token=token) from None
+    return tuple(numbers)
+
+
+def _as_typed(kind: object, tokens: Sequence[Token]) -> str:
+    return tokens[0].value
+
+
+if TYPE_CHECKING:
+    File = str
+else:
+    File = Annotated[Path, Parameter(converter=_as_typed)]
+"""The name of a file, a glob or a URL, as it was typed; shells complete it as the name of a file."""
+
 Whole = Annotated[int, Parameter(allow_leading_hyphen=True, converter=_whole)]
 Text = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Number = Annotated[float, Parameter(allow_leading_hyphen=True)]
+Step = Annotated[float, Parameter(allow_leading_hyphen=True, converter=_exactly)]
+"""A decimal or a fraction such as 1/3, taken exactly."""
 Exact = Annotated[str, Parameter(allow_leading_hyphen=True)]
 """A decimal or a fraction, for what is compared exactly; `exact` reads it."""
 Numbers = Annotated[list[float], Parameter(allow_leading_hyphen=True, negative="")]
-Bounds = Annotated[tuple[float, float], Parameter(allow_leading_hyphen=True, negative="")]
-Flag = Annotated[bool, Parameter(negative="")]
-Json = Annotated[bool, Parameter(name="--json", negative="")]
+Bounds = Annotated[
+    tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_both_exactly, n_tokens=2)
+]
+"""Two of these."""
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]
+Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False)]
 
 
 def exact(text: str, name: str) -> Fraction | float:

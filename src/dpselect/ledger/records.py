@@ -37,6 +37,22 @@ class Receipt:
         return held if self.request is None else held | {"request": self.request}
 
 
+_HARDLY_ANYTHING = 1e-9
+
+
+def epsilon_left(left: float, *, equals: str = " = ") -> str:
+    """What is left, for a sentence. An epsilon that answers nothing may be: of parts that were rounded down.
+
+    Charges are compared exactly, whatever is shown.
+
+    >>> epsilon_left(0.25), epsilon_left(0.0, equals="="), epsilon_left(2.498001805406602e-16)
+    ('epsilon = 0.25', 'epsilon=0.0', 'hardly any epsilon (below 1e-09)')
+    """
+    if 0.0 < left < _HARDLY_ANYTHING:
+        return f"hardly any epsilon (below {_HARDLY_ANYTHING!r})"
+    return f"epsilon{equals}{left!r}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
     """An account at one moment.

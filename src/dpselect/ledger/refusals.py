@@ -13,7 +13,7 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.ledger.accounts import State, Terms, described
 from dpselect.ledger.costs import Cost
-from dpselect.ledger.records import as_written
+from dpselect.ledger.records import as_written, epsilon_left
 
 _FINEST = 1000
 """What would fit is told in thousandths."""
@@ -29,7 +29,8 @@ def refusal(event: Event, cost: Cost, terms: Terms, state: State, *, ledger: str
     if event.delta and total.delta > terms.set_aside:
         text = f"account {terms.name!r} keeps no such delta for mechanisms that have one of their own"
     else:
-        text = f"account {terms.name!r} has epsilon={account.left!r} left of {as_written(state.epsilon)!r}; "
+        left = epsilon_left(account.left, equals="=")
+        text = f"account {terms.name!r} has {left} left of {as_written(state.epsilon)!r}; "
         rounds = isinstance(event, (ComposedEvent, SequenceEvent, NonAdaptiveEvent))
         if terms.orders and rounds:
             text += f"with this, {_shown(terms.spent(total), _FEW)} would be spent"

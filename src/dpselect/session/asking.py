@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Generic, TypeVar
 
 from dpselect.ledger.question import Question
@@ -23,6 +24,14 @@ class Asking(Generic[Reply]):
     """
 
     __slots__ = ("_neighbours", "_rows", "_spending")
+
+    def __init_subclass__(cls) -> None:
+        """Let Python's own errors, of an argument that is missing, name the class that people know."""
+        super().__init_subclass__()
+        if Asking in cls.__bases__:
+            for name, method in vars(cls).items():
+                if isinstance(method, FunctionType) and not name.startswith("_"):
+                    method.__qualname__ = f"Dataset.{name}"
 
     _neighbours: Neighbours
     _rows: Rows

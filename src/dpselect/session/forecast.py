@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -13,6 +12,7 @@ from dpselect.accounting.events import encode
 from dpselect.answers import answer_to
 from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.ledger.question import Question
+from dpselect.ledger.records import epsilon_left
 from dpselect.privacy import Guarantee
 from dpselect.release import CONFIDENCE
 from dpselect.session.spending import Payer, run_of
@@ -92,13 +92,11 @@ class Forecast:
         if self.is_answered:
             return f"Answered before under this request: account {self.account} would be charged nothing."
         verb = "accept" if self.fits else "refuse"
-        return f"Account {self.account} would {verb} it: it has epsilon = {self.left!r} left."
+        return f"Account {self.account} would {verb} it: it has {epsilon_left(self.left or 0.0)} left."
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values: what `to_json` writes."""
-        bound = self.error_bound
-        within = None if bound is None or math.isinf(bound) else bound
-        guarantee = self.guarantee
+        guarantee, sensitivity = self.guarantee, self.terms.sensitivity
         return {
             "task": self.terms.task,
             "column": self.column,
@@ -109,11 +107,16 @@ class Forecast:
                 "unit": guarantee.unit,
             },
             "event": encode(self.event),
-            "mechanism": {"name": self.terms.mechanism, "rounds": self.terms.rounds},
+            "mechanism": {
+                "name": self.terms.mechanism,
+                "rounds": self.terms.rounds,
+                "sensitivity": sensitivity.value,
+                "monotonic": sensitivity.monotonic,
+            },
             "candidates": dict(self.candidates),
             "arguments": dict(self.arguments),
             "groups": None if self.groups is None else dict(self.groups),
-            "error_bound": None if bound is None else {"within": within, "confidence": self.confidence},
+            "error_bound": answer_to(self.terms.task).error_bound(self),
             "account": self.account,
             "left": self.left,
             "is_answered": self.is_answered,

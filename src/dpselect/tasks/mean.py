@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
+from dpselect.arguments import positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import MeanMechanism
+from dpselect.mechanisms.mean import MOST_UNITS
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.release import CONFIDENCE
 from dpselect.summaries import PublicDomain, UnitValues
@@ -58,15 +60,15 @@ class Mean(Task[UnitValues]):
         if units is None:
             hint = "How many there are, as far as is publicly known; a median needs no such number."
             raise InvalidParameterError("units", units, "a whole number >= 1", hint)
+        count = positive_count(units, "units", at_most=MOST_UNITS)
         mechanism = MeanMechanism(
             epsilon=epsilon,
             bounds=domain.arguments["bounds"],
             step=domain.arguments.get("step"),  # type: ignore[arg-type] # refused there if there is none
             neighbours=neighbours,
-            count=units,  # type: ignore[arg-type] # checked there
+            count=count,
         )
-        assert mechanism.count is not None
-        return cls(domain=domain, mechanism=mechanism, units=mechanism.count)
+        return cls(domain=domain, mechanism=mechanism, units=count)
 
     @property
     def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:

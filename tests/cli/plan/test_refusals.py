@@ -11,7 +11,7 @@ from tests.cli.plan.commands import PUBLIC, ROOT, Captured, run
 
 COUNT = ["--candidates-count", "10"]
 BAD: list[tuple[list[str], str]] = [
-    ([], "candidates-count=None: expected how many candidates there are, or --scores"),
+    ([], "--candidates-count is missing: expected how many candidates there are, or --scores"),
     ([*COUNT, "--scores", PUBLIC], "--candidates-count or --scores, not both"),
     (["--candidates-count", "0"], "candidates-count=0: expected a whole number >= 1"),
     (["--candidates-count", "-5"], "candidates-count=-5"),
@@ -54,9 +54,9 @@ BAD: list[tuple[list[str], str]] = [
     ([*COUNT, "--delta", "1"], "delta=1.0"),
     ([*COUNT, "--delta", "-0.1"], "delta=-0.1"),
     ([*COUNT, "--delta", "nan"], "delta=nan"),
-    ([*COUNT, "--expected-error", "0"], "expected_error=0.0"),
-    ([*COUNT, "--expected-error", "-1"], "expected_error=-1.0"),
-    ([*COUNT, "--expected-error", "nan"], "expected_error=nan"),
+    ([*COUNT, "--expected-error", "0"], "--expected-error=0.0"),
+    ([*COUNT, "--expected-error", "-1"], "--expected-error=-1.0"),
+    ([*COUNT, "--expected-error", "nan"], "--expected-error=nan"),
     (["--candidates-count", "1", "--expected-error", "1"], "one candidate is always the best"),
     (["--scores", PUBLIC, "--expected-error", "1000"], "expected a number > 0 and < "),
     (["--scores", PUBLIC, "--within", "1000"], "how far the worst score lies below the best"),

@@ -45,11 +45,31 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
         raise InvalidDataError("source", shown, expected) from None
     if len(names) < 2:
         expected = "at least two columns, a unit and a value, separated by commas"
-        raise InvalidDataError("source", shown, expected)
+        raise InvalidDataError("source", shown, expected, _hint_for_separator(content))
     if len(set(names)) < len(names):
-        hint = "Two of them have the same name; or the file has no header line."
+        second = next(place for place, name in enumerate(names) if name in names[:place])
+        same = f"Columns {names.index(names[second]) + 1} and {second + 1} have the same name"
+        hint = f"{same}: give one of them another; or the file has no header line."
         raise InvalidDataError("source", shown, "columns with different names", hint)
     return tuple(Column(name, Holds.ANYTHING) for name in names)
+
+
+def _hint_for_separator(header: bytes) -> str:
+    """What to do about a line of several fields with something else than commas between them.
+
+    The file is refused all the same: without a header line this is a person's row, and which separator it has would
+    decide how everybody's rows are read.
+    """
+    for separator, called in ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")):
+        if separator.encode() in header:
+            return f"It looks separated by {called}. {convert_hint(separator)}"
+    return ""
+
+
+def convert_hint(separator: str) -> str:
+    """How a file with another separator is made one with commas, in one line of Python."""
+    call = f"duckdb.read_csv('old.csv', sep={separator!r}, all_varchar=True).write_csv('new.csv')"
+    return f"Convert it first, in Python: import duckdb; {call}"
 
 
 def rows(path: str, places: Sequence[int], *, width: int, advance: Callable[[int], None]) -> Iterator[RecordBatch]:

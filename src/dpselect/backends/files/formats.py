@@ -24,6 +24,19 @@ ENDINGS = {ending: format for format in Format for ending in format.value}
 
 ENDINGS_TEXT = f"{', '.join(list(ENDINGS)[:-1])} or {list(ENDINGS)[-1]}"
 
+_SHEET = "Save the sheet as CSV, in UTF-8 and with commas."
+_COMPRESSED = "Decompress it first; Parquet is compressed as it is."
+_HINTS = {
+    ".tsv": csv_lines.convert_hint("\t"),
+    ".tab": csv_lines.convert_hint("\t"),
+    ".json": "One object a line makes it .jsonl; a list of objects is converted first.",
+    ".xlsx": _SHEET,
+    ".xls": _SHEET,
+    ".ods": _SHEET,
+    ".gz": _COMPRESSED,
+    ".zip": _COMPRESSED,
+}
+
 _OTHER_CONTENT = {
     b"PAR1": "Parquet",
     b"\x1f\x8b": "compressed by gzip",
@@ -41,7 +54,8 @@ def format_of(path: str, shown: Shown) -> Format:
     """
     format = ENDINGS.get(os.path.splitext(path)[1].lower())
     if format is None:
-        raise InvalidDataError("source", shown, f"a file whose name ends in {ENDINGS_TEXT}")
+        hint = _HINTS.get(os.path.splitext(path)[1].lower(), "")
+        raise InvalidDataError("source", shown, f"a file whose name ends in {ENDINGS_TEXT}", hint)
     try:
         with open(path, "rb") as file:
             start = file.read(4)

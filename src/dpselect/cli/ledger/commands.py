@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from cyclopts import App
 
+from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.ledger.output import show_accounts, show_history, show_verified
 from dpselect.cli.options import Exact, Json, exact
+from dpselect.privacy import Neighbours
 
 ledger_app = App(
     name="ledger",
@@ -18,6 +20,7 @@ ledger_app = App(
 
 
 @ledger_app.command(name="open")
+@in_one_piece
 def open_account(
     ledger: str,
     account: str,
@@ -27,7 +30,7 @@ def open_account(
     delta: Exact = "0",
     set_aside: Exact = "0",
     unit: str | None = None,
-    neighbours: str = "add_remove",
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
     as_json: Json = False,
 ) -> None:
     """Promise that all answers charged to a new account stay within epsilon.
@@ -45,7 +48,7 @@ def open_account(
             about ten on.
         set_aside: How much of delta is kept for mechanisms that have a delta of their own.
         unit: Column that says who is protected. Default: that of the first answer.
-        neighbours: add_remove, or replace_one if how many units there are is public.
+        neighbours: replace-one if how many units there are is public.
         as_json: Print a JSON object instead of a table.
     """
     from dpselect.ledger import Ledger

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from dpselect.cli.options import Json
+from dpselect.cli.options import File, Json
 from dpselect.errors import InvalidCertificateError, Shown
 
 _LARGEST = 100_000_000
 
 
-def verify(certificate: str, /, *, ledger: str | None = None, as_json: Json = False) -> None:
+def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = False) -> None:
     """Recompute the guarantee of a release from its certificate.
 
     dpselect verify release.json --ledger sqlite:///budget.db

@@ -8,10 +8,10 @@ from cyclopts import Parameter
 
 from dpselect.cli import candidates as public
 from dpselect.cli.asking import NO_GROUPS, Asked, Chosen, InGroups
-from dpselect.cli.options import Number, Text, Whole
+from dpselect.cli.options import Bounds, File, Number, Text, Whole
 
 
-def most_common(source: str, column: str, /, *, chosen: Chosen, asked: Asked, grouped: InGroups = NO_GROUPS) -> None:
+def most_common(source: File, column: str, /, *, chosen: Chosen, asked: Asked, grouped: InGroups = NO_GROUPS) -> int:
     """The value that the most units have.
 
     dpselect most-common clicks.parquet page \\
@@ -21,7 +21,7 @@ def most_common(source: str, column: str, /, *, chosen: Chosen, asked: Asked, gr
         source: CSV, Parquet or JSON lines file, a quoted glob such as 'clicks/*.parquet', or a PostgreSQL URL.
         column: Column to look at.
     """
-    asked.answer(
+    return asked.answer(
         source,
         lambda data: data.most_common(
             column,
@@ -33,7 +33,7 @@ def most_common(source: str, column: str, /, *, chosen: Chosen, asked: Asked, gr
     )
 
 
-def least_common(source: str, column: str, /, *, chosen: Chosen, asked: Asked, grouped: InGroups = NO_GROUPS) -> None:
+def least_common(source: File, column: str, /, *, chosen: Chosen, asked: Asked, grouped: InGroups = NO_GROUPS) -> int:
     """The value that the fewest units have; one that nobody has is the rarest of all.
 
     dpselect least-common adult.csv education_num \\
@@ -43,7 +43,7 @@ def least_common(source: str, column: str, /, *, chosen: Chosen, asked: Asked, g
         source: CSV, Parquet or JSON lines file, a quoted glob such as 'people/*.csv', or a PostgreSQL URL.
         column: Column to look at.
     """
-    asked.answer(
+    return asked.answer(
         source,
         lambda data: data.least_common(
             column,
@@ -56,7 +56,7 @@ def least_common(source: str, column: str, /, *, chosen: Chosen, asked: Asked, g
 
 
 def top_k(
-    source: str,
+    source: File,
     column: str,
     k: Whole,
     /,
@@ -65,11 +65,11 @@ def top_k(
     asked: Asked,
     delta: Number = 0.0,
     grouped: InGroups = NO_GROUPS,
-) -> None:
+) -> int:
     """The K values that the most units have, best first.
 
     dpselect top-k clicks.parquet page 10 \\
-        --unit session --candidates @pages.txt --epsilon 1
+        --unit session --candidates 1..41270 --epsilon 1
 
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob such as 'clicks/*.parquet', or a PostgreSQL URL.
@@ -77,7 +77,7 @@ def top_k(
         k: How many to select.
         delta: Probability with which the guarantee may fail; more than 0 helps from about ten values on.
     """
-    asked.answer(
+    return asked.answer(
         source,
         lambda data: data.top_k(
             column,
@@ -92,7 +92,7 @@ def top_k(
 
 
 def best_date(
-    source: str,
+    source: File,
     column: str,
     /,
     *,
@@ -101,7 +101,7 @@ def best_date(
     bounds: Annotated[tuple[str, str] | None, Parameter(negative="")] = None,
     step: Whole = 1,
     grouped: InGroups = NO_GROUPS,
-) -> None:
+) -> int:
     """The date on which the most units are free. A row says that its unit is free on a date.
 
     dpselect best-date free_days.csv free_on \\
@@ -110,12 +110,12 @@ def best_date(
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob, or a PostgreSQL URL.
         column: Column of dates.
-        dates: Public dates to choose from: a list 2026-12-01,2026-12-08 or @file with one a line.
+        dates: Public dates to choose from: a list 2026-12-01,2026-12-08, @file with one a line, or @codes.csv:column.
         bounds: Instead of a list, the first and the last date.
         step: With --bounds, days from one date to the next.
     """
-    listed = None if dates is None else public.members(dates, private=source, argument="dates")
-    asked.answer(
+    listed = None if dates is None else public.parsed_dates(dates, private=source)
+    return asked.answer(
         source,
         lambda data: data.best_date(
             column,
@@ -130,17 +130,17 @@ def best_date(
 
 
 def best_by(
-    source: str,
+    source: File,
     column: str,
     sum: str,
     /,
     *,
     chosen: Chosen,
     asked: Asked,
-    clip: Annotated[tuple[float, float], Parameter(allow_leading_hyphen=True, negative="")],
+    clip: Bounds,
     scale: Number = 1.0,
     grouped: InGroups = NO_GROUPS,
-) -> None:
+) -> int:
     """The value of COLUMN for which the numbers in SUM add up to the most.
 
     dpselect best-by adult.csv education_num capital_gain \\
@@ -153,7 +153,7 @@ def best_by(
         clip: The least and the most that one unit adds to a value, public. The error grows with it.
         scale: The numbers are multiplied by this and rounded to whole ones: 100 counts cents.
     """
-    asked.answer(
+    return asked.answer(
         source,
         lambda data: data.best_by(
             column,

@@ -6,23 +6,23 @@ from typing import Literal
 
 from dpselect.cli import candidates as public
 from dpselect.cli.asking import NO_GROUPS, ONE_ROW, Asked, InGroups, OfRows
-from dpselect.cli.options import Bounds, Number, Text, Whole
-from dpselect.errors import InvalidParameterError
+from dpselect.cli.options import Bounds, File, Number, Step, Text, Whole
+from dpselect.errors import InvalidParameterError, typed
 from dpselect.mechanisms import QuantilesMethod
 
 
 def quantile(
-    source: str,
+    source: File,
     column: str,
     level: Number,
     /,
     *,
     asked: Asked,
     bounds: Bounds,
-    step: Number | None = None,
+    step: Step | None = None,
     rows: OfRows = ONE_ROW,
     grouped: InGroups = NO_GROUPS,
-) -> None:
+) -> int:
     """A number that about the share LEVEL of the values is below; 0.5 is the median.
 
     dpselect quantile adult.csv age 0.5 \\
@@ -36,7 +36,7 @@ def quantile(
         step: Answer in steps of this from the smallest on, such as 1 for ages in years; it divides the distance of the
             bounds. Gives a bound on the error beforehand. Default: any number between them.
     """
-    asked.answer(
+    return asked.answer(
         source,
         lambda data: data.quantile(
             column,
@@ -52,16 +52,16 @@ def quantile(
 
 
 def median(
-    source: str,
+    source: File,
     column: str,
     /,
     *,
     asked: Asked,
     bounds: Bounds,
-    step: Number | None = None,
+    step: Step | None = None,
     rows: OfRows = ONE_ROW,
     grouped: InGroups = NO_GROUPS,
-) -> None:
+) -> int:
     """The number that about half of the values are below.
 
     dpselect median adult.csv age \\
@@ -74,22 +74,22 @@ def median(
         step: Answer in steps of this from the smallest on, such as 1 for ages in years; it divides the distance of the
             bounds. Gives a bound on the error beforehand. Default: any number between them.
     """
-    quantile(source, column, 0.5, asked=asked, bounds=bounds, step=step, rows=rows, grouped=grouped)
+    return quantile(source, column, 0.5, asked=asked, bounds=bounds, step=step, rows=rows, grouped=grouped)
 
 
 def quantiles(
-    source: str,
+    source: File,
     column: str,
     levels: Text,
     /,
     *,
     asked: Asked,
     bounds: Bounds,
-    step: Number | None = None,
+    step: Step | None = None,
     method: QuantilesMethod = "joint",
     rows: OfRows = ONE_ROW,
     grouped: InGroups = NO_GROUPS,
-) -> None:
+) -> int:
     """Numbers that about these shares of the values are below, for one price.
 
     dpselect quantiles adult.csv age 0.25,0.5,0.75 \\
@@ -105,7 +105,7 @@ def quantiles(
         method: All by one draw, or the middle one first and so on: better for very many levels.
     """
     wanted = _numbers(levels)
-    asked.answer(
+    return asked.answer(
         source,
         lambda data: data.quantiles(
             column,
@@ -125,20 +125,22 @@ def _numbers(levels: str) -> list[float]:
     try:
         return [float(level) for level in levels.split(",")]
     except ValueError:
-        raise InvalidParameterError("levels", levels, "numbers with commas between them, such as 0.25,0.5") from None
+        raise InvalidParameterError(
+            "levels", typed(levels), "numbers with commas between them, such as 0.25,0.5"
+        ) from None
 
 
 def mean(
-    source: str,
+    source: File,
     column: str,
     /,
     *,
     asked: Asked,
     bounds: Bounds,
-    step: Number,
+    step: Step,
     units: Whole,
     grouped: InGroups = NO_GROUPS,
-) -> None:
+) -> int:
     """The mean of the values, one of each unit, where how many units there are is public.
 
     dpselect mean adult.csv age \\
@@ -151,7 +153,7 @@ def mean(
         step: Answer in steps of this from the smallest on; it divides the distance of the bounds.
         units: How many units there are, as far as is publicly known.
     """
-    asked.answer(
+    return asked.answer(
         source,
         lambda data: data.mean(
             column,
@@ -165,8 +167,8 @@ def mean(
     )
 
 
-def price(
-    source: str,
+def best_price(
+    source: File,
     column: str,
     /,
     *,
@@ -175,21 +177,21 @@ def price(
     bounds: Bounds | None = None,
     rows: OfRows = ONE_ROW,
     grouped: InGroups = NO_GROUPS,
-) -> None:
+) -> int:
     """The price that earns the most, if everybody buys whose offer is at least the price.
 
-    dpselect price offers.csv offer \\
-        --unit customer --prices 4.99,9.99,19.99 --epsilon 0.5
+    dpselect best-price adult.csv capital_gain \\
+        --unit person_id --prices 500,1000,2500,5000,7000 --epsilon 1
 
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob such as 'offers/*.parquet', or a PostgreSQL URL.
         column: Column of numbers, the most that each would pay.
-        prices: Public prices to choose from: a range 1..100, a list 4.99,9.99, or @file with one a line. The answer is
-            one of them, and the error grows with the highest. Either this or --bounds.
+        prices: Public prices to choose from: a range 1..100, a list 4.99,9.99, @file with one a line, or
+            @codes.csv:column. The answer is one of them, and the error grows with the highest. Either this or --bounds.
         bounds: Smallest and largest answer, public: any price between them. Gives no bound on the error.
     """
     listed = None if prices is None else public.parsed_prices(prices, private=source)
-    asked.answer(
+    return asked.answer(
         source,
         lambda data: data.best_price(
             column,
@@ -204,7 +206,7 @@ def price(
 
 
 def density(
-    source: str,
+    source: File,
     column: str,
     /,
     *,
@@ -215,7 +217,7 @@ def density(
     units: Whole | None = None,
     sample_size: Whole | None = None,
     grouped: InGroups = NO_GROUPS,
-) -> None:
+) -> int:
     """How the values are distributed: the share of the units in each bin.
 
     dpselect density adult.csv age \\
@@ -232,7 +234,7 @@ def density(
         units: For a sample, how many units there are, as far as is publicly known; in each group.
         sample_size: For a sample, of how many points. Default: by epsilon and the number of units.
     """
-    asked.answer(
+    return asked.answer(
         source,
         lambda data: data.density(
             column,

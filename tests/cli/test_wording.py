@@ -1,0 +1,80 @@
+"""Errors on the command line speak of options, and of what was typed."""
+
+from __future__ import annotations
+
+import pytest
+
+import dpselect as dps
+from dpselect.cli import main
+from dpselect.cli.main import app
+from dpselect.cli.wording import in_words, names_of
+from dpselect.errors import InvalidParameterError
+from tests.cli.test_commands import ADULT, AGES, BOUNDS, CLICKS, COMMON, GAIN, run
+
+Captured = pytest.CaptureFixture[str]
+STEP = [*BOUNDS, "--step", "1"]
+SUMS = ["best-by", ADULT, "education_num", "capital_gain", "--unit", "person_id", "--candidates", "1..16"]
+SAID: list[tuple[list[str], str]] = [
+    (
+        ["most-common", CLICKS, "page", *COMMON[:2], "--candidates", "1..100000000", "--epsilon", "1"],
+        "--candidates=<100,000,000 whole numbers>: expected at most 10,000,000. If so many are meant, say --yes: each",
+    ),
+    (["median", *AGES, *BOUNDS, "--step", "7"], "A third, say, is 1/3:"),
+    (["median", *AGES, *BOUNDS, "--step", "a/b"], "--step: expected a number such as 5, 0.25 or 1/3, not 'a/b'"),
+    (["median", *AGES, *BOUNDS, "--step", "1/0"], "--step: expected a number"),
+    (["median", *AGES, "--bounds", "0", "1e-999999999"], "--bounds: expected a number"),
+    (["mean", *AGES, *STEP, "--units", "0"], "--units=0: expected a whole number >= 1."),
+    ([*SUMS, "--clip", "300", "--epsilon", "1"], "--clip takes two values, not one. It takes two public numbers"),
+    ([*SUMS, "--clip=300", "--epsilon", "1"], "--clip takes two values, not one."),
+    (["median", *AGES, *STEP, "--by", "education_num"], "such as --groups 1..100;"),
+    (
+        ["median", *AGES, *STEP, "--by", "education_num", "--groups", "1..9", "--neighbours", "replace-one"],
+        "--by='education_num': expected --neighbours add-remove with groups.",
+    ),
+    (["median", *AGES, *STEP, "--max-groups-per-unit", "3"], "as --max-groups-per-unit is given"),
+    (["median", *AGES, *STEP, "--account", "people"], "--ledger is missing: expected a ledger together with"),
+    (["median", *AGES, *STEP, "--engine", "dask"], '"dask" for --engine. Choose from: "duckdb", "polars", "spark".'),
+    (["median", *AGES, *STEP, "--engine", "spark"], "--engine='spark': expected 'duckdb'"),
+    (["median", *AGES, *STEP, "--memory-limit", "lots"], "--memory-limit='lots': expected text such as"),
+    (["median", *AGES, *STEP, "--table", "people"], "--table='people': expected no table"),
+    (["quantiles", AGES[0], "age", "a;b", *AGES[2:], *STEP], "LEVELS='a;b': expected numbers with commas"),
+    (["density", *AGES, *BOUNDS, "--bins", "3", "--units", "9"], "expected nothing with --method counts. It is for"),
+    (["median", *AGES[:2], "--epsilon", "1", *STEP], "--unit is required. It is the column that says whose row it is"),
+    (["ledger", "open", "sqlite:////nowhere/x.db", "a", "--epsilon", "x"], "--epsilon=<text>: expected a decimal"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), SAID)
+def test_an_error_names_what_is_typed(capsys: Captured, arguments: list[str], said: str) -> None:
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+def test_a_step_may_be_a_fraction(capsys: Captured) -> None:
+    dry = ["median", "nowhere.csv", "age", "--unit", "person_id", "--epsilon", "1", "--dry-run"]
+    status, out, _ = run(capsys, *dry, "--bounds", "0", "1", "--step", "1/3")
+    assert (status, "out of the 4 numbers from 0 to 1" in out) == (0, True)
+    # More digits than a double has.
+    status, out, _ = run(capsys, *dry, "--bounds", "0", "1.000000000000000002", "--step", "0.500000000000000001")
+    assert (status, "out of the 3 numbers" in out) == (0, True)
+
+
+def test_the_old_name_of_a_command_is_still_one(capsys: Captured) -> None:
+    asked = [*GAIN[:-1], "9", "--prices", "500,7000", "--quiet"]
+    assert run(capsys, "price", *asked) == run(capsys, "best-price", *asked) == (0, "7000\n", "")
+
+
+def test_every_option_is_named_as_it_is_typed() -> None:
+    names = names_of(app, ["most-common"])
+    assert names["as_json"] == "--json"
+    assert (names["allow_many"], names["kind"], names["source"]) == ("--yes", "--candidates-as", "SOURCE")
+    assert "kind" not in names_of(app, ["median"])
+    error = InvalidParameterError("kind", None, "another kind=None, or max_rows_per_unit")
+    assert in_words(error, names) == "--candidates-as is missing: expected another kind=nothing, or max_rows_per_unit."
+
+
+def test_an_error_of_something_else_stays_as_it_is(capsys: Captured) -> None:
+    assert main(["verify", "nowhere.json"]) == 2
+    assert "CERTIFICATE=<file>" in capsys.readouterr().err
+    assert in_words(dps.SelectionError("as it is"), {}) == "as it is"
