@@ -50,7 +50,7 @@ def ibis_on_duckdb(rows: pa.Table) -> Any:
 
 @cache
 def spark() -> Any:
-    """One session for all tests: local, two cores, nothing on the network."""
+    """One session for all tests: local, two cores, nothing on the network but a port of this machine for Connect."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a library inside about one of its own
         from pyspark.sql import SparkSession
@@ -65,8 +65,21 @@ def spark() -> Any:
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.memory", "1g")
             .config("spark.log.level", "OFF")
+            .config("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin")
+            .config("spark.connect.grpc.binding.address", "127.0.0.1")
+            .config("spark.connect.grpc.binding.port", "0")
             .getOrCreate()
         )
+
+
+@cache
+def spark_connect() -> Any:
+    """A client of the same Spark: in a process of its own, usually; its frames are of other types."""
+    from pyspark.sql.connect.session import SparkSession
+
+    services = spark()._jvm.org.apache.spark.sql.connect.service
+    port = getattr(getattr(services, "SparkConnectService$"), "MODULE$").localPort()
+    return SparkSession.builder.remote(f"sc://127.0.0.1:{port}").create()
 
 
 def spark_frame(rows: pa.Table) -> Any:

@@ -15,7 +15,7 @@ import pytest
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates, PublicDomain
-from tests.backends import engines
+from tests.backends.engines import spark, spark_frame
 
 UNITS = 400
 ROWS = pa.table({"unit": np.arange(UNITS).repeat(4), "value": np.arange(4 * UNITS) * 1.0})
@@ -38,7 +38,7 @@ def failing_once(folder: Path, frame: Any) -> Any:
 
 
 def test_a_task_that_runs_twice_gives_each_unit_its_rows_once(tmp_path: Path) -> None:
-    frame = failing_once(tmp_path, engines.spark_frame(ROWS))
+    frame = failing_once(tmp_path, spark_frame(ROWS))
     table = open_table(frame)
     domain = PublicDomain.given((0, 4 * UNITS))
     (found,) = table.gather(unit=table.unit("unit"), column=table.column("value"), domain=domain, max_rows_per_unit=2)
@@ -48,9 +48,17 @@ def test_a_task_that_runs_twice_gives_each_unit_its_rows_once(tmp_path: Path) ->
     assert len(set(found.values.tolist())) == 2 * UNITS
 
 
+def test_repeated_rows_of_a_unit_count_once() -> None:
+    rows = pa.table({"unit": [1, 1, 2, 1, None, 3], "value": ["a", "a", "a", "b", "a", "c"]})
+    table = open_table(spark_frame(rows))
+    names = PublicCandidates.given(["a", "b"])
+    (found,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=names)
+    assert found.counts.tolist() == [2, 1]
+
+
 def test_what_spark_says_of_a_row_is_not_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
     names = pa.table({"unit": [1, 2], "value": ["7", "secret name"]})
-    table = open_table(engines.spark_frame(names).selectExpr("unit", "CAST(value AS INT) AS value"))
+    table = open_table(spark_frame(names).selectExpr("unit", "CAST(value AS INT) AS value"))
     with pytest.raises(InvalidDataError, match="a table that can be read to its end") as caught:
         table.count(unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given([7]))
     printed = "".join(capfd.readouterr())
@@ -59,7 +67,7 @@ def test_what_spark_says_of_a_row_is_not_passed_on(capfd: pytest.CaptureFixture[
 
 
 def test_frames_that_are_refused() -> None:
-    frame = engines.spark_frame(ROWS)
+    frame = spark_frame(ROWS)
     for columns in ([], ["unit", "unit"], ["unit", "UNIT"]):
         twice = frame.select(*(frame["unit"].alias(each) for each in columns))
         with pytest.raises(InvalidDataError, match="columns"):
@@ -67,8 +75,8 @@ def test_frames_that_are_refused() -> None:
 
 
 def test_ibis_on_spark() -> None:
-    engines.spark_frame(ROWS).createOrReplaceTempView("given")
-    table = open_table(ibis.pyspark.connect(engines.spark()).table("given").filter(ibis._.unit < 2))
+    spark_frame(ROWS).createOrReplaceTempView("given")
+    table = open_table(ibis.pyspark.connect(spark()).table("given").filter(ibis._.unit < 2))
     (found,) = table.count(
         unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given([0.0, 4.0, 9.0])
     )

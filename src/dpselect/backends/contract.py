@@ -13,7 +13,14 @@ from typing import Protocol, runtime_checkable
 
 from dpselect.backends.columns import Column, check_match
 from dpselect.mechanisms import Mechanism, PendingSelection
-from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
+from dpselect.summaries import (
+    CandidateCounts,
+    CandidateTotals,
+    DistantCandidates,
+    PublicCandidates,
+    PublicDomain,
+    UnitValues,
+)
 
 Progress = Callable[[float], None]
 """Called now and then, on the caller's thread, with the fraction of the input that has been read, from 0 to 1."""
@@ -132,12 +139,21 @@ class Table(Protocol):
 class DrawsInPlace(Protocol):
     """A table whose engine can draw where the scores are, so that those of very many candidates stay there."""
 
+    def listed(self, candidates: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates | None:
+        """The public candidates in a frame of the table's own engine; None if `candidates` is none.
+
+        Raises:
+            InvalidCandidatesError: they are no such candidates.
+            InvalidDataError: the engine could not answer.
+        """
+        ...
+
     def select(
         self,
         *,
         unit: Column,
         column: Column,
-        candidates: PublicCandidates,
+        candidates: PublicCandidates | DistantCandidates,
         mechanism: Mechanism,
         progress: Progress | None = None,
     ) -> PendingSelection | None:

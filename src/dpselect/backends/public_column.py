@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+import narwhals.stable.v2 as nw
+
 from dpselect.backends.rows.arrow import pa, pq
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.summaries import CandidateKind
@@ -23,7 +25,7 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
 
     Args:
         source: path of a public ``.csv`` (UTF-8, with the names of the columns in the first line) or ``.parquet`` file,
-            or a frame in memory (pandas, Polars, PyArrow).
+            or a frame in memory (pandas, Polars, PyArrow), or a PySpark data frame, whose column is fetched.
         column: name of the column.
         kind: how to read a CSV file: ``"whole numbers"``, ``"numbers"``, ``"text"``, ``"dates"`` or ``"booleans"``. By
             default whole numbers if all of them look like it, else text.
@@ -104,6 +106,8 @@ def _of_parquet(path: Path, column: str) -> list[Any]:
 
 
 def _of_frame(frame: Any, column: str) -> list[Any]:
+    if nw.dependencies.is_pyspark_dataframe(frame) or nw.dependencies.is_pyspark_connect_dataframe(frame):
+        return _of_spark(frame, column)
     names = getattr(frame, "column_names", None)  # Arrow
     names = getattr(frame, "columns", None) if names is None and not hasattr(frame, "collect") else names
     if names is None:
@@ -115,6 +119,16 @@ def _of_frame(frame: Any, column: str) -> list[Any]:
         if callable(convert):
             return cast("list[Any]", convert())
     return list(values)
+
+
+def _of_spark(frame: Any, column: str) -> list[Any]:
+    place = _place(frame.columns, column)
+    renamed = frame.toDF(*map(str, range(len(frame.columns))))  # a dot in a name would lead into it
+    try:
+        return renamed.select(str(place)).toArrow().column(0).to_pylist()
+    except Exception:  # noqa: BLE001 - an engine raises what it likes
+        expected = "a frame that can be read to its end"
+        raise InvalidCandidatesError("source", Shown("<PySpark DataFrame>"), expected) from None
 
 
 def _place(names: Sequence[object], column: str) -> int:

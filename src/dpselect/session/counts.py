@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
+from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.mechanisms import PendingSelection
 from dpselect.session.asking import Asking
 from dpselect.session.spending import Reply
-from dpselect.summaries import CandidateCounts, PublicCandidates, PublicGroups, public_dates
+from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicGroups, public_dates
 from dpselect.tasks import BestDate, LeastCommon, MostCommon, TopK
 
 
@@ -40,7 +41,7 @@ class CountQuestions(Asking[Reply]):
                 `dpselect.candidates_from` reads them from a public file. What ``unique()`` or ``value_counts()`` makes
                 of the private column cannot be told from a public list, and gives people away all the same. Of a Spark
                 table the counts of more than a million candidates stay in Spark, which needs this package on its
-                workers.
+                workers. There the list may be a Spark data frame of one column, too, made of another, public, table.
             epsilon: privacy loss of this release, > 0; with groups, of all of them together.
             by: name of a column that says which group a row belongs to: an answer for each of the `groups`.
             groups: the public list of groups, as candidates are given; rows of no group are left out.
@@ -66,13 +67,17 @@ class CountQuestions(Asking[Reply]):
         >>> print(release.accuracy)
         With 99% confidence the count of the released page is within 14 of the best.
         """
-        public = PublicCandidates.given(candidates, allow_many=allow_many)
+        asked = PublicGroups.given(by, groups, max_groups_per_unit)
+        public = self._rows.candidates(candidates, allow_many=allow_many)
+        if asked is not None and isinstance(public, DistantCandidates):
+            hint = "Ask without groups, or give a list that is short enough to be fetched."
+            raise InvalidCandidatesError("candidates", Shown(repr(public)), "a list that is known here", hint)
 
         def planned(part: float) -> MostCommon:
             return MostCommon.planned(public, epsilon=part, neighbours=self._neighbours)
 
         def counted(groups: PublicGroups | None) -> list[CandidateCounts | PendingSelection]:
-            if groups is not None:
+            if groups is not None and isinstance(public, PublicCandidates):
                 return [*self._rows.count(column, public, groups)]
             return [*self._rows.select(column, public, planned(epsilon).mechanism)]
 
@@ -81,7 +86,7 @@ class CountQuestions(Asking[Reply]):
             column,
             counted,
             epsilon=epsilon,
-            groups=PublicGroups.given(by, groups, max_groups_per_unit),
+            groups=asked,
             request=request,
         )
 

@@ -12,6 +12,7 @@ from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
     CandidateTotals,
+    DistantCandidates,
     PublicCandidates,
     PublicClip,
     PublicDomain,
@@ -79,8 +80,13 @@ class Rows:
             progress=self._progress,
         )
 
+    def candidates(self, given: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates:
+        """The public candidates that were given: listed here, or in a frame of the table's own engine."""
+        found = self._table.listed(given, allow_many=allow_many) if isinstance(self._table, DrawsInPlace) else None
+        return PublicCandidates.given(given, allow_many=allow_many) if found is None else found
+
     def select(
-        self, column: str, candidates: PublicCandidates, mechanism: Mechanism
+        self, column: str, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism
     ) -> list[CandidateCounts] | list[PendingSelection]:
         """What the most common candidate is drawn from; or a draw that waits to be made where the scores are."""
         asked = self.check(column)
@@ -90,7 +96,10 @@ class Rows:
             pending = self._table.select(
                 unit=self._unit, column=asked, candidates=candidates, mechanism=mechanism, progress=self._progress
             )
-        return self.count(column, candidates) if pending is None else [pending]
+        if pending is not None:
+            return [pending]
+        assert isinstance(candidates, PublicCandidates), "who lists candidates elsewhere draws there"
+        return self.count(column, candidates)
 
     def total(
         self, column: str, candidates: PublicCandidates, clip: PublicClip, groups: PublicGroups | None = None

@@ -1,10 +1,11 @@
 """What a backend hands up: small, private, and without a way back to the rows; and the public set it is over."""
 
 from dpselect.summaries.bins import PublicBins
-from dpselect.summaries.candidates import MOST_CANDIDATES, CandidateKind, PublicCandidates
+from dpselect.summaries.candidates import MANY_CANDIDATES, MOST_CANDIDATES, CandidateKind, PublicCandidates
 from dpselect.summaries.clip import PublicClip
 from dpselect.summaries.counts import CandidateCounts
 from dpselect.summaries.dates import public_dates
+from dpselect.summaries.distant import DistantCandidates
 from dpselect.summaries.domain import PublicDomain
 from dpselect.summaries.features import HIGHEST_WEIGHT, MOST_CELLS, PublicFeatures, RuleCounts
 from dpselect.summaries.groups import PublicGroups
@@ -13,11 +14,13 @@ from dpselect.summaries.values import UnitValues
 
 __all__ = [
     "HIGHEST_WEIGHT",
+    "MANY_CANDIDATES",
     "MOST_CANDIDATES",
     "MOST_CELLS",
     "CandidateCounts",
     "CandidateKind",
     "CandidateTotals",
+    "DistantCandidates",
     "PublicBins",
     "PublicCandidates",
     "PublicClip",

@@ -27,6 +27,7 @@ _NOT_LISTS: tuple[type, ...] = (str, bytes, bytearray, Mapping)
 
 _LISTS = "a range, a list or a one-dimensional array"
 _FRAME = "Or a frame in memory of one column."
+_LAZY = f"{_FRAME} dpselect.candidates_from(frame, column=...) lists a public one of Spark."
 _DISTINCT = "candidates without duplicates"
 _MADE_DISTINCT = (
     "If they come from the private column: what unique() or value_counts() makes of it cannot be told from a public"
@@ -170,7 +171,7 @@ def _as_list(candidates: Any) -> list[Any]:
 def _only_column(candidates: Any) -> Any:
     """The one column of a frame; what is no frame as it is."""
     if hasattr(candidates, "collect"):  # a lazy frame
-        raise _refusal(candidates, _LISTS, _FRAME)
+        raise _refusal(candidates, _LISTS, _LAZY)
     names = getattr(candidates, "column_names", None)  # Arrow
     names = getattr(candidates, "columns", None) if names is None else names
     if names is None:

@@ -12,7 +12,7 @@ from dpselect.mechanisms import PendingSelection, PermuteAndFlip
 from dpselect.privacy import Neighbours
 from dpselect.release import CONFIDENCE, Release
 from dpselect.scores import Scores, count_scores, count_sensitivity, rarity_scores
-from dpselect.summaries import CandidateCounts, PublicCandidates
+from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates
 from dpselect.tasks.task import Task, Terms
 
 
@@ -27,12 +27,16 @@ class MostCommon(Task[CandidateCounts | PendingSelection]):
 
     name: ClassVar[str] = "most_common"
 
-    candidates: PublicCandidates
+    candidates: PublicCandidates | DistantCandidates
     mechanism: PermuteAndFlip
 
     @classmethod
     def planned(
-        cls, candidates: PublicCandidates, *, epsilon: float, neighbours: Neighbours = Neighbours.ADD_REMOVE
+        cls,
+        candidates: PublicCandidates | DistantCandidates,
+        *,
+        epsilon: float,
+        neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> MostCommon:
         """The question at a price.
 
@@ -72,7 +76,8 @@ class MostCommon(Task[CandidateCounts | PendingSelection]):
     @property
     def question(self) -> dict[str, Any]:
         """The public arguments that tell this question from others about the same column."""
-        return {"candidates": self.candidates.values}
+        listed = self.candidates
+        return {"candidates": listed if isinstance(listed, DistantCandidates) else listed.values}
 
     def draw(self, summary: CandidateCounts | PendingSelection, /) -> Value:
         """One of the candidates, by distinct units per candidate, in the candidates' order.
@@ -81,6 +86,7 @@ class MostCommon(Task[CandidateCounts | PendingSelection]):
         """
         if isinstance(summary, PendingSelection):
             return summary.winner()
+        assert isinstance(self.candidates, PublicCandidates)
         return self.candidates[self.mechanism.select(self.scores(summary).values)]
 
     def release(

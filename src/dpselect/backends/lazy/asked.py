@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Amount
 from dpselect.mechanisms import CandidateSelection, Mechanism
-from dpselect.summaries import CandidateKind, PublicCandidates
+from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
 
 Frame = nw.LazyFrame[Any]
 
@@ -72,6 +72,10 @@ class Question(Protocol):
         """The candidates as a frame that `rows` can be joined with, in a column of that name."""
         ...
 
+    def different(self, frame: Frame) -> Frame:
+        """The rows of `frame`, each that is there several times once."""
+        ...
+
     def with_lots(self, frame: Frame, by: Sequence[str]) -> Frame:
         """`frame` with a random ``lot`` in each row, where no two rows are alike in the columns `by`."""
         ...
@@ -108,7 +112,13 @@ class DrawingQuestion(Question, Protocol):
         """Scores of more candidates than this are better not fetched."""
         ...
 
-    def drawn(self, counted: Frame, candidates: PublicCandidates, mechanism: Mechanism) -> CandidateSelection:
+    def listed(self, candidates: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates | None:
+        """The public candidates in a frame of the same engine; None if `candidates` is none."""
+        ...
+
+    def drawn(
+        self, counted: Frame, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism
+    ) -> CandidateSelection:
         """Select by `mechanism` from all candidates.
 
         Args:

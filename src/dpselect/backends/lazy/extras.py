@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import narwhals.stable.v2 as nw
+
 from dpselect.errors import MissingExtraError
 
 
@@ -16,6 +18,7 @@ def ibis() -> Any:
         raise MissingExtraError("tables on PostgreSQL", "postgres") from None
 
 
-def spark_functions() -> Any:
-    """The module ``pyspark.sql.functions``."""
-    return import_module("pyspark.sql.functions")
+def spark_functions(frame: Any) -> Any:
+    """The functions for columns of `frame`: those of Spark Connect are others, and one process may use both."""
+    is_remote = nw.dependencies.is_pyspark_connect_dataframe(frame)
+    return import_module("pyspark.sql.connect.functions" if is_remote else "pyspark.sql.functions")

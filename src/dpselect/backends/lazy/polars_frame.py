@@ -60,6 +60,10 @@ class PolarsFrame:
 
         return nw.from_native(pl.LazyFrame({name: plain(candidates)}))
 
+    def different(self, frame: Frame) -> Frame:
+        """The different rows."""
+        return frame.unique()
+
     def with_lots(self, frame: Frame, by: Sequence[str]) -> Frame:
         """`frame` with 64 bits of the operating system's randomness in each row, and of nothing else."""
         import polars as pl

@@ -10,19 +10,29 @@ from dpselect.backends.columns import Column
 from dpselect.backends.contract import Amount, Grouping
 from dpselect.backends.lazy.asked import Asked, Frame, Number, Question, Unit, Value
 from dpselect.backends.lazy.matched import matched
-from dpselect.summaries import PublicCandidates, PublicDomain
+from dpselect.summaries import DistantCandidates, PublicCandidates, PublicDomain
 
 
 def counts(
-    question: Question, *, unit: Column, column: Column, candidates: PublicCandidates, grouping: Grouping | None
+    question: Question,
+    *,
+    unit: Column,
+    column: Column,
+    candidates: PublicCandidates | DistantCandidates,
+    grouping: Grouping | None,
 ) -> Frame:
-    """``number`` of units for each ``what``, and each ``part`` if there are groups. Proof: ``proofs/counting.md``."""
+    """``number`` of units for each ``what``, and each ``part`` if there are groups. Proof: ``proofs/counting.md``.
+
+    Of distant candidates whatever occurs is counted: they are joined with the counts, once, and not with the rows.
+    """
     asked: dict[str, Asked] = {"who": Unit(unit), "what": Value(column, candidates.kind)}
     rows = _grouped(question, asked, grouping)
-    rows, keys = matched(rows, "what", candidates, question), _keys(grouping, "what")
+    if isinstance(candidates, PublicCandidates):
+        rows = matched(rows, "what", candidates, question)
+    keys = _keys(grouping, "what")
     if question.counts_distinct and not chooses(grouping):
         return rows.group_by(*keys).agg(nw.col("who").n_unique().alias("number"))
-    once = _within_groups(question, rows.unique(), grouping)
+    once = _within_groups(question, question.different(rows), grouping)
     return once.group_by(*keys).agg(nw.len().alias("number"))
 
 
@@ -86,7 +96,7 @@ def _within_groups(question: Question, rows: Frame, grouping: Grouping | None) -
     """The rows in a group that their unit takes part in: of its groups those with the smallest lots."""
     if grouping is None or not chooses(grouping):
         return rows
-    pairs = question.with_lots(rows.select("who", "part").unique(), ["who", "part"])
+    pairs = question.with_lots(question.different(rows.select("who", "part")), ["who", "part"])
     ranked = pairs.with_columns(rank=nw.col("part").cum_count().over("who", order_by=["lot", "part"]))
     chosen = ranked.filter(nw.col("rank") <= grouping.max_groups_per_unit).select("who", "part")
     return rows.join(chosen, on=["who", "part"], how="inner")

@@ -12,47 +12,25 @@ import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.contract import Amount
-from dpselect.backends.lazy.asked import (
-    BLANKS,
-    EVERY_KIND,
-    LARGEST_WHOLE,
-    SMALLEST_WHOLE,
-    Asked,
-    Frame,
-    Number,
-    Unit,
-    Value,
-)
+from dpselect.backends.lazy.asked import EVERY_KIND, Asked, Frame
 from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
+from dpselect.backends.lazy.spark_candidates import SHOWN, is_spark, listed
+from dpselect.backends.lazy.spark_expressions import SQL_TYPES, expression
 from dpselect.backends.lazy.spark_selection import MOST_ON_THE_DRIVER, scored, selected, whole_numbers
 from dpselect.backends.rows.arrow import pa
-from dpselect.backends.rows.matching import MISSING
 from dpselect.mechanisms import CandidateSelection, Mechanism
-from dpselect.summaries import CandidateKind, PublicCandidates
-
-_WHOLE_NUMBER = r"^(-?[0-9]+(\.0*)?|0E-[0-9]+)$"
-"""How Spark writes whole decimals as text; zero also with an exponent."""
+from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
 
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """Where PySpark writes what its errors say."""
-
-_SQL_TYPES = {
-    CandidateKind.INTEGER: "bigint",
-    CandidateKind.NUMBER: "double",
-    CandidateKind.TEXT: "string",
-    CandidateKind.DATE: "date",
-    CandidateKind.BOOLEAN: "boolean",
-}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -68,7 +46,7 @@ class SparkFrame:
     columns: tuple[Column, ...]
     counts_distinct = False
     in_filters = EVERY_KIND - {CandidateKind.DATE}  # PySpark cannot write dates before the year 1000
-    shown = "<PySpark DataFrame>"
+    shown = SHOWN
 
     @classmethod
     def of(cls, frame: Any) -> SparkFrame:
@@ -83,19 +61,24 @@ class SparkFrame:
 
     def rows(self, asked: Mapping[str, Asked]) -> Frame:
         """The rows, with a column for each name."""
+        F = spark_functions(self.frame)  # noqa: N806
         with reading(self.shown):
-            return nw.from_native(self.frame.select(*(_expression(each).alias(name) for name, each in asked.items())))
+            return nw.from_native(self.frame.select(*(expression(each, F).alias(name) for name, each in asked.items())))
 
     def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
         """The candidates as a frame."""
         with reading(self.shown):
-            column = f"{name} {_SQL_TYPES[candidates.kind]}"
+            column = f"{name} {SQL_TYPES[candidates.kind]}"
             listed = self.frame.sparkSession.createDataFrame(pa.table({name: plain(candidates)}), column)
             return nw.from_native(listed)
 
+    def different(self, frame: Frame) -> Frame:
+        """The different rows, by hashing: narwhals would number them in windows, which sorts them all."""
+        return nw.from_native(frame.to_native().distinct())
+
     def with_lots(self, frame: Frame, by: Sequence[str]) -> Frame:
         """`frame` with a ``lot`` in each row: SHA-256 of a fresh key and of the columns `by`."""
-        F = spark_functions()  # noqa: N806
+        F = spark_functions(self.frame)  # noqa: N806
         parts = [F.coalesce(F.col(name).cast("string"), F.lit("")) for name in by]
         lot = F.sha2(F.concat_ws("\x1f", F.lit(os.urandom(32).hex()), *parts), 256)
         return nw.from_native(frame.to_native().withColumn("lot", lot))
@@ -105,15 +88,27 @@ class SparkFrame:
         """Scores of more candidates stay where they are."""
         return MOST_ON_THE_DRIVER
 
-    def drawn(self, counted: Frame, candidates: PublicCandidates, mechanism: Mechanism) -> CandidateSelection:
+    def listed(self, candidates: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates | None:
+        """The public candidates in a frame of Spark; None if `candidates` is none."""
+        if not is_spark(candidates):
+            return None
+        with _unlogged():
+            return listed(candidates, self.frame, most_fetched=self.most_fetched, allow_many=allow_many)
+
+    def drawn(
+        self, counted: Frame, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism
+    ) -> CandidateSelection:
         """Select by `mechanism` from all candidates; those that are not `counted` score 0."""
-        values = candidates.values
         with reading(self.shown):
-            listed = whole_numbers(self.frame.sparkSession, values) if isinstance(values, range) else None
-            if listed is None:
-                listed = self.candidates("what", candidates).to_native()
-            scores = scored(counted.to_native(), listed)
+            scores = scored(counted.to_native(), self._all_of(candidates))
         return selected(scores, mechanism, self.shown)
+
+    def _all_of(self, candidates: PublicCandidates | DistantCandidates) -> Any:
+        if isinstance(candidates, DistantCandidates):
+            return candidates.frame
+        values = candidates.values
+        whole = whole_numbers(self.frame.sparkSession, values) if isinstance(values, range) else None
+        return self.candidates("what", candidates).to_native() if whole is None else whole
 
     def fetched(self, frame: Frame) -> Any:
         """The rows of `frame` as an Arrow table."""
@@ -136,56 +131,3 @@ def _unlogged() -> Generator[None]:
 
 def _nothing(record: logging.LogRecord) -> bool:
     return False
-
-
-def _expression(asked: Asked) -> Any:
-    match asked:
-        case Unit(column):
-            return _unit(_cell(column), column.holds)
-        case Value(column, kind):
-            return _value(_cell(column), column.holds, kind)
-        case Number(column):
-            return _number(_cell(column), column.holds)
-        case Amount(column, scale, lower, upper):
-            return _amount(_number(_cell(column), column.holds), scale, lower, upper)
-
-
-def _cell(column: Column) -> Any:
-    F = spark_functions()  # noqa: N806
-    return F.col("`" + column.name.replace("`", "``") + "`")
-
-
-def _unit(cell: Any, holds: Holds) -> Any:
-    F = spark_functions()  # noqa: N806
-    if holds is Holds.TEXT:
-        name = F.btrim(cell, F.lit(BLANKS))
-        return F.when(F.is_valid_utf8(cell) & ~name.isin("", *MISSING), name)
-    if holds is Holds.BYTES:
-        return F.hex(cell)
-    return F.when(~F.isnan(cell), cell) if holds in (Holds.FLOATS, Holds.SHORT_FLOATS) else cell
-
-
-def _value(cell: Any, holds: Holds, kind: CandidateKind) -> Any:
-    F = spark_functions()  # noqa: N806
-    if kind is CandidateKind.NUMBER:
-        return _number(cell, holds) + F.lit(0.0)  # no negative zero, which is not in every list that has zero
-    if kind is CandidateKind.INTEGER and holds in (Holds.FLOATS, Holds.SHORT_FLOATS):
-        number = cell.cast("double")
-        whole = (number == F.rint(number)) & number.between(SMALLEST_WHOLE, LARGEST_WHOLE)
-        return F.when(whole, number).cast("bigint")
-    if kind is CandidateKind.INTEGER and holds is Holds.DECIMALS:
-        return F.when(cell.cast("string").rlike(_WHOLE_NUMBER), cell).try_cast("bigint")
-    return cell.cast(_SQL_TYPES[kind])
-
-
-def _number(cell: Any, holds: Holds) -> Any:
-    F = spark_functions()  # noqa: N806
-    number = cell.cast("double")
-    return F.when(~F.isnan(number), number) if holds in (Holds.FLOATS, Holds.SHORT_FLOATS) else number
-
-
-def _amount(number: Any, scale: Fraction, lower: int, upper: int) -> Any:
-    F = spark_functions()  # noqa: N806
-    scaled = F.rint(number * F.lit(float(scale)))
-    clipped = F.greatest(F.lit(float(lower)), F.least(F.lit(float(upper)), scaled))
-    return F.when(number.isNotNull(), clipped).cast("decimal(38,0)")

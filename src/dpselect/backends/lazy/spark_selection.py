@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Any
 
+from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.rows.arrow import RecordBatch, pa
 from dpselect.mechanisms import CandidateSelection, Mechanism, PartialSelection
@@ -30,8 +31,7 @@ def scored(counted: Any, listed: Any) -> Any:
         counted: Spark data frame of ``what`` and ``number``, each candidate at most once.
         listed: the candidates, in a column ``what``.
     """
-    import pyspark.sql.functions as F  # noqa: N812
-
+    F = spark_functions(counted)  # noqa: N806
     number = F.coalesce(F.col("number"), F.lit(0)).cast("bigint").alias("number")
     return listed.join(counted, on="what", how="left").select("what", number)
 

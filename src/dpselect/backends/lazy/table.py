@@ -13,8 +13,16 @@ from dpselect.backends.contract import Amount, Grouping, Progress, check_groups
 from dpselect.backends.lazy import queries
 from dpselect.backends.lazy.asked import DrawingQuestion, Engine, Frame, Question
 from dpselect.backends.lazy.matched import positions
+from dpselect.backends.rows.arrow import pa
 from dpselect.mechanisms import CandidateSelection, Mechanism, PendingSelection
-from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
+from dpselect.summaries import (
+    CandidateCounts,
+    CandidateTotals,
+    DistantCandidates,
+    PublicCandidates,
+    PublicDomain,
+    UnitValues,
+)
 
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
@@ -60,18 +68,25 @@ class LazyTable:
         query = queries.counts(question, unit=unit, column=column, candidates=candidates, grouping=grouping)
         return [CandidateCounts(each) for each in _tabulated(_fetched(question, query, progress), candidates, grouping)]
 
+    def listed(self, candidates: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates | None:
+        """The public candidates in a frame of the table's own engine; None if `candidates` is none."""
+        question = self.engine.question()
+        return question.listed(candidates, allow_many=allow_many) if isinstance(question, DrawingQuestion) else None
+
     def select(
         self,
         *,
         unit: Column,
         column: Column,
-        candidates: PublicCandidates,
+        candidates: PublicCandidates | DistantCandidates,
         mechanism: Mechanism,
         progress: Progress | None = None,
     ) -> PendingSelection | None:
         """The most common candidate, drawn where the rows are if there are very many candidates."""
         question = self.engine.question()
-        if not isinstance(question, DrawingQuestion) or len(candidates) <= question.most_fetched:
+        if not isinstance(question, DrawingQuestion):
+            return None
+        if isinstance(candidates, PublicCandidates) and len(candidates) <= question.most_fetched:
             return None
         check_match(column, candidates.kind)
 
@@ -142,10 +157,15 @@ def _tabulated(found: Any, candidates: PublicCandidates, grouping: Grouping | No
     """Numbers of the candidates that occur, and zeros for the others: shape ``(groups, candidates)``."""
     table = np.zeros((1 if grouping is None else len(grouping.groups), len(candidates)), np.int64)
     parts = 0 if grouping is None else positions(found.column("part"), grouping.groups)
-    # A sum beyond 64 bits counts as the nearest number that fits.
-    numbers = [max(_SMALLEST, min(_LARGEST, int(number))) for number in found.column("number").to_pylist()]
-    table[parts, positions(found.column("what"), candidates)] = np.array(numbers, np.int64)
+    table[parts, positions(found.column("what"), candidates)] = _numbers(found.column("number"))
     return table
+
+
+def _numbers(found: Any) -> NDArray[np.int64]:
+    """Counts are whole numbers of 64 bits; a sum beyond these counts as the nearest number that fits."""
+    if pa.types.is_int64(found.type):
+        return np.asarray(found.to_numpy(), np.int64)
+    return np.array([max(_SMALLEST, min(_LARGEST, int(number))) for number in found.to_pylist()], np.int64)
 
 
 def _split(values: NDArray[np.float64], parts: NDArray[np.int64], groups: int) -> list[NDArray[np.float64]]:

@@ -1,0 +1,67 @@
+"""Spark Connect: the same answers from frames whose Spark is reached over a connection, beside a classic session."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+
+import dpselect as dps
+from dpselect.backends.contract import Amount, Grouping, Table
+from dpselect.backends.lazy import spark_frame as spark_frames
+from dpselect.backends.opening import open_table
+from dpselect.errors import InvalidDataError
+from dpselect.summaries import PublicCandidates, PublicDomain
+from tests.backends import model
+from tests.backends.awkward import AWKWARD, QUESTIONS
+from tests.backends.engines import spark_connect
+
+
+@pytest.fixture(scope="module")
+def awkward() -> Table:
+    return open_table(spark_connect().createDataFrame(AWKWARD))
+
+
+@pytest.mark.parametrize("question", [3, 25])  # a range, a long list of texts
+def test_counts(awkward: Table, question: int) -> None:
+    column, candidates = QUESTIONS[question]
+    (found,) = awkward.count(
+        unit=awkward.unit("text"), column=awkward.column(column), candidates=PublicCandidates.given(candidates)
+    )
+    assert [found.counts.tolist()] == model.counts(AWKWARD.to_pylist(), "text", column, candidates)
+
+
+def test_totals_in_groups(awkward: Table) -> None:
+    groups = ["south", "north", "west"]
+    found = awkward.total(
+        unit=awkward.unit("bytes"),
+        column=awkward.column("short"),
+        candidates=PublicCandidates.given([6, 7, 8]),
+        amount=Amount(awkward.column("number"), Fraction(10), -50, 71),
+        grouping=Grouping(awkward.column("group"), PublicCandidates.given(groups), 2),
+    )
+    assert [len(each.totals) for each in found] == [3, 3, 3]
+
+
+def test_numbers(awkward: Table) -> None:
+    domain = PublicDomain.given((0.0, 7.2))
+    (found,) = awkward.gather(
+        unit=awkward.unit("day"), column=awkward.column("number"), domain=domain, max_rows_per_unit=12
+    )
+    expected = model.numbers(AWKWARD.to_pylist(), "day", "number", bounds=(0.0, 7.2))
+    assert sorted(found.values.tolist()) == sorted(number for each in expected.values() for number in each)
+
+
+def test_very_many_candidates_stay_in_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_frames, "MOST_ON_THE_DRIVER", 19)
+    rows = spark_connect().createDataFrame(pa.table({"who": list(range(40)), "page": [7] * 30 + [11] * 10}))
+    assert dps.Dataset(rows, unit="who").most_common("page", candidates=range(20), epsilon=4.0).value == 7
+
+
+def test_what_spark_says_of_a_row_is_not_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
+    names = spark_connect().createDataFrame(pa.table({"unit": [1, 2], "value": ["7", "secret name"]}))
+    table = open_table(names.selectExpr("unit", "CAST(value AS INT) AS value"))
+    with pytest.raises(InvalidDataError, match="a table that can be read to its end") as caught:
+        table.count(unit=table.unit("unit"), column=table.column("value"), candidates=PublicCandidates.given([7]))
+    assert "secret" not in str(caught.value) + "".join(capfd.readouterr())
