@@ -64,6 +64,7 @@ def test_what_spark_says_of_a_row_is_not_passed_on(capfd: pytest.CaptureFixture[
     printed = "".join(capfd.readouterr())
     assert "secret" not in str(caught.value) + printed
     assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
 
 
 def test_frames_that_are_refused() -> None:

@@ -273,7 +273,7 @@ BAD: list[tuple[list[str], str]] = [
     (["quantile", ADULT, "age", "-0.5", *AGE[3:], *BOUNDS], "level=-0.5"),
     (["quantile", ADULT, "age", "nan", *AGE[3:], *BOUNDS], "level=nan"),
     (["quantile", ADULT, "age", "half", *AGE[3:], *BOUNDS], "LEVEL"),
-    (["quantile", ADULT, "ages", *AGE[2:], *BOUNDS], "Did you mean 'age'?"),
+    (["quantile", ADULT, "ages", *AGE[2:], *BOUNDS], "The first line has to hold the names of the columns"),
     (["quantile", ADULT, "person_id", *AGE[2:], *BOUNDS], "another column than the unit"),
     (["quantile", "nowhere.csv", *AGE[1:], *BOUNDS], "an existing file"),
     (["density", *AGES, *BOUNDS], "--bins"),

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from dpselect.backends.contract import Table
+from dpselect.backends.failures import cut_off
 from dpselect.backends.files import FileSource
 from dpselect.backends.files.formats import Format
 from dpselect.backends.frames import frame_source
@@ -47,7 +48,9 @@ def open_table(
     if table is not None:
         raise InvalidDataError("table", Shown(describe(table)), "no table, as the source is one itself")
     if is_path:
-        return _of_files(FileSource.at(source), engine, memory_limit)
+        with cut_off():
+            files = FileSource.at(source)
+        return _of_files(files, engine, memory_limit)
     lazy = lazy_table(source, memory_limit=memory_limit)
     if lazy is not None:
         return lazy
