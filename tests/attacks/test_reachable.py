@@ -17,7 +17,6 @@ import dpselect as dps
 from dpselect.backends.failures import InOurWords
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError, SelectionError
-from dpselect.summaries import PublicCandidates
 from tests.attacks.reachable import reachable
 from tests.backends import engines
 
@@ -77,9 +76,10 @@ def streamed(_: Path) -> Any:
 def asked(source: Any, **options: Any) -> SelectionError:
     """What asking `source` raises, in the way a caller would ask."""
     text = source.__class__ in (Stream, type(Path()))
+    people = dps.Dataset(source, unit="unit", **options)
+    candidates = ["1", "2"] if text else [1, 2]
     with pytest.raises(SelectionError) as caught:
-        people = dps.Dataset(source, unit="unit", **options)
-        people.most_common("value", candidates=["1", "2"] if text else [1, 2], epsilon=1.0)
+        people.most_common("value", candidates=candidates, epsilon=1.0)
     return caught.value
 
 
@@ -164,6 +164,7 @@ def _hidden() -> BaseException:
 
 
 def test_this_attack_finds_variables_of_frames() -> None:
+    table = open_table(ROWS)
     with pytest.raises(InvalidDataError) as caught:
-        PublicCandidates.given([1]) and open_table(ROWS).column(SECRET)
+        table.column(SECRET)
     assert SECRET in reachable(caught.value)

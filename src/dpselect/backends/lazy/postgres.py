@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -25,6 +24,7 @@ from dpselect.backends.lazy.reading import unanswered
 from dpselect.backends.lazy.schema import check_names, holds
 from dpselect.backends.rows.arrow import pa
 from dpselect.errors import InvalidDataError, MissingExtraError, SelectionError, Shown, TableUnavailableError
+from dpselect.server_urls import without_password
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 Connect = Callable[[], Any]
@@ -160,21 +160,6 @@ def described_columns(table: Any, shown: str) -> tuple[Column, ...]:
 def table_name(url: str, name: str) -> str:
     """What a table on a server is called where it is shown, and in what a ledger remembers of a request."""
     return f"{without_password(url)!r}, table={name!r}"
-
-
-def without_password(url: str) -> str:
-    """`url` as it may be shown: nothing of its query either, where passwords may stand, too.
-
-    >>> without_password("postgresql://ann:secret@db.example.org:5433/shop?password=secret")
-    'postgresql://ann@db.example.org:5433/shop'
-    """
-    try:
-        parts = urlsplit(url)
-        port = "" if parts.port is None else f":{parts.port}"
-    except ValueError:
-        return "postgresql://..."
-    user = f"{parts.username}@" if parts.username else ""
-    return f"postgresql://{user}{parts.hostname or ''}{port}{parts.path}"
 
 
 def _connector(url: str, shown: str) -> Connect:
