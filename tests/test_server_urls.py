@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import psycopg
 import pytest
 import sqlalchemy as sa
@@ -20,14 +22,10 @@ SECRET = "sesame"
 def passwords(url: str) -> set[str]:
     """What libpq and SQLAlchemy take for the password, as far as they accept the URL."""
     found = set[str]()
-    try:
+    with suppress(psycopg.Error, UnicodeError):
         found.add(str(conninfo_to_dict(url).get("password", "")))
-    except (psycopg.Error, UnicodeError):
-        pass
-    try:
+    with suppress(sa.exc.ArgumentError, ValueError):
         found.add(sa.make_url(url).password or "")
-    except (sa.exc.ArgumentError, ValueError):
-        pass
     return {password for password in found if SECRET in password}
 
 

@@ -20,6 +20,7 @@ from dpselect.ledger import Ledger
 from dpselect.ledger.question import Question
 from dpselect.privacy import neighbouring_relation
 from dpselect.release import Release
+from dpselect.server_urls import may_hold_password
 from dpselect.session.spending import Spending
 from dpselect.sklearn.reading import column, numbers, positions
 from dpselect.sklearn.settings import class_weights, distinct_classes, feature_bins, feature_names
