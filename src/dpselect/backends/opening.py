@@ -93,4 +93,4 @@ def _of_files(files: FileSource, engine: object, memory_limit: int | None) -> Ta
     if files.format is not Format.PARQUET:
         hint = "Only Parquet says which types its columns have; another engine would guess them from the rows."
         raise InvalidParameterError("engine", engine, "'duckdb' for files that are not Parquet", hint)
-    return scanned_parquet(files.paths, str(engine))
+    return scanned_parquet(files, files.paths, str(engine))
