@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -146,6 +148,13 @@ def test_a_first_line_that_is_refused_is_not_reached(tmp_path: Path, first: byte
         with pytest.raises(InvalidDataError) as caught:
             open_table(tmp_path / name)
         assert SECRET not in reachable(caught.value)
+
+
+def test_a_dataset_is_not_pickled_with_its_rows() -> None:
+    people = dps.Dataset(ROWS, unit="unit")
+    for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="private rows"):
+            copied(people)
 
 
 def test_this_attack_finds_what_is_merely_hidden() -> None:
