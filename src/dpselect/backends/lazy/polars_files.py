@@ -6,6 +6,7 @@ Polars gives up on the first text that is not UTF-8, and whether a question is a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import Any
 
 from dpselect.backends.columns import Holds
@@ -34,23 +35,20 @@ def polars_files(files: Source, paths: Sequence[str]) -> PolarsFrame:
 
 def _streamed(files: Source) -> Any:
     """A lazy frame of the stream's batches, in which every text is valid or null."""
-    import polars as pl
+    pl: Any = import_module("polars")
     from polars.io.plugins import register_io_source
 
     columns = {column.name: column for column in files.columns if column.holds in ARROW_TYPES}
     empty = pa.table({name: pa.array([], ARROW_TYPES[column.holds]) for name, column in columns.items()})
-    schema: Any = pl.from_arrow(empty)
 
-    def batches(
-        names: list[str] | None, predicate: pl.Expr | None, most: int | None, _: int | None
-    ) -> Iterator[pl.DataFrame]:
+    def batches(names: list[str] | None, predicate: Any, most: int | None, _: int | None) -> Iterator[Any]:
         asked = [columns[name] for name in (columns if names is None else names)]
         for batch in files.batches(asked, lambda _: None):
-            frame: Any = pl.from_arrow(pa.Table.from_batches([batch]))
+            frame = pl.from_arrow(pa.Table.from_batches([batch]))
             frame = frame if most is None else frame.head(most)
             most = None if most is None else most - frame.height
             yield frame if predicate is None else frame.filter(predicate)
             if most == 0:
                 return
 
-    return register_io_source(batches, schema=schema.schema)
+    return register_io_source(batches, schema=pl.from_arrow(empty).schema)

@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 from urllib.parse import unquote
 
@@ -60,7 +61,9 @@ def spark_files(files: Source, paths: Sequence[str]) -> SparkFrame:
     with reading(files.shown):
         from pyspark.sql.types import StructType
 
-        fields = [{"name": name, "type": type_, "nullable": True, "metadata": {}} for name, type_ in types.items()]
+        fields: list[dict[str, Any]] = [
+            {"name": name, "type": type_, "nullable": True, "metadata": {}} for name, type_ in types.items()
+        ]
         schema = StructType.fromJson({"fields": fields})
         named = [f"file://{path}" for path in found]
         frame = session.read.schema(schema).option("__globPaths__", "false").parquet(*named)
@@ -89,15 +92,14 @@ def _types_of(columns: Sequence[Column], paths: Sequence[str], shown: str) -> Ma
 
 def _session() -> Any:
     """The session that is there, or a new one, which writes no log: what it logs of an error quotes rows."""
-    from pyspark import SparkContext
-    from pyspark.java_gateway import launch_gateway
-    from pyspark.sql import SparkSession
-
+    pyspark: Any = import_module("pyspark")
+    sessions: Any = import_module("pyspark.sql").SparkSession
     with InOurWords(lambda _: _refused("Spark could not start; it needs Java, of a version that it supports.")):
-        is_there = SparkSession.getActiveSession() is not None or SparkContext._active_spark_context is not None
+        is_there = sessions.getActiveSession() is not None or pyspark.SparkContext._active_spark_context is not None
         if not is_there and "SPARK_REMOTE" not in os.environ:
-            SparkContext(gateway=launch_gateway(popen_kwargs={"stderr": subprocess.DEVNULL}))
-        return SparkSession.builder.getOrCreate()
+            launch: Any = import_module("pyspark.java_gateway").launch_gateway
+            pyspark.SparkContext(gateway=launch(popen_kwargs={"stderr": subprocess.DEVNULL}))
+        return sessions.builder.getOrCreate()
 
 
 def _refused(hint: str) -> InvalidParameterError:
