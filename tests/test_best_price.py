@@ -122,7 +122,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"prices": [1, 1]}, dps.InvalidCandidatesError, "different prices"),
     ({"epsilon": 0.0}, dps.InvalidParameterError, "epsilon=0.0"),
     ({"max_rows_per_unit": 0}, dps.InvalidParameterError, "max_rows_per_unit=0"),
-    ({"column": "capital_gains"}, dps.InvalidDataError, "Did you mean 'capital_gain'?"),
+    ({"column": "capital_gains"}, dps.InvalidDataError, "The first line has to hold the names of the columns"),
     ({"column": "person_id"}, dps.InvalidDataError, "another column than the unit"),
     ({"column": 3}, dps.InvalidDataError, "the name of a column"),
 ]

@@ -111,7 +111,7 @@ QUANTILES: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"level": float("nan")}, dps.InvalidParameterError, "level=nan"),
     ({"epsilon": 0.0}, dps.InvalidParameterError, "epsilon=0.0"),
     ({"max_rows_per_unit": 0}, dps.InvalidParameterError, "max_rows_per_unit=0"),
-    ({"column": "ages"}, dps.InvalidDataError, "Did you mean 'age'?"),
+    ({"column": "ages"}, dps.InvalidDataError, "The first line has to hold the names of the columns"),
     ({"column": "person_id"}, dps.InvalidDataError, "another column than the unit"),
     ({"column": 3}, dps.InvalidDataError, "the name of a column"),
 ]

@@ -22,6 +22,7 @@ from dpselect.backends.opening import open_table
 from dpselect.backends.rows import connection, engine, matching
 from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.summaries import CandidateCounts, PublicCandidates
+from tests.attacks.reachable import reachable
 from tests.backends.tables import count, write_csv, write_parquet
 
 CANDIDATES = PublicCandidates.given(range(100))
@@ -120,7 +121,8 @@ def test_a_damaged_parquet_is_refused_in_fixed_words(tmp_path: Path) -> None:
         count(path, ["a"])
     said = "expected a file that can be read to its end. It is damaged, or changed while it was read."
     assert str(caught.value) == f"source={str(path)!r}: {said}"
-    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    assert caught.value.__context__ is None
+    assert "SENTINEL" not in reachable(caught.value)
 
 
 def test_a_file_that_changed_since_it_was_described(tmp_path: Path) -> None:

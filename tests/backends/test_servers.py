@@ -80,6 +80,7 @@ def test_nobody_answers() -> None:
     assert str(caught.value).startswith(f"table at postgresql://ann@127.0.0.1:{port}/shop: the server cannot be")
     assert "hunter2" not in repr(caught.value)
     assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
 
 
 @pytest.mark.parametrize("url", ["postgresql://", "postgresql://[", "postgresql://h:x/db", "postgres://u:p@h:99999/d"])
@@ -112,6 +113,7 @@ def test_what_a_server_says_of_a_row_is_not_passed_on(placed: tuple[str, str]) -
         asked(table)
     assert "secret" not in str(caught.value)
     assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
 
 
 def test_connections_can_only_read_and_leave_nothing(placed: tuple[str, str]) -> None:

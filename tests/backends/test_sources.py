@@ -24,7 +24,7 @@ def refusal(source: Any) -> str:
         FileSource.at(source)
     assert caught.value.name == "source"
     assert caught.value.__cause__ is None
-    assert caught.value.__context__ is None or caught.value.__suppress_context__
+    assert caught.value.__context__ is None
     return str(caught.value)
 
 
@@ -166,7 +166,7 @@ def test_columns_are_told_by_exact_names(tmp_path: Path) -> None:
     with pytest.raises(InvalidDataError, match=r"^unit=3: expected the name of a column"):
         table.unit(3)
     spaced = open_table(write_csv(tmp_path / "t.csv", [], header=b'unit, value ,"a,b"\n'))
-    with pytest.raises(InvalidDataError, match=r"Did you mean ' value '\?"):
+    with pytest.raises(InvalidDataError, match="The first line has to hold the names of the columns"):
         spaced.column("value")
     assert spaced.column("a,b").name == "a,b"
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import ibis
+import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.errors import PySparkException
 
 import dpselect as dps
+from dpselect.backends.lazy.spark_frame import SparkFrame
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates, PublicDomain
@@ -67,6 +71,38 @@ def test_what_spark_says_of_a_row_is_not_passed_on(capfd: pytest.CaptureFixture[
     printed = "".join(capfd.readouterr())
     assert "secret" not in str(caught.value) + printed
     assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+
+
+def test_the_session_can_still_say_what_fails_of_its_own() -> None:
+    """In a process where PySpark has not logged anything yet: a logger that was made plain would stay so."""
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.root.manager.loggerDict.pop(name, None)
+    assert counted(spark_frame(ROWS), [0.0]) == [1]
+    with pytest.raises(PySparkException, match="CAST_INVALID_INPUT"):
+        spark().sql("SELECT CAST('mine' AS INT)").collect()
+    assert logging.Logger.manager.loggerDict["SQLQueryContextLogger"].filters == []
+
+
+def counted(frame: Any, candidates: list[Any]) -> list[int]:
+    table = open_table(frame)
+    asked = PublicCandidates.given(candidates)
+    (found,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=asked)
+    return found.counts.tolist()
+
+
+def test_units_are_told_apart_letter_by_letter() -> None:
+    rows = pa.table({"unit": ["ann", "Ann", "ANN", "ann"], "value": ["x", "x", "X", "x"]})
+    collated = spark_frame(rows).selectExpr("unit COLLATE UTF8_LCASE AS unit", "value COLLATE UTF8_LCASE AS value")
+    assert collated.distinct().count() == 1
+    assert counted(collated, ["x", "X"]) == [2, 1]
+
+
+def test_lots_of_different_rows_differ() -> None:
+    pairs = [("a", "b\x1fc"), ("a\x1fb", "c"), ("1:a", "b"), ("1:a1", ":b"), ("", None), (None, ""), ("-", "")]
+    frame = spark().createDataFrame(pairs, "who string, part string")
+    drawn = SparkFrame.of(frame).with_lots(nw.from_native(frame), ["who", "part"]).to_native()
+    assert len({row.lot for row in drawn.collect()}) == len(pairs)
 
 
 def test_frames_that_are_refused() -> None:

@@ -223,6 +223,19 @@ def test_values_that_would_move_the_cursor_are_shown_escaped(capsys: Captured, t
     assert r"'a\x1b[2J'" in out
 
 
+@pytest.mark.parametrize("options", [[], ["--dry-run"]])
+def test_names_of_columns_cannot_move_the_cursor(tmp_path: Path, capsys: Captured, options: list[str]) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('"\x1b[31munit","\x07value"\n1,x\n')
+    question = ["most-common", str(path), "\x07value", "--unit", "\x1b[31munit", "--candidates", "x,y"]
+    status, out, _ = run(capsys, *question, "--epsilon", "1", *options)
+    assert status == 0
+    assert r"\x1b[31munit" in out
+    assert r"\x07value" in out
+    assert "\x1b" not in out
+    assert "\x07" not in out
+
+
 BAD: list[tuple[list[str], str]] = [
     (["fraction"], "fraction"),
     (["top-k"], "SOURCE"),
@@ -275,7 +288,7 @@ BAD: list[tuple[list[str], str]] = [
     (["quantile", ADULT, "age", "-0.5", *AGE[3:], *BOUNDS], "LEVEL=-0.5"),
     (["quantile", ADULT, "age", "nan", *AGE[3:], *BOUNDS], "LEVEL=nan"),
     (["quantile", ADULT, "age", "half", *AGE[3:], *BOUNDS], "LEVEL"),
-    (["quantile", ADULT, "ages", *AGE[2:], *BOUNDS], "Did you mean 'age'?"),
+    (["quantile", ADULT, "ages", *AGE[2:], *BOUNDS], "The first line has to hold the names of the columns"),
     (["quantile", ADULT, "person_id", *AGE[2:], *BOUNDS], "another column than the unit"),
     (["quantile", "nowhere.csv", *AGE[1:], *BOUNDS], "an existing file"),
     (["density", *AGES, *BOUNDS], "--bins"),

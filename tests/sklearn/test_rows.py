@@ -228,6 +228,7 @@ REFUSED: list[tuple[dict[str, Any], Any, Any, str]] = [
     ({"account": "a"}, X, Y, "a ledger together"),
     ({"ledger": "postgresql://ann:SENTINEL@host/db", "account": "a"}, X, Y, "a URL without one"),
     ({"ledger": "postgresql://host/db?password=SENTINEL", "account": "a"}, X, Y, "a URL without one"),
+    ({"ledger": "postgresql://ann:2026#SENTINEL@host/db", "account": "a"}, X, Y, "a URL without one"),
 ]
 
 

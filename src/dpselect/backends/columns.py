@@ -59,7 +59,7 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
         name: as the caller spelled it.
         argument: which argument it came in.
         listed: whether the names may be listed. Not those of a CSV file: should it have no header line, they are
-            the first person's row. A single close match is offered all the same.
+            the first person's row, and a close match would be a guess at it that is confirmed.
 
     Raises:
         InvalidDataError: no such column, or `name` is not text.
@@ -69,17 +69,17 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
     for column in columns:
         if column.name == name:
             return column
+    number = " Where no column says whose row it is, number the rows: docs/choosing.md." if argument == "unit" else ""
+    if not listed:
+        hint = "The first line has to hold the names of the columns; it is not shown, as it might be somebody's row."
+        hint += number
+        raise InvalidDataError(argument, Shown(repr(name)), "a column of the data", hint)
     names = [column.name for column in columns]
     close = [other for other in names if other.strip().casefold() == name.strip().casefold()]
     close = close or get_close_matches(name, names, n=1, cutoff=0.7)
     hint = f"Did you mean {close[0]!r}? " if close else ""
-    if listed:
-        shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
-        hint += f"The columns are: {shown}."
-    else:
-        hint += "The first line of a CSV file has to hold the names of its columns."
-    if argument == "unit":
-        hint += " Where no column says whose row it is, number the rows: docs/choosing.md."
+    shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+    hint += f"The columns are: {shown}." + number
     raise InvalidDataError(argument, Shown(repr(name)), "a column of the data", hint)
 
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from dpselect.backends.contract import Table
+from dpselect.backends.failures import cut_off
 from dpselect.backends.files import FileSource
 from dpselect.backends.files.formats import Format
 from dpselect.backends.frames import frame_source
@@ -55,7 +56,9 @@ def open_table(
     if table is not None:
         raise InvalidDataError("table", typed(table), "no table, as the source is one itself")
     if is_path:
-        return _of_files(FileSource.at(source), engine, memory_limit)
+        with cut_off():
+            files = FileSource.at(source)
+        return _of_files(files, engine, memory_limit)
     lazy = lazy_table(source, memory_limit=memory_limit)
     if lazy is not None:
         return lazy
@@ -98,4 +101,4 @@ def _of_files(files: FileSource, engine: object, memory_limit: int | None) -> Ta
     if files.format is not Format.PARQUET:
         hint = "Only Parquet says which types its columns have; another engine would guess them from the rows."
         raise InvalidParameterError("engine", typed(engine), "'duckdb' for files that are not Parquet", hint)
-    return scanned_parquet(files.paths, str(engine))
+    return scanned_parquet(files, files.paths, str(engine))

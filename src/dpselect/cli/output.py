@@ -26,14 +26,19 @@ def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:
     else:
         width = max(len(label), *(len(key) for key, _ in lines))
         table = "\n".join(f"{key:>{width}}  {value}" for key, value in [(label, _printable(release.column)), *lines])
-    return "\n".join([table, "", release.promise, release.accuracy, _provenance(release)])
+    return "\n".join([table, "", *map(_escaped, (release.promise, release.accuracy, _provenance(release)))])
 
 
 def forecast_shown(forecast: Forecast, *, as_json: bool, quiet: bool = False) -> str:
     """What is printed of a question that was only planned."""
     if as_json:
         return forecast.to_json()
-    return as_text(forecast.guarantee.epsilon) if quiet else str(forecast)
+    if quiet:
+        return as_text(forecast.guarantee.epsilon)
+    text = str(forecast)
+    for name in (forecast.unit, forecast.column):
+        text = text.replace(name, _escaped(name))
+    return "\n".join(map(_escaped, text.split("\n")))
 
 
 def _for_terminals(label: str, column: str, lines: list[tuple[str, str]]) -> str:
@@ -60,6 +65,11 @@ def _provenance(release: Release) -> str:
     if release.receipt is not None:
         charge = f"Charged to account {release.receipt['account']}, entry {release.receipt['sequence']}."
     return f"Drawn by {drawn}, {origin}. {charge}"
+
+
+def _escaped(sentence: str) -> str:
+    """`sentence`, and in it whatever would move the cursor or worse as Python writes it."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in sentence)
 
 
 def _printable(text: str) -> str:

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError
 
 from dpselect.errors import InvalidParameterError, Shown
+from dpselect.server_urls import without_password
 
 _SQLITE, _POSTGRES = "sqlite", "postgresql"
 EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@host/database', or the path of a file"
@@ -46,6 +47,8 @@ class Address:
         parsed = _parsed(url)
         if parsed.get_backend_name() == _SQLITE:
             return cls(parsed, f"{_SQLITE}:///{parsed.database}", _path(parsed), parsed.query.get("mode") == "ro")
+        if isinstance(url, str):
+            return cls(parsed, without_password(url), None, False)
         bare = sa.URL.create(_POSTGRES, parsed.username, host=parsed.host, port=parsed.port, database=parsed.database)
         return cls(parsed, bare.render_as_string(hide_password=True), None, False)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NoReturn
 
 from dpselect.arguments import memory_size
 from dpselect.backends.opening import open_table, origin_of
@@ -88,6 +88,9 @@ class Dataset(Questions[Release]):
 
     def __repr__(self) -> str:
         return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("A Dataset may hold private rows and cannot be pickled or copied; make it anew from its source")
 
     def candidate_kind(self, column: str) -> CandidateKind | None:
         """The kind of candidates that `column`'s type asks for; None if several fit, as any do in CSV.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -21,6 +20,7 @@ from dpselect.ledger import Ledger
 from dpselect.ledger.question import Question
 from dpselect.privacy import neighbouring_relation
 from dpselect.release import Release
+from dpselect.server_urls import may_hold_password
 from dpselect.session.spending import Spending
 from dpselect.sklearn.reading import column, numbers, positions
 from dpselect.sklearn.settings import class_weights, distinct_classes, feature_bins, feature_names
@@ -169,9 +169,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
 
 def _without_password(ledger: Ledger | str | Path | None) -> Ledger | str | Path | None:
     """Parameters are shown by the estimator's ``repr`` and kept by its pickles."""
-    if isinstance(ledger, str):
-        url = urlsplit(ledger)
-        if url.password is not None or "password" in url.query.lower():
-            hint = "The estimator's repr would show it: give dpselect.Ledger(url) instead, which does not."
-            raise InvalidParameterError("ledger", Shown("<URL with a password>"), "a URL without one", hint)
+    if isinstance(ledger, str) and ledger.startswith("postgres") and may_hold_password(ledger):
+        hint = "The estimator's repr would show it: give dpselect.Ledger(url) instead, which does not."
+        raise InvalidParameterError("ledger", Shown("<URL with a password>"), "a URL without one", hint)
     return ledger

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.backends.columns import Column, Holds
+from dpselect.backends.failures import InOurWords
 from dpselect.backends.files import lines
 from dpselect.backends.rows.arrow import Array, RecordBatch, pa, pc, valid_text
 from dpselect.errors import InvalidDataError, Shown
@@ -38,11 +39,9 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
     content = lines.first_line(path, shown)
     if b"\0" in content or b"\r" in content:
         raise InvalidDataError("source", shown, "a text file with line breaks of the form \\n or \\r\\n")
-    try:
+    expected = "a first line in UTF-8 with the names of the columns, separated by commas"
+    with InOurWords(lambda _: InvalidDataError("source", shown, expected), csv.Error, ValueError):
         (names,) = csv.reader([content.decode()], strict=True)
-    except (UnicodeDecodeError, csv.Error, ValueError):
-        expected = "a first line in UTF-8 with the names of the columns, separated by commas"
-        raise InvalidDataError("source", shown, expected) from None
     if len(names) < 2:
         expected = "at least two columns, a unit and a value, separated by commas"
         raise InvalidDataError("source", shown, expected, _hint_for_separator(content))

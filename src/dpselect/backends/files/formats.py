@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 
 from dpselect.backends.columns import Column
+from dpselect.backends.failures import InOurWords
 from dpselect.backends.files import csv_lines, json_lines, parquet_rows
 from dpselect.backends.rows.arrow import RecordBatch
 from dpselect.errors import InvalidDataError, Shown
@@ -56,13 +57,10 @@ def format_of(path: str, shown: Shown) -> Format:
     if format is None:
         hint = _HINTS.get(os.path.splitext(path)[1].lower(), "")
         raise InvalidDataError("source", shown, f"a file whose name ends in {ENDINGS_TEXT}", hint)
-    try:
-        with open(path, "rb") as file:
-            start = file.read(4)
-            file.seek(-min(4, os.fstat(file.fileno()).st_size), os.SEEK_END)
-            end = file.read(4)
-    except OSError:
-        raise InvalidDataError("source", shown, "a file that can be opened") from None
+    with _opening(shown), open(path, "rb") as file:
+        start = file.read(4)
+        file.seek(-min(4, os.fstat(file.fileno()).st_size), os.SEEK_END)
+        end = file.read(4)
     if not start:
         raise InvalidDataError("source", shown, "a table", "The file is empty (0 bytes).")
     if format is Format.PARQUET:
@@ -80,10 +78,13 @@ def format_of(path: str, shown: Shown) -> Format:
 def read_columns(path: str, format: Format, shown: Shown) -> tuple[Column, ...]:
     """What the first line or the footer of one file says."""
     readers = {Format.CSV: csv_lines, Format.PARQUET: parquet_rows, Format.JSON_LINES: json_lines}
-    try:
+    with _opening(shown):
         return readers[format].read_columns(path, shown)
-    except OSError:
-        raise InvalidDataError("source", shown, "a file that can be opened") from None
+
+
+def _opening(shown: Shown) -> InOurWords:
+    """What the system says quotes the whole path, and only a glob may have found it."""
+    return InOurWords(lambda _: InvalidDataError("source", shown, "a file that can be opened"), OSError)
 
 
 def size(path: str, format: Format) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dpselect.backends.columns import Column, Holds
+from dpselect.backends.failures import InOurWords
 from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pq
 from dpselect.backends.rows.plain import plain_batches
 from dpselect.errors import InvalidDataError, Shown
@@ -27,10 +28,9 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
     Raises:
         InvalidDataError: the footer cannot be read, or two columns have the same name.
     """
-    try:
+    damaged = InvalidDataError("source", shown, "a Parquet file that can be read", "Its footer is damaged.")
+    with InOurWords(lambda _: damaged, OSError, pa.ArrowException):
         found = schema(path)
-    except (OSError, pa.ArrowException):
-        raise InvalidDataError("source", shown, "a Parquet file that can be read", "Its footer is damaged.") from None
     if len(set(found.names)) < len(found.names):
         raise InvalidDataError("source", shown, "columns with different names")
     return columns_of(found)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpselect.backends.columns import Column
+from dpselect.backends.failures import InOurWords
 from dpselect.backends.files import formats, parquet_rows
 from dpselect.backends.files.formats import Format
 from dpselect.backends.rows.arrow import RecordBatch, pa
@@ -20,7 +21,7 @@ _PATTERN = re.compile(r"[*?\[\]{}\\:]")
 """What the engine might take for a pattern or the name of a protocol."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FileSource:
     """One table in one or more files of the same format and with the same columns.
 
@@ -78,21 +79,17 @@ class FileSource:
         """Rows of Parquet, bytes of text."""
         total = 0
         for position, path in enumerate(self.paths):
-            try:
+            with self._reading(position):
                 total += formats.size(path, self.format)
-            except (OSError, pa.ArrowException):
-                raise self._unreadable(position) from None
         return total
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The rows of one file after another."""
         for position, path in enumerate(self.paths):
-            try:
+            with self._reading(position):
                 if formats.read_columns(path, self.format, self.label(position)) != self.columns:
                     raise self._unreadable(position)
                 yield from formats.rows(path, self.format, columns, among=self.columns, advance=advance)
-            except (OSError, pa.ArrowException):
-                raise self._unreadable(position) from None
 
     def parquet(self, columns: Sequence[Column]) -> ParquetFiles | None:
         """The files, if the engine can read these columns of them by itself."""
@@ -112,6 +109,9 @@ class FileSource:
     def label(self, position: int) -> Shown:
         """How errors speak of the file at `position`."""
         return label(self.source, position=position, count=len(self.paths))
+
+    def _reading(self, position: int) -> InOurWords:
+        return InOurWords(lambda _: self._unreadable(position), OSError, pa.ArrowException)
 
     def _unreadable(self, position: int) -> InvalidDataError:
         hint = "It is damaged, or changed while it was read."

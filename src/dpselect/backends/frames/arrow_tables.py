@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpselect.backends.columns import Column
+from dpselect.backends.failures import InOurWords
 from dpselect.backends.frames.names import named_columns
 from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pc
 from dpselect.backends.rows.plain import plain_batches
@@ -79,10 +80,9 @@ class DatasetSource:
             raise InvalidDataError("source", shown, "a data set of Parquet, Arrow or ORC files", hint)
         columns = _columns_of(dataset.schema, str(shown))
         types = {field.name: field.type for field in dataset.schema}
-        try:
+        damaged = InvalidDataError("source", shown, "files that can be read", "One of them is damaged.")
+        with InOurWords(lambda _: damaged, OSError, pa.ArrowException):
             schemas = [fragment.physical_schema for fragment in dataset.get_fragments()]
-        except (OSError, pa.ArrowException):
-            raise InvalidDataError("source", shown, "files that can be read", "One of them is damaged.") from None
         if any(field.type != types.get(field.name, field.type) for schema in schemas for field in schema):
             raise InvalidDataError("source", shown, "files with columns of the same types")
         return cls(dataset, columns)
@@ -119,10 +119,9 @@ class StreamSource:
     def of(cls, frame: Any) -> StreamSource:
         """The rows of a frame of a library that is not known here."""
         shown = f"<{type(frame).__name__}>"
-        try:
+        unreadable = InvalidDataError("source", Shown(shown), "a table that can be read as an Arrow stream")
+        with InOurWords(lambda _: unreadable):  # it runs code that is not ours; what it says may quote a row
             schema = pa.RecordBatchReader.from_stream(frame).schema
-        except Exception:  # noqa: BLE001 - it runs code that is not ours; what it says may quote a row
-            raise InvalidDataError("source", Shown(shown), "a table that can be read as an Arrow stream") from None
         return cls(frame, shown, _columns_of(schema, shown))
 
     def size(self) -> int:

@@ -39,20 +39,22 @@ class DuckDBRelation:
     Attributes:
         relation: what DuckDB calls so.
         columns: from its schema.
+        kept: what the relation needs as long as it is there.
     """
 
     relation: Any
     columns: tuple[Column, ...]
+    kept: Any = None
     shown = "<DuckDB relation>"
     listed = True
 
     @classmethod
-    def of(cls, relation: Any) -> DuckDBRelation:
+    def of(cls, relation: Any, *, kept: Any = None) -> DuckDBRelation:
         """Read the schema of `relation`."""
         with reading(cls.shown):
             types = {name: str(type_.id) for name, type_ in zip(relation.columns, relation.types, strict=True)}
             unlike = {name: _UNLIKE.get(type_) for name, type_ in types.items()}
-            return cls(relation, columns_of(relation, relation.columns, cls.shown, unlike=unlike.get))
+            return cls(relation, columns_of(relation, relation.columns, cls.shown, unlike=unlike.get), kept)
 
     def size(self) -> int:
         """Unknown before it was read."""

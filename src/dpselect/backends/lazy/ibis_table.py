@@ -6,7 +6,8 @@ before its answers can be trusted to depend on no row more than they may. Of the
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from importlib import import_module
 from typing import Any
 
 from dpselect.backends.contract import Table
@@ -27,12 +28,17 @@ def ibis_table(table: Any, *, memory_limit: int | None = None) -> Table:
         InvalidDataError: an engine of which too little is known, or none; no columns.
     """
     shown = "<Ibis table>"
+    if not _is_bound(table):
+        hint = "Give a table of a connection, such as ibis.duckdb.connect(...).table(...)."
+        raise InvalidDataError("source", Shown(shown), "a table on one engine", hint)
     with reading(shown):
         backend = table.get_backend()
+        if backend.name in ("duckdb", "pyspark", "postgres"):
+            _hand_over(table)
     if backend.name == "duckdb":
         with reading(shown):
             relation = backend.con.sql(ibis().to_sql(table, dialect="duckdb"))
-        return StreamTable(DuckDBRelation.of(relation), memory_limit)
+        return StreamTable(DuckDBRelation.of(relation, kept=table), memory_limit)
     if backend.name == "pyspark":
         with reading(shown):
             frame = backend.raw_sql(ibis().to_sql(table, dialect="pyspark"))
@@ -45,3 +51,17 @@ def ibis_table(table: Any, *, memory_limit: int | None = None) -> Table:
     expected = "a table on PostgreSQL, Spark or DuckDB"
     hint = "Write the columns that are asked about to Parquet and give that."
     raise InvalidDataError("source", Shown(f"<Ibis table on {backend.name}>"), expected, hint)
+
+
+def _is_bound(table: Any) -> bool:
+    """Whether it is of one connection; a table in memory alone is of Ibis's own."""
+    with suppress(ibis().common.exceptions.IbisError):
+        return table.get_backend() is not None
+    return False
+
+
+def _hand_over(table: Any) -> None:
+    """Let Ibis bring its tables in memory to the engine, as it does when it is asked for rows: here for none."""
+    in_memory = import_module("ibis.expr.operations").InMemoryTable
+    if table.op().find(in_memory):
+        table.limit(0).to_pyarrow()

@@ -30,10 +30,12 @@ class PolarsFrame:
     Attributes:
         frame: the lazy frame.
         columns: from its schema.
+        valid: the same rows where text is asked for, if `frame` could stumble over one that is not UTF-8; else None.
     """
 
     frame: Any
     columns: tuple[Column, ...]
+    valid: Any = None
     counts_distinct = True
     in_filters = EVERY_KIND
     shown = "<Polars LazyFrame>"
@@ -52,7 +54,9 @@ class PolarsFrame:
 
     def rows(self, asked: Mapping[str, Asked]) -> Frame:
         """The rows, with a column for each name."""
-        return nw.from_native(self.frame.select(**{name: _expression(each) for name, each in asked.items()}))
+        is_text = any(each.column.holds is Holds.TEXT for each in asked.values())
+        frame = self.frame if self.valid is None or not is_text else self.valid
+        return nw.from_native(frame.select(**{name: _expression(each) for name, each in asked.items()}))
 
     def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
         """The candidates as a frame."""

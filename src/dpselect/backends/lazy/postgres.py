@@ -10,20 +10,21 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from dpselect.backends.columns import Column, Holds
+from dpselect.backends.failures import InOurWords
 from dpselect.backends.lazy.asked import EVERY_KIND, Asked, Frame
 from dpselect.backends.lazy.extras import ibis
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.postgres_rules import TYPES, expression, quoted
-from dpselect.backends.lazy.reading import reading
+from dpselect.backends.lazy.reading import unanswered
 from dpselect.backends.lazy.schema import check_names, holds
 from dpselect.backends.rows.arrow import pa
-from dpselect.errors import InvalidDataError, MissingExtraError, Shown, TableUnavailableError
+from dpselect.errors import InvalidDataError, MissingExtraError, SelectionError, Shown, TableUnavailableError
+from dpselect.server_urls import without_password
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 Connect = Callable[[], Any]
@@ -57,15 +58,16 @@ class PostgresTable:
         connect = _connector(url, server)
         schema, _, table = name.rpartition(".")
         with connect() as backend:
-            try:
-                described = backend.table(table, database=schema or None)
-            except Exception:  # noqa: BLE001 - no word of a server is passed on
+
+            def not_there(error: BaseException) -> SelectionError:
                 if backend.con.closed:
-                    raise TableUnavailableError(server, "the connection broke") from None
+                    return TableUnavailableError(server, "the connection broke")
+                expected = "a table with columns that this user may read"
                 hint = "Give its name, or schema.name, with the capitals it was created with."
-                raise InvalidDataError(
-                    "table", Shown(repr(name)), "a table with columns that this user may read", hint
-                ) from None
+                return InvalidDataError("table", Shown(repr(name)), expected, hint)
+
+            with InOurWords(not_there):
+                described = backend.table(table, database=schema or None)
             source = f"{quoted(schema)}.{quoted(table)}" if schema else quoted(table)
             return cls(connect, source, shown, described_columns(described, shown))
 
@@ -118,19 +120,21 @@ class PostgresQuestion:
         """The rows of `frame` as an Arrow table."""
         query = ibis().to_sql(frame.to_native(), dialect="postgres", pretty=False).replace("%", "%%")
         parts = ", ".join(f"{quoted(name)} AS ({sql})" for name, sql in self.parts.items())
-        found: dict[str, Any] = {}
-        with (
-            self.table.connect() as backend,
-            _answering(backend, self.table.shown),
-            backend.con.transaction(),
-            backend.con.cursor(name="dpselect") as cursor,
-        ):
-            cursor.execute(f"WITH {parts} SELECT * FROM ({query}) AS answer", self.lists)
-            found = {column.name: array("d") if column.name == "kept" else [] for column in cursor.description}
-            while rows := cursor.fetchmany(_CHUNK):
-                for name, cells in zip(found, zip(*rows, strict=True), strict=True):
-                    found[name].extend(cells)
-        return pa.table({name: _arrow(name, cells) for name, cells in found.items()})
+        with self.table.connect() as backend, _answering(backend, self.table.shown):
+            return _answer(backend, f"WITH {parts} SELECT * FROM ({query}) AS answer", self.lists)
+
+
+def _answer(backend: Any, query: str, lists: Mapping[str, list[Any]]) -> Any:
+    """An Arrow table. This frame holds rows: who calls it lets no error out that leads here."""
+    with backend.con.transaction(), backend.con.cursor(name="dpselect") as cursor:
+        cursor.execute(query, lists)
+        found: dict[str, Any] = {
+            column.name: array("d") if column.name == "kept" else [] for column in cursor.description
+        }
+        while rows := cursor.fetchmany(_CHUNK):
+            for name, cells in zip(found, zip(*rows, strict=True), strict=True):
+                found[name].extend(cells)
+    return pa.table({name: _arrow(name, cells) for name, cells in found.items()})
 
 
 def _arrow(name: str, cells: Any) -> Any:
@@ -158,32 +162,12 @@ def table_name(url: str, name: str) -> str:
     return f"{without_password(url)!r}, table={name!r}"
 
 
-def without_password(url: str) -> str:
-    """`url` as it may be shown: nothing of its query either, where passwords may stand, too.
-
-    >>> without_password("postgresql://ann:secret@db.example.org:5433/shop?password=secret")
-    'postgresql://ann@db.example.org:5433/shop'
-    """
-    try:
-        parts = urlsplit(url)
-        port = "" if parts.port is None else f":{parts.port}"
-    except ValueError:
-        return "postgresql://..."
-    user = f"{parts.username}@" if parts.username else ""
-    return f"postgresql://{user}{parts.hostname or ''}{port}{parts.path}"
-
-
 def _connector(url: str, shown: str) -> Connect:
     @contextmanager
     def connect() -> Generator[Any]:
         postgres = ibis().postgres
-        try:
+        with InOurWords(lambda error: _unreachable(error, shown)):
             backend = postgres.connect(conninfo=url, port=None, options=_OPTIONS, application_name="dpselect")
-        except ImportError:
-            raise MissingExtraError("tables on PostgreSQL", "postgres") from None
-        except Exception:  # noqa: BLE001 - no word of a server is passed on
-            what = "the server cannot be reached, or does not let this user in"
-            raise TableUnavailableError(shown, what) from None
         try:
             yield backend
         finally:
@@ -192,14 +176,18 @@ def _connector(url: str, shown: str) -> Connect:
     return connect
 
 
-@contextmanager
-def _answering(backend: Any, shown: str) -> Generator[None]:
+def _unreachable(error: BaseException, shown: str) -> SelectionError:
+    if isinstance(error, ImportError):
+        return MissingExtraError("tables on PostgreSQL", "postgres")
+    return TableUnavailableError(shown, "the server cannot be reached, or does not let this user in")
+
+
+def _answering(backend: Any, shown: str) -> InOurWords:
     """As `reading`, where it may also be the connection that breaks."""
-    try:
-        with reading(shown):
-            yield
-    except InvalidDataError:
+
+    def said(error: BaseException) -> SelectionError:
         if backend.con.closed:
-            what = "the connection broke before the answer was there; ask again"
-            raise TableUnavailableError(shown, what) from None
-        raise
+            return TableUnavailableError(shown, "the connection broke before the answer was there; ask again")
+        return unanswered(error, shown)
+
+    return InOurWords(said)

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
 
 from dpselect.backends.contract import Table
-from dpselect.backends.lazy import lazy_table
+from dpselect.backends.failures import InOurWords
+from dpselect.backends.lazy.table import LazyTable
+from dpselect.backends.rows import Source
 from dpselect.errors import MissingExtraError
 
 
-def scanned_parquet(paths: Sequence[str], engine: str) -> Table:
+def scanned_parquet(files: Source, paths: Sequence[str], engine: str) -> Table:
     """The files, as ``polars`` or ``spark`` reads them.
 
     With Spark it takes the session that is there, or starts a local one.
 
+    Args:
+        files: the same rows as a stream.
+        paths: where they are.
+        engine: its name.
+
     Raises:
+        InvalidParameterError: names of files that the engine would take for others, or Spark cannot start.
+        InvalidDataError: the engine cannot read the files.
         MissingExtraError: the engine is not installed.
     """
-    try:
-        if engine == "polars":
-            frame: Any = import_module("polars").scan_parquet(list(paths), glob=False)
-        else:
-            frame = import_module("pyspark.sql").SparkSession.builder.getOrCreate().read.parquet(*paths)
-    except ModuleNotFoundError:
-        raise MissingExtraError(f"reading files with {engine}", engine) from None
-    table = lazy_table(frame)
-    assert table is not None
-    return table
+    with InOurWords(lambda _: MissingExtraError(f"reading files with {engine}", engine), ModuleNotFoundError):
+        import_module("polars" if engine == "polars" else "pyspark.sql")
+    if engine == "polars":
+        from dpselect.backends.lazy.polars_files import polars_files
+
+        return LazyTable(polars_files(files, paths))
+    from dpselect.backends.lazy.spark_files import spark_files
+
+    return LazyTable(spark_files(files, paths))

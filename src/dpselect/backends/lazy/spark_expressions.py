@@ -47,6 +47,7 @@ def _cell(F: Any, column: Column) -> Any:  # noqa: N803
 
 def _unit(F: Any, cell: Any, holds: Holds) -> Any:  # noqa: N803
     if holds is Holds.TEXT:
+        cell = cell.cast("string")  # letter by letter, whatever a collation holds to be alike
         name = F.btrim(cell, F.lit(BLANKS))
         return F.when(F.is_valid_utf8(cell) & ~name.isin("", *MISSING), name)
     if holds is Holds.BYTES:

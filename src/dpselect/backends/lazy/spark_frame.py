@@ -77,10 +77,14 @@ class SparkFrame:
         return nw.from_native(frame.to_native().distinct())
 
     def with_lots(self, frame: Frame, by: Sequence[str]) -> Frame:
-        """`frame` with a ``lot`` in each row: SHA-256 of a fresh key and of the columns `by`."""
+        """`frame` with a ``lot`` in each row: SHA-256 of a fresh key and of the columns `by`.
+
+        Each of these with its length before it, or a dash where it is missing: no two rows are written alike.
+        """
         F = spark_functions(self.frame)  # noqa: N806
-        parts = [F.coalesce(F.col(name).cast("string"), F.lit("")) for name in by]
-        lot = F.sha2(F.concat_ws("\x1f", F.lit(os.urandom(32).hex()), *parts), 256)
+        texts = [F.col(name).cast("string") for name in by]
+        parts = [F.coalesce(F.concat(F.octet_length(text), F.lit(":"), text), F.lit("-")) for text in texts]
+        lot = F.sha2(F.concat(F.lit(os.urandom(32).hex()), *parts), 256)
         return nw.from_native(frame.to_native().withColumn("lot", lot))
 
     @property
@@ -101,7 +105,8 @@ class SparkFrame:
         """Select by `mechanism` from all candidates; those that are not `counted` score 0."""
         with reading(self.shown):
             scores = scored(counted.to_native(), self._all_of(candidates))
-        return selected(scores, mechanism, self.shown)
+        with _unlogged():
+            return selected(scores, mechanism, self.shown)
 
     def _all_of(self, candidates: PublicCandidates | DistantCandidates) -> Any:
         if isinstance(candidates, DistantCandidates):
@@ -119,7 +124,10 @@ class SparkFrame:
 @contextmanager
 def _unlogged() -> Generator[None]:
     """PySpark logs on this side what its errors say, and they quote values; not those that we answer for."""
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    from pyspark.logger import PySparkLogger
+
+    # Made as PySpark makes them, and not as plain ones, which would stay in their place and fail when it logs.
+    loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
     for logger in loggers:
         logger.addFilter(_nothing)
     try:

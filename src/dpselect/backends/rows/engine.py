@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 import duckdb
 
 from dpselect.backends.contract import Progress
+from dpselect.backends.failures import InOurWords
 from dpselect.backends.rows.connection import Connection, connected
 from dpselect.backends.rows.scan import Scan, explained
 
@@ -50,17 +51,25 @@ def answer(
         InvalidDataError: the table cannot be read to its end (any more). No row's content decides whether this happens.
         SelectionError: memory or temporary disk space ran out.
     """
-    for reading in (scan.direct(), scan):
-        if reading is None:
-            continue
-        running = _ask(reading, query, progress, memory_limit)
-        error = running.exception()
-        if error is None:
+    running = _first_to_end(scan, query, progress, memory_limit)
+    with InOurWords(lambda error: scan.failure or explained(_as_our_own(error), scan.source)):
+        try:
             return running.result()
-        if isinstance(error, _FULL):
-            break
-        # Whatever the engine could not read by itself, the stream may read, or say what is wrong with it.
-    raise scan.failure or explained(_as_our_own(error), scan.source)
+        finally:
+            del running  # it holds on to the engine's error
+
+
+def _first_to_end(
+    scan: Scan, query: Query[Answer], progress: Progress | None, memory_limit: int | None
+) -> Future[Answer]:
+    """What the engine could not read by itself, the stream may read, or say what is wrong with it."""
+    direct = scan.direct()
+    if direct is not None:
+        running = _ask(direct, query, progress, memory_limit)
+        error = running.exception()
+        if error is None or isinstance(error, _FULL):
+            return running
+    return _ask(scan, query, progress, memory_limit)
 
 
 def _ask(reading: Pass, query: Query[Answer], progress: Progress | None, memory_limit: int | None) -> Future[Answer]:

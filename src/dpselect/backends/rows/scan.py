@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpselect.backends.columns import Column
+from dpselect.backends.failures import InOurWords
 from dpselect.backends.rows import matching
 from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa
 from dpselect.backends.rows.connection import Connection
@@ -32,12 +33,8 @@ class Scan:
         self.failure: SelectionError | None = None
         self._source = source
         self._done, self._stopped = 0, False
-        try:
+        with self._reading():
             self._total = source.size()
-        except SelectionError:
-            raise
-        except Exception as error:  # noqa: BLE001 - see _batches
-            raise explained(error, self.source) from None
 
     @property
     def source(self) -> Shown:
@@ -78,16 +75,17 @@ class Scan:
     def _batches(self) -> Iterator[RecordBatch]:
         asked = list(dict.fromkeys(self.columns.values()))
         try:
-            for batch in self._source.batches(asked, self._advance):
-                if self._stopped:
-                    return
-                yield self._named(dict(zip(asked, batch.columns, strict=True)), batch.num_rows)
+            with self._reading():
+                for batch in self._source.batches(asked, self._advance):
+                    if self._stopped:
+                        return
+                    yield self._named(dict(zip(asked, batch.columns, strict=True)), batch.num_rows)
         except SelectionError as error:
             self.failure = error
             raise
-        except Exception as error:  # noqa: BLE001 - a frame runs code that is not ours; what it says may quote a row
-            self.failure = explained(error, self.source)
-            raise self.failure from None
+
+    def _reading(self) -> InOurWords:
+        return InOurWords(lambda error: explained(error, self.source))
 
     def _named(self, read: dict[Column, Any], rows: int) -> RecordBatch:
         arrays = {name: read[column] for name, column in self.columns.items()}

@@ -8,6 +8,7 @@ from functools import partial
 
 from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
 from dpselect.backends.contract import Amount, Grouping, Progress, check_groups
+from dpselect.backends.failures import cut_off
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.count import counted
 from dpselect.backends.rows.engine import Answer, answer
@@ -38,7 +39,8 @@ class StreamTable:
 
     def column(self, name: object, *, argument: str = "column") -> Column:
         """The column called `name`."""
-        return find_column(self.source.columns, name, argument=argument, listed=self.source.listed)
+        with cut_off():
+            return find_column(self.source.columns, name, argument=argument, listed=self.source.listed)
 
     def unit(self, name: object) -> Column:
         """The column called `name`, if it can name units."""

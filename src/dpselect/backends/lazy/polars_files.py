@@ -1,0 +1,54 @@
+"""Parquet files read by Polars, and by way of our own reader where text is asked for.
+
+Polars gives up on the first text that is not UTF-8, and whether a question is answered must not depend on a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any
+
+from dpselect.backends.columns import Holds
+from dpselect.backends.lazy.polars_frame import PolarsFrame
+from dpselect.backends.lazy.reading import reading
+from dpselect.backends.rows import Source
+from dpselect.backends.rows.arrow import ARROW_TYPES, pa
+
+
+def polars_files(files: Source, paths: Sequence[str]) -> PolarsFrame:
+    """The files as a lazy frame.
+
+    Args:
+        files: the same rows as a stream.
+        paths: where they are.
+    """
+    import polars as pl
+
+    with reading(files.shown):
+        scanned = pl.scan_parquet(list(paths), glob=False, hive_partitioning=False)
+    found = PolarsFrame.of(scanned)
+    if all(column.holds is not Holds.TEXT for column in files.columns):
+        return found
+    return PolarsFrame(found.frame, found.columns, _streamed(files))
+
+
+def _streamed(files: Source) -> Any:
+    """A lazy frame of the stream's batches, in which every text is valid or null."""
+    pl: Any = import_module("polars")
+    from polars.io.plugins import register_io_source
+
+    columns = {column.name: column for column in files.columns if column.holds in ARROW_TYPES}
+    empty = pa.table({name: pa.array([], ARROW_TYPES[column.holds]) for name, column in columns.items()})
+
+    def batches(names: list[str] | None, predicate: Any, most: int | None, _: int | None) -> Iterator[Any]:
+        asked = [columns[name] for name in (columns if names is None else names)]
+        for batch in files.batches(asked, lambda _: None):
+            frame = pl.from_arrow(pa.Table.from_batches([batch]))
+            frame = frame if most is None else frame.head(most)
+            most = None if most is None else most - frame.height
+            yield frame if predicate is None else frame.filter(predicate)
+            if most == 0:
+                return
+
+    return register_io_source(batches, schema=pl.from_arrow(empty).schema)

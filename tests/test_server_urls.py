@@ -1,0 +1,69 @@
+"""What of a server's URL is shown: never a part of a password, whoever reads the URL."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+from hypothesis import given
+from hypothesis import strategies as st
+from psycopg.conninfo import conninfo_to_dict
+
+from dpselect.backends.lazy.postgres import table_name
+from dpselect.ledger.addresses import Address
+from dpselect.server_urls import UNKNOWN, may_hold_password, without_password
+
+ODD = st.text("ab12#?/@:[]%;,&=. +é", max_size=6)
+SECRET = "sesame"
+
+
+def passwords(url: str) -> set[str]:
+    """What libpq and SQLAlchemy take for the password, as far as they accept the URL."""
+    found = set[str]()
+    with suppress(psycopg.Error, UnicodeError):
+        found.add(str(conninfo_to_dict(url).get("password", "")))
+    with suppress(sa.exc.ArgumentError, ValueError):
+        found.add(sa.make_url(url).password or "")
+    return {password for password in found if SECRET in password}
+
+
+@given(ODD, ODD, ODD, st.sampled_from(["", "/shop", ":5432/shop", "/shop?sslmode=require", "?password=sesame"]))
+def test_no_part_of_a_password_is_shown(user: str, before: str, after: str, rest: str) -> None:
+    url = f"postgresql://{user}:{before}{SECRET}{after}@db{rest}"
+    for shown in (without_password(url), table_name(url, "t")):
+        assert SECRET not in shown
+        assert not any(password in shown for password in passwords(url))
+    assert may_hold_password(url)
+    if without_password(url) != UNKNOWN:  # then nothing before the @ of the host but the user is shown
+        assert without_password(url) == f"postgresql://{user + '@' if user else ''}db{rest.partition('?')[0]}"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://ann:sesame@db:5433/shop", "postgresql://ann@db:5433/shop"),
+        ("postgres://ann@db/shop", "postgresql://ann@db/shop"),
+        ("postgresql:///shop?host=/tmp&password=sesame", "postgresql:///shop"),
+        ("postgresql://[::1]:5433/shop", "postgresql://[::1]:5433/shop"),
+        ("postgresql://ann:sesame@h1:1,h2:2/shop", "postgresql://ann@h1:1,h2:2/shop"),
+        ("postgresql://ann:p%40w@db/shop", "postgresql://ann@db/shop"),
+        ("postgresql://ann:2024#sesame@db/shop", UNKNOWN),
+        ("postgresql://ann:12?3sesame@db/shop", UNKNOWN),
+        ("postgresql://ann:12/3sesame@db/shop", UNKNOWN),
+        ("postgresql://an/n:sesame@db/shop", UNKNOWN),
+        ("postgresql://ann:a@sesame@db/shop", UNKNOWN),
+        ("postgresql://ann@db/shop;password=sesame", UNKNOWN),
+        ("postgresql://ann@db/shop#sesame", UNKNOWN),
+        ("postgresql://ann@db/shop\nsesame", UNKNOWN),
+    ],
+)
+def test_what_is_shown(url: str, shown: str) -> None:
+    assert without_password(url) == shown
+
+
+@pytest.mark.parametrize("url", ["postgresql://ann:2024#sesame@db/shop", "postgresql://an/n:sesame@db/shop"])
+def test_what_a_ledger_shows(url: str) -> None:
+    assert Address.given(url).shown == UNKNOWN
+    assert Address.given(sa.make_url("postgresql://ann:2024#sesame@db/shop")).shown == "postgresql://ann@db/shop"
