@@ -100,14 +100,29 @@ def test_more_interrupts_leave_no_thread_behind(large: Table, monkeypatch: pytes
     def interrupt(fraction: float) -> None:
         raise KeyboardInterrupt
 
-    def wait(futures: Any) -> None:
+    def wait(futures: Any, timeout: float) -> None:
         if next(presses, None) is not None:
             raise KeyboardInterrupt
-        concurrent.futures.wait(futures)
+        concurrent.futures.wait(futures, timeout)
 
     monkeypatch.setattr(engine, "wait", wait)
     with pytest.raises(KeyboardInterrupt):
         run(large, progress=interrupt)
+    assert threading.active_count() == before
+
+
+def test_control_c_while_the_other_thread_starts_leaves_nothing_behind(
+    large: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, start = threading.active_count(), threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engine.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(large)
     assert threading.active_count() == before
 
 

@@ -14,7 +14,6 @@ from dpselect.release import Release
 from dpselect.session.questions import Questions
 from dpselect.session.rows import Rows
 from dpselect.session.spending import Spending
-from dpselect.session.unchained import unchained
 from dpselect.summaries import CandidateKind
 
 
@@ -82,8 +81,7 @@ class Dataset(Questions[Release]):
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Spending(ledger, account)
         most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
-        with unchained():
-            opened = open_table(source, table=table, engine=engine, memory_limit=most)
+        opened = open_table(source, table=table, engine=engine, memory_limit=most)
         self._rows = Rows(opened, origin=origin_of(source, table=table), unit=unit, progress=progress)
 
     def __repr__(self) -> str:

@@ -16,7 +16,6 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import Ledger
 from dpselect.ledger.question import Question
 from dpselect.release import Release
-from dpselect.session.unchained import unchained
 from dpselect.tasks import Task
 
 Gathered = TypeVar("Gathered")
@@ -65,12 +64,6 @@ class Spending(Payer[Release]):
 
         Reading comes first, as a file that cannot be read should cost nothing; but not before the account was asked.
         """
-        with unchained():
-            return self._answered(task, gather, asked, request)
-
-    def _answered(
-        self, task: Task[Gathered], gather: Callable[[], Gathered], asked: Question, request: str | None
-    ) -> Release:
         column, unit = asked.column, asked.unit
         run, ledger = run_of(task, asked), self.ledger_for(request)
         if ledger is None:

@@ -6,9 +6,10 @@ Nothing the engine says is passed on: its messages quote rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from functools import partial
+from threading import Thread
 from typing import Any, Protocol, TypeVar
 
 import duckdb
@@ -74,24 +75,32 @@ def _first_to_end(
 
 def _ask(reading: Pass, query: Query[Answer], progress: Progress | None, memory_limit: int | None) -> Future[Answer]:
     """One pass, over when this returns."""
-    with (
-        connected(memory_limit=memory_limit, paths=reading.paths) as connection,
-        ThreadPoolExecutor(max_workers=1) as executor,
-    ):
-        running = executor.submit(_run, connection, reading, query)
+    with connected(memory_limit=memory_limit, paths=reading.paths) as connection:
+        running: Future[Answer] = Future()
+        worker = Thread(target=_run, args=(running, connection, reading, query), daemon=True)
         try:
+            worker.start()
             _wait(running, partial(reading.fraction, connection), progress)
-        except BaseException:  # above all Ctrl-C, which only this thread hears of
+        except BaseException:  # above all Ctrl-C, which only this thread hears of, also while the other one starts
             reading.stop()
-            connection.interrupt()
-            _outlast(running)
+            _outlast(running, connection)
             raise
+        finally:
+            with suppress(RuntimeError):  # if it was never started
+                worker.join()
     return running
 
 
-def _run(connection: Connection, reading: Pass, query: Query[Answer]) -> Answer:
-    reading.attach(connection)
-    return query(connection)
+def _run(running: Future[Answer], connection: Connection, reading: Pass, query: Query[Answer]) -> None:
+    if not running.set_running_or_notify_cancel():
+        return
+    try:
+        reading.attach(connection)
+        answer = query(connection)
+    except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+        running.set_exception(error)
+    else:
+        running.set_result(answer)
 
 
 def _wait(running: Future[Any], fraction: Callable[[], float], progress: Progress | None) -> None:
@@ -105,11 +114,12 @@ def _wait(running: Future[Any], fraction: Callable[[], float], progress: Progres
             return
 
 
-def _outlast(running: Future[Any]) -> None:
-    """Wait for a stopped query, whatever happens: engine threads that outlive the interpreter would crash it."""
-    while not running.done():
+def _outlast(running: Future[Any], connection: Connection) -> None:
+    """Stop the query and wait for its end, whatever happens: threads that outlive the interpreter would crash it."""
+    while not running.cancel() and not running.done():
         with suppress(KeyboardInterrupt):
-            wait([running])
+            connection.interrupt()  # again and again: between two of its statements nobody hears it
+            wait([running], timeout=_POLL_SECONDS)
 
 
 def _as_our_own(error: BaseException) -> BaseException:
