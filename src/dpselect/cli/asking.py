@@ -12,9 +12,8 @@ from dpselect.cli import candidates as public
 from dpselect.cli.options import Flag, Json, Number, Text, Whole
 from dpselect.cli.output import forecast_shown, shown
 from dpselect.cli.progress import scan_progress
-from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.privacy import Neighbours
-from dpselect.summaries import MANY_CANDIDATES, CandidateKind
+from dpselect.summaries import CandidateKind
 
 if TYPE_CHECKING:
     from dpselect.session import Dataset
@@ -100,12 +99,7 @@ class Chosen:
     def among(self, data: Dataset, column: str, source: str) -> dict[str, Any]:
         """As a question takes them."""
         kind = self.candidates_as or data.candidate_kind(column)
-        candidates = public.parsed(self.candidates, kind=kind, private=source)
-        if len(candidates) > MANY_CANDIDATES and not self.yes:
-            hint = "If so many are meant, add --yes: each needs 8 bytes and a little time."
-            got, expected = Shown(f"<{len(candidates):,} values>"), f"at most {MANY_CANDIDATES:,}"
-            raise InvalidCandidatesError("candidates", got, expected, hint)
-        return {"candidates": candidates, "allow_many": self.yes}
+        return {"candidates": public.parsed(self.candidates, kind=kind, private=source), "allow_many": self.yes}
 
 
 @Parameter(name="*")

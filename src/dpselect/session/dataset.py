@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Literal
 
 from dpselect.arguments import memory_size
 from dpselect.backends.opening import open_table, origin_of
@@ -63,7 +63,7 @@ class Dataset(Questions[Release]):
     6
     """
 
-    __slots__ = ()
+    __slots__ = ("_is_named",)
 
     def __init__(
         self,
@@ -78,6 +78,7 @@ class Dataset(Questions[Release]):
         account: str | None = None,
         neighbours: Neighbours | Literal["add_remove", "replace_one"] = Neighbours.ADD_REMOVE,
     ) -> None:
+        self._is_named = isinstance(source, str | Path)
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Spending(ledger, account)
         most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
@@ -87,8 +88,11 @@ class Dataset(Questions[Release]):
     def __repr__(self) -> str:
         return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("A Dataset may hold private rows and cannot be pickled or copied; make it anew from its source")
+    def __getstate__(self) -> object:
+        """Of a table in files, which is only named; other tables would take their rows with them."""
+        if not self._is_named:
+            raise TypeError("This Dataset may hold rows and cannot be pickled or copied; make it anew from its source")
+        return object.__getstate__(self)
 
     def candidate_kind(self, column: str) -> CandidateKind | None:
         """The kind of candidates that `column`'s type asks for; None if several fit, as any do in CSV.
