@@ -38,12 +38,12 @@ ANYWHERE: dict[str, tuple[Ask, type[Exception], str]] = {
     "no such column": (
         lambda data: data.most_common("pages", candidates=[1], epsilon=1.0),
         dps.InvalidDataError,
-        r"^column='pages': expected a column of the data\. Did you mean 'page'\?",
+        r"^column='pages': expected a column of the data\. (Did you mean 'page'\?|The first line)",
     ),
     "no such column of numbers": (
         lambda data: data.median("Paid", bounds=(0, 9), epsilon=1.0),
         dps.InvalidDataError,
-        r"Did you mean 'paid'\?",
+        r"Did you mean 'paid'\?|The first line",
     ),
     "no such column to add up": (
         lambda data: data.best_by("page", sum="pay", clip=(0, 1), candidates=[1], epsilon=1.0),
@@ -107,7 +107,7 @@ TYPED: dict[str, tuple[str, Ask, str]] = {
     "dates of text": (
         "name",
         lambda data: data.best_date("name", dates=["2026-12-01"], epsilon=1.0),
-        "Column 'name' holds text",
+        "This one holds text",
     ),
     "whole numbers of booleans": (
         "flag",
@@ -205,7 +205,7 @@ def test_what_has_no_type_is_read_as_it_is_asked(engine: str, data: dps.Dataset)
 
 
 def test_no_such_unit(source: Source, nothing_said: Callable[[BaseException], None]) -> None:
-    for unit, reason in (("whoo", r"^unit='whoo'.*Did you mean 'who'\?"), (3, r"^unit=3")):
+    for unit, reason in (("whoo", r"^unit='whoo'.*(Did you mean 'who'\?|The first line)"), (3, r"^unit=3")):
         with pytest.raises(dps.InvalidDataError, match=reason) as caught:
             source.asked(unit)  # type: ignore[arg-type]
         nothing_said(caught.value)

@@ -68,7 +68,7 @@ def test_progress_goes_up_to_the_end_on_the_callers_thread(
     assert run(large, progress=progress).counts.tolist() == [10_000] * 100
     assert seen == sorted(seen)
     assert 0.0 <= seen[0] <= seen[-1] <= 1.0
-    assert len(set(seen)) > 2 or "[parquet]" in request.node.name  # the engine says little if it is quick
+    assert seen[0] < seen[-1] or "[parquet]" in request.node.name  # the engine says little if it is quick
     assert threads == {threading.get_ident()}
 
 

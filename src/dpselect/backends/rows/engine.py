@@ -77,7 +77,7 @@ def _ask(reading: Pass, query: Query[Answer], progress: Progress | None, memory_
     """One pass, over when this returns."""
     with connected(memory_limit=memory_limit, paths=reading.paths) as connection:
         running: Future[Answer] = Future()
-        worker = Thread(target=_run, args=(running, connection, reading, query), daemon=True)
+        worker = Thread(target=_fulfil, args=(running, connection, reading, query), daemon=True)
         try:
             worker.start()
             _wait(running, partial(reading.fraction, connection), progress)
@@ -91,16 +91,20 @@ def _ask(reading: Pass, query: Query[Answer], progress: Progress | None, memory_
     return running
 
 
-def _run(running: Future[Answer], connection: Connection, reading: Pass, query: Query[Answer]) -> None:
+def _fulfil(running: Future[Answer], connection: Connection, reading: Pass, query: Query[Answer]) -> None:
     if not running.set_running_or_notify_cancel():
         return
     try:
-        reading.attach(connection)
-        answer = query(connection)
+        answer = _run(connection, reading, query)
     except BaseException as error:  # noqa: BLE001 - raised where it is waited for
         running.set_exception(error)
     else:
         running.set_result(answer)
+
+
+def _run(connection: Connection, reading: Pass, query: Query[Answer]) -> Answer:
+    reading.attach(connection)
+    return query(connection)
 
 
 def _wait(running: Future[Any], fraction: Callable[[], float], progress: Progress | None) -> None:
