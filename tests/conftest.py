@@ -1,4 +1,4 @@
-"""A real PostgreSQL server, which the tests that need one start themselves."""
+"""What all tests share: no clock decides, and a real PostgreSQL server, which those that need one start themselves."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")  # a loaded machine is no error of the code
 
 
 @pytest.fixture(scope="session")

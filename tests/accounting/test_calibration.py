@@ -20,7 +20,7 @@ from dpselect.errors import InvalidParameterError
     epsilon=st.floats(1e-3, 20.0),
     delta=st.sampled_from([0.0, 1e-12, 1e-6, 1e-2]),
 )
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_composing_it_again_stays_within(kind: Any, count: int, epsilon: float, delta: float) -> None:
     mechanism = calibrate(kind, count=count, epsilon=epsilon, delta=delta, sensitivity=1.0)
     assert isinstance(mechanism, kind)

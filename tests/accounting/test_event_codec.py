@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpselect.accounting import (
@@ -47,7 +47,6 @@ runs = st.builds(
 
 
 @given(event=any_event | runs)
-@settings(deadline=None)
 def test_there_and_back(event: Event | Run) -> None:
     text = to_json(event)
     assert from_json(text) == event

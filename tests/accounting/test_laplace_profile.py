@@ -8,7 +8,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpselect.accounting import (
@@ -55,7 +55,6 @@ def test_the_closed_form_is_the_integral_over_both_densities(order: float) -> No
     count=st.integers(1, 300),
     delta=st.sampled_from([0.0, 1e-12, 1e-6, 1e-3]),
 )
-@settings(deadline=None)
 def test_between_bounded_range_and_basic_composition(epsilon: float, count: int, delta: float) -> None:
     total = laplace_profile_epsilon(epsilon, count=count, delta=delta)
     assert bounded_range_epsilon(epsilon, count=count, delta=delta) <= total * (1 + 1e-9)
@@ -63,7 +62,6 @@ def test_between_bounded_range_and_basic_composition(epsilon: float, count: int,
 
 
 @given(epsilon=st.floats(1e-2, 20.0), count=st.integers(1, 300), delta=st.sampled_from([0.0, 1e-9, 1e-3]))
-@settings(deadline=None)
 def test_calibration_spends_the_budget_and_no_more(epsilon: float, count: int, delta: float) -> None:
     each = calibrate_laplace_profile(epsilon=epsilon, delta=delta, count=count)
     assert laplace_profile_epsilon(each, count=count, delta=delta) <= epsilon

@@ -18,7 +18,7 @@ CANDIDATES = [3, 1, 2, 70]
 units = st.one_of(st.none(), st.integers(0, 5))
 values = st.one_of(st.none(), st.integers(0, 4))
 tables = st.lists(st.tuples(units, values), max_size=30)
-in_time = settings(max_examples=40, deadline=None)
+in_time = settings(max_examples=40)
 
 
 def as_lines(rows: list[Row]) -> list[bytes]:

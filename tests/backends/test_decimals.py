@@ -40,7 +40,7 @@ def columns(draw: st.DrawFn) -> tuple[list[int], int, Any, int]:
     return numbers, draw(st.integers(-5, digits)), make, digits
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(first=columns(), second=columns())
 @example(first=([0, 10], 1, pa.decimal128, 38), second=([0, 10**10], 10, pa.decimal256, 76))
 @example(first=([1, -1000], 7, pa.decimal64, 18), second=([1000, 1], 10, pa.decimal128, 38))

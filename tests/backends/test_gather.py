@@ -24,7 +24,7 @@ from tests.backends.tables import Row, gather, write_csv, write_parquet
 from tests.laws.goodness_of_fit import NEVER, p_value
 
 KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
-in_time = settings(max_examples=40, deadline=None)
+in_time = settings(max_examples=40)
 
 cells = st.one_of(st.none(), st.floats(-1e6, 1e6).map(lambda x: x + 0.0), st.just(math.inf), st.just(-math.inf))
 tables = st.lists(st.tuples(st.one_of(st.none(), st.integers(0, 5)), cells), max_size=30)
@@ -201,7 +201,7 @@ def test_what_is_no_number_is_left_out_alone(tmp_path: Path, cell: str) -> None:
     assert gather(write_csv(tmp_path / "t.csv", lines)) == [3.0, 4.0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30))
 def test_text_is_read_as_the_nearest_double(values: list[float]) -> None:
     with TemporaryDirectory() as folder:

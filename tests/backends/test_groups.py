@@ -29,7 +29,7 @@ from tests.reference.groups import taking_part
 
 CANDIDATES, GROUPS = ["x", "y"], ["a", "b", "c"]
 KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
-in_time = settings(max_examples=15, deadline=None)
+in_time = settings(max_examples=15)
 
 units = st.sampled_from(["ann", "bob", "cid", None])
 values = st.sampled_from(["x", "y", "w", None])
@@ -94,7 +94,7 @@ def test_values_are_an_outcome_of_the_exact_model(rows: list[Any], most: int, li
     assert sizes in possible
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(rows=tables, added=st.lists(rests, max_size=8), most=st.integers(1, 3))
 def test_one_more_unit_moves_at_most_so_many_groups(rows: list[Any], added: list[Any], most: int) -> None:
     """With the same lots for everybody else: chance is nailed down, one fixed lot for each row of the table."""

@@ -89,7 +89,7 @@ noise = st.one_of(noise, members.map(lambda each: b"{" + b", ".join(each) + b"}"
 lines_of = st.lists(st.one_of(objects, noise), max_size=10)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(lines=lines_of, end=st.sampled_from([b"", b"\n"]))
 @example(lines=[b'{"unit": 1', b', "value": 2}'], end=b"")
 def test_lines_mean_what_the_slow_reader_says(lines: list[bytes], end: bytes) -> None:
@@ -97,7 +97,7 @@ def test_lines_mean_what_the_slow_reader_says(lines: list[bytes], end: bytes) ->
     assert read(lines, end=end) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(lines=lines_of, added=st.one_of(objects, noise), at=st.integers(0, 10))
 def test_one_more_line_never_changes_the_others(lines: list[bytes], added: bytes, at: int) -> None:
     before, after = read(lines), read([*lines[:at], added, *lines[at:]])
@@ -106,7 +106,7 @@ def test_one_more_line_never_changes_the_others(lines: list[bytes], added: bytes
 
 
 @pytest.mark.parametrize("block", [1, 7, 64])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(lines=lines_of, long=st.lists(st.integers(0, 90), max_size=4))
 def test_blocks_and_long_lines_cut_nothing_else(block: int, lines: list[bytes], long: list[int]) -> None:
     lines = [*lines, *(b'{"unit": "' + b"x" * size + b'"}' for size in long)]

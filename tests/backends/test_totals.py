@@ -25,7 +25,7 @@ from tests.reference.clipped_sums import clipped_totals
 CANDIDATES = ["x", "y", "z"]
 KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
 TYPES = (pa.string(), pa.string(), pa.string(), pa.float64())
-in_time = settings(max_examples=15, deadline=None)
+in_time = settings(max_examples=15)
 
 numbers = st.one_of(st.none(), st.integers(-60, 60).map(lambda quarters: quarters / 4))
 """Quarters, so that a product with a whole scale is exact and halves, which are rounded to even, occur."""

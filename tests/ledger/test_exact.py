@@ -170,6 +170,6 @@ class LedgerAgainstModel(RuleBasedStateMachine):
 
 
 LedgerAgainstModel.TestCase.settings = settings(
-    max_examples=6, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=6, stateful_step_count=12, suppress_health_check=list(HealthCheck)
 )
 TestLedgerAgainstModel = LedgerAgainstModel.TestCase

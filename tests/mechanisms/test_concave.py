@@ -16,7 +16,7 @@ import dpselect as dps
 from dpselect.errors import InvalidParameterError
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import SECRET, assert_says_nothing
-from tests.reference.strategies import without_deadline
+from tests.reference.strategies import few_examples
 
 CASES: dict[str, tuple[list[float], list[float], bool]] = {
     "squared": ([-1.0, 3.0], [2.0, -6.0], False),
@@ -91,7 +91,7 @@ def test_draws_have_the_density(breakpoints: list[float], slopes: list[float], t
     assert p_value(counts, wrong / wrong.sum()) < NEVER
 
 
-@without_deadline
+@few_examples
 @given(st.floats(-1, 1), st.floats(-1, 1), st.sampled_from([0.1, 1.0, 5.0]))
 def test_the_loss_is_at_most_epsilon(center: float, move: float, epsilon: float) -> None:
     """The score -(x - center)**2 on [-1, 1] moves by ``2 * move * x`` and a constant."""

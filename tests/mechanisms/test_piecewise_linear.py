@@ -18,7 +18,7 @@ import dpselect as dps
 from dpselect.errors import InvalidParameterError
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import SECRET, assert_says_nothing
-from tests.reference.strategies import without_deadline
+from tests.reference.strategies import few_examples
 
 CASES: dict[str, tuple[list[float], Any, dict[str, float]]] = {
     "tent": ([0.0, 1.0, 4.0], [0.0, 3.0, 0.0], {}),
@@ -102,7 +102,7 @@ def test_draws_have_the_density(breakpoints: list[float], scores: Any, tails: di
         assert p_value(counts, doubled) < NEVER  # a missing factor of two shows
 
 
-@without_deadline
+@few_examples
 @given(
     st.lists(st.floats(-4, 4), min_size=4, max_size=4),
     st.lists(st.floats(-1, 1), min_size=4, max_size=4),

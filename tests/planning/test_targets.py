@@ -22,7 +22,7 @@ flip_for = partial(epsilon_for, dps.PermuteAndFlip, sensitivity=1.0)
 
 
 @every_kind
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(scores=score_vectors(min_size=2), share=st.floats(1e-6, 0.999), monotonic=st.booleans())
 def test_the_expected_error_is_reached_and_a_little_less_epsilon_does_not(
     kind: Kind, scores: np.ndarray, share: float, monotonic: bool
@@ -38,7 +38,7 @@ def test_the_expected_error_is_reached_and_a_little_less_epsilon_does_not(
 
 
 @every_kind
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(scores=score_vectors(min_size=2), rank=st.integers(0, 5), confidence=st.floats(0.05, 0.9999))
 def test_the_distance_is_kept_with_the_confidence(kind: Kind, scores: np.ndarray, rank: int, confidence: float) -> None:
     scores = scores.round(3)

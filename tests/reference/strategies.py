@@ -7,8 +7,8 @@ from fractions import Fraction
 from hypothesis import settings
 from hypothesis import strategies as st
 
-without_deadline = settings(deadline=None, max_examples=60)
-"""Exact arithmetic on a slow machine takes the time it takes."""
+few_examples = settings(max_examples=60)
+"""For properties whose exact arithmetic takes long."""
 
 proper_fractions = st.fractions(min_value=Fraction(1, 24), max_value=1, max_denominator=24)
 """Flip probabilities as they occur: positive, at most 1."""

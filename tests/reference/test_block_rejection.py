@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from tests.reference import exponential
 from tests.reference.block_rejection import expected_rounds, law, round_law, tightest_weights
-from tests.reference.strategies import flip_probabilities, partitions, without_deadline
+from tests.reference.strategies import few_examples, flip_probabilities, partitions
 
 units = st.sampled_from([1, 2, 3, 16, 1000])
 
 
-@without_deadline
+@few_examples
 @given(st.data())
 def test_any_blocks_and_any_valid_bounds(data: st.DataObject) -> None:
     p = data.draw(flip_probabilities(max_size=6))
@@ -25,7 +25,7 @@ def test_any_blocks_and_any_valid_bounds(data: st.DataObject) -> None:
     assert law(p, blocks=blocks, weights=weights, unit=unit) == exponential.law(p)
 
 
-@without_deadline
+@few_examples
 @given(st.data())
 def test_expected_rounds(data: st.DataObject) -> None:
     p = data.draw(flip_probabilities(max_size=6))
@@ -35,7 +35,7 @@ def test_expected_rounds(data: st.DataObject) -> None:
     assert expected_rounds(p, blocks=blocks, weights=weights, unit=16) == 1 / accepted
 
 
-@without_deadline
+@few_examples
 @given(st.data())
 def test_candidates_taken_out_and_bounds_left_as_they_were(data: st.DataObject) -> None:
     """Peeling: whoever was taken has no chance left, and bounds from before the removal are still upper bounds."""

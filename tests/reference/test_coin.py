@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.reference.coin import Enclosure, LazyUniform, first_of_race, is_below
 from tests.reference.permute_and_flip import law_by_heads
 from tests.reference.randomness import Randomness, as_vector, exact_law
-from tests.reference.strategies import flip_probabilities, without_deadline
+from tests.reference.strategies import few_examples, flip_probabilities
 
 STEPS = 5
 targets = st.fractions(0, 1, max_denominator=50)
@@ -29,7 +29,7 @@ def law_of(enclosure: Enclosure) -> dict[bool | None, Fraction]:
     return exact_law(lambda randomness: is_below(LazyUniform(randomness=randomness), enclosure, steps=STEPS))
 
 
-@without_deadline
+@few_examples
 @given(st.data())
 def test_no_decision_is_ever_wrong(data: st.DataObject) -> None:
     target = data.draw(targets)
@@ -42,7 +42,7 @@ def test_no_decision_is_ever_wrong(data: st.DataObject) -> None:
         assert decision is not False or start >= target
 
 
-@without_deadline
+@few_examples
 @given(st.data())
 def test_the_law_is_the_target_up_to_what_is_undecided(data: st.DataObject) -> None:
     target = data.draw(targets)
@@ -51,7 +51,7 @@ def test_the_law_is_the_target_up_to_what_is_undecided(data: st.DataObject) -> N
     assert heads <= target <= heads + undecided
 
 
-@without_deadline
+@few_examples
 @given(targets)
 def test_little_is_left_undecided(target: Fraction) -> None:
     def enclosure(step: int) -> tuple[Fraction, Fraction]:
@@ -61,7 +61,7 @@ def test_little_is_left_undecided(target: Fraction) -> None:
     assert law_of(enclosure).get(None, Fraction(0)) <= width + Fraction(2, 2**STEPS)
 
 
-@without_deadline
+@few_examples
 @given(st.integers(0, 2**STEPS))
 def test_a_target_of_finitely_many_bits_is_met_exactly(numerator: int) -> None:
     target = Fraction(numerator, 2**STEPS)
@@ -76,7 +76,7 @@ def test_an_enclosure_without_the_target_gives_another_law() -> None:
     assert law[True] > target + law.get(None, Fraction(0))
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities(min_size=2, max_size=3))
 def test_the_smallest_of_lazy_reals(p: tuple[Fraction, ...]) -> None:
     law = exact_law(lambda randomness: first_of_race(p, steps=4, randomness=randomness))

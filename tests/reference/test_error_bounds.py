@@ -17,13 +17,13 @@ from tests.reference.error_bounds import (
 )
 from tests.reference.noisy_max import laplace_noise_law
 from tests.reference.permute_and_flip import law_by_integral
-from tests.reference.strategies import flip_probabilities, without_deadline
+from tests.reference.strategies import few_examples, flip_probabilities
 
 ROUNDING = Fraction(1, 10**50)
 cutoffs = st.fractions(Fraction(1, 24), Fraction(23, 24), max_denominator=24)
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities(), cutoffs)
 def test_no_scores_fall_further_behind_than_one_best_and_the_rest_at_the_distance(
     p: tuple[Fraction, ...], cutoff: Fraction
@@ -40,7 +40,7 @@ def test_no_scores_fall_further_behind_than_one_best_and_the_rest_at_the_distanc
     assert behind <= chance_of_falling_behind(laplace_at_worst, worst, cutoff=cutoff) + ROUNDING
 
 
-@without_deadline
+@few_examples
 @given(st.integers(1, 7), cutoffs)
 def test_the_closed_forms_are_attained(n: int, cutoff: Fraction) -> None:
     p = worst_flip_probabilities(n, cutoff=cutoff)
@@ -50,7 +50,7 @@ def test_the_closed_forms_are_attained(n: int, cutoff: Fraction) -> None:
     assert attained == worst_chance_permute_and_flip(n, cutoff=cutoff)
 
 
-@without_deadline
+@few_examples
 @given(st.integers(2, 7), cutoffs)
 def test_permute_and_flip_falls_behind_less_often(n: int, cutoff: Fraction) -> None:
     ours, theirs = worst_chance_permute_and_flip(n, cutoff=cutoff), worst_chance_exponential(n, cutoff=cutoff)
@@ -78,7 +78,7 @@ def worst_expected_error(n: int, *, exponential_mechanism: bool) -> float:
     return error((low + high) / 2)
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities(min_size=2))
 def test_no_scores_have_a_larger_expected_error(p: tuple[Fraction, ...]) -> None:
     n = len(p)

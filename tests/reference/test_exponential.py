@@ -11,24 +11,24 @@ from tests.reference.exponential import choose_by_weight, flip_one, flip_with_re
 from tests.reference.noisy_max import gumbel_noise_law
 from tests.reference.permute_and_flip import permute_and_flip
 from tests.reference.randomness import as_vector, exact_law, repeated_until_accepted
-from tests.reference.strategies import flip_probabilities, proper_fractions, without_deadline
+from tests.reference.strategies import few_examples, flip_probabilities, proper_fractions
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities())
 def test_the_normalised_form(p: tuple[Fraction, ...]) -> None:
     drawn = exact_law(lambda randomness: choose_by_weight(p, randomness=randomness))
     assert as_vector(drawn, count=len(p)) == law(p)
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities())
 def test_the_flipping_form(p: tuple[Fraction, ...]) -> None:
     one_round = exact_law(lambda randomness: flip_one(p, randomness=randomness))
     assert repeated_until_accepted(one_round, count=len(p)) == law(p)
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities(max_size=3), st.integers(0, 3))
 def test_the_flipping_form_cut_short(p: tuple[Fraction, ...], rounds: int) -> None:
     drawn = exact_law(lambda randomness: flip_with_replacement(p, rounds=rounds, randomness=randomness))
@@ -37,13 +37,13 @@ def test_the_flipping_form_cut_short(p: tuple[Fraction, ...], rounds: int) -> No
     assert as_vector(drawn, count=len(p)) == tuple(chance * (1 - all_tails) for chance in law(p))
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities())
 def test_gumbel_noise_has_this_law(p: tuple[Fraction, ...]) -> None:
     assert gumbel_noise_law(p) == law(p)
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities(), proper_fractions)
 def test_only_ratios_matter(p: tuple[Fraction, ...], factor: Fraction) -> None:
     assert law([factor * weight for weight in p]) == law(p)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.reference.falling_scores import Fall, density, density_of_a_round, kept, proposed, run_is_even, split
 from tests.reference.precision import exponential
-from tests.reference.strategies import without_deadline
+from tests.reference.strategies import few_examples
 
 small = st.fractions(0, 6, max_denominator=8)
 positive = st.fractions(Fraction(1, 8), 6, max_denominator=8)
@@ -31,7 +31,7 @@ def landscapes(draw: st.DrawFn) -> list[Fall]:
     ]
 
 
-@without_deadline
+@few_examples
 @given(landscapes(), st.fractions(-9, 15, max_denominator=7), positive, positive)
 def test_a_round_returns_points_with_the_density(
     falls: list[Fall], x: Fraction, scale: Fraction, reach: Fraction

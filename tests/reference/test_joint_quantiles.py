@@ -14,7 +14,7 @@ import dpselect as dps
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.joint_quantiles import answer_law, gaps, path_law, score, spread_law
 from tests.reference.precision import exponential
-from tests.reference.strategies import without_deadline
+from tests.reference.strategies import few_examples
 
 LEVELS = [
     [Fraction(1, 2)],
@@ -36,7 +36,7 @@ def ranks(values: list[Fraction], answers: list[Fraction]) -> list[int]:
     return [sum(value < answer for value in values) for answer in answers]
 
 
-@without_deadline
+@few_examples
 @given(data_sets, positions, positions, levels_of, st.lists(st.integers(0, 16), min_size=3, max_size=3))
 def test_no_score_moves_by_more_than_the_sensitivity(
     values: list[Fraction], new: Fraction, old: Fraction, levels: list[Fraction], places: list[int]
@@ -74,7 +74,7 @@ def allowed(levels: list[Fraction], decay: Fraction, *, moves: Fraction) -> Frac
     return decay ** -int(2 * moves * 2 * math.lcm(*(level.denominator for level in levels)))
 
 
-@without_deadline
+@few_examples
 @given(data_sets, positions, positions, levels_of)
 def test_the_loss_is_at_most_epsilon(
     values: list[Fraction], new: Fraction, old: Fraction, levels: list[Fraction]

@@ -29,14 +29,14 @@ from tests.reference.laplace import (
     worst_on_a_lattice,
     worst_on_an_interval,
 )
-from tests.reference.strategies import without_deadline
+from tests.reference.strategies import few_examples
 
 eighths = st.fractions(-4, 4, max_denominator=8)
 epsilons = [Fraction(1, 10), Fraction(1), Fraction(3)]
 tiny = Fraction(1, 10**40)
 
 
-@without_deadline
+@few_examples
 @given(eighths, st.fractions(-1, 1, max_denominator=8), eighths, st.sampled_from(epsilons))
 def test_on_the_line_the_loss_is_at_most_epsilon(m: Fraction, move: Fraction, y: Fraction, epsilon: Fraction) -> None:
     assert loss(on_the_line(epsilon), m, m + move, y, epsilon=epsilon) <= epsilon + tiny

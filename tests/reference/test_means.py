@@ -27,7 +27,7 @@ from tests.reference.means import (
     squared_score,
     squared_sensitivity,
 )
-from tests.reference.strategies import without_deadline
+from tests.reference.strategies import few_examples
 
 value = st.fractions(0, 1, max_denominator=8)
 answers = [Fraction(place, 8) for place in range(9)]
@@ -64,7 +64,7 @@ def test_on_the_line_the_squared_score_moves_without_bound() -> None:
 # --- the product ------------------------------------------------------------------------------------------------------
 
 
-@without_deadline
+@few_examples
 @given(st.lists(st.floats(-0.5, 1.5), min_size=1, max_size=30), st.sampled_from([Fraction(1, 4), Fraction(1, 1000)]))
 def test_the_mean_is_exact_and_knows_no_order(values: list[float], step: Fraction) -> None:
     mechanism = dps.MeanMechanism(epsilon=1e250, bounds=(0, 1), step=step)
@@ -132,7 +132,7 @@ def test_the_absolute_score_gives_the_laplace_law_moved_into_the_bounds(values: 
     assert p_value(counts, np.diff(doubled.cdf(center, cuts), prepend=0.0)) < NEVER
 
 
-@without_deadline
+@few_examples
 @given(st.lists(value, max_size=5), value, value, st.sampled_from([0.1, 1.0, 5.0]))
 def test_the_loss_is_at_most_epsilon(others: list[Fraction], one: Fraction, other: Fraction, epsilon: float) -> None:
     before, after = ([*map(float, others), float(each)] for each in (one, other))

@@ -13,11 +13,11 @@ from hypothesis import given
 
 from tests.reference.noisy_max import exponential_noise_law, gumbel_noise_law, laplace_noise_law
 from tests.reference.precision import exponential, flip_probabilities
+from tests.reference.strategies import few_examples, proper_fractions
 from tests.reference.strategies import flip_probabilities as any_flip_probabilities
-from tests.reference.strategies import proper_fractions, without_deadline
 
 
-@without_deadline
+@few_examples
 @given(any_flip_probabilities())
 def test_the_law_sums_to_one_exactly(p: tuple[Fraction, ...]) -> None:
     total: defaultdict[Fraction, Fraction] = defaultdict(Fraction)
@@ -28,7 +28,7 @@ def test_the_law_sums_to_one_exactly(p: tuple[Fraction, ...]) -> None:
     assert not any(total.values())
 
 
-@without_deadline
+@few_examples
 @given(any_flip_probabilities(), proper_fractions)
 def test_only_ratios_matter(p: tuple[Fraction, ...], factor: Fraction) -> None:
     scaled = laplace_noise_law([factor * weight for weight in p])

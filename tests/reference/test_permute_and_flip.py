@@ -22,17 +22,17 @@ from tests.reference.permute_and_flip import (
     permute_and_flip,
 )
 from tests.reference.randomness import as_vector, exact_law
-from tests.reference.strategies import flip_probabilities, without_deadline
+from tests.reference.strategies import few_examples, flip_probabilities
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities(max_size=4))
 def test_the_paper_program(p: tuple[Fraction, ...]) -> None:
     drawn = exact_law(lambda randomness: permute_and_flip(p, randomness=randomness))
     assert as_vector(drawn, count=len(p)) == law_by_heads(p)
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities(max_size=5))
 def test_flipping_every_coin(p: tuple[Fraction, ...]) -> None:
     drawn = exact_law(lambda randomness: flip_all(p, randomness=randomness))
@@ -40,14 +40,14 @@ def test_flipping_every_coin(p: tuple[Fraction, ...]) -> None:
 
 
 @pytest.mark.parametrize("formula", [law for law in LAWS if law is not law_by_heads])
-@without_deadline
+@few_examples
 @given(p=flip_probabilities(max_size=5))
 def test_every_formula_is_the_same_law(formula: Law, p: tuple[Fraction, ...]) -> None:
     assert formula(p) == law_by_heads(p)
     assert sum(formula(p)) == 1
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities(max_size=5))
 def test_exponential_noise_has_this_law(p: tuple[Fraction, ...]) -> None:
     assert exponential_noise_law(p) == law_by_heads(p)
@@ -65,7 +65,7 @@ def test_in_floats_the_alternating_sum_is_worthless_and_the_positive_one_is_not(
     assert law_by_positions(floats) == pytest.approx([0.01] * 100, rel=1e-12)
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities(min_size=2))
 def test_compared_with_the_exponential_mechanism_it_prefers_better_candidates(p: tuple[Fraction, ...]) -> None:
     ratios = [ours / theirs for ours, theirs in zip(law_by_heads(p), exponential.law(p), strict=True)]

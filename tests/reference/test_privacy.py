@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.reference import exponential
 from tests.reference.noisy_max import exponential_noise_law, gumbel_noise_law, laplace_noise_law
 from tests.reference.permute_and_flip import law_by_integral
-from tests.reference.strategies import flip_probabilities, without_deadline
+from tests.reference.strategies import few_examples, flip_probabilities
 
 Law = Callable[[Sequence[Fraction]], tuple[Fraction, ...]]
 
@@ -43,7 +43,7 @@ def largest_ratio(law: Law, weights: Sequence[Fraction], factors: Sequence[Fract
 
 
 @pytest.mark.parametrize("law", MECHANISMS)
-@without_deadline
+@few_examples
 @given(data=st.data())
 def test_factors_within_a_range_change_probabilities_within_that_range(law: Law, data: st.DataObject) -> None:
     weights = data.draw(flip_probabilities(max_size=4))
@@ -62,7 +62,7 @@ def test_factors_in_both_directions_exceed_it(law: Law) -> None:
     assert largest_ratio(law, weights, factors) <= FACTOR**2 * ROUNDING
 
 
-@without_deadline
+@few_examples
 @given(data=st.data())
 def test_the_exponential_mechanism_has_bounded_range(data: st.DataObject) -> None:
     weights = data.draw(flip_probabilities(max_size=5))

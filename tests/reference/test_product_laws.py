@@ -23,7 +23,7 @@ from tests.reference.noisy_max import laplace_noise_law
 from tests.reference.permute_and_flip import law_by_positions
 from tests.reference.precision import exponential as exp_fraction
 from tests.reference.precision import flip_probabilities
-from tests.reference.strategies import without_deadline
+from tests.reference.strategies import few_examples
 
 Law = Callable[[Sequence[Fraction]], tuple[Fraction, ...]]
 
@@ -52,7 +52,7 @@ def exact_scale(*, epsilon: float, sensitivity: float, monotonic: bool) -> Fract
 
 
 @every_mechanism
-@without_deadline
+@few_examples
 @given(scores=score_vectors, epsilon=epsilons, sensitivity=sensitivities, monotonic=st.booleans())
 def test_probabilities_and_expected_error(
     name: str, scores: list[float], epsilon: float, sensitivity: float, monotonic: bool

@@ -21,7 +21,7 @@ from tests.reference.quantile import (
     pieces,
     score,
 )
-from tests.reference.strategies import without_deadline
+from tests.reference.strategies import few_examples
 
 LOWER, UPPER = Fraction(0), Fraction(8)
 levels = st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), Fraction(1)])
@@ -34,7 +34,7 @@ def sensitivity(level: Fraction) -> Fraction:
     return max(level, 1 - level)
 
 
-@without_deadline
+@few_examples
 @given(data_sets, positions, levels)
 def test_adding_a_value_moves_no_score_by_more_than_the_sensitivity(
     values: list[Fraction], added: Fraction, level: Fraction
@@ -43,7 +43,7 @@ def test_adding_a_value_moves_no_score_by_more_than_the_sensitivity(
     assert max(map(abs, moved)) <= sensitivity(level)
 
 
-@without_deadline
+@few_examples
 @given(data_sets, positions, positions, levels)
 def test_replacing_a_value_moves_no_score_by_more_than_one(
     values: list[Fraction], old: Fraction, new: Fraction, level: Fraction
@@ -63,7 +63,7 @@ def test_both_sensitivities_are_attained_in_both_directions_at_once(level: Fract
     assert (min(replaced), max(replaced)) == (-1, 1)
 
 
-@without_deadline
+@few_examples
 @given(data_sets, positions, levels)
 def test_the_loss_is_at_most_epsilon(values: list[Fraction], added: Fraction, level: Fraction) -> None:
     """exp(epsilon) is decay ** -(2 * sensitivity * denominator): two sensitivities, in steps."""
@@ -96,7 +96,7 @@ def test_half_the_noise_is_not_enough() -> None:
     assert Fraction(399, 100) < largest_ratio(before, after) <= 4
 
 
-@without_deadline
+@few_examples
 @given(data_sets.filter(len), levels.filter(lambda level: 0 < level < 1), st.data())
 def test_regions_leave_the_law_as_it_is(values: list[Fraction], level: Fraction, data: st.DataObject) -> None:
     clipped = sorted(min(max(value, LOWER), UPPER) for value in values)
@@ -110,7 +110,7 @@ def test_regions_leave_the_law_as_it_is(values: list[Fraction], level: Fraction,
     assert regions == interval_law(clipped, **arguments)
 
 
-@without_deadline
+@few_examples
 @given(
     st.lists(st.tuples(st.fractions(0, 5, max_denominator=9), st.fractions(Fraction(1, 9), 1)), min_size=1, max_size=5)
 )

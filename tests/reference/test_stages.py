@@ -10,21 +10,21 @@ from hypothesis import strategies as st
 from tests.reference.permute_and_flip import law_by_heads
 from tests.reference.randomness import Randomness, as_vector, exact_law
 from tests.reference.stages import chance_of_arriving, first_arrival_by_stages
-from tests.reference.strategies import flip_probabilities, proper_fractions, without_deadline
+from tests.reference.strategies import few_examples, flip_probabilities, proper_fractions
 
 ends_of_stages = st.sets(st.fractions(Fraction(1, 8), Fraction(7, 8), max_denominator=8), max_size=2).map(
     lambda ends: (*sorted(ends), Fraction(1))
 )
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities(max_size=4), ends_of_stages)
 def test_any_stages(p: tuple[Fraction, ...], ends: tuple[Fraction, ...]) -> None:
     law = exact_law(lambda randomness: first_arrival_by_stages(p, ends=ends, randomness=randomness))
     assert as_vector(law, count=len(p)) == law_by_heads(p)
 
 
-@without_deadline
+@few_examples
 @given(proper_fractions, ends_of_stages)
 def test_stages_together_are_one_coin(p: Fraction, ends: tuple[Fraction, ...]) -> None:
     tails, start = Fraction(1), Fraction(0)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.reference.permute_and_flip import law_by_heads
 from tests.reference.randomness import Randomness, as_vector, exact_law
-from tests.reference.strategies import flip_probabilities, partitions, without_deadline
+from tests.reference.strategies import few_examples, flip_probabilities, partitions
 from tests.reference.thinning import (
     heads_by_thinning,
     keep_one_uniformly,
@@ -31,7 +31,7 @@ def valid_bounds(data: st.DataObject, p: Sequence[Fraction], groups: Sequence[Se
     return [most + place * (1 - most) for most, place in zip(largest, places, strict=True)]
 
 
-@without_deadline
+@few_examples
 @given(st.data())
 def test_any_groups_bounds_and_number_of_dense_visits(data: st.DataObject) -> None:
     p = data.draw(flip_probabilities(max_size=4))
@@ -56,7 +56,7 @@ def test_the_switch_may_depend_on_whom_the_visits_met(trigger: int) -> None:
     assert as_vector(law, count=4) == law_by_heads(P)
 
 
-@without_deadline
+@few_examples
 @given(st.lists(st.fractions(0, 1, max_denominator=9), max_size=5))
 def test_skipping_is_flipping_one_by_one(bounds: list[Fraction]) -> None:
     def one_by_one(randomness: Randomness) -> int | None:
@@ -65,7 +65,7 @@ def test_skipping_is_flipping_one_by_one(bounds: list[Fraction]) -> None:
     assert exact_law(lambda randomness: next_proposal(bounds, randomness=randomness)) == exact_law(one_by_one)
 
 
-@without_deadline
+@few_examples
 @given(st.data())
 def test_thinning_lists_independent_heads(data: st.DataObject) -> None:
     p = data.draw(flip_probabilities(max_size=4))

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from tests.reference import exponential
 from tests.reference.permute_and_flip import law_by_integral, permute_and_flip
 from tests.reference.randomness import Randomness, exact_law
-from tests.reference.strategies import flip_probabilities, without_deadline
+from tests.reference.strategies import few_examples, flip_probabilities
 from tests.reference.top_k import exponential_noise_once, gumbel_noise_once, peeled
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities(max_size=5), st.data())
 def test_gumbel_noise_once_is_peeling_by_the_exponential_mechanism(
     p: tuple[Fraction, ...], data: st.DataObject
@@ -23,7 +23,7 @@ def test_gumbel_noise_once_is_peeling_by_the_exponential_mechanism(
     assert gumbel_noise_once(p, k=k) == peeled(exponential.law, p, k=k)
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities(max_size=4), st.data())
 def test_peeling_by_a_program_that_measures_from_the_best_left(p: tuple[Fraction, ...], data: st.DataObject) -> None:
     k = data.draw(st.integers(1, min(2, len(p))))
@@ -39,7 +39,7 @@ def test_peeling_by_a_program_that_measures_from_the_best_left(p: tuple[Fraction
     assert exact_law(program) == peeled(law_by_integral, p, k=k)
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities(max_size=4), st.data())
 def test_laws_of_orders_sum_to_one(p: tuple[Fraction, ...], data: st.DataObject) -> None:
     k = data.draw(st.integers(1, len(p)))
@@ -54,7 +54,7 @@ def test_exponential_noise_once_is_not_peeling_by_permute_and_flip() -> None:
     assert peeled(law_by_integral, p, k=2)[0, 1] == Fraction(5, 16)
 
 
-@without_deadline
+@few_examples
 @given(flip_probabilities(max_size=4))
 def test_for_one_selection_there_is_no_difference(p: tuple[Fraction, ...]) -> None:
     assert exponential_noise_once(p, k=1) == peeled(law_by_integral, p, k=1)

@@ -172,7 +172,7 @@ TAKES_ANYTHING = ("list", "tuple", "objects", "pandas objects", "polars objects"
 
 
 @pytest.mark.parametrize("kind", WHOLE)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(labels=st.lists(st.sampled_from(BIG), max_size=6))
 def test_a_missing_label_among_whole_numbers(kind: str, labels: list[int]) -> None:
     expected = [BIG.index(label) for label in labels]

@@ -48,7 +48,7 @@ cells = st.one_of(st.none(), st.integers(-3, 13), st.integers(-12, 52).map(lambd
 tables = st.lists(st.tuples(st.tuples(cells, cells), st.sampled_from([None, 0, 1, 2])), max_size=12)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(tables, st.tuples(*[st.integers(1, 5)] * 3), st.tuples(*[st.integers(1, 4)] * 2))
 def test_tallies_are_the_scores_of_the_model(
     rows: list[tuple[tuple[Any, Any], int | None]], weights: tuple[int, ...], counts: tuple[int, int]
