@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.backends.lazy import spark_frame as spark_frames
-from dpselect.backends.lazy.spark_selection import drawn, merged, scored, selected, whole_numbers
+from dpselect.backends.lazy.spark_selection import drawn, merged, peeled, scored, selected, whole_numbers
 from tests.backends.engines import spark, spark_frame
 from tests.laws.goodness_of_fit import NEVER, p_value
 
@@ -47,6 +48,35 @@ def test_what_tasks_send_has_the_law_of_all_scores_when_merged(kind: Any) -> Non
     counts = np.bincount([once() for _ in range(2500)], minlength=len(SCORES))
     assert p_value(counts, mechanism.pmf(SCORES)) >= NEVER
     assert p_value(counts, wrong.pmf(SCORES)) < NEVER
+
+
+@pytest.mark.parametrize("kind", [dps.PermuteAndFlip, dps.ExponentialMechanism])
+def test_without_earlier_winners_it_is_the_law_of_what_is_left(kind: Any) -> None:
+    mechanism = kind(epsilon=1.0, sensitivity=1.0)
+    days = [date(1, 1, 1 + number) for number in range(len(SCORES))]
+    tasks = [[batch(days[:2], SCORES[:2])], [batch(days[2:3], SCORES[2:3])], [batch(days[3:], SCORES[3:])]]
+    taken = [days[2], days[6]]  # all that the second task has
+
+    def once() -> int:
+        sent = [row for part, batches in enumerate(tasks) for row in drawn(iter(batches), part, mechanism, taken)]
+        assert len(sent) == 2
+        return days.index(merged(pa.Table.from_batches(sent), mechanism).winner())
+
+    counts = np.bincount([once() for _ in range(2500)], minlength=len(SCORES))
+    left = [0, 1, 3, 4, 5]
+    assert counts[2] == counts[6] == 0
+    assert p_value(counts[left], mechanism.pmf([SCORES[each] for each in left])) >= NEVER
+    assert p_value(counts[left], kind(epsilon=2.5, sensitivity=1.0).pmf([SCORES[each] for each in left])) < NEVER
+
+
+def test_rounds_take_all_and_leave_nothing_behind() -> None:
+    scores = frame_of({"third": 40, "first": 120, "last": 0, "second": 80}, parts=3)
+    assert list(peeled(scores, SHARP, 4, "<frame>")) == ["first", "second", "third", "last"]
+    assert not scores.is_cached
+    stopped = peeled(scores, SHARP, 3, "<frame>")
+    assert (next(stopped), scores.is_cached) == ("first", True)
+    stopped.close()
+    assert not scores.is_cached
 
 
 def test_the_name_that_is_sent_is_that_of_the_winner() -> None:
@@ -100,3 +130,10 @@ def test_a_question_with_very_many_candidates_stays_in_spark(monkeypatch: pytest
     assert stayed.proofs[:2] == fetched.proofs[:2]
     assert stayed.proofs == (*fetched.proofs, "proofs/partial_selection.md")
     assert visits.most_common("page", candidates=[*range(0, 60, 2), 7], epsilon=4.0).value == 7
+    told: list[float] = []
+    watched = dps.Dataset(spark_frame(rows), unit="who", progress=told.append)
+    for delta in (0.0, 1e-6):
+        several = watched.top_k("page", 2, candidates=range(20), epsilon=30.0, delta=delta)
+        assert several.value == [7, 11]
+        assert several.proofs[-1] == "proofs/partial_selection.md"
+    assert told == [0.5, 1.0] * 2

@@ -157,7 +157,7 @@ class DrawsInPlace(Protocol):
         mechanism: Mechanism,
         progress: Progress | None = None,
     ) -> PendingSelection | None:
-        """The most common candidate by `mechanism`, to be drawn when it is looked at: after it was charged.
+        """The most common candidates by `mechanism`, to be drawn when they are looked at: after they were charged.
 
         None if the scores had better be fetched, which depends on the engine and the number of candidates only.
         Proof: ``proofs/partial_selection.md``.

@@ -47,15 +47,13 @@ class PendingSelection:
     """A selection that is drawn when it is looked at, where the scores are; not before it was paid for.
 
     Attributes:
-        draw: makes the draw. Each call is another one, and costs another selection.
+        draw: makes so many draws, one after another, each from the candidates that are left. Each call makes others.
 
-    >>> from dpselect import PermuteAndFlip
-    >>> scores = PartialSelection.of(PermuteAndFlip(epsilon=1.0, sensitivity=1.0), [3.0])
-    >>> PendingSelection(lambda: CandidateSelection(scores, {0: "red"})).winner()
+    >>> PendingSelection(lambda rounds: ["red", "blue", "green"][:rounds]).winner()
     'red'
     """
 
-    draw: Callable[[], CandidateSelection]
+    draw: Callable[[int], list[Any]]
 
     def winner(self) -> Any:
         """Draw, and return the selected candidate, at the price of one selection.
@@ -63,7 +61,20 @@ class PendingSelection:
         Raises:
             SelectionError: whatever keeps the engine from answering.
         """
-        return self.draw().winner()
+        return self.draw(1)[0]
+
+    def winners(self, k: int) -> list[Any]:
+        """Draw, and return `k` different candidates in the order they were selected, at the price of `k` selections.
+
+        Args:
+            k: at most as many as there are candidates.
+
+        Raises:
+            SelectionError: whatever keeps the engine from answering.
+
+        Proof: ``proofs/top_k.md`` (the rounds) and ``proofs/partial_selection.md`` (each of them).
+        """
+        return self.draw(k)
 
     def __repr__(self) -> str:
         return "PendingSelection(<not drawn yet>)"

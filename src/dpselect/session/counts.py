@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from dpselect.errors import InvalidCandidatesError, Shown
-from dpselect.mechanisms import PendingSelection
+from dpselect.mechanisms import Mechanism, PendingSelection
 from dpselect.session.asking import Asking
 from dpselect.session.spending import Reply
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicGroups, public_dates
@@ -41,7 +41,8 @@ class CountQuestions(Asking[Reply]):
                 `dpselect.candidates_from` reads them from a public file. What ``unique()`` or ``value_counts()`` makes
                 of the private column cannot be told from a public list, and gives people away all the same. Of a Spark
                 table the counts of more than a million candidates stay in Spark, which needs this package on its
-                workers. There the list may be a Spark data frame of one column, too, made of another, public, table.
+                workers. There the list may be a Spark data frame of one column, too, made of another, public, table:
+                here and in `top_k`.
             epsilon: privacy loss of this release, > 0; with groups, of all of them together.
             by: name of a column that says which group a row belongs to: an answer for each of the `groups`.
             groups: the public list of groups, as candidates are given; rows of no group are left out.
@@ -68,23 +69,15 @@ class CountQuestions(Asking[Reply]):
         With 99% confidence the count of the released page is within 14 of the best.
         """
         asked = PublicGroups.given(by, groups, max_groups_per_unit)
-        public = self._rows.candidates(candidates, allow_many=allow_many)
-        if asked is not None and isinstance(public, DistantCandidates):
-            hint = "Ask without groups, or give a list that is short enough to be fetched."
-            raise InvalidCandidatesError("candidates", Shown(repr(public)), "a list that is known here", hint)
+        public = self._listed(candidates, asked, allow_many=allow_many)
 
         def planned(part: float) -> MostCommon:
             return MostCommon.planned(public, epsilon=part, neighbours=self._neighbours)
 
-        def counted(groups: PublicGroups | None) -> list[CandidateCounts | PendingSelection]:
-            if groups is not None and isinstance(public, PublicCandidates):
-                return [*self._rows.count(column, public, groups)]
-            return [*self._rows.select(column, public, planned(epsilon).mechanism)]
-
         return self._answer_each(
             planned,
             column,
-            counted,
+            lambda groups: self._counted(column, public, groups, planned(epsilon).mechanism),
             epsilon=epsilon,
             groups=asked,
             request=request,
@@ -228,14 +221,40 @@ class CountQuestions(Asking[Reply]):
         >>> visits.top_k("page", 3, candidates=range(1, 41271), epsilon=1.0).value
         [6, 3, 11]
         """
-        public = PublicCandidates.given(candidates, allow_many=allow_many)
         asked = PublicGroups.given(by, groups, max_groups_per_unit)
+        public = self._listed(candidates, asked, allow_many=allow_many)
         share = delta if asked is None else asked.share_of_delta(delta)
+
+        def planned(part: float) -> TopK:
+            return TopK.planned(public, k, epsilon=part, delta=share, neighbours=self._neighbours)
+
         return self._answer_each(
-            lambda part: TopK.planned(public, k, epsilon=part, delta=share, neighbours=self._neighbours),
+            planned,
             column,
-            partial(self._rows.count, column, public),
+            lambda groups: self._counted(column, public, groups, planned(epsilon).plan.mechanism),
             epsilon=epsilon,
             groups=asked,
             request=request,
         )
+
+    def _listed(
+        self, candidates: object, groups: PublicGroups | None, *, allow_many: bool
+    ) -> PublicCandidates | DistantCandidates:
+        """The public candidates; of groups such as are known here."""
+        public = self._rows.candidates(candidates, allow_many=allow_many)
+        if groups is not None and isinstance(public, DistantCandidates):
+            hint = "Ask without groups, or give a list that is short enough to be fetched."
+            raise InvalidCandidatesError("candidates", Shown(repr(public)), "a list that is known here", hint)
+        return public
+
+    def _counted(
+        self,
+        column: str,
+        candidates: PublicCandidates | DistantCandidates,
+        groups: PublicGroups | None,
+        mechanism: Mechanism,
+    ) -> list[CandidateCounts | PendingSelection]:
+        """How many units have each candidate (in each group), or a draw that waits where they are counted."""
+        if groups is not None and isinstance(candidates, PublicCandidates):
+            return [*self._rows.count(column, candidates, groups)]
+        return [*self._rows.select(column, candidates, mechanism)]

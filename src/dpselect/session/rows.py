@@ -93,7 +93,7 @@ class Rows:
     def select(
         self, column: str, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism
     ) -> list[CandidateCounts] | list[PendingSelection]:
-        """What the most common candidate is drawn from; or a draw that waits to be made where the scores are."""
+        """What the most common candidates are drawn from; or a draw that waits to be made where the scores are."""
         asked = self.check(column)
         check_match(asked, candidates.kind)
         pending = None

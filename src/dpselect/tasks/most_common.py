@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from dpselect.privacy import Neighbours
 from dpselect.release import CONFIDENCE, Release
 from dpselect.scores import Scores, count_scores, count_sensitivity, rarity_scores
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates
+from dpselect.tasks.in_parts import asked_of, in_parts
 from dpselect.tasks.task import Task, Terms
 
 
@@ -76,8 +77,7 @@ class MostCommon(Task[CandidateCounts | PendingSelection]):
     @property
     def question(self) -> dict[str, Any]:
         """The public arguments that tell this question from others about the same column."""
-        listed = self.candidates
-        return {"candidates": listed if isinstance(listed, DistantCandidates) else listed.values}
+        return {"candidates": asked_of(self.candidates)}
 
     def draw(self, summary: CandidateCounts | PendingSelection, /) -> Value:
         """One of the candidates, by distinct units per candidate, in the candidates' order.
@@ -94,9 +94,7 @@ class MostCommon(Task[CandidateCounts | PendingSelection]):
     ) -> Release:
         """Draw, and certify what was drawn; see `Task.release`."""
         release = Task[CandidateCounts | PendingSelection].release(self, summary, column=column, unit=unit, time=time)
-        if isinstance(summary, PendingSelection):
-            return replace(release, proofs=(*release.proofs, "proofs/partial_selection.md"))
-        return release
+        return in_parts(release) if isinstance(summary, PendingSelection) else release
 
     def scores(self, summary: CandidateCounts) -> Scores:
         """How good each candidate is."""

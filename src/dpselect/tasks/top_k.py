@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, ClassVar
 
 from dpselect.accounting import ComposedEvent
 from dpselect.answers import Value
-from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
+from dpselect.mechanisms import ExponentialMechanism, PendingSelection, PermuteAndFlip
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.privacy import Neighbours
-from dpselect.release import CONFIDENCE
+from dpselect.release import CONFIDENCE, Release
 from dpselect.scores import count_scores, count_sensitivity
-from dpselect.summaries import CandidateCounts, PublicCandidates
+from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates
+from dpselect.tasks.in_parts import asked_of, in_parts
 from dpselect.tasks.task import Task, Terms
 
 _PROOFS = {
@@ -22,7 +24,7 @@ _PROOFS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopK(Task[CandidateCounts]):
+class TopK(Task[CandidateCounts | PendingSelection]):
     """Which k candidates do most units have? Planned from public arguments; sees the counts only in `release`.
 
     Attributes:
@@ -32,13 +34,13 @@ class TopK(Task[CandidateCounts]):
 
     name: ClassVar[str] = "top_k"
 
-    candidates: PublicCandidates
+    candidates: PublicCandidates | DistantCandidates
     plan: TopKPlan
 
     @classmethod
     def planned(
         cls,
-        candidates: PublicCandidates,
+        candidates: PublicCandidates | DistantCandidates,
         k: int,
         *,
         epsilon: float,
@@ -94,9 +96,19 @@ class TopK(Task[CandidateCounts]):
     @property
     def question(self) -> dict[str, Any]:
         """The public arguments that tell this question from others about the same column."""
-        return {"k": self.plan.k, "delta": self.plan.delta, "candidates": self.candidates.values}
+        return {"k": self.plan.k, "delta": self.plan.delta, "candidates": asked_of(self.candidates)}
 
-    def draw(self, summary: CandidateCounts, /) -> list[Value]:
-        """The candidates, best first, by distinct units per candidate."""
+    def draw(self, summary: CandidateCounts | PendingSelection, /) -> list[Value]:
+        """The candidates, best first, by distinct units per candidate; see `MostCommon.draw`."""
+        if isinstance(summary, PendingSelection):
+            return summary.winners(self.plan.k)
+        assert isinstance(self.candidates, PublicCandidates)
         scores = count_scores(summary, self.plan.mechanism.neighbours)
         return [self.candidates[position] for position in self.plan.select(scores.values)]
+
+    def release(
+        self, summary: CandidateCounts | PendingSelection, /, *, column: str, unit: str, time: datetime
+    ) -> Release:
+        """Draw, and certify what was drawn; see `Task.release`."""
+        release = Task[CandidateCounts | PendingSelection].release(self, summary, column=column, unit=unit, time=time)
+        return in_parts(release) if isinstance(summary, PendingSelection) else release

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Amount
-from dpselect.mechanisms import CandidateSelection, Mechanism
+from dpselect.mechanisms import Mechanism
 from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
 
 Frame = nw.LazyFrame[Any]
@@ -117,13 +117,14 @@ class DrawingQuestion(Question, Protocol):
         ...
 
     def drawn(
-        self, counted: Frame, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism
-    ) -> CandidateSelection:
-        """Select by `mechanism` from all candidates.
+        self, counted: Frame, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism, rounds: int
+    ) -> Generator[Any]:
+        """Select by `mechanism` from all candidates; and again, without those selected before.
 
         Args:
             counted: ``number``, the score, of each ``what`` that occurs; others score 0.
             candidates: all of them.
             mechanism: one whose draws can be merged.
+            rounds: how many to select; whoever wants no more closes what is returned.
         """
         ...

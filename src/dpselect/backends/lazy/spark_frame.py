@@ -24,9 +24,9 @@ from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
 from dpselect.backends.lazy.spark_candidates import SHOWN, is_spark, listed
 from dpselect.backends.lazy.spark_expressions import SQL_TYPES, expression
-from dpselect.backends.lazy.spark_selection import MOST_ON_THE_DRIVER, scored, selected, whole_numbers
+from dpselect.backends.lazy.spark_selection import MOST_ON_THE_DRIVER, peeled, scored, whole_numbers
 from dpselect.backends.rows.arrow import pa
-from dpselect.mechanisms import CandidateSelection, Mechanism
+from dpselect.mechanisms import Mechanism
 from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
 
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
@@ -100,13 +100,13 @@ class SparkFrame:
             return listed(candidates, self.frame, most_fetched=self.most_fetched, allow_many=allow_many)
 
     def drawn(
-        self, counted: Frame, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism
-    ) -> CandidateSelection:
+        self, counted: Frame, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism, rounds: int
+    ) -> Generator[Any]:
         """Select by `mechanism` from all candidates; those that are not `counted` score 0."""
         with reading(self.shown):
             scores = scored(counted.to_native(), self._all_of(candidates))
         with _unlogged():
-            return selected(scores, mechanism, self.shown)
+            yield from peeled(scores, mechanism, rounds, self.shown)
 
     def _all_of(self, candidates: PublicCandidates | DistantCandidates) -> Any:
         if isinstance(candidates, DistantCandidates):

@@ -4,18 +4,18 @@ What a task computes may be computed again, on another machine, when that one di
 that is tried again draws anew, from its own machine's randomness, and what the first one drew has been seen by nobody.
 Which of the two is used depends on machines, not on what they drew; so each part's draw has its law, and the merged one
 the mechanism's. (Proof: ``proofs/partial_selection.md``.) One action reads the drawn rows, once, and they are not
-cached: no draw of a part is seen twice, or beside another of the same part.
+cached: no draw of a part is seen twice, or beside another of the same part. (Scores may be: they are not random.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import reduce
 from typing import Any
 
 from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.reading import reading
-from dpselect.backends.rows.arrow import RecordBatch, pa
+from dpselect.backends.rows.arrow import RecordBatch, pa, pc
 from dpselect.mechanisms import CandidateSelection, Mechanism, PartialSelection
 
 MOST_ON_THE_DRIVER = 1_000_000
@@ -47,22 +47,53 @@ def whole_numbers(spark: Any, values: range) -> Any:
     return spark.range(low, high + 1, abs(values.step)).withColumnRenamed("id", "what")
 
 
-def selected(scores: Any, mechanism: Mechanism, shown: str) -> CandidateSelection:
-    """Draw one of the rows of `scores` by `mechanism`, in one job.
+def peeled(scores: Any, mechanism: Mechanism, rounds: int, shown: str) -> Generator[Any]:
+    """Draw so many rows of `scores`, one job for each: of those that are left, with fresh randomness.
+
+    Scores that more than one job reads are kept in Spark until the last one is drawn.
 
     Args:
         scores: Spark data frame of ``what``, the candidates, and ``number``, of a numeric type without nulls.
         mechanism: one whose draws can be merged.
+        rounds: at most as many as there are rows.
         shown: how errors speak of the table.
+
+    Raises:
+        InvalidDataError: Spark could not answer.
+
+    Proof: ``proofs/top_k.md``, claim 1, for the rounds.
+    """
+    if rounds == 1:
+        yield selected(scores, mechanism, shown).winner()
+        return
+    with reading(shown):
+        kept = scores.persist()
+    try:
+        winners: list[Any] = []
+        for _ in range(rounds):
+            winners.append(selected(kept, mechanism, shown, without=winners).winner())
+            yield winners[-1]
+    finally:
+        with reading(shown):
+            kept.unpersist()
+
+
+def selected(scores: Any, mechanism: Mechanism, shown: str, *, without: Sequence[Any] = ()) -> CandidateSelection:
+    """Draw one of the rows of `scores` by `mechanism`, in one job.
+
+    Args:
+        scores: see `peeled`.
+        mechanism: see `peeled`.
+        shown: see `peeled`.
+        without: candidates that are left out.
 
     Raises:
         InvalidDataError: Spark could not answer.
     """
     with reading(shown):
         what = dict(scores.dtypes)["what"]
-        return merged(
-            scores.mapInArrow(_task(mechanism), f"part bigint, what {what}, state binary").toArrow(), mechanism
-        )
+        task = _task(mechanism, tuple(without))
+        return merged(scores.mapInArrow(task, f"part bigint, what {what}, state binary").toArrow(), mechanism)
 
 
 def merged(sent: Any, mechanism: Mechanism) -> CandidateSelection:
@@ -73,10 +104,17 @@ def merged(sent: Any, mechanism: Mechanism) -> CandidateSelection:
     return CandidateSelection(first, dict(zip(parts, names, strict=True)))
 
 
-def drawn(batches: Iterator[RecordBatch], part: int, mechanism: Mechanism) -> Iterator[RecordBatch]:
-    """What a task does: one pass over its rows of ``what`` and ``number``, one row out, or none if it has no rows."""
+def drawn(
+    batches: Iterator[RecordBatch], part: int, mechanism: Mechanism, without: Sequence[Any] = ()
+) -> Iterator[RecordBatch]:
+    """What a task does: one pass over its rows of ``what`` and ``number``, one row out, or none if it has no rows.
+
+    Rows `without` which the draw is made are no rows. They go to the tasks as values, and not into the query as text:
+    Spark's language cannot write every date.
+    """
     selection, name = PartialSelection.of(mechanism, []), None
-    for number, batch in enumerate(batches, start=part << 32):
+    for number, each in enumerate(batches, start=part << 32):
+        batch = _left(each, without)
         selection = selection.merged(PartialSelection.of(mechanism, batch.column(1), partition=number))
         winner = selection.so_far()
         if winner is not None and winner.partition == number:
@@ -86,12 +124,19 @@ def drawn(batches: Iterator[RecordBatch], part: int, mechanism: Mechanism) -> It
         yield pa.RecordBatch.from_arrays([pa.array([part], pa.int64()), name, state], ["part", "what", "state"])
 
 
-def _task(mechanism: Mechanism) -> Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]:
+def _left(batch: RecordBatch, without: Sequence[Any]) -> RecordBatch:
+    if not without:
+        return batch
+    what = batch.column(0)
+    return batch.filter(pc.invert(pc.is_in(what, pa.array(without, what.type))))
+
+
+def _task(mechanism: Mechanism, without: Sequence[Any]) -> Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]:
     def draw(batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
         from pyspark import TaskContext
 
         context = TaskContext.get()
         assert context is not None
-        return drawn(batches, context.partitionId(), mechanism)
+        return drawn(batches, context.partitionId(), mechanism, without)
 
     return draw

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from dpselect.backends.lazy import queries
 from dpselect.backends.lazy.asked import DrawingQuestion, Engine, Frame, Question
 from dpselect.backends.lazy.matched import positions
 from dpselect.backends.rows.arrow import pa
-from dpselect.mechanisms import CandidateSelection, Mechanism, PendingSelection
+from dpselect.mechanisms import Mechanism, PendingSelection
 from dpselect.summaries import (
     CandidateCounts,
     CandidateTotals,
@@ -82,7 +83,7 @@ class LazyTable:
         mechanism: Mechanism,
         progress: Progress | None = None,
     ) -> PendingSelection | None:
-        """The most common candidate, drawn where the rows are if there are very many candidates."""
+        """The most common candidates, drawn where the rows are if there are very many candidates."""
         question = self.engine.question()
         if not isinstance(question, DrawingQuestion):
             return None
@@ -90,12 +91,15 @@ class LazyTable:
             return None
         check_match(column, candidates.kind)
 
-        def draw() -> CandidateSelection:
+        def draw(rounds: int) -> list[Any]:
             counted = queries.counts(question, unit=unit, column=column, candidates=candidates, grouping=None)
-            drawn = question.drawn(counted, candidates, mechanism)
-            if progress is not None:
-                progress(1.0)
-            return drawn
+            winners: list[Any] = []
+            with closing(question.drawn(counted, candidates, mechanism, rounds)) as drawn:
+                for winner in drawn:
+                    winners.append(winner)
+                    if progress is not None:
+                        progress(len(winners) / rounds)
+            return winners
 
         return PendingSelection(draw)
 
