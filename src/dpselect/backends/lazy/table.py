@@ -166,8 +166,8 @@ def _tabulated(found: Any, candidates: PublicCandidates, grouping: Grouping | No
 
 
 def _numbers(found: Any) -> NDArray[np.int64]:
-    """Counts are whole numbers of 64 bits; a sum beyond these counts as the nearest number that fits."""
-    if pa.types.is_int64(found.type):
+    """Counts are whole numbers of at most 64 bits; a sum beyond these counts as the nearest number that fits."""
+    if pa.types.is_integer(found.type) and not pa.types.is_uint64(found.type):
         return np.asarray(found.to_numpy(), np.int64)
     return np.array([max(_SMALLEST, min(_LARGEST, int(number))) for number in found.to_pylist()], np.int64)
 
