@@ -198,12 +198,12 @@ def test_a_dataset_is_a_description(clicks: dps.Dataset) -> None:
 
 
 def test_which_candidates_a_column_asks_for(tmp_path: Path, clicks: dps.Dataset) -> None:
-    assert clicks.candidate_kind("page") is CandidateKind.INTEGER
+    assert clicks.candidate_kinds("page") == (CandidateKind.INTEGER,)
     floats = write_parquet(tmp_path / "t.parquet", [(1, 0.5)])
-    assert dps.Dataset(floats, unit="unit").candidate_kind("value") is None
+    assert dps.Dataset(floats, unit="unit").candidate_kinds("value") == (CandidateKind.INTEGER, CandidateKind.NUMBER)
     texts = write_parquet(tmp_path / "s.parquet", [(1, "x")], types=(None, pa.large_string()))
-    assert dps.Dataset(texts, unit="unit").candidate_kind("value") is CandidateKind.TEXT
-    assert dps.Dataset(write_csv(tmp_path / "t.csv", []), unit="unit").candidate_kind("value") is None
+    assert dps.Dataset(texts, unit="unit").candidate_kinds("value") == (CandidateKind.TEXT,)
+    assert dps.Dataset(write_csv(tmp_path / "t.csv", []), unit="unit").candidate_kinds("value") == ()
 
 
 def test_the_memory_limit_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:

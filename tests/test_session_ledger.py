@@ -288,7 +288,7 @@ def test_verify_on_the_command_line(capsys: Captured, tmp_path: Path, visits: dp
     path.write_text(path.read_text().replace('"value": ', '"value": 7'))
     status, out, err = told(capsys, "verify", str(path))
     assert (status, out) == (2, "")
-    assert err == "dpselect: CERTIFICATE=<digest>: expected the digest of its own content. Edited.\n"
+    assert err == "dpselect: CERTIFICATE=<digest>: expected that of its content. It was edited.\n"
     assert told(capsys, "verify", str(tmp_path / "nothing.json"))[0] == 2
 
 

@@ -56,7 +56,7 @@ def check_claims(release: Release) -> bool:
 
 def _proofs(release: Release, terms: Terms) -> list[tuple[str, ...]]:
     """One page more where very many candidates are drawn from in place, which no public argument tells."""
-    in_place = release.task == "most_common" and release.groups is None
+    in_place = release.task in ("most_common", "top_k") and release.groups is None
     return [terms.pages, *([(*terms.pages, _DRAWN_IN_PLACE)] if in_place else [])]
 
 

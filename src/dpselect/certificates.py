@@ -59,12 +59,12 @@ def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     (0.5, True, None, False)
     >>> check(certificate.replace('"epsilon": 0.5', '"epsilon": 0.1'))
     Traceback (most recent call last):
-    dpselect.errors.InvalidCertificateError: certificate=<digest>: expected the digest of its own content. Edited.
+    dpselect.errors.InvalidCertificateError: certificate=<digest>: expected that of its content. It was edited.
     """
     release = Release.from_json(text)
     held: dict[str, Any] = json.loads(text)
     if held.get("digest") != digest(held):
-        raise wrong("digest", "the digest of its own content", "Edited.")
+        raise wrong("digest", "that of its content", "It was edited.")
     if release.event is None:
         raise wrong("no event", "an event to recompute the guarantee from")
     for name, written in release.to_dict().items():

@@ -129,7 +129,12 @@ class Answer(ABC):
 
 
 def _on_a_line(answer: Value | list[Value], told: Callable[[Value], Value]) -> Value:
-    return ", ".join(as_text(told(each)) for each in answer) if isinstance(answer, list) else told(answer)
+    """Several with commas between them, in double quotes if they hold one, as candidates are written."""
+    if not isinstance(answer, list):
+        return told(answer)
+    texts = [as_text(told(each)) for each in answer]
+    quoted = [f'"{text.replace(chr(34), chr(34) * 2)}"' if "," in text or '"' in text else text for text in texts]
+    return ", ".join(quoted)
 
 
 def from_rows(release: Planned, numbers: str, *, ends: tuple[str, str] = ("lower", "upper")) -> str:

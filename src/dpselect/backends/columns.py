@@ -90,10 +90,9 @@ def check_unit(column: Column) -> None:
         raise InvalidDataError("unit", Shown(repr(column.name)), expected, f"This one holds {column.holds}.")
 
 
-def candidate_kind(column: Column) -> CandidateKind | None:
-    """The only kind of candidates that fits the column's type, if there is only one."""
-    fitting = [kind for kind, held in _MATCHING.items() if column.holds in held]
-    return fitting[0] if len(fitting) == 1 else None
+def candidate_kinds(column: Column) -> tuple[CandidateKind, ...]:
+    """The kinds of candidates that the column's type can match; none if it says nothing of them."""
+    return tuple(kind for kind, held in _MATCHING.items() if column.holds in held)
 
 
 def check_match(column: Column, kind: CandidateKind, *, argument: str = "candidates") -> None:

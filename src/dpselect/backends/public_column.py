@@ -29,7 +29,7 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
         column: name of the column.
         kind: how to read a CSV file: ``"integer"``, ``"number"``, ``"text"``, ``"date"`` or ``"boolean"``, or in the
             words of a certificate ``"whole numbers"``, ``"numbers"``, ``"dates"``, ``"booleans"``. By default whole
-            numbers if all of them look like it, else text.
+            numbers if all of them look like it (01067 does not), else text.
 
     Returns:
         Values to be given as ``candidates=``.
@@ -162,4 +162,5 @@ def _place(names: Sequence[object], column: str) -> int:
 
 
 def _unreadable(path: Path) -> InvalidCandidatesError:
-    return InvalidCandidatesError("source", Shown(repr(str(path))), "a readable file of the format its name says")
+    expected = "a readable file of the format its name says" if path.is_file() else "an existing file"
+    return InvalidCandidatesError("source", Shown(repr(str(path))), expected)

@@ -91,15 +91,16 @@ class Chosen:
     """Public values to choose from, whether they occur or not: 1..100, red,green,blue, @file or @codes.csv:column."""
 
     candidates_as: CandidateKind | None = None
-    """How to read the candidates. Default: as the column's type; in CSV, integers if all look like it."""
+    """How to read the candidates. Default: as the column's type; in CSV, integers if all look like it; 007 does not."""
 
     yes: Flag = False
     """More than ten million candidates are meant."""
 
     def among(self, data: Dataset, column: str, source: str) -> dict[str, Any]:
         """As a question takes them."""
-        kind = self.candidates_as or data.candidate_kind(column)
-        return {"candidates": public.parsed(self.candidates, kind=kind, private=source), "allow_many": self.yes}
+        kinds = data.candidate_kinds(column)
+        listed = public.parsed(self.candidates, kind=self.candidates_as, fitting=kinds, private=source)
+        return {"candidates": listed, "allow_many": self.yes}
 
 
 @Parameter(name="*")
@@ -120,8 +121,8 @@ class InGroups:
         """As a question takes them."""
         if self.groups is None:
             return {"by": self.by, "groups": None, "max_groups_per_unit": self.max_groups_per_unit}
-        kind = None if self.by is None else data.candidate_kind(self.by)
-        groups = public.parsed(self.groups, kind=kind, private=source, argument="groups")
+        kinds = () if self.by is None else data.candidate_kinds(self.by)
+        groups = public.parsed(self.groups, fitting=kinds, private=source, argument="groups")
         return {"by": self.by, "groups": groups, "max_groups_per_unit": self.max_groups_per_unit}
 
 

@@ -20,11 +20,18 @@ _RANGE = re.compile(r"\s*([+-]?[0-9]{1,19})\s*\.\.\s*([+-]?[0-9]{1,19})\s*")
 _DECIMAL = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 _TABLE = re.compile(r"@(.+\.(?:csv|parquet)):([^:/\\]+)", re.IGNORECASE | re.DOTALL)
 _LOOKS_LIKE_A_TABLE = re.compile(r".*\.(csv|tsv|parquet|jsonl|ndjson|json|xlsx)", re.IGNORECASE | re.DOTALL)
+_NUMBERS = (CandidateKind.INTEGER, CandidateKind.NUMBER)
+_UNTYPED = (CandidateKind.INTEGER, CandidateKind.TEXT)
 _FORMS = "a range a..b, a list x,y,z, @file with one a line, or @codes.csv:column"
 
 
 def parsed(
-    text: str, *, kind: CandidateKind | None, private: str, argument: str = "candidates"
+    text: str,
+    *,
+    kind: CandidateKind | None = None,
+    fitting: Sequence[CandidateKind] = (),
+    private: str,
+    argument: str = "candidates",
 ) -> range | Sequence[Member]:
     """The candidates that `text` names.
 
@@ -32,19 +39,24 @@ def parsed(
         text: an inclusive range of whole numbers (``-5..5``); a list, with double quotes around members that hold a
             comma (``"Paris, Texas",Rome``); ``@`` and the path of a UTF-8 file with one candidate a line, blank lines
             ignored; or ``@codes.csv:code`` for a column of a public CSV or Parquet file.
-        kind: what the members are; None: integers if every one looks like one, else text.
+        kind: what the members are, if it was said.
+        fitting: else the kinds that the column can match, of which it is the first that all look like; if there are
+            none, integers or text. A range is one of whole numbers, whether or not the column can match it.
         private: path or glob of the table that is asked, from which nothing is listed.
         argument: what errors call them.
 
     Raises:
         InvalidCandidatesError: not such a text, no such file, the private one, or a member that is not of the kind.
 
-    >>> parsed("1..41270", kind=None, private="people.csv")
+    >>> parsed("1..41270", private="people.csv")
     range(1, 41271)
     >>> [parsed("1,2,3", kind=each, private="people.csv") for each in (None, CandidateKind.TEXT)]
     [[1, 2, 3], ['1', '2', '3']]
+    >>> parsed("01067,80331", private="people.csv"), parsed("1.5,2", fitting=_NUMBERS, private="people.parquet")
+    (['01067', '80331'], [1.5, 2.0])
     """
-    if (column := _of_column(text, kind=kind, private=private, argument=argument)) is not None:
+    in_file = kind or (fitting[0] if len(fitting) == 1 else None)
+    if (column := _of_column(text, kind=in_file, private=private, argument=argument)) is not None:
         return column
     listed = members(text, private=private, argument=argument)
     if isinstance(listed, range):
@@ -54,7 +66,7 @@ def parsed(
         PublicCandidates.given(listed)
         listed = list(map(str, listed))
     if kind is None:
-        kind = kind_of(listed)
+        kind = fitting[0] if len(fitting) == 1 else kind_of(listed, _NUMBERS if fitting else _UNTYPED)
     convert = CONVERSIONS[kind]
     try:
         return [convert(member) for member in listed]
@@ -137,7 +149,8 @@ def _lines(path: str, argument: str) -> list[str]:
         with open(path, encoding="utf-8-sig") as file:
             return [line for line in file.read().split("\n") if line.strip()]
     except (OSError, ValueError):  # also a NUL in the path, and bytes that are not UTF-8
-        raise InvalidCandidatesError(argument, Shown(repr("@" + path)), "a readable text file in UTF-8") from None
+        expected = "a readable text file in UTF-8" if os.path.isfile(path) else "an existing file behind the @"
+        raise InvalidCandidatesError(argument, Shown(repr("@" + path)), expected) from None
 
 
 def _without_column(text: str, argument: str) -> InvalidCandidatesError:

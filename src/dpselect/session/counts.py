@@ -244,7 +244,8 @@ class CountQuestions(Asking[Reply]):
         public = self._rows.candidates(candidates, allow_many=allow_many)
         if groups is not None and isinstance(public, DistantCandidates):
             hint = "Ask without groups, or give a list that is short enough to be fetched."
-            raise InvalidCandidatesError("candidates", Shown(repr(public)), "a list that is known here", hint)
+            got = Shown(f"<{len(public):,} {public.kind}>")
+            raise InvalidCandidatesError("candidates", got, "a list that is known here", hint)
         return public
 
     def _counted(

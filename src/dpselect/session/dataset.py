@@ -94,10 +94,10 @@ class Dataset(Questions[Release]):
             raise TypeError("This Dataset may hold rows and cannot be pickled or copied; make it anew from its source")
         return object.__getstate__(self)
 
-    def candidate_kind(self, column: str) -> CandidateKind | None:
-        """The kind of candidates that `column`'s type asks for; None if several fit, as any do in CSV.
+    def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
+        """The kinds of candidates that `column`'s type can match; none where it says nothing of them, as in CSV.
 
         Raises:
             InvalidDataError: no such column.
         """
-        return self._rows.candidate_kind(column)
+        return self._rows.candidate_kinds(column)

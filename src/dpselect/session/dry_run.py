@@ -59,7 +59,7 @@ class DryRun(Questions[Forecast]):
     def __repr__(self) -> str:
         return f"DryRun(unit={self._rows.unit!r})"
 
-    def candidate_kind(self, column: str) -> CandidateKind | None:
+    def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
         """None: what a column holds is not looked at."""
         del column
-        return None
+        return ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dpselect.backends.columns import Column, candidate_kind, check_match, check_numeric
+from dpselect.backends.columns import Column, candidate_kinds, check_match, check_numeric
 from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Table
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import Mechanism, PendingSelection
@@ -54,9 +54,9 @@ class Rows:
         """Name of the column that says whose row it is."""
         return self._unit.name
 
-    def candidate_kind(self, column: str) -> CandidateKind | None:
-        """The kind of candidates that the type of `column` asks for; None if several fit."""
-        return candidate_kind(self._table.column(column))
+    def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
+        """The kinds of candidates that the type of `column` can match; none if it says nothing of them."""
+        return candidate_kinds(self._table.column(column))
 
     def check(self, column: str, *, argument: str = "column") -> Column:
         """The column a question is about, or `InvalidDataError`."""

@@ -95,9 +95,9 @@ class PublicCandidates:
         """`candidates` as the caller gave them.
 
         Args:
-            candidates: a ``range``, or a list, tuple, set, iterator or one-dimensional array (NumPy, pandas,
-                Polars, Arrow) of whole numbers (64-bit), finite floats, non-empty text, dates or booleans; or a frame
-                of one such column.
+            candidates: a ``range``, or a list, tuple, set (which is sorted), iterator or one-dimensional array (NumPy,
+                pandas, Polars, Arrow) of whole numbers (64-bit), finite floats, non-empty text, dates or booleans; or a
+                frame of one such column.
             argument: what errors call them.
             allow_many: whether more than `MANY_CANDIDATES` are meant.
 
@@ -135,6 +135,8 @@ class PublicCandidates:
             return cls(CandidateKind.INTEGER, _distinct_integers(array, array.min(), array.max()))
         members = _as_list(candidates)
         kind = _kind_of(members, candidates)
+        if type(candidates) in (set, frozenset):  # whose order another process would not find again
+            members = sorted(members)
         if kind is CandidateKind.INTEGER:
             return cls(kind, _distinct_integers(members, min(members), max(members)))
         if len(set(members)) != len(members):

@@ -52,7 +52,10 @@ class PublicClip:
         ends = lower * factor, upper * factor
         if not all(end.denominator == 1 and abs(end) <= _LARGEST for end in ends):
             got = Shown(f"({float(lower)!r}, {float(upper)!r})")
-            hint = "With scale=100 hundredths are counted." if factor == 1 else ""
+            if any(abs(end) > _LARGEST for end in ends):
+                hint = "Count in larger units, with a smaller scale: with scale=0.001 thousands are counted."
+            else:
+                hint = "With scale=100 hundredths are counted." if factor == 1 else ""
             raise InvalidParameterError("clip", got, "bounds that times the scale are whole, from -2^31 to 2^31", hint)
         return cls(column, factor, *map(int, ends))
 

@@ -63,6 +63,8 @@ def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> P
 def _listed(dates: object) -> object:
     """Texts and timestamps made dates; what is no list of such as it is, to be refused with the reason."""
     values: Any = dates
+    if isinstance(values, set | frozenset):  # in an order that another process finds again
+        values = sorted(cast("set[Any]", values), key=str)
     if isinstance(dates, str | bytes) or not isinstance(dates, Iterable) or hasattr(values, "columns"):
         return values
     for method in ("to_list", "to_pylist"):  # pandas, Polars; Arrow. Not NumPy's, which makes numbers of timestamps

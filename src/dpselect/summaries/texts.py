@@ -13,9 +13,19 @@ Member = int | float | str | bool | date
 INTEGER = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 
 
-def kind_of(texts: Sequence[str]) -> CandidateKind:
-    """Whole numbers if every one looks like one, else text."""
-    return CandidateKind.INTEGER if all(map(INTEGER.fullmatch, texts)) else CandidateKind.TEXT
+_WRITTEN_AS_A_NUMBER = re.compile(r"\s*[+-]?(0|[1-9][0-9]{0,18})\s*")
+"""A zero before other digits belongs to a code."""
+
+
+def kind_of(
+    texts: Sequence[str], choice: tuple[CandidateKind, CandidateKind] = (CandidateKind.INTEGER, CandidateKind.TEXT)
+) -> CandidateKind:
+    """The first of `choice`, whole numbers, if every one is written like one, else the second.
+
+    >>> kind_of(["12", "7"]).name, kind_of(["01067", "80331"]).name
+    ('INTEGER', 'TEXT')
+    """
+    return choice[not all(map(_WRITTEN_AS_A_NUMBER.fullmatch, texts))]
 
 
 def _boolean(text: str) -> bool:

@@ -20,6 +20,9 @@ from dpselect.errors import InvalidDataError, Shown
 _PATTERN = re.compile(r"[*?\[\]{}\\:]")
 """What the engine might take for a pattern or the name of a protocol."""
 
+_SECRETIVE = re.compile(r"@|^\s*postgres|(?:passw\w*|pwd|token|secret|key)\s*=", re.IGNORECASE)
+"""In what is no file: signs of the address of something else, and of a password in it."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FileSource:
@@ -136,10 +139,11 @@ def _matching_files(source: str) -> list[str]:
         return [source]
     if os.path.isdir(source):
         raise InvalidDataError("source", Shown(repr(source)), "a file, not a folder", _hint_for_folder(source))
+    got = Shown("<text that may hold a password>" if _SECRETIVE.search(source) else repr(source))
     if any(wildcard in source for wildcard in "*?["):
         paths = sorted(path for path in glob.iglob(source, recursive=True) if os.path.isfile(path))
         if paths:
             return paths
-        raise InvalidDataError("source", Shown(repr(source)), "a glob that matches at least one file")
+        raise InvalidDataError("source", got, "a glob that matches at least one file")
     hint = "Data is read from local files only." if "://" in source else ""
-    raise InvalidDataError("source", Shown(repr(source)), "an existing file", hint)
+    raise InvalidDataError("source", got, "an existing file", hint)

@@ -12,6 +12,7 @@ from dpselect.backends.frames.objects import text_of_strings
 from dpselect.backends.frames.pandas_frame import holds_of_dtype
 from dpselect.backends.frames.polars_frame import holds_of_series
 from dpselect.backends.frames.recognising import is_a
+from dpselect.backends.frames.sparse import dense
 from dpselect.backends.rows.arrow import pa
 from dpselect.errors import InvalidDataError, Shown
 
@@ -61,7 +62,9 @@ def _of_pandas(column: Any) -> Cells:
         return ObjectCells(np.asarray(array, object))
     if name == "StringDtype" and dtype.storage == "python":
         return ArrowCells(text_of_strings(np.asarray(array, object)), holds)
-    if isinstance(dtype, np.dtype) or name == "SparseDtype":
+    if name == "SparseDtype":
+        return NumPyCells(dense(array))
+    if isinstance(dtype, np.dtype):
         return NumPyCells(np.asarray(array))
     return ArrowCells.of(pa.array(array))
 

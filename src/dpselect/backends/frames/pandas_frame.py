@@ -11,6 +11,7 @@ import numpy as np
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.frames.names import named_columns
 from dpselect.backends.frames.objects import text_of_objects, text_of_strings
+from dpselect.backends.frames.sparse import dense, keeps_its_type
 from dpselect.backends.rows.arrow import BATCH_ROWS, Array, RecordBatch, holds_of, pa
 from dpselect.backends.rows.plain import plain
 
@@ -75,7 +76,7 @@ def holds_of_dtype(dtype: Any) -> Holds:
     if name == "CategoricalDtype":
         return Holds.NOTHING if dtype.categories is None else holds_of_dtype(dtype.categories.dtype)
     if name == "SparseDtype":
-        return holds_of_dtype(dtype.subtype)
+        return holds_of_dtype(dtype.subtype) if keeps_its_type(dtype) else Holds.NESTED
     if name == "ArrowDtype":
         return holds_of(dtype.pyarrow_dtype)
     if name in _EXTENSIONS:
@@ -94,7 +95,9 @@ def _reader(dtype: Any, holds: Holds) -> Callable[[Any], Array]:
         return lambda chunk: text_of_objects(np.asarray(chunk, object))
     if name == "StringDtype" and dtype.storage == "python":  # else Arrow's, which need not be UTF-8
         return lambda chunk: text_of_strings(np.asarray(chunk, object))
-    if isinstance(dtype, np.dtype) or name == "SparseDtype":
+    if name == "SparseDtype":
+        return lambda chunk: plain(_from_numpy(dense(chunk)), holds)
+    if isinstance(dtype, np.dtype):
         return lambda chunk: plain(_from_numpy(np.asarray(chunk)), holds)
     return lambda chunk: _joined(pa.array(chunk), holds)
 

@@ -5,6 +5,7 @@ The queries are Ibis's; what stands below them, the rows and long lists of candi
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -68,7 +69,10 @@ class PostgresTable:
 
             with InOurWords(not_there):
                 described = backend.table(table, database=schema or None)
-            source = f"{quoted(schema)}.{quoted(table)}" if schema else quoted(table)
+                source = f"{quoted(schema)}.{quoted(table)}" if schema else quoted(table)
+                ((readable,),) = backend.con.execute("SELECT has_any_column_privilege(%s, 'SELECT')", [source])
+                if not readable:
+                    raise PermissionError
             return cls(connect, source, shown, described_columns(described, shown))
 
     def question(self) -> PostgresQuestion:
@@ -167,13 +171,21 @@ def _connector(url: str, shown: str) -> Connect:
     def connect() -> Generator[Any]:
         postgres = ibis().postgres
         with InOurWords(lambda error: _unreachable(error, shown)):
-            backend = postgres.connect(conninfo=url, port=None, options=_OPTIONS, application_name="dpselect")
+            options = f"{_asked_for(url)} {_OPTIONS}".strip()
+            backend = postgres.connect(conninfo=url, port=None, options=options, application_name="dpselect")
         try:
             yield backend
         finally:
             backend.disconnect()
 
     return connect
+
+
+def _asked_for(url: str) -> str:
+    """The server's options that its user wants, in the URL or else in the environment; such as another search path."""
+    from psycopg.conninfo import conninfo_to_dict
+
+    return str(conninfo_to_dict(url).get("options") or os.environ.get("PGOPTIONS", ""))
 
 
 def _unreachable(error: BaseException, shown: str) -> SelectionError:
@@ -187,7 +199,8 @@ def _answering(backend: Any, shown: str) -> InOurWords:
 
     def said(error: BaseException) -> SelectionError:
         if backend.con.closed:
-            return TableUnavailableError(shown, "the connection broke before the answer was there; ask again")
+            problem = "the connection broke before the answer was there. Nothing was charged: ask again"
+            return TableUnavailableError(shown, problem)
         return unanswered(error, shown)
 
     return InOurWords(said)

@@ -1,7 +1,9 @@
 """Files that the engine reads by itself, in parallel, where this finds exactly what a stream of batches would.
 
-That is so for columns of numbers, dates and booleans, in which no value can make reading fail. Text goes through the
-stream: the engine gives up on the first value that is not UTF-8, and a failure must not depend on a row.
+That is so for columns of whole numbers, dates and booleans, in which no value can make reading fail. The others go
+through the stream. Text, because the engine gives up on the first value that is not UTF-8, and a failure must not
+depend on a row. Floating-point numbers, because the engine believes the smallest and the largest number that a file
+notes, which leave out NaN: what it makes of ``isnan(x)`` for every other row would then depend on one row.
 """
 
 from __future__ import annotations
@@ -16,8 +18,6 @@ from dpselect.backends.rows.connection import Connection, literal
 _ENGINE_TYPES = {
     Holds.INTEGERS: ("BIGINT", {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}),
     Holds.UNSIGNED: ("UBIGINT", {"UBIGINT"}),
-    Holds.FLOATS: ("DOUBLE", {"DOUBLE"}),
-    Holds.SHORT_FLOATS: ("DOUBLE", {"FLOAT"}),
     Holds.DATES: ("DATE", {"DATE"}),
     Holds.BOOLEANS: ("BOOLEAN", {"BOOLEAN"}),
 }

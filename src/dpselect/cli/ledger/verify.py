@@ -35,7 +35,10 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
         return
     print(release.promise)
     print(f"Recomputed from its event: epsilon = {checked.epsilon!r} at delta = {release.delta!r}.")
-    print(release.accuracy + (" Recomputed." if checked.error_bound else ""))
+    if checked.error_bound or release.error_bound is None:
+        print(release.accuracy + (" Recomputed." if checked.error_bound else ""))
+    else:
+        print("How far off it may be is not recomputed: the certificate does not hold all that it depends on.")
     receipt = release.receipt or {}
     if checked.charged:
         print(f"Charged to account {receipt['account']!r}, entry {receipt['sequence']}.")
@@ -57,4 +60,7 @@ def _text(path: str) -> str:
     except (OSError, ValueError) as error:
         if isinstance(error, InvalidCertificateError):
             raise
-        raise InvalidCertificateError("certificate", Shown("<file>"), "a file that can be read") from None
+        expected = "the certificate that --json printed, as text"
+        if not Path(path).is_file():
+            expected = "an existing file"
+        raise InvalidCertificateError("certificate", Shown(repr(path)), expected) from None
