@@ -132,6 +132,11 @@ def columns_of(unit: Column, grouping: Grouping | None, **others: Column) -> Map
     return {"unit": unit, **others, **parts}
 
 
+def candidates_of(grouping: Grouping | None, **others: PublicCandidates) -> Mapping[str, PublicCandidates]:
+    """What the columns of `columns_of` name; the rest are units and numbers."""
+    return others if grouping is None else {"part": grouping.groups, **others}
+
+
 def _table(candidates: PublicCandidates, place: str) -> Any:
     values = candidates.values
     if isinstance(values, range):
