@@ -6,7 +6,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Mapping
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +114,35 @@ def test_long_units_are_told_apart() -> None:
         asked = {"unit": table.unit("unit"), "column": table.column("value")}
         (found,) = table.count(**asked, candidates=PublicCandidates.given([1, 2]))
         # Of text, blanks around it do not matter.
-        assert found.counts.tolist() == [len(units) - 1 - pa.types.is_string(type_), 0]
+        different = len(units) - 1 - pa.types.is_string(type_)
+        assert found.counts.tolist() == [different, 0]
+        domain = PublicDomain.given((0, 9))
+        assert len(table.gather(**asked, domain=domain, max_rows_per_unit=1)[0].values) == different
+        # The same text twice, with blanks around it or not, is one unit with two rows.
+        assert len(table.gather(**asked, domain=domain, max_rows_per_unit=2)[0].values) == len(units) - 1
+
+
+@pytest.mark.parametrize("longest", [64, 1 << 30])
+def test_sorting_units_takes_little_however_long_they_are(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
+    monkeypatch.setattr(matching, "_LONGEST_SORTED", longest)
+    monkeypatch.setitem(connection.SETTINGS, "threads", "1")
+    units = ["u" * 500 + str(i) for i in range(60_000)] + ["v" * 64, "-" + sha256(b"v" * 65).hexdigest(), "v" * 65]
+    table = open_table(pa.table({"unit": units, "value": [1] * len(units)}), memory_limit=32 << 20)
+    asked = {"unit": table.unit("unit"), "column": table.column("value"), "domain": PublicDomain.given((0, 9))}
+    if longest == 64:
+        assert len(table.gather(**asked, max_rows_per_unit=2)[0].values) == len(units)
+    else:
+        with pytest.raises(SelectionError, match="needs more memory"):
+            table.gather(**asked, max_rows_per_unit=2)
+
+
+@pytest.mark.parametrize("type_", [pa.string(), pa.binary()])
+def test_sorted_units_are_told_apart(type_: pa.DataType) -> None:
+    long = [b"v" * 63, b"v" * 64, b"v" * 65, b"-" + sha256(b"v" * 65).hexdigest().encode()]
+    units = pa.array([unit for unit in long for _ in range(3)]).cast(type_)
+    table = open_table(pa.table({"unit": units, "value": [1] * len(units)}))
+    asked = {"unit": table.unit("unit"), "column": table.column("value"), "domain": PublicDomain.given((0, 9))}
+    assert len(table.gather(**asked, max_rows_per_unit=2)[0].values) == 8
 
 
 def test_slices_and_missing_units() -> None:
