@@ -21,7 +21,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from dpselect.backends.frames.objects import text_of_objects
+from dpselect.backends.frames.objects import written_objects
 from dpselect.backends.opening import open_table
 from dpselect.backends.rows import arrow
 from dpselect.errors import InvalidDataError
@@ -170,7 +170,7 @@ ZEROS = [0, 0.0, -0.0, decimal.Decimal("-0.00"), "0"]
 def test_equal_numbers_are_one_unit_and_one_value(equal: list[Any]) -> None:
     cells = pd.Series(equal, dtype=object)
     assert count(pd.DataFrame({"unit": cells, "value": 1}), [1]) == [1]
-    assert len(set(text_of_objects(equal).to_pylist())) == 1
+    assert len(set(written_objects(equal))) == 1
     with decimal.localcontext(decimal.Context(prec=1, traps=[decimal.Inexact, decimal.Rounded])):
         assert count(pd.DataFrame({"unit": cells, "value": 1}), [1]) == [1]
 

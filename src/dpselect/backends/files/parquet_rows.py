@@ -18,6 +18,9 @@ from dpselect.errors import InvalidDataError, Shown
 _READ_BYTES = 1 << 18
 """Bytes of text to be read at a time, if all rows were equally long; so little because they are not."""
 
+_BUFFER_BYTES = 1 << 20
+"""Bytes of each column to be read from the disk at a time; without it, a whole group of rows."""
+
 _BYTES_OF_A_REFERENCE = 8
 """Text that takes less than this in a row, on average, is stored once and referred to."""
 
@@ -58,7 +61,8 @@ def rows(path: str, columns: Sequence[Column], *, advance: Callable[[int], None]
     metadata = pq.read_metadata(path)
     for position in range(metadata.num_row_groups):
         repeated, batch_rows = _plan(metadata.row_group(position), columns)
-        with pq.ParquetFile(path, metadata=metadata, read_dictionary=repeated) as file:
+        how = {"read_dictionary": repeated, "pre_buffer": False, "buffer_size": _BUFFER_BYTES}
+        with pq.ParquetFile(path, metadata=metadata, **how) as file:
             for batch in file.iter_batches(batch_size=batch_rows, row_groups=[position], columns=names):
                 advance(batch.num_rows)
                 found = [batch.column(batch.schema.get_field_index(name)) for name in names]

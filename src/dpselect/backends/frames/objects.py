@@ -30,20 +30,25 @@ def lineage(value: object) -> tuple[type, ...]:
 
 def text_of_strings(values: Iterable[Any]) -> Array:
     """Strings as Arrow text; null for what is no string, or one that UTF-8 cannot hold."""
-    return text_array([str.__str__(value) if str in lineage(value) else None for value in values])
+    return text_array(only_strings(values))
 
 
-def text_of_objects(values: Iterable[Any]) -> Array:
-    """Objects as Arrow text: as they would stand in a CSV file, equal numbers alike.
+def only_strings(values: Iterable[Any]) -> list[str | None]:
+    """Strings as they are; None for what is no string."""
+    return [str.__str__(value) if str in lineage(value) else None for value in values]
+
+
+def written_objects(values: Iterable[Any]) -> list[str | None]:
+    """Objects as text: as they would stand in a CSV file, equal numbers alike.
 
     Strings are themselves; numbers are written in decimal, whole ones without a point and all without zeros at the end,
-    whatever their type; dates as ``2026-11-21``; booleans as ``true`` and ``false``; UUIDs as usual. All else is null:
+    whatever their type; dates as ``2026-11-21``; booleans as ``true`` and ``false``; UUIDs as usual. All else is None:
     None, NaN, timestamps, bytes, lists, whole numbers that no double can hold, objects of other types.
 
-    >>> text_of_objects(["7", 7, 7.0, Decimal("7.00"), 0.5, True, date(2026, 11, 21), None, [7]]).to_pylist()
+    >>> written_objects(["7", 7, 7.0, Decimal("7.00"), 0.5, True, date(2026, 11, 21), None, [7]])
     ['7', '7', '7', '7', '0.5', 'true', '2026-11-21', None, None]
     """
-    return text_array([value if type(value) is str else _written(value) for value in values])
+    return [value if type(value) is str else _written(value) for value in values]
 
 
 def number_of_object(value: object) -> float:

@@ -10,10 +10,10 @@ import numpy as np
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.frames.names import named_columns
-from dpselect.backends.frames.objects import text_of_objects, text_of_strings
+from dpselect.backends.frames.objects import only_strings, written_objects
 from dpselect.backends.frames.sparse import dense, keeps_its_type
-from dpselect.backends.rows.arrow import BATCH_ROWS, Array, RecordBatch, holds_of, pa
-from dpselect.backends.rows.plain import plain
+from dpselect.backends.rows.arrow import BATCH_ROWS, Array, RecordBatch, holds_of, pa, text_array
+from dpselect.backends.rows.plain import PIECE_BYTES, cuts, plain, plain_batches
 
 _NUMPY_KINDS = {
     "b": Holds.BOOLEANS,
@@ -26,6 +26,13 @@ _NUMPY_KINDS = {
 }
 
 _EXTENSIONS = {"StringDtype": Holds.TEXT, "DatetimeTZDtype": Holds.TIMES, "PeriodDtype": Holds.TIMES}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Strings:
+    """Text of rows as Python has it."""
+
+    values: list[str | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -61,8 +68,10 @@ class PandasSource:
         for start in range(0, self.size(), BATCH_ROWS):
             slices = [series.array[start : start + BATCH_ROWS] for series in asked]
             advance(len(slices[0]))
-            arrays = [read(each) for read, each in zip(readers, slices, strict=True)]
-            yield pa.RecordBatch.from_arrays(arrays, names=[column.name for column in columns])
+            found = [read(each) for read, each in zip(readers, slices, strict=True)]
+            for begin, end in _spans(found, len(slices[0])):
+                arrays = [_in_arrow(each, begin, end) for each in found]
+                yield from plain_batches(arrays, columns, [column.name for column in columns])
 
 
 def holds_of_dtype(dtype: Any) -> Holds:
@@ -85,21 +94,35 @@ def holds_of_dtype(dtype: Any) -> Holds:
     return Holds.NESTED if masked is None else holds_of_dtype(masked)
 
 
-def _reader(dtype: Any, holds: Holds) -> Callable[[Any], Array]:
-    """How slices of a column become Arrow arrays of the one type that `holds` is read as."""
+def _reader(dtype: Any, holds: Holds) -> Callable[[Any], Array | _Strings]:
+    """What slices of a column hold, in an Arrow array or in Python strings, with nothing written out row by row."""
     name = type(dtype).__name__
     if name == "CategoricalDtype":
-        categories = _reader(dtype.categories.dtype, holds)(dtype.categories.array)
-        return lambda chunk: categories.take(_codes(chunk))
+        values = dtype.categories.array
+        categories = _in_arrow(_reader(dtype.categories.dtype, holds)(values), 0, len(values))
+        return lambda chunk: pa.DictionaryArray.from_arrays(_codes(chunk), plain(categories, holds))
     if holds is Holds.ANYTHING:
-        return lambda chunk: text_of_objects(np.asarray(chunk, object))
+        return lambda chunk: _Strings(written_objects(np.asarray(chunk, object)))
     if name == "StringDtype" and dtype.storage == "python":  # else Arrow's, which need not be UTF-8
-        return lambda chunk: text_of_strings(np.asarray(chunk, object))
+        return lambda chunk: _Strings(only_strings(np.asarray(chunk, object)))
     if name == "SparseDtype":
-        return lambda chunk: plain(_from_numpy(dense(chunk)), holds)
+        return lambda chunk: _from_numpy(dense(chunk))
     if isinstance(dtype, np.dtype):
-        return lambda chunk: plain(_from_numpy(np.asarray(chunk)), holds)
+        return lambda chunk: _from_numpy(np.asarray(chunk))
     return lambda chunk: _joined(pa.array(chunk), holds)
+
+
+def _spans(columns: Sequence[Array | _Strings], rows: int) -> Iterator[tuple[int, int]]:
+    """Beginnings and ends of runs of rows whose Python strings do not take much together."""
+    strings = [column.values for column in columns if isinstance(column, _Strings)]
+    if sum(sum(map(len, filter(None, values))) for values in strings) <= PIECE_BYTES:
+        yield 0, rows
+    else:
+        yield from cuts(np.sum([[len(value or "") for value in values] for values in strings], axis=0))
+
+
+def _in_arrow(cells: Array | _Strings, begin: int, end: int) -> Array:
+    return text_array(cells.values[begin:end]) if isinstance(cells, _Strings) else cells.slice(begin, end - begin)
 
 
 def _codes(chunk: Any) -> Array:
@@ -117,5 +140,6 @@ def _from_numpy(values: Any) -> Array:
 
 
 def _joined(array: Array, holds: Holds) -> Array:
+    """One array; several are written out, as Arrow joins no more text than 2 GiB of a type it happens to be in."""
     chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
-    return pa.concat_arrays([plain(chunk, holds) for chunk in chunks])
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays([plain(chunk, holds) for chunk in chunks])

@@ -98,7 +98,7 @@ def plain(column: Array, holds: Holds) -> Array:
         column = _decoded(column)
     if holds is Holds.TEXT:
         return valid_text(column)
-    return decimal_text(column) if holds is Holds.DECIMALS else column.cast(ARROW_TYPES[holds], safe=False)
+    return decimal_text(column) if pa.types.is_decimal(column.type) else column.cast(ARROW_TYPES[holds], safe=False)
 
 
 def _decoded(column: Array) -> Array:

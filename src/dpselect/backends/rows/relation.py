@@ -34,13 +34,22 @@ class Relation:
         unit: the column behind ``unit``.
         grouping: the groups; its column is behind ``part``.
         lots: names of columns of `rows` to carry along.
+        sorting: whether rows are going to be sorted by unit for another reason than to choose groups.
     """
 
     def __init__(
-        self, connection: Connection, *, unit: Column, grouping: Grouping | None, lots: tuple[str, ...] = ()
+        self,
+        connection: Connection,
+        *,
+        unit: Column,
+        grouping: Grouping | None,
+        lots: tuple[str, ...] = (),
+        sorting: bool = False,
     ) -> None:
         self._connection = connection
-        self._read = [f"{matching.unit_expression(unit.holds)} AS who", *lots]
+        sorting = sorting or (grouping is not None and chooses(grouping) and grouping.max_groups_per_unit > 1)
+        who = matching.sorted_unit_expression if sorting else matching.unit_expression
+        self._read = [f"{who(unit.holds)} AS who", *lots]
         self._kept = ["who", *lots]
         self._wanted = ["who"]
         self._joins = ""
@@ -130,6 +139,11 @@ def columns_of(unit: Column, grouping: Grouping | None, **others: Column) -> Map
     """What a scan has to read."""
     parts = {} if grouping is None else {"part": grouping.column}
     return {"unit": unit, **others, **parts}
+
+
+def candidates_of(grouping: Grouping | None, **others: PublicCandidates) -> Mapping[str, PublicCandidates]:
+    """What the columns of `columns_of` name; the rest are units and numbers."""
+    return others if grouping is None else {"part": grouping.groups, **others}
 
 
 def _table(candidates: PublicCandidates, place: str) -> Any:

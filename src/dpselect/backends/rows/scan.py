@@ -14,8 +14,10 @@ from dpselect.backends.rows import matching
 from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.direct import DirectScan, ParquetBacked
+from dpselect.backends.rows.long_text import ShortValues, short_units
 from dpselect.backends.rows.source import Source
 from dpselect.errors import InvalidDataError, SelectionError, Shown
+from dpselect.summaries import PublicCandidates
 
 
 class Scan:
@@ -23,13 +25,22 @@ class Scan:
 
     Attributes:
         columns: by the name the query knows it by, the column of the source; ``unit`` is who the row belongs to.
+            All others but those of `candidates` are numbers.
         lots: names of further columns, each 64 bits for each row, of the operating system's randomness and of nothing
             else.
         failure: the error to raise if the stream broke off; None as long as it did not.
     """
 
-    def __init__(self, source: Source, columns: Mapping[str, Column], *, lots: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        source: Source,
+        columns: Mapping[str, Column],
+        *,
+        candidates: Mapping[str, PublicCandidates],
+        lots: Sequence[str] = (),
+    ) -> None:
         self.columns, self.lots = dict(columns), tuple(lots)
+        self._short = {name: ShortValues.of(candidates.get(name)) for name in columns if name != "unit"}
         self.failure: SelectionError | None = None
         self._source = source
         self._done, self._stopped = 0, False
@@ -89,7 +100,9 @@ class Scan:
 
     def _named(self, read: dict[Column, Any], rows: int) -> RecordBatch:
         arrays = {name: read[column] for name, column in self.columns.items()}
-        arrays["unit"] = matching.known_units(arrays["unit"], self.columns["unit"].holds)
+        arrays["unit"] = short_units(matching.known_units(arrays["unit"], self.columns["unit"].holds))
+        for name, short in self._short.items():
+            arrays[name] = short(arrays[name])
         for name in self.lots:
             arrays[name] = np.frombuffer(os.urandom(8 * rows), np.int64)
         return pa.RecordBatch.from_pydict(arrays)

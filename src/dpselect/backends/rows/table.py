@@ -13,7 +13,7 @@ from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.count import counted
 from dpselect.backends.rows.engine import Answer, answer
 from dpselect.backends.rows.gather import ROW_LOT, gathered
-from dpselect.backends.rows.relation import columns_of, group_lots
+from dpselect.backends.rows.relation import candidates_of, columns_of, group_lots
 from dpselect.backends.rows.scan import Scan
 from dpselect.backends.rows.source import Source
 from dpselect.backends.rows.total import totalled
@@ -60,7 +60,8 @@ class StreamTable:
         """How many different units have at least one row with each candidate."""
         check_match(column, candidates.kind)
         check_groups(grouping)
-        scan = Scan(self.source, columns_of(unit, grouping, value=column), lots=group_lots(grouping))
+        columns, named = columns_of(unit, grouping, value=column), candidates_of(grouping, value=candidates)
+        scan = Scan(self.source, columns, candidates=named, lots=group_lots(grouping))
         query = partial(counted, unit=unit, column=column, candidates=candidates, grouping=grouping)
         return [CandidateCounts(counts) for counts in self._answer(scan, query, progress)]
 
@@ -79,7 +80,8 @@ class StreamTable:
         check_numeric(amount.column)
         check_groups(grouping)
         columns = columns_of(unit, grouping, value=column, amount=amount.column)
-        scan = Scan(self.source, columns, lots=group_lots(grouping))
+        named = candidates_of(grouping, value=candidates)
+        scan = Scan(self.source, columns, candidates=named, lots=group_lots(grouping))
         query = partial(totalled, unit=unit, column=column, candidates=candidates, amount=amount, grouping=grouping)
         return [CandidateTotals(totals) for totals in self._answer(scan, query, progress)]
 
@@ -97,7 +99,8 @@ class StreamTable:
         check_numeric(column)
         check_groups(grouping)
         most = max_rows_per_unit
-        scan = Scan(self.source, columns_of(unit, grouping, value=column), lots=(ROW_LOT, *group_lots(grouping)))
+        columns, lots = columns_of(unit, grouping, value=column), (ROW_LOT, *group_lots(grouping))
+        scan = Scan(self.source, columns, candidates=candidates_of(grouping), lots=lots)
         query = partial(gathered, unit=unit, column=column, domain=domain, max_rows_per_unit=most, grouping=grouping)
         return [UnitValues(each, domain=domain, max_rows_per_unit=most) for each in self._answer(scan, query, progress)]
 
