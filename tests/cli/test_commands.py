@@ -204,12 +204,20 @@ def test_candidates_take_the_columns_type(capsys: Captured, tmp_path: Path) -> N
 
     texts = write_parquet(tmp_path / "t.parquet", [(i, "7") for i in range(50)])
     assert value(*ask(texts, "--candidates", "6,7,8")) == "7"
-    assert value(*ask(texts, "--candidates", "6..8")) == "7"
+    assert value(*ask(texts, "--candidates", "6..8", "--candidates-as", "text")) == "7"
+    assert main(ask(texts, "--candidates", "6..8")) == 2
+    assert "--candidates=<whole numbers>: expected candidates of the column's type" in capsys.readouterr().err
+    halves = write_parquet(tmp_path / "h.parquet", [(i, 1.5) for i in range(50)])
+    assert value(*ask(halves, "--candidates", "1.5,2")) == 1.5
+    assert value(*ask(halves, "--candidates", "1,2")) in (1, 2)
+    assert main(ask(halves, "--candidates", "1.5,x")) == 2
+    assert "Say how to read them with --candidates-as" in capsys.readouterr().err
     lines = write_csv(tmp_path / "t.csv", [f"{i},07".encode() for i in range(50)])
     assert value(*ask(lines, "--candidates", "-1..8")) == 7
-    assert value(*ask(lines, "--candidates", "06,07", "--candidates-as", "text")) == "07"
+    assert value(*ask(lines, "--candidates", "06,07")) == "07"  # codes
+    assert value(*ask(lines, "--candidates", "06,07", "--candidates-as", "integer")) == 7
     names = tmp_path / "names.txt"
-    names.write_text("06\n\n07\n")
+    names.write_text("6\n\n7\n")
     assert value(*ask(lines, "--candidates", f"@{names}")) == 7
 
 

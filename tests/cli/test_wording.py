@@ -76,5 +76,5 @@ def test_every_option_is_named_as_it_is_typed() -> None:
 
 def test_an_error_of_something_else_stays_as_it_is(capsys: Captured) -> None:
     assert main(["verify", "nowhere.json"]) == 2
-    assert "CERTIFICATE=<file>" in capsys.readouterr().err
+    assert "CERTIFICATE='nowhere.json'" in capsys.readouterr().err
     assert in_words(dps.SelectionError("as it is"), {}) == "as it is"
