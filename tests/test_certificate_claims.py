@@ -157,6 +157,8 @@ def test_what_contradicts_itself_is_refused(question: str, path: str, value: Any
 
 def test_a_draw_where_the_scores_are_is_proved_by_one_more_page() -> None:
     check(edited(ASK["most_common"](), "proofs", [*IN_PLACE]))
+    several = ASK["top_k"]()
+    check(edited(several, "proofs", [*several.proofs, "proofs/partial_selection.md"]))
     with pytest.raises(InvalidCertificateError, match="<proofs>"):  # no other question is drawn so
         check(edited(VISITS.least_common("page", candidates=PAGES, epsilon=0.5), "proofs", [*IN_PLACE]))
 

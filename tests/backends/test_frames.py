@@ -396,3 +396,13 @@ def test_libraries_that_are_not_in_use_are_not_imported(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_sparse_numbers_stay_what_they_are_beside_a_zero() -> None:
+    units = np.array([2**63 + 1 + i for i in range(20)] + [0], np.uint64)
+    sparse = pd.arrays.SparseArray(units, dtype=pd.SparseDtype("uint64", 0))
+    assert len(np.unique(np.asarray(sparse).astype(np.float64))) == 2  # control: in one type for all
+    assert count(pd.DataFrame({"unit": sparse, "value": 5}), [5]) == [21]
+    missing = pd.arrays.SparseArray([1, 2], dtype=pd.SparseDtype("int64", np.nan))
+    with pytest.raises(InvalidDataError, match="a column of identifiers"):
+        count(pd.DataFrame({"unit": missing, "value": 5}), [5])

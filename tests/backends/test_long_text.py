@@ -18,10 +18,11 @@ import pytest
 
 from dpselect.backends.columns import Holds
 from dpselect.backends.contract import Amount, Grouping
+from dpselect.backends.files import parquet_rows
 from dpselect.backends.opening import open_table
 from dpselect.backends.rows import connection, long_text, matching
 from dpselect.backends.rows.long_text import LONG, ShortValues, short_units
-from dpselect.backends.rows.plain import PIECE_BYTES
+from dpselect.backends.rows.plain import PIECE_BYTES, plain_batches
 from dpselect.errors import SelectionError
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
 
@@ -65,18 +66,18 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return paths
 
 
-def mebibytes(files: list[Path], longest: int) -> list[float]:
-    """How much each file's question takes, in a process of its own in which a first question was asked."""
+def mebibytes(first: Path, file: Path, longest: int) -> float:
+    """How much a file's question takes, in a process of its own in which a first question was asked."""
     limit = "32" if longest == LONG else "2000"  # with 32 there would be no answer: see the next test
-    command = [sys.executable, "-c", MEASURE, str(longest), limit, *map(str, files)]
+    command = [sys.executable, "-c", MEASURE, str(longest), limit, str(first), str(file)]
     ended = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
-    return [float(line) for line in ended.stdout.split()[1:]]
+    return float(ended.stdout.split()[1])
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks are read from /proc")
 @pytest.mark.parametrize(("longest", "bounded"), [(LONG, True), (1 << 30, False)])
 def test_long_texts_do_not_pile_up(files: list[Path], longest: int, bounded: bool) -> None:
-    peaks = mebibytes(files, longest)
+    peaks = [mebibytes(files[0], file, longest) for file in files[1:]]
     # Text is read in blocks of 8 MiB, of which there are several copies; Parquet nearly row by row.
     assert [peak < most for peak, most in zip(peaks, (180, 120, 80), strict=True)] == [bounded] * 3, peaks
 
@@ -236,3 +237,44 @@ def test_pandas_columns_are_written_out_in_pieces(dtype: str) -> None:
     assert max(batch.nbytes for batch in batches) < 2 * PIECE_BYTES
     found = [value for batch in batches for value in batch.column(1).to_pylist()]
     assert found == [long] * 58 + [None, "x"]
+
+
+@pytest.mark.parametrize("looked_up", [True, False])
+def test_a_text_that_many_rows_refer_to_is_never_written_out_in_all_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looked_up: bool
+) -> None:
+    """One unit's rows need no room in the file, so that how long rows are on average says nothing."""
+    if not looked_up:
+        monkeypatch.setattr(parquet_rows, "_longest_repeated", lambda *_: 0)
+    rows, longest = 3000, 1 << 15
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"unit": [7] * rows, "value": ["z" * longest] * rows}), path)
+    read: list[int] = []
+
+    def watched(arrays: list[Any], *others: Any) -> Any:
+        read.append(sum(array.nbytes for array in arrays))
+        return plain_batches(arrays, *others)
+
+    monkeypatch.setattr(parquet_rows, "plain_batches", watched)
+    table: Any = open_table(str(path))
+    written = [batch.nbytes for batch in table.source.batches(table.source.columns, lambda rows: None)]
+    assert sum(written) > rows * longest
+    assert max(written) < 2 * PIECE_BYTES
+    assert (max(read) < 2 * PIECE_BYTES) is looked_up
+
+
+@pytest.mark.parametrize("type_", ["VARCHAR", "BLOB"])
+def test_of_relations_very_long_text_is_left_out_and_stops_nothing(type_: str) -> None:
+    database = duckdb.connect()
+    database.execute(f"CREATE TABLE t AS SELECT range AS unit, 'x'::{type_} AS value FROM range(3)")
+    database.execute(f"INSERT INTO t SELECT 7, repeat('z', 3000000)::{type_} FROM range(1000)")  # 3 GB in one batch
+    table = open_table(database.table("t"))
+    if type_ == "VARCHAR":
+        candidates = PublicCandidates.given(["x", "z" * 3_000_000])
+        (found,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
+        assert found.counts.tolist() == [3, 0]
+    else:
+        (found,) = table.count(
+            unit=table.unit("value"), column=table.column("unit"), candidates=PublicCandidates.given([0, 1, 7])
+        )
+        assert found.counts.tolist() == [1, 1, 0]

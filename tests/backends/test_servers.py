@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import socket
 import threading
+from urllib.parse import quote
 
 import psycopg
 import pyarrow as pa
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.engine import make_url
 
 import dpselect as dps
 from dpselect.backends.contract import Table
@@ -155,3 +157,28 @@ def test_types_only_this_server_has(placed: tuple[str, str]) -> None:
     domain = dps.summaries.PublicDomain.given((-5, 5))
     (values,) = table.gather(unit=table.unit("unit"), column=table.column("n"), domain=domain, max_rows_per_unit=1)
     assert sorted(values.values.tolist()) == [0.0, 5.0]
+
+
+@pytest.mark.parametrize("given_in", ["the URL", "the environment"])
+def test_options_of_the_user_are_kept(placed: tuple[str, str], monkeypatch: pytest.MonkeyPatch, given_in: str) -> None:
+    url, name = placed
+    execute(url, f"CREATE SCHEMA other; CREATE TABLE other.{name} AS SELECT 'zoe' AS unit, 2 AS value")
+    try:
+        option = "-csearch_path=other"
+        if given_in == "the URL":
+            url += ("&" if "?" in url else "?") + "options=" + quote(option)
+        else:
+            monkeypatch.setenv("PGOPTIONS", option)
+        assert asked(open_table(url, table=name)) == [0, 1]
+    finally:
+        execute(placed[0], "DROP SCHEMA other CASCADE")
+
+
+def test_a_table_that_this_user_may_not_read(placed: tuple[str, str]) -> None:
+    url, name = placed
+    execute(url, "CREATE ROLE stranger LOGIN")
+    try:
+        with pytest.raises(InvalidDataError, match="a table with columns that this user may read"):
+            open_table(make_url(url).set(username="stranger").render_as_string(), table=name)
+    finally:
+        execute(url, "DROP ROLE stranger")

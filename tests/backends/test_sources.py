@@ -225,3 +225,20 @@ def test_the_way_out_of_another_separator_works(tmp_path: Path, monkeypatch: pyt
     hint = refusal("old.csv").partition("in Python: ")[2]
     subprocess.run([sys.executable, "-c", hint], check=True, timeout=60)
     assert Path("new.csv").read_text().splitlines() == ["unit,value", '007,"a;b, c"']
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        " postgresql://ann:secret@db/shop",
+        "postgresql:ann:secret",
+        "https://ann:secret@host/x.csv",
+        "s3://ann:secret@host/x.parquet",
+        "host=db password=secret",
+        "md:shop?motherduck_token=secret",
+    ],
+)
+def test_what_may_hold_a_password_is_not_repeated(source: str) -> None:
+    with pytest.raises(InvalidDataError, match="text that may hold a password") as refused:
+        open_table(source)
+    assert "secret" not in str(refused.value)

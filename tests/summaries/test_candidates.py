@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from dpselect.errors import InvalidCandidatesError
-from dpselect.summaries import CandidateKind, PublicCandidates
+from dpselect.summaries import CandidateKind, PublicCandidates, public_dates
 from dpselect.summaries.candidates import MANY_CANDIDATES, MOST_CANDIDATES
 
 DAY = date(2026, 11, 21)
@@ -33,6 +33,8 @@ def refusal(candidates: Any) -> str:
         (range(5, 0, -2), CandidateKind.INTEGER, [5, 3, 1]),
         ([3, 1], CandidateKind.INTEGER, [3, 1]),
         ({7}, CandidateKind.INTEGER, [7]),
+        ({"b", "c", "a"}, CandidateKind.TEXT, ["a", "b", "c"]),
+        (frozenset([3, 1]), CandidateKind.INTEGER, [1, 3]),
         (iter([3, 1]), CandidateKind.INTEGER, [3, 1]),
         ([2**63 - 1, -(2**63)], CandidateKind.INTEGER, [2**63 - 1, -(2**63)]),
         (np.array([3, 1], np.uint8), CandidateKind.INTEGER, [3, 1]),
@@ -168,3 +170,8 @@ def test_what_a_certificate_says_of_them() -> None:
     assert PublicCandidates.given([1, 2, 9]).description() == about
     first_last = {"first": 1, "last": 5, "step": 2}
     assert PublicCandidates.given(range(1, 7, 2)).description() == {**about, "range": first_last}
+
+
+def test_a_set_of_dates_is_sorted() -> None:
+    dates = {f"2026-11-{day:02}" for day in range(1, 31)}
+    assert [public_dates(dates)[place].day for place in range(30)] == list(range(1, 31))

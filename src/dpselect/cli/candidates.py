@@ -101,6 +101,9 @@ def parsed_dates(text: str, *, private: str) -> range | Sequence[Member]:
     >>> parsed_dates("2026-12-01, 2026-12-08", private="free_days.csv")
     ['2026-12-01', '2026-12-08']
     """
+    if ".." in text and not text.startswith("@"):
+        expected = "dates with commas between them, or @file with one a line"
+        raise InvalidCandidatesError("dates", _shown(text), expected, "For all from a first to a last one: --bounds.")
     column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument="dates")
     return members(text, private=private, argument="dates") if column is None else column
 

@@ -30,6 +30,20 @@ def _whole(kind: object, tokens: Sequence[Token]) -> int:
     raise ValueError(f"expected a whole number, not {text[:_MOST_DIGITS]!r}")
 
 
+def _double(kind: object, tokens: Sequence[Token]) -> float:
+    """A decimal; a fraction would be rounded, and what an answer costs should be what was typed."""
+    text = tokens[0].value
+    try:
+        if "_" not in text:
+            return float(text)
+    except ValueError:
+        pass
+    if tokens[0].keyword is None:
+        raise CoercionError(token=tokens[0], target_type=float)
+    said = f"expected a decimal number such as 0.5, not {text[:_MOST_DIGITS]!r}"
+    raise CoercionError(msg=said, token=tokens[0], target_type=float)
+
+
 def _fraction(text: str) -> Fraction | None:
     if not re.fullmatch(r"[+-]?[0-9]{1,40}/[0-9]{1,40}", text) or not int(text.partition("/")[2]):
         return None
@@ -84,7 +98,7 @@ else:
 
 Whole = Annotated[int, Parameter(allow_leading_hyphen=True, converter=_whole)]
 Text = Annotated[str, Parameter(allow_leading_hyphen=True)]
-Number = Annotated[float, Parameter(allow_leading_hyphen=True)]
+Number = Annotated[float, Parameter(allow_leading_hyphen=True, converter=_double)]
 Step = Annotated[float, Parameter(allow_leading_hyphen=True, converter=_exactly)]
 """A decimal or a fraction such as 1/3, taken exactly."""
 Exact = Annotated[str, Parameter(allow_leading_hyphen=True)]

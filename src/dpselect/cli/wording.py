@@ -25,6 +25,7 @@ _GIVEN = re.compile(r"\b([a-z_]+)=(True\b|range\([0-9, ]+\)|\[[0-9., ]+\]|'[^']*
 _RANGE = re.compile(r"range\((\d+), (\d+)\)")
 _FRACTION = re.compile(r"\bFraction\((\d+), (\d+)\)")
 _NOTHING = re.compile(r"\bNone\b")
+_IN_PYTHON = ", datetime.date, or timestamps at midnight without a time zone"
 _UNDERSCORED = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 
 
@@ -91,6 +92,7 @@ def _translated(text: str, names: Names) -> str:
             return found[0]
         return names[name] if value == "True" else f"{names[name]} {_typed(value, name)}"
 
+    text = text.replace(_IN_PYTHON, "")
     text = _FRACTION.sub(r"\1/\2", _GIVEN.sub(option, text))
     text = _NOTHING.sub("nothing", text)
     return _UNDERSCORED.sub(lambda found: names.get(found[0], found[0]), text)

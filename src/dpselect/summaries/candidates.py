@@ -115,7 +115,8 @@ class PublicCandidates:
         try:
             public = cls._checked(candidates)
         except InvalidCandidatesError as refused:
-            problem = InvalidCandidatesError(argument, refused.got, refused.expected, refused.hint)
+            expected = refused.expected.replace("candidates", argument)
+            problem = InvalidCandidatesError(argument, refused.got, expected, refused.hint)
         else:
             if len(public) <= MANY_CANDIDATES or allow_many:
                 return public

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from dpselect.accounting import ComposedEvent
 from dpselect.answers import Value
+from dpselect.arguments import positive_count
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.privacy import Neighbours
@@ -47,6 +48,7 @@ class BestFeatures(Task[RuleCounts]):
             InvalidParameterError: `k` is not from 1 to the number of features, `epsilon` not a finite number > 0, or
                 `delta` not from 0 to below 1.
         """
+        k = positive_count(k, "k", at_most=len(features.names), at_most_what="the number of features")
         sensitivity = rule_sensitivity(max(features.weights), neighbours=neighbours)
         plan = plan_top_k(
             len(features.names),

@@ -11,8 +11,8 @@ from typing import Any
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import InOurWords
-from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pq
-from dpselect.backends.rows.plain import plain_batches
+from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pc, pq
+from dpselect.backends.rows.plain import PIECE_BYTES, plain_batches
 from dpselect.errors import InvalidDataError, Shown
 
 _READ_BYTES = 1 << 18
@@ -60,21 +60,39 @@ def rows(path: str, columns: Sequence[Column], *, advance: Callable[[int], None]
     names = [column.name for column in columns]
     metadata = pq.read_metadata(path)
     for position in range(metadata.num_row_groups):
-        repeated, batch_rows = _plan(metadata.row_group(position), columns)
-        how = {"read_dictionary": repeated, "pre_buffer": False, "buffer_size": _BUFFER_BYTES}
-        with pq.ParquetFile(path, metadata=metadata, **how) as file:
+        written_out, repeated, batch_rows = _plan(metadata.row_group(position), columns)
+        for name in written_out:
+            if _longest_repeated(path, metadata, position, name) * batch_rows > PIECE_BYTES:
+                repeated.append(name)
+        with _opened(path, metadata, repeated) as file:
             for batch in file.iter_batches(batch_size=batch_rows, row_groups=[position], columns=names):
                 advance(batch.num_rows)
                 found = [batch.column(batch.schema.get_field_index(name)) for name in names]
                 yield from plain_batches(found, columns, names)
 
 
-def _plan(group: Any, columns: Sequence[Column]) -> tuple[list[str], int]:
+def _opened(path: str, metadata: Any, repeated: Sequence[str]) -> Any:
+    how = {"read_dictionary": list(repeated), "pre_buffer": False, "buffer_size": _BUFFER_BYTES}
+    return pq.ParquetFile(path, metadata=metadata, **how)
+
+
+def _longest_repeated(path: str, metadata: Any, position: int, name: str) -> int:
+    """Bytes of the longest text that a group of rows stores once and refers to, in however many of them."""
+    with _opened(path, metadata, [name]) as file:
+        # The first row comes with all that rows may refer to.
+        batches = file.iter_batches(batch_size=1, row_groups=[position], columns=[name])
+        column: Any = next((batch.column(0) for batch in batches), None)
+    if not isinstance(column, pa.DictionaryArray) or not len(column.dictionary):
+        return 0
+    return pc.max(pc.binary_length(column.dictionary)).as_py() or 0
+
+
+def _plan(group: Any, columns: Sequence[Column]) -> tuple[list[str], list[str], int]:
     """How to read a group of rows without much text at a time.
 
     Returns:
-        The columns of text that is stored once and referred to, to be read that way; and how many rows at a time, fewer
-        where rows are long.
+        The columns of text that is, on average, written out in each row; those of text that is stored once and referred
+        to, to be read that way; and how many rows at a time, fewer where rows are long.
     """
     taken = dict.fromkeys((column.name for column in columns if column.holds in (Holds.TEXT, Holds.BYTES)), 0)
     for place in range(group.num_columns):
@@ -82,8 +100,9 @@ def _plan(group: Any, columns: Sequence[Column]) -> tuple[list[str], int]:
         if chunk.path_in_schema in taken and chunk.physical_type == "BYTE_ARRAY":
             taken[chunk.path_in_schema] += chunk.total_uncompressed_size
     repeated = [name for name, size in taken.items() if 0 < size < _BYTES_OF_A_REFERENCE * group.num_rows]
-    written_out = sum(size for name, size in taken.items() if name not in repeated)
-    return repeated, max(1, min(BATCH_ROWS, group.num_rows * _READ_BYTES // max(1, written_out)))
+    written_out = [name for name, size in taken.items() if size and name not in repeated]
+    size = sum(taken[name] for name in written_out)
+    return written_out, repeated, max(1, min(BATCH_ROWS, group.num_rows * _READ_BYTES // max(1, size)))
 
 
 def row_count(path: str) -> int:

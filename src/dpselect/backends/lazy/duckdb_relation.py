@@ -18,6 +18,9 @@ from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa, valid_tex
 _BATCH, _BATCH_OF_TEXT = 1 << 17, 1 << 10
 """Rows at a time; few of text, of which the engine hands out no more than 2 GiB together."""
 
+_LONGEST = 1 << 20
+"""Bytes of text; what is longer is left out here, or it would decide whether the engine can answer."""
+
 _UNLIKE = {"uuid": Holds.TEXT, "null": Holds.NOTHING, "bignum": Holds.DECIMALS, "interval": Holds.TIMES}
 """Types that narwhals has no word for, or another one."""
 
@@ -63,7 +66,7 @@ class DuckDBRelation:
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The rows, as far as they are asked for; every cast widens, or writes as text, and none can fail."""
         names, types = [column.name for column in columns], [ARROW_TYPES[column.holds] for column in columns]
-        casts = [f"CAST({_quoted(c.name)} AS {_CASTS.get(c.holds, 'VARCHAR')}) AS {_quoted(c.name)}" for c in columns]
+        casts = [f"{_read(column)} AS {_quoted(column.name)}" for column in columns]
         rows = _BATCH_OF_TEXT if any(column.holds in (Holds.TEXT, Holds.BYTES) for column in columns) else _BATCH
         with reading(self.shown):
             for batch in self.relation.project(", ".join(casts)).to_arrow_reader(rows):
@@ -74,6 +77,12 @@ class DuckDBRelation:
                 ]
                 yield pa.RecordBatch.from_arrays(found, names=names)
                 advance(batch.num_rows)
+
+
+def _read(column: Column) -> str:
+    cell = f"CAST({_quoted(column.name)} AS {_CASTS.get(column.holds, 'VARCHAR')})"
+    length = {Holds.TEXT: "strlen", Holds.BYTES: "octet_length"}.get(column.holds)
+    return cell if length is None else f"CASE WHEN {length}({cell}) <= {_LONGEST} THEN {cell} END"
 
 
 def _quoted(name: str) -> str:
