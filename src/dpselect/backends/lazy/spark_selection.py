@@ -131,7 +131,9 @@ def _left(batch: RecordBatch, without: Sequence[Any]) -> RecordBatch:
     return batch.filter(pc.invert(pc.is_in(what, pa.array(without, what.type))))
 
 
-def _task(mechanism: Mechanism, without: Sequence[Any]) -> Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]:
+def _task(
+    mechanism: Mechanism, without: Sequence[Any] = ()
+) -> Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]:
     def draw(batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
         from pyspark import TaskContext
 
