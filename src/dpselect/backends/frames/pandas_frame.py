@@ -99,8 +99,8 @@ def _reader(dtype: Any, holds: Holds) -> Callable[[Any], Array | _Strings]:
     name = type(dtype).__name__
     if name == "CategoricalDtype":
         values = dtype.categories.array
-        categories = _in_arrow(_reader(dtype.categories.dtype, holds)(values), 0, len(values))
-        return lambda chunk: pa.DictionaryArray.from_arrays(_codes(chunk), plain(categories, holds))
+        categories = plain(_in_arrow(_reader(dtype.categories.dtype, holds)(values), 0, len(values)), holds)
+        return lambda chunk: pa.DictionaryArray.from_arrays(_codes(chunk), categories)
     if holds is Holds.ANYTHING:
         return lambda chunk: _Strings(written_objects(np.asarray(chunk, object)))
     if name == "StringDtype" and dtype.storage == "python":  # else Arrow's, which need not be UTF-8

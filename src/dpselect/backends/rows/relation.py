@@ -66,7 +66,8 @@ class Relation:
             table, place = f"{result}_table", f"{result}_place"
             self._connection.register(table, _table(candidates, place))
             self._joins += f" JOIN {table} ON {what} = {table}.candidate"
-        self._kept.append(f"({place})::BIGINT AS {result}")
+        type_ = "INTEGER" if len(candidates) <= 2**31 else "BIGINT"  # half the bytes of a key to group by
+        self._kept.append(f"({place})::{type_} AS {result}")
         self._wanted.append(result)
 
     def compute(self, result: str, expression: str) -> None:
