@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 from benchmarks.line import Line
 from benchmarks.timing import ratio
 from dpselect import PermuteAndFlip
-from dpselect.backends.lazy.spark_selection import scored, selected, whole_numbers
+from dpselect.backends.lazy.spark_selection import KeptScores, scored, whole_numbers
 
 CANDIDATES = 10_000_000
 UNITS_PER_CANDIDATE = 1 / 3
@@ -31,9 +32,13 @@ def lines() -> Iterator[Line]:
         counted = rows.distinct().groupBy("what").agg(F.count("*").alias("number"))
         return scored(counted, whole_numbers(spark, range(CANDIDATES)))
 
+    def selected() -> Any:
+        with closing(KeptScores(scores(), "<scores>")) as kept:
+            return list(kept.drawn(mechanism, 1))
+
     yield Line.of(
         ratio(
-            lambda: selected(scores(), mechanism, "<scores>").winner(),
+            selected,
             lambda: scores().agg(F.max_by("what", "number")).collect(),
             pairs=5,
             budget=600.0,

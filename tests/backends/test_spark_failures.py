@@ -13,7 +13,8 @@ import pytest
 
 import dpselect as dps
 from dpselect.backends.lazy import spark_frame as spark_frames
-from dpselect.backends.lazy.spark_selection import _task, merged  # pyright: ignore[reportPrivateUsage]
+from dpselect.backends.lazy import spark_selection
+from dpselect.backends.lazy.spark_selection import KeptScores, _task, merged  # pyright: ignore[reportPrivateUsage]
 from dpselect.errors import InvalidDataError
 from tests.backends.engines import spark, spark_frame
 
@@ -81,10 +82,32 @@ def test_an_answer_from_workers_that_are_killed_is_charged_once(
     assert ledger.remaining("pages") == 1.25
 
 
-def test_a_draw_that_never_succeeds_stays_charged(
-    tmp_path: Path, ledger: dps.Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_draw_that_never_succeeds_stays_charged(ledger: dps.Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark_frames, "MOST_ON_THE_DRIVER", 19)
+    clicks = dps.Dataset(spark_frame(ROWS), unit="who", ledger=ledger, account="pages")
+
+    def dies(*_: object) -> Callable[[Batches], Batches]:
+        def draw(batches: Batches) -> Batches:
+            raise RuntimeError("a machine went away, and with it secret rows")
+
+        return draw
+
+    with monkeypatch.context() as broken, pytest.raises(InvalidDataError) as caught:
+        broken.setattr(spark_selection, "_task", dies)
+        clicks.most_common("page", candidates=range(20), epsilon=0.75, request="november")
+    assert "secret" not in str(caught.value)
+    assert ledger.remaining("pages") == 1.25
+    answered = clicks.most_common("page", candidates=range(20), epsilon=0.75, request="november")
+    assert clicks.most_common("page", candidates=range(20), epsilon=0.75, request="november") == answered
+    assert ledger.remaining("pages") == 0.5  # it was seen that the first draw failed, so the second one is another
+
+
+@pytest.mark.parametrize("most_on_the_driver", [19, 20])
+def test_a_table_that_cannot_be_read_costs_nothing(
+    tmp_path: Path, ledger: dps.Ledger, monkeypatch: pytest.MonkeyPatch, most_on_the_driver: int
+) -> None:
+    """Wherever the draw is made: rows are read before it is charged."""
+    monkeypatch.setattr(spark_frames, "MOST_ON_THE_DRIVER", most_on_the_driver)
     broken = tmp_path / "broken"
     broken.touch()
 
@@ -93,23 +116,36 @@ def test_a_draw_that_never_succeeds_stays_charged(
             raise RuntimeError("a machine went away, and with it secret rows")
 
     clicks = dps.Dataset(after_each(spark_frame(ROWS), dies), unit="who", ledger=ledger, account="pages")
-    with pytest.raises(InvalidDataError) as caught:
-        clicks.most_common("page", candidates=range(20), epsilon=0.75, request="november")
-    assert "secret" not in str(caught.value)
-    assert ledger.remaining("pages") == 1.25
-    broken.unlink()
-    answered = clicks.most_common("page", candidates=range(20), epsilon=0.75, request="november")
-    assert clicks.most_common("page", candidates=range(20), epsilon=0.75, request="november") == answered
-    assert ledger.remaining("pages") == 0.5  # it was seen that the first draw failed, so the second one is another
-
-
-def test_counts_that_never_arrive_cost_nothing(ledger: dps.Ledger) -> None:
-    """Fewer candidates are counted before they are charged, and drawn here."""
-
-    def dies(*_: object) -> None:
-        raise RuntimeError("a machine went away")
-
-    clicks = dps.Dataset(after_each(spark_frame(ROWS), dies), unit="who", ledger=ledger, account="pages")
-    with pytest.raises(InvalidDataError):
-        clicks.top_k("page", 2, candidates=range(20), epsilon=0.75)
+    for k in (1, 2):
+        with pytest.raises(InvalidDataError) as caught:
+            clicks.top_k("page", k, candidates=range(20), epsilon=0.75, request="november")
+        assert "secret" not in str(caught.value)
     assert ledger.remaining("pages") == 2
+    broken.unlink()
+    answered = clicks.top_k("page", 2, candidates=range(20), epsilon=0.75, request="november")
+    assert clicks.top_k("page", 2, candidates=range(20), epsilon=0.75, request="november") == answered
+    assert ledger.remaining("pages") == 1.25
+
+
+def test_scores_are_forgotten_whatever_comes_of_them(ledger: dps.Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_frames, "MOST_ON_THE_DRIVER", 19)
+    closed: list[object] = []
+    close = KeptScores.close
+
+    def noted(kept: KeptScores) -> None:
+        closed.append(kept)
+        close(kept)
+
+    monkeypatch.setattr(KeptScores, "close", noted)
+    unpaid = dps.Dataset(spark_frame(ROWS), unit="who")
+    assert unpaid.top_k("page", 2, candidates=range(20), epsilon=30.0).value == [7, 11]
+    clicks = dps.Dataset(spark_frame(ROWS), unit="who", ledger=ledger, account="pages")
+
+    def refused(*_: object, **__: object) -> None:
+        raise dps.SelectionError("Another process was faster.")
+
+    with monkeypatch.context() as late, pytest.raises(dps.SelectionError, match="faster"):
+        late.setattr(dps.Ledger, "charge", refused)
+        clicks.most_common("page", candidates=range(20), epsilon=0.75)
+    assert clicks.most_common("page", candidates=range(20), epsilon=0.75).value in range(20)
+    assert len(closed) == 3

@@ -13,7 +13,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.backends.lazy import spark_frame as spark_frames
-from dpselect.backends.lazy.spark_selection import drawn, merged, peeled, scored, selected, whole_numbers
+from dpselect.backends.lazy.spark_selection import KeptScores, drawn, merged, scored, selected, whole_numbers
 from tests.backends.engines import spark, spark_frame
 from tests.laws.goodness_of_fit import NEVER, p_value
 
@@ -71,11 +71,23 @@ def test_without_earlier_winners_it_is_the_law_of_what_is_left(kind: Any) -> Non
 
 def test_rounds_take_all_and_leave_nothing_behind() -> None:
     scores = frame_of({"third": 40, "first": 120, "last": 0, "second": 80}, parts=3)
-    assert list(peeled(scores, SHARP, 4, "<frame>")) == ["first", "second", "third", "last"]
+    kept = KeptScores(scores, "<frame>")
+    assert scores.is_cached
+    assert list(kept.drawn(SHARP, 4)) == ["first", "second", "third", "last"]
+    assert list(kept.drawn(SHARP, 1)) == ["first"]
+    kept.close()
     assert not scores.is_cached
-    stopped = peeled(scores, SHARP, 3, "<frame>")
-    assert (next(stopped), scores.is_cached) == ("first", True)
-    stopped.close()
+    kept.close()
+
+
+def test_scores_that_cannot_be_made_are_not_kept() -> None:
+    def dies(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        raise RuntimeError("a machine went away, and with it secret rows")
+
+    scores = frame_of({0: 0, 1: 60}, parts=2).mapInArrow(dies, "what bigint, number bigint")
+    with pytest.raises(dps.InvalidDataError) as caught:
+        KeptScores(scores, "<frame>")
+    assert "secret" not in str(caught.value)
     assert not scores.is_cached
 
 

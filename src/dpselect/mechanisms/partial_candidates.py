@@ -48,12 +48,14 @@ class PendingSelection:
 
     Attributes:
         draw: makes so many draws, one after another, each from the candidates that are left. Each call makes others.
+        close: lets go of the scores, which are kept until then; does not fail.
 
     >>> PendingSelection(lambda rounds: ["red", "blue", "green"][:rounds]).winner()
     'red'
     """
 
     draw: Callable[[int], list[Any]]
+    close: Callable[[], object] = lambda: None
 
     def winner(self) -> Any:
         """Draw, and return the selected candidate, at the price of one selection.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from dpselect.accounting import Run
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import Ledger
 from dpselect.ledger.question import Question
+from dpselect.mechanisms import PendingSelection
 from dpselect.release import Release
 from dpselect.tasks import Task
 
@@ -67,21 +69,32 @@ class Spending(Payer[Release]):
         column, unit = asked.column, asked.unit
         run, ledger = run_of(task, asked), self.ledger_for(request)
         if ledger is None:
-            release = task.release(gather(), column=column, unit=unit, time=_now())
+            with _held(gather()) as values:
+                release = task.release(values, column=column, unit=unit, time=_now())
             return replace(release, event=run.event)
         question = "" if request is None else asked.text
         known = ledger.look(self.account, run, request=request, question=question)
         if known is not None and known.release is not None:
             return Release.from_json(known.release)
-        values = gather()
-        receipt = ledger.charge(self.account, run, request=request, question=question)
-        if receipt.release is not None:
-            return Release.from_json(receipt.release)
-        drawn = task.release(values, column=column, unit=unit, time=_now())
+        with _held(gather()) as values:
+            receipt = ledger.charge(self.account, run, request=request, question=question)
+            if receipt.release is not None:
+                return Release.from_json(receipt.release)
+            drawn = task.release(values, column=column, unit=unit, time=_now())
         release = replace(drawn, event=run.event, receipt=receipt.to_dict())
         if request is None:
             return release
         return Release.from_json(ledger.store_release(receipt, release.to_json()))
+
+
+@contextmanager
+def _held(values: Gathered) -> Generator[Gathered]:
+    """What was gathered; in the end, let go of by the engine that keeps it, if one does."""
+    try:
+        yield values
+    finally:
+        if isinstance(values, PendingSelection):
+            values.close()
 
 
 def run_of(task: Task[Any], asked: Question) -> Run:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -116,15 +116,28 @@ class DrawingQuestion(Question, Protocol):
         """The public candidates in a frame of the same engine; None if `candidates` is none."""
         ...
 
-    def drawn(
-        self, counted: Frame, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism, rounds: int
-    ) -> Generator[Any]:
-        """Select by `mechanism` from all candidates; and again, without those selected before.
+    def scores(self, counted: Frame, candidates: PublicCandidates | DistantCandidates) -> DistantScores:
+        """The scores of all candidates, made and kept where the rows are.
 
         Args:
             counted: ``number``, the score, of each ``what`` that occurs; others score 0.
             candidates: all of them.
-            mechanism: one whose draws can be merged.
-            rounds: how many to select; whoever wants no more closes what is returned.
         """
+        ...
+
+
+class DistantScores(Protocol):
+    """Scores that an engine keeps until they are closed, and draws from without reading the rows again."""
+
+    def drawn(self, mechanism: Mechanism, rounds: int) -> Iterator[Any]:
+        """Select by `mechanism`; and again, without those selected before, so many times.
+
+        Args:
+            mechanism: one whose draws can be merged.
+            rounds: at most as many as there are candidates.
+        """
+        ...
+
+    def close(self) -> None:
+        """Keep them no longer."""
         ...

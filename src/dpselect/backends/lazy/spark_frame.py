@@ -7,10 +7,8 @@ runs twice finds the same lots, and of no unit two different choices are mixed.
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,13 +22,10 @@ from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
 from dpselect.backends.lazy.spark_candidates import SHOWN, is_spark, listed
 from dpselect.backends.lazy.spark_expressions import SQL_TYPES, expression
-from dpselect.backends.lazy.spark_selection import MOST_ON_THE_DRIVER, peeled, scored, whole_numbers
+from dpselect.backends.lazy.spark_logs import unlogged
+from dpselect.backends.lazy.spark_selection import MOST_ON_THE_DRIVER, KeptScores, scored, whole_numbers
 from dpselect.backends.rows.arrow import pa
-from dpselect.mechanisms import Mechanism
 from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
-
-_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-"""Where PySpark writes what its errors say."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -96,17 +91,14 @@ class SparkFrame:
         """The public candidates in a frame of Spark; None if `candidates` is none."""
         if not is_spark(candidates):
             return None
-        with _unlogged():
+        with unlogged():
             return listed(candidates, self.frame, most_fetched=self.most_fetched, allow_many=allow_many)
 
-    def drawn(
-        self, counted: Frame, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism, rounds: int
-    ) -> Generator[Any]:
-        """Select by `mechanism` from all candidates; those that are not `counted` score 0."""
+    def scores(self, counted: Frame, candidates: PublicCandidates | DistantCandidates) -> KeptScores:
+        """The scores of all candidates, kept in Spark; those that are not `counted` score 0."""
         with reading(self.shown):
             scores = scored(counted.to_native(), self._all_of(candidates))
-        with _unlogged():
-            yield from peeled(scores, mechanism, rounds, self.shown)
+        return KeptScores(scores, self.shown)
 
     def _all_of(self, candidates: PublicCandidates | DistantCandidates) -> Any:
         if isinstance(candidates, DistantCandidates):
@@ -117,25 +109,5 @@ class SparkFrame:
 
     def fetched(self, frame: Frame) -> Any:
         """The rows of `frame` as an Arrow table."""
-        with reading(self.shown), _unlogged():
+        with reading(self.shown), unlogged():
             return frame.to_native().toArrow()
-
-
-@contextmanager
-def _unlogged() -> Generator[None]:
-    """PySpark logs on this side what its errors say, and they quote values; not those that we answer for."""
-    from pyspark.logger import PySparkLogger
-
-    # Made as PySpark makes them, and not as plain ones, which would stay in their place and fail when it logs.
-    loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
-    for logger in loggers:
-        logger.addFilter(_nothing)
-    try:
-        yield
-    finally:
-        for logger in loggers:
-            logger.removeFilter(_nothing)
-
-
-def _nothing(record: logging.LogRecord) -> bool:
-    return False

@@ -4,18 +4,21 @@ What a task computes may be computed again, on another machine, when that one di
 that is tried again draws anew, from its own machine's randomness, and what the first one drew has been seen by nobody.
 Which of the two is used depends on machines, not on what they drew; so each part's draw has its law, and the merged one
 the mechanism's. (Proof: ``proofs/partial_selection.md``.) One action reads the drawn rows, once, and they are not
-cached: no draw of a part is seen twice, or beside another of the same part. (Scores may be: they are not random.)
+cached: no draw of a part is seen twice, or beside another of the same part. (Scores are: they are not random.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import reduce
 from typing import Any
 
 from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.reading import reading
+from dpselect.backends.lazy.spark_logs import unlogged
 from dpselect.backends.rows.arrow import RecordBatch, pa, pc
+from dpselect.errors import SelectionError
 from dpselect.mechanisms import CandidateSelection, Mechanism, PartialSelection
 
 MOST_ON_THE_DRIVER = 1_000_000
@@ -47,44 +50,63 @@ def whole_numbers(spark: Any, values: range) -> Any:
     return spark.range(low, high + 1, abs(values.step)).withColumnRenamed("id", "what")
 
 
-def peeled(scores: Any, mechanism: Mechanism, rounds: int, shown: str) -> Generator[Any]:
-    """Draw so many rows of `scores`, one job for each: of those that are left, with fresh randomness.
+class KeptScores:
+    """Scores that Spark has made and keeps, in its memory or on its disks, until they are closed.
 
-    Scores that more than one job reads are kept in Spark until the last one is drawn.
+    Making them reads the table. A draw reads them alone, so that a table that cannot be read fails before anyone pays.
 
     Args:
         scores: Spark data frame of ``what``, the candidates, and ``number``, of a numeric type without nulls.
-        mechanism: one whose draws can be merged.
-        rounds: at most as many as there are rows.
         shown: how errors speak of the table.
 
     Raises:
         InvalidDataError: Spark could not answer.
-
-    Proof: ``proofs/top_k.md``, claim 1, for the rounds.
     """
-    if rounds == 1:
-        yield selected(scores, mechanism, shown).winner()
-        return
-    with reading(shown):
-        kept = scores.persist()
-    try:
+
+    __slots__ = ("_kept", "_shown")
+
+    def __init__(self, scores: Any, shown: str) -> None:
+        self._shown = shown
+        with reading(shown):
+            self._kept = scores.persist()
+        try:
+            with reading(shown), unlogged():
+                self._kept.count()
+        except BaseException:
+            self.close()
+            raise
+
+    def drawn(self, mechanism: Mechanism, rounds: int) -> Iterator[Any]:
+        """Draw so many of the candidates, one job for each: of those that are left, with fresh randomness.
+
+        Args:
+            mechanism: one whose draws can be merged.
+            rounds: at most as many as there are candidates.
+
+        Raises:
+            InvalidDataError: Spark could not answer.
+
+        Proof: ``proofs/top_k.md``, claim 1, for the rounds.
+        """
         winners: list[Any] = []
         for _ in range(rounds):
-            winners.append(selected(kept, mechanism, shown, without=winners).winner())
+            with unlogged():
+                winners.append(selected(self._kept, mechanism, self._shown, without=winners).winner())
             yield winners[-1]
-    finally:
-        with reading(shown):
-            kept.unpersist()
+
+    def close(self) -> None:
+        """Let Spark forget them. Where it cannot be asked any more, it has; that must not cost an answer."""
+        with suppress(SelectionError), reading(self._shown), unlogged():
+            self._kept.unpersist()
 
 
 def selected(scores: Any, mechanism: Mechanism, shown: str, *, without: Sequence[Any] = ()) -> CandidateSelection:
     """Draw one of the rows of `scores` by `mechanism`, in one job.
 
     Args:
-        scores: see `peeled`.
-        mechanism: see `peeled`.
-        shown: see `peeled`.
+        scores: see `KeptScores`.
+        mechanism: one whose draws can be merged.
+        shown: how errors speak of the table.
         without: candidates that are left out.
 
     Raises:

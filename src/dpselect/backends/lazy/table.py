@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,17 +90,18 @@ class LazyTable:
             return None
         check_match(column, candidates.kind)
 
+        counted = queries.counts(question, unit=unit, column=column, candidates=candidates, grouping=None)
+        scores = question.scores(counted, candidates)
+
         def draw(rounds: int) -> list[Any]:
-            counted = queries.counts(question, unit=unit, column=column, candidates=candidates, grouping=None)
             winners: list[Any] = []
-            with closing(question.drawn(counted, candidates, mechanism, rounds)) as drawn:
-                for winner in drawn:
-                    winners.append(winner)
-                    if progress is not None:
-                        progress(len(winners) / rounds)
+            for winner in scores.drawn(mechanism, rounds):
+                winners.append(winner)
+                if progress is not None:
+                    progress(len(winners) / rounds)
             return winners
 
-        return PendingSelection(draw)
+        return PendingSelection(draw, scores.close)
 
     def total(
         self,
