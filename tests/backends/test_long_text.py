@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -87,6 +88,8 @@ def test_long_units_do_not_decide_whether_there_is_an_answer(
     files: list[Path], monkeypatch: pytest.MonkeyPatch, longest: int
 ) -> None:
     monkeypatch.setattr(long_text, "LONG", longest)
+    if longest != LONG:
+        monkeypatch.setattr(matching, "_LONGEST", longest)
     monkeypatch.setitem(connection.SETTINGS, "threads", "1")
     table = open_table(str(files[1]), memory_limit=32 << 20)
     asked = {"unit": table.unit("unit"), "column": table.column("value")}
@@ -125,7 +128,7 @@ def test_long_units_are_told_apart() -> None:
 
 @pytest.mark.parametrize("longest", [64, 1 << 30])
 def test_sorting_units_takes_little_however_long_they_are(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
-    monkeypatch.setattr(matching, "_LONGEST_SORTED", longest)
+    monkeypatch.setattr(matching, "_LONGEST", longest)
     monkeypatch.setitem(connection.SETTINGS, "threads", "1")
     units = ["u" * 500 + str(i) for i in range(60_000)] + ["v" * 64, "-" + sha256(b"v" * 65).hexdigest(), "v" * 65]
     table = open_table(pa.table({"unit": units, "value": [1] * len(units)}), memory_limit=32 << 20)
@@ -135,6 +138,24 @@ def test_sorting_units_takes_little_however_long_they_are(monkeypatch: pytest.Mo
     else:
         with pytest.raises(SelectionError, match="needs more memory"):
             table.gather(**asked, max_rows_per_unit=2)
+
+
+@pytest.mark.parametrize("longest", [64, 1 << 30])
+def test_grouping_rows_of_one_long_unit_takes_little(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
+    monkeypatch.setattr(matching, "_LONGEST", longest)
+    monkeypatch.setitem(connection.SETTINGS, "threads", "1")
+    size = 200_000
+    unit = pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array(["u" * 1000]))
+    table = open_table(pa.table({"unit": unit, "value": np.arange(size)}), memory_limit=32 << 20)
+    column = table.column("value")
+    asked = {"unit": table.unit("unit"), "column": column, "candidates": PublicCandidates.given(range(size))}
+    amount = Amount(column, 1.0, 0, 1)
+    if longest == 64:
+        assert table.count(**asked)[0].counts.sum() == size
+        assert table.total(**asked, amount=amount)[0].totals.sum() == size - 1
+    else:
+        with pytest.raises(SelectionError, match="needs more memory"):
+            table.total(**asked, amount=amount)
 
 
 @pytest.mark.parametrize("type_", [pa.string(), pa.binary()])

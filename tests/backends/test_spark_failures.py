@@ -92,9 +92,10 @@ def test_a_draw_that_never_succeeds_stays_charged(ledger: dps.Ledger, monkeypatc
 
         return draw
 
-    with monkeypatch.context() as broken, pytest.raises(InvalidDataError) as caught:
+    with monkeypatch.context() as broken:
         broken.setattr(spark_selection, "_task", dies)
-        clicks.most_common("page", candidates=range(20), epsilon=0.75, request="november")
+        with pytest.raises(InvalidDataError) as caught:
+            clicks.most_common("page", candidates=range(20), epsilon=0.75, request="november")
     assert "secret" not in str(caught.value)
     assert ledger.remaining("pages") == 1.25
     answered = clicks.most_common("page", candidates=range(20), epsilon=0.75, request="november")
@@ -144,8 +145,9 @@ def test_scores_are_forgotten_whatever_comes_of_them(ledger: dps.Ledger, monkeyp
     def refused(*_: object, **__: object) -> None:
         raise dps.SelectionError("Another process was faster.")
 
-    with monkeypatch.context() as late, pytest.raises(dps.SelectionError, match="faster"):
+    with monkeypatch.context() as late:
         late.setattr(dps.Ledger, "charge", refused)
-        clicks.most_common("page", candidates=range(20), epsilon=0.75)
+        with pytest.raises(dps.SelectionError, match="faster"):
+            clicks.most_common("page", candidates=range(20), epsilon=0.75)
     assert clicks.most_common("page", candidates=range(20), epsilon=0.75).value in range(20)
     assert len(closed) == 3

@@ -39,12 +39,10 @@ def gathered(
 
     Proof: ``proofs/unit_values.md``; with groups ``proofs/groups.md``.
     """
-    several = max_rows_per_unit > 1
-    lots = (ROW_LOT, *group_lots(grouping))
-    rows = Relation(connection, unit=unit, grouping=grouping, lots=lots, sorting=several)
+    rows = Relation(connection, unit=unit, grouping=grouping, lots=(ROW_LOT, *group_lots(grouping)))
     rows.compute("what", matching.number_expression(column.holds))
     keys = ("who",) if grouping is None else ("who", "part")
-    kept = partial(_several_of_each, most=max_rows_per_unit) if several else _one_of_each
+    kept = _one_of_each if max_rows_per_unit == 1 else partial(_several_of_each, most=max_rows_per_unit)
     clipped = ", ".join(["greatest(?::DOUBLE, least(?::DOUBLE, what)) AS kept", *keys[1:]])
     found = connection.execute(
         f"SELECT {clipped} FROM ({kept(within_groups(rows.sql, grouping), keys)})", [domain.lower, domain.upper]

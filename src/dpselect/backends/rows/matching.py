@@ -19,7 +19,7 @@ from dpselect.summaries import CandidateKind
 MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
 """Words that data tools write for a missing value; as the text of a unit they are nobody."""
 
-_LONGEST_SORTED = 64
+_LONGEST = 64
 """Digits of a digest by SHA-256."""
 
 _BLANKS = "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
@@ -51,26 +51,27 @@ def known_units(column: Array, holds: Holds) -> Array:
     return pc.if_else(pc.is_in(trimmed, value_set=pa.array(["", *MISSING], trimmed.type)), None, trimmed)
 
 
-def unit_expression(holds: Holds) -> str:
-    """SQL for who a row belongs to, from column ``unit`` as `known_units` left it; null if nobody."""
+def unit_condition(holds: Holds) -> str:
+    """SQL for whether a row belongs to anybody, from column ``unit`` as `known_units` left it."""
     if holds in (Holds.FLOATS, Holds.SHORT_FLOATS):
-        return "CASE WHEN isnan(unit) THEN NULL ELSE unit END"
-    return "unit"
+        return "unit IS NOT NULL AND NOT isnan(unit)"
+    return "unit IS NOT NULL"
 
 
-def sorted_unit_expression(holds: Holds) -> str:
-    """Like `unit_expression`, with a digest in place of a text of more than `_LONGEST_SORTED` bytes.
+def unit_expression(holds: Holds) -> str:
+    """SQL for who a row belongs to, from column ``unit`` as `known_units` left it, where `unit_condition` holds.
 
-    For sorting: of long text the engine keeps more in memory than it spills, and how long a unit's rows are must not
-    decide whether there is memory enough. A digest is longer than any unit that stands for itself.
+    In place of a text of more than `_LONGEST` bytes stands a digest, longer than any unit that stands for itself. Of
+    long text the engine keeps more in memory than it spills, wherever it sorts or groups, and how long a person's name
+    is must not decide whether there is memory enough.
 
     Proof: ``proofs/counting.md``.
     """
     if holds in _AS_TEXT:
-        return f"CASE WHEN strlen(unit) > {_LONGEST_SORTED} THEN '-' || sha256(unit) ELSE unit END"
+        return f"CASE WHEN strlen(unit) > {_LONGEST} THEN '-' || sha256(unit) ELSE unit END"
     if holds is Holds.BYTES:
-        return f"CASE WHEN octet_length(unit) > {_LONGEST_SORTED} THEN ('-' || sha256(unit))::BLOB ELSE unit END"
-    return unit_expression(holds)
+        return f"CASE WHEN octet_length(unit) > {_LONGEST} THEN ('-' || sha256(unit))::BLOB ELSE unit END"
+    return "unit"
 
 
 def value_expression(kind: CandidateKind, holds: Holds, *, name: str = "value") -> str:

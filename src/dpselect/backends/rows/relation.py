@@ -34,7 +34,6 @@ class Relation:
         unit: the column behind ``unit``.
         grouping: the groups; its column is behind ``part``.
         lots: names of columns of `rows` to carry along.
-        sorting: whether rows are going to be sorted by unit for another reason than to choose groups.
     """
 
     def __init__(
@@ -44,14 +43,12 @@ class Relation:
         unit: Column,
         grouping: Grouping | None,
         lots: tuple[str, ...] = (),
-        sorting: bool = False,
     ) -> None:
         self._connection = connection
-        sorting = sorting or (grouping is not None and chooses(grouping) and grouping.max_groups_per_unit > 1)
-        who = matching.sorted_unit_expression if sorting else matching.unit_expression
-        self._read = [f"{who(unit.holds)} AS who", *lots]
+        self._read = [f"{matching.unit_expression(unit.holds)} AS who", *lots]
+        self._known = matching.unit_condition(unit.holds)  # of the column: a digest is costly, and made only once
         self._kept = ["who", *lots]
-        self._wanted = ["who"]
+        self._wanted: list[str] = []
         self._joins = ""
         if grouping is not None:
             self.match("part", grouping.column, grouping.groups, name="part")
@@ -79,7 +76,7 @@ class Relation:
     @property
     def sql(self) -> str:
         """The query."""
-        read = f"SELECT {', '.join(self._read)} FROM rows"
+        read = f"SELECT {', '.join(self._read)} FROM rows WHERE {self._known}"
         kept = f"SELECT {', '.join(self._kept)} FROM ({read}){self._joins}"
         return f"SELECT * FROM ({kept}) WHERE " + " AND ".join(f"{name} IS NOT NULL" for name in self._wanted)
 
