@@ -151,3 +151,19 @@ def test_scores_are_forgotten_whatever_comes_of_them(ledger: dps.Ledger, monkeyp
             clicks.most_common("page", candidates=range(20), epsilon=0.75)
     assert clicks.most_common("page", candidates=range(20), epsilon=0.75).value in range(20)
     assert len(closed) == 3
+
+
+def test_workers_that_cannot_draw_cost_nothing(ledger: dps.Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_frames, "MOST_ON_THE_DRIVER", 19)
+    clicks = dps.Dataset(spark_frame(ROWS), unit="who", ledger=ledger, account="pages")
+
+    def without_us(batches: Batches) -> Batches:
+        raise ModuleNotFoundError("No module named 'dpselect'")
+
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(spark_selection, "_as_they_are", without_us)
+        with pytest.raises(InvalidDataError, match="workers have dpselect"):
+            clicks.most_common("page", candidates=range(20), epsilon=0.75, request="november")
+    assert ledger.remaining("pages") == 2
+    assert clicks.most_common("page", candidates=range(20), epsilon=0.75, request="november").value in range(20)
+    assert ledger.remaining("pages") == 1.25

@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 from urllib.parse import unquote
@@ -98,8 +100,23 @@ def _session() -> Any:
         is_there = sessions.getActiveSession() is not None or pyspark.SparkContext._active_spark_context is not None
         if not is_there and "SPARK_REMOTE" not in os.environ:
             launch: Any = import_module("pyspark.java_gateway").launch_gateway
-            pyspark.SparkContext(gateway=launch(popen_kwargs={"stderr": subprocess.DEVNULL}))
+            gateway = launch(popen_kwargs={"stderr": subprocess.DEVNULL})
+            with _workers_like_us():
+                pyspark.SparkContext(gateway=gateway)
         return sessions.builder.getOrCreate()
+
+
+@contextmanager
+def _workers_like_us() -> Generator[None]:
+    """A session that starts here has workers of this very Python, unless somebody said which: the path knows another."""
+    if "PYSPARK_PYTHON" in os.environ:
+        yield
+        return
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    try:
+        yield
+    finally:
+        del os.environ["PYSPARK_PYTHON"]
 
 
 def _refused(hint: str) -> InvalidParameterError:

@@ -14,11 +14,12 @@ from contextlib import suppress
 from functools import reduce
 from typing import Any
 
+from dpselect.backends.failures import InOurWords
 from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.spark_logs import unlogged
 from dpselect.backends.rows.arrow import RecordBatch, pa, pc
-from dpselect.errors import SelectionError
+from dpselect.errors import InvalidDataError, SelectionError, Shown
 from dpselect.mechanisms import CandidateSelection, Mechanism, PartialSelection
 
 MOST_ON_THE_DRIVER = 1_000_000
@@ -60,13 +61,14 @@ class KeptScores:
         shown: how errors speak of the table.
 
     Raises:
-        InvalidDataError: Spark could not answer.
+        InvalidDataError: Spark could not answer, or its workers could not draw.
     """
 
     __slots__ = ("_kept", "_shown")
 
     def __init__(self, scores: Any, shown: str) -> None:
         self._shown = shown
+        check_workers(scores.sparkSession, shown)
         with reading(shown):
             self._kept = scores.persist()
         try:
@@ -100,6 +102,35 @@ class KeptScores:
             self._kept.unpersist()
 
 
+def check_workers(session: Any, shown: str) -> None:
+    """Have a worker of Spark do nothing, so that one that cannot draw is found before anyone pays.
+
+    Args:
+        session: whose workers.
+        shown: how errors speak of the table.
+
+    Raises:
+        InvalidDataError: they run a Python in which this package is not installed, or none at all.
+    """
+    with InOurWords(lambda _: _without_us(shown)), unlogged():
+        session.range(1).mapInArrow(_as_they_are, "id bigint").toArrow()
+
+
+def _as_they_are(batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
+    """Of this package, so that a worker needs the package to do it."""
+    yield from batches
+
+
+def _without_us(shown: str) -> InvalidDataError:
+    hint = "Install it where Spark's workers run; or set PYSPARK_PYTHON to a Python that has it, before Spark starts."
+    return InvalidDataError("source", Shown(shown), "a table of a Spark whose Python workers have dpselect", hint)
+
+
+def _undrawn(shown: str) -> InvalidDataError:
+    hint = "Its rows were read, but the workers failed at the draw. What was charged for it stays charged."
+    return InvalidDataError("source", Shown(shown), "a table whose scores Spark can draw from", hint)
+
+
 def selected(scores: Any, mechanism: Mechanism, shown: str, *, without: Sequence[Any] = ()) -> CandidateSelection:
     """Draw one of the rows of `scores` by `mechanism`, in one job.
 
@@ -110,9 +141,9 @@ def selected(scores: Any, mechanism: Mechanism, shown: str, *, without: Sequence
         without: candidates that are left out.
 
     Raises:
-        InvalidDataError: Spark could not answer.
+        InvalidDataError: Spark's workers failed at it.
     """
-    with reading(shown):
+    with InOurWords(lambda _: _undrawn(shown)):
         what = dict(scores.dtypes)["what"]
         task = _task(mechanism, tuple(without))
         return merged(scores.mapInArrow(task, f"part bigint, what {what}, state binary").toArrow(), mechanism)
