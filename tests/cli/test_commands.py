@@ -206,7 +206,10 @@ def test_candidates_take_the_columns_type(capsys: Captured, tmp_path: Path) -> N
     assert value(*ask(texts, "--candidates", "6,7,8")) == "7"
     assert value(*ask(texts, "--candidates", "6..8", "--candidates-as", "text")) == "7"
     assert main(ask(texts, "--candidates", "6..8")) == 2
-    assert "--candidates=<whole numbers>: expected candidates of the column's type" in capsys.readouterr().err
+    assert (
+        "--candidates='6..8': expected candidates of the column's type. The column holds text"
+        in capsys.readouterr().err
+    )
     halves = write_parquet(tmp_path / "h.parquet", [(i, 1.5) for i in range(50)])
     assert value(*ask(halves, "--candidates", "1.5,2")) == 1.5
     assert value(*ask(halves, "--candidates", "1,2")) in (1, 2)
