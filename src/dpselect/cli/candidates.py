@@ -72,7 +72,8 @@ def parsed(
         # Checked as numbers first: a range too long to be counted out is refused before it is.
         PublicCandidates.given(listed)
         listed = list(map(str, listed))
-    if kind is not CandidateKind.TEXT and any(map(_ALMOST_A_RANGE.fullmatch, listed)):
+    dotted = (member for member in listed if ".." in member or "\N{HORIZONTAL ELLIPSIS}" in member)
+    if kind is not CandidateKind.TEXT and any(map(_ALMOST_A_RANGE.fullmatch, dotted)):
         raise _almost_a_range(text, argument)
     if kind is None:
         kind = fitting[0] if len(fitting) == 1 else kind_of(listed, _NUMBERS if fitting else _UNTYPED)
