@@ -189,7 +189,12 @@ def test_units_that_cannot_be_told_apart_in_every_file(tmp_path: Path, type_: An
         (pa.int64(), [1.5], "give whole numbers"),
         (pa.string(), [1], "Column 'value' holds text: give text."),
         (pa.float64(), ["a"], "give whole numbers or numbers"),
-        (pa.float32(), [0.1], "Column 'value' holds 32-bit floating-point numbers: give whole numbers."),
+        (
+            pa.float32(),
+            [0.1],
+            "Column 'value' holds 32-bit floating-point numbers: give whole numbers. "
+            "In it 0.7 is 0.69999998...: make doubles of it first, rounded to the decimals that are meant.",
+        ),
         (pa.bool_(), [1], "give booleans"),
         (pa.date32(), ["2026-11-21"], "give dates"),
         (pa.timestamp("us"), ["a"], "This one holds times."),

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import dpselect
@@ -215,6 +216,9 @@ def test_candidates_take_the_columns_type(capsys: Captured, tmp_path: Path) -> N
     assert value(*ask(halves, "--candidates", "1,2")) in (1, 2)
     assert main(ask(halves, "--candidates", "1.5,x")) == 2
     assert "Say how to read them with --candidates-as" in capsys.readouterr().err
+    short = write_parquet(tmp_path / "s.parquet", [(i, 1.5) for i in range(50)], types=(None, pa.float32()))
+    assert main(ask(short, "--candidates", "1.5,2")) == 2
+    assert "holds 32-bit floating-point numbers: give whole numbers. In it 0.7 is" in capsys.readouterr().err
     lines = write_csv(tmp_path / "t.csv", [f"{i},07".encode() for i in range(50)])
     assert value(*ask(lines, "--candidates", "-1..8")) == 7
     assert value(*ask(lines, "--candidates", "06,07")) == "07"  # codes

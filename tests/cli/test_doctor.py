@@ -51,7 +51,10 @@ def without(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("module", "what", "extra"),
-    [("psycopg", "tables and ledgers on PostgreSQL", "postgres"), ("polars", "tables through Polars, --engine polars", "polars")],
+    [
+        ("psycopg", "tables and ledgers on PostgreSQL", "postgres"),
+        ("polars", "tables through Polars, --engine polars", "polars"),
+    ],
 )
 def test_what_is_missing_names_its_extra(
     module: str, what: str, extra: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch

@@ -112,6 +112,8 @@ def check_match(column: Column, kind: CandidateKind, *, argument: str = "candida
         raise InvalidDataError(named, Shown(repr(column.name)), expected, held)
     fitting = " or ".join(str(kind) for kind, matching in _MATCHING.items() if column.holds in matching)
     hint = f"Column {column.name!r} holds {column.holds}: give {fitting}."
+    if column.holds is Holds.SHORT_FLOATS and kind is CandidateKind.NUMBER:
+        hint += " In it 0.7 is 0.69999998...: make doubles of it first, rounded to the decimals that are meant."
     raise InvalidDataError(argument, Shown(f"<{kind}>"), f"{argument} of the column's type", hint)
 
 

@@ -77,12 +77,18 @@ def parsed(
         raise _almost_a_range(text, argument)
     if kind is None:
         kind = fitting[0] if len(fitting) == 1 else kind_of(listed, _NUMBERS if fitting else _UNTYPED)
+        if kind is CandidateKind.INTEGER and _are_decimals(listed):
+            kind = CandidateKind.NUMBER  # refused by the question, which knows what the column holds
     convert = CONVERSIONS[kind]
     try:
         return [convert(member) for member in listed]
     except ValueError:
         hint = "Say how to read them with --candidates-as, or correct them." if argument == "candidates" else ""
         raise InvalidCandidatesError(argument, Shown(f"<{len(listed)} texts>"), str(kind), hint) from None
+
+
+def _are_decimals(listed: Sequence[str]) -> bool:
+    return all(map(_DECIMAL.fullmatch, listed)) and not all(map(INTEGER.fullmatch, listed))
 
 
 def _almost_a_range(text: str, argument: str) -> InvalidCandidatesError:
