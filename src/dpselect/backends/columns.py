@@ -71,7 +71,8 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
             return column
     number = " Where no column says whose row it is, number the rows: docs/choosing.md." if argument == "unit" else ""
     if not listed:
-        hint = "The first line has to hold the names of the columns; it is not shown, as it might be somebody's row."
+        hint = "The first line has to hold the names of the columns; it is not shown, as it might be somebody's row. "
+        hint += "Capitals count, and blanks around a name are part of it."
         hint += number
         raise InvalidDataError(argument, Shown(repr(name)), "a column of the data", hint)
     names = [column.name for column in columns]
