@@ -47,12 +47,13 @@ def test_every_task_has_a_page_that_shows_a_command() -> None:
     assert tasks - {each.document for each in ALL} == set()
 
 
-def test_the_shell_numbers_the_rows_of_a_table(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_the_shell_numbers_the_rows_of_a_table(mark: bytes, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
-    (command,) = re.findall(r"^    (awk .*)$", page, re.MULTILINE)
-    (tmp_path / "people.csv").write_text('age,job\n37,"a, b"\n41,c\n')
+    (command,) = re.findall(r"^    (LC_ALL=C awk .*)$", page, re.MULTILINE)
+    (tmp_path / "people.csv").write_bytes(mark + 'âge,job\n37,"a, b"\n41,é\n'.encode())
     subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True, timeout=30)
-    assert (tmp_path / "numbered.csv").read_text() == 'row,age,job\n1,37,"a, b"\n2,41,c\n'
+    assert (tmp_path / "numbered.csv").read_bytes() == 'row,âge,job\n1,37,"a, b"\n2,41,é\n'.encode()
 
 
 LINE = re.compile(r"^\|[^|]*\| `([a-z-]+ [^`]*\.(?:csv|parquet) [^`]*)` \|", re.MULTILINE)

@@ -92,7 +92,7 @@ class MissingExtraError(SelectionError, ImportError):
     """A part that needs an optional package was asked for, and the package is not installed.
 
     >>> str(MissingExtraError("plots", "plots"))
-    "plots need the extra 'plots'; in a checkout of dpselect: pip install '.[plots]'"
+    "plots: this needs the extra 'plots'; in a checkout of dpselect: pip install '.[plots]'"
     """
 
     def __init__(self, what: str, extra: str) -> None:
@@ -100,7 +100,8 @@ class MissingExtraError(SelectionError, ImportError):
         self.what, self.extra = what, extra
 
     def __str__(self) -> str:
-        return f"{self.what} need the extra {self.extra!r}; in a checkout of dpselect: pip install '.[{self.extra}]'"
+        install = f"in a checkout of dpselect: pip install '.[{self.extra}]'"
+        return f"{self.what}: this needs the extra {self.extra!r}; {install}"
 
 
 class InvalidAccountError(InvalidParameterError):

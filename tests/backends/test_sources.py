@@ -6,6 +6,7 @@ import gzip
 import os
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 from dpselect.backends.files import FileSource
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError
-from tests.backends.tables import count, write_csv, write_parquet
+from tests.backends.tables import count, gather, write_csv, write_parquet
 
 
 def refusal(source: Any) -> str:
@@ -81,7 +82,7 @@ def test_a_header_without_rows_is_a_table(tmp_path: Path) -> None:
             b"unit;value\n1;2\n",
             "at least two columns, a unit and a value, separated by commas. It looks",
         ),
-        (b"unit\tvalue\n1\t2\n", "separated by tabs. Convert it first, in Python: import duckdb; duckdb.read_csv("),
+        (b"unit\tvalue\n1\t2\n", "separated by tabs. Convert it first, in Python: import csv; csv.writer("),
         (b"unit,a,b,a\n1,2,3,4\n", "Columns 2 and 4 have the same name"),
         (b"unit\n1\n", "at least two columns"),
         (b"\n1,2\n", "at least two columns"),
@@ -166,8 +167,9 @@ def test_columns_are_told_by_exact_names(tmp_path: Path) -> None:
     with pytest.raises(InvalidDataError, match=r"^unit=3: expected the name of a column"):
         table.unit(3)
     spaced = open_table(write_csv(tmp_path / "t.csv", [], header=b'unit, value ,"a,b"\n'))
-    with pytest.raises(InvalidDataError, match="The first line has to hold the names of the columns"):
+    with pytest.raises(InvalidDataError, match="blanks around a name are part of it"):
         spaced.column("value")
+    assert spaced.column(" value ").name == " value "
     assert spaced.column("a,b").name == "a,b"
 
 
@@ -188,7 +190,12 @@ def test_units_that_cannot_be_told_apart_in_every_file(tmp_path: Path, type_: An
         (pa.int64(), [1.5], "give whole numbers"),
         (pa.string(), [1], "Column 'value' holds text: give text."),
         (pa.float64(), ["a"], "give whole numbers or numbers"),
-        (pa.float32(), [0.1], "Column 'value' holds 32-bit floating-point numbers: give whole numbers."),
+        (
+            pa.float32(),
+            [0.1],
+            "Column 'value' holds 32-bit floating-point numbers: give whole numbers. "
+            "In it 0.7 is 0.69999998...: make doubles of it first, rounded to the decimals that are meant.",
+        ),
         (pa.bool_(), [1], "give booleans"),
         (pa.date32(), ["2026-11-21"], "give dates"),
         (pa.timestamp("us"), ["a"], "This one holds times."),
@@ -212,7 +219,7 @@ def test_of_databases_only_postgresql_is_read_by_its_url(url: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("t.tsv", "duckdb.read_csv"), ("t.JSON", ".jsonl"), ("t.xlsx", "Save the sheet"), ("t.csv.gz", "Decompress it")],
+    [("t.tsv", "csv.writer("), ("t.JSON", ".jsonl"), ("t.xlsx", "Save the sheet"), ("t.csv.gz", "Decompress it")],
 )
 def test_other_formats_come_with_a_way_out(name: str, said: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"unit\tvalue\n1\t2\n")
@@ -221,10 +228,39 @@ def test_other_formats_come_with_a_way_out(name: str, said: str, tmp_path: Path)
 
 def test_the_way_out_of_another_separator_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("old.csv").write_text('unit;value\n007;"a;b, c"\n')
+    lines = [
+        '\ufeff"person";"note; long";income;"first\r\nday"',
+        '007;"a;b, c";1200;2026-11-21',
+        '8;"two\r\nlines, ""so""";;2026-11-21',
+        "#9;'plain' # no comment;1300.50;2026-11-22",
+        '10;"a\n\nb";01400;',
+        "11;short",
+    ]
+    Path("old.csv").write_bytes("\r\n".join([*lines, ""]).encode())
     hint = refusal("old.csv").partition("in Python: ")[2]
-    subprocess.run([sys.executable, "-c", hint], check=True, timeout=60)
-    assert Path("new.csv").read_text().splitlines() == ["unit,value", '007,"a;b, c"']
+    subprocess.run([sys.executable, "-W", "error", "-c", hint], check=True, timeout=60)
+    assert Path("new.csv").read_text().splitlines() == [
+        "person,note; long,income,first day",
+        '007,"a;b, c",1200,2026-11-21',
+        '8,"two lines, ""so""",,2026-11-21',
+        "#9,'plain' # no comment,1300.50,2026-11-22",
+        "10,a  b,01400,",
+        "11,short",  # left out, as every line with too few fields
+    ]
+    notes = ["a;b, c", 'two lines, "so"', "'plain' # no comment", "a  b", "x"]
+    assert count("new.csv", notes, unit="person", column="note; long") == [1, 1, 1, 1, 0]
+    assert gather("new.csv", unit="person", column="income") == [1200.0, 1300.5, 1400.0]
+    days = [date(2026, 11, 21), date(2026, 11, 22), date(2026, 11, 23)]
+    assert count("new.csv", days, unit="person", column="first day") == [2, 1, 0]
+
+
+def test_no_row_is_lost_where_a_quote_is_never_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("old.csv").write_text('unit;value\n1;"2\n3;4\n5;6\n')
+    hint = refusal("old.csv").partition("in Python: ")[2]
+    failed = subprocess.run([sys.executable, "-c", hint], check=False, capture_output=True, timeout=60)
+    assert failed.returncode == 1
+    assert b"_csv.Error" in failed.stderr
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,8 @@ def test_without_the_extra_every_chart_says_how_to_get_it(monkeypatch: pytest.Mo
     for ask in (charts.altair, small, lambda: mechanism.plot_pmf([1, 2])):
         with pytest.raises(MissingExtraError) as refusal:
             ask()
-        assert str(refusal.value) == "plots need the extra 'plots'; in a checkout of dpselect: pip install '.[plots]'"
+        said = "plots: this needs the extra 'plots'; in a checkout of dpselect: pip install '.[plots]'"
+        assert str(refusal.value) == said
         assert isinstance(refusal.value, ImportError)
         assert isinstance(refusal.value, dps.SelectionError)
     assert str(pickle.loads(pickle.dumps(refusal.value))) == str(refusal.value)

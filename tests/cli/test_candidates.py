@@ -32,7 +32,9 @@ PRIVATE = "people.csv"
         ("3,x", None, ["3", "x"]),
         ("a", None, ["a"]),
         ("a..b", None, ["a..b"]),
-        ("1.5..2", None, ["1.5..2"]),
+        ("a1..a5,..", None, ["a1..a5", ".."]),
+        ("1.5..2,1...5", CandidateKind.TEXT, ["1.5..2", "1...5"]),
+        ("1.5,2026-01-01,1-5,+7", None, ["1.5", "2026-01-01", "1-5", "+7"]),
         ("0.5,1", CandidateKind.NUMBER, [0.5, 1.0]),
         ('"Paris, Texas", Rome', None, ["Paris, Texas", "Rome"]),
         ('"say ""hi""",b', None, ['say "hi"', "b"]),
@@ -67,6 +69,46 @@ def test_read(text: str, kind: CandidateKind | None, expected: Any) -> None:
 def test_refused(text: str, kind: CandidateKind | None) -> None:
     with pytest.raises(InvalidCandidatesError, match=r"^candidates="):
         parsed(text, kind=kind, private=PRIVATE)
+
+
+ALMOST = [
+    "2026-01-01..2026-01-05",
+    "2026-01-01 .. 2026-01-05",
+    "01/02/2026..01/05/2026",
+    "1...5",
+    "1 ... 5",
+    "1\u20265",
+    "1.0..5",
+    "1...5.5",
+    "1..1e6",
+    "1..5,7",
+    "a,1..5",
+    "1,000..2,000",
+    "1..",
+    "..5",
+    f"1..{10**20}",
+]
+
+
+@pytest.mark.parametrize("text", ALMOST)
+def test_what_is_almost_a_range_is_no_text(text: str, tmp_path: Path) -> None:
+    for kinds in ((), (CandidateKind.TEXT,), (CandidateKind.DATE,), (CandidateKind.NUMBER,)):
+        with pytest.raises(InvalidCandidatesError, match=r"^candidates=.*--candidates-as text"):
+            parsed(text, fitting=kinds, private=PRIVATE)
+    with pytest.raises(InvalidCandidatesError, match=r"^groups=.*@codes\.csv:column"):
+        parsed(text, private=PRIVATE, argument="groups")
+    path = tmp_path / "names.txt"
+    path.write_text(text + "\nb\n", encoding="utf-8")
+    if "," not in text:
+        with pytest.raises(InvalidCandidatesError, match="--candidates-as text"):
+            parsed(f"@{path}", private=PRIVATE)
+    assert parsed(f"@{path}", kind=CandidateKind.TEXT, private=PRIVATE) == [text, "b"]
+
+
+def test_a_range_of_a_column_of_text_says_how_to_mean_it() -> None:
+    with pytest.raises(InvalidCandidatesError, match=r"^candidates='1\.\.2'.*--candidates-as text"):
+        parsed("1..2", fitting=(CandidateKind.TEXT,), private=PRIVATE)
+    assert parsed("1..2", fitting=(CandidateKind.TEXT,), kind=CandidateKind.TEXT, private=PRIVATE) == ["1", "2"]
 
 
 def test_long_arguments_are_not_repeated() -> None:

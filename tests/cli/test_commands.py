@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import dpselect
@@ -206,12 +207,18 @@ def test_candidates_take_the_columns_type(capsys: Captured, tmp_path: Path) -> N
     assert value(*ask(texts, "--candidates", "6,7,8")) == "7"
     assert value(*ask(texts, "--candidates", "6..8", "--candidates-as", "text")) == "7"
     assert main(ask(texts, "--candidates", "6..8")) == 2
-    assert "--candidates=<whole numbers>: expected candidates of the column's type" in capsys.readouterr().err
+    assert (
+        "--candidates='6..8': expected candidates of the column's type. The column holds text"
+        in capsys.readouterr().err
+    )
     halves = write_parquet(tmp_path / "h.parquet", [(i, 1.5) for i in range(50)])
     assert value(*ask(halves, "--candidates", "1.5,2")) == 1.5
     assert value(*ask(halves, "--candidates", "1,2")) in (1, 2)
     assert main(ask(halves, "--candidates", "1.5,x")) == 2
     assert "Say how to read them with --candidates-as" in capsys.readouterr().err
+    short = write_parquet(tmp_path / "s.parquet", [(i, 1.5) for i in range(50)], types=(None, pa.float32()))
+    assert main(ask(short, "--candidates", "1.5,2")) == 2
+    assert "holds 32-bit floating-point numbers: give whole numbers. In it 0.7 is" in capsys.readouterr().err
     lines = write_csv(tmp_path / "t.csv", [f"{i},07".encode() for i in range(50)])
     assert value(*ask(lines, "--candidates", "-1..8")) == 7
     assert value(*ask(lines, "--candidates", "06,07")) == "07"  # codes
@@ -421,3 +428,11 @@ def test_a_range_with_a_zero_too_many_has_to_be_meant(command: list[str], capsys
     status, out, err = run(capsys, *command, *MANY, "--yes", "--dry-run", *paid)
     assert (status, err) == (0, "")
     assert "out of 100,000,000 candidates" in out
+
+
+def test_an_account_is_opened_changed_and_closed_without_a_word(capsys: Captured, tmp_path: Path) -> None:
+    ledger = f"sqlite:///{tmp_path}/budget.db"
+    for words in (["open", ledger, "a", "--epsilon", "1"], ["limit", ledger, "a", "--epsilon", "2"]):
+        assert run(capsys, "ledger", *words, "--quiet") == (0, "", "")
+    status, out, err = run(capsys, "ledger", "close", ledger, "a", "--quiet", "--json")
+    assert (status, json.loads(out)["epsilon"], err) == (0, 2.0, "")

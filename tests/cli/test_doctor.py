@@ -6,6 +6,7 @@ import importlib
 import json
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -36,20 +37,49 @@ def test_for_people_each_extra_is_a_line(capsys: Captured) -> None:
     assert any("tables and ledgers on PostgreSQL" in line for line in lines)
 
 
-def test_what_is_missing_names_its_extra(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def without(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Importing `module` fails from here on, though it is installed."""
     imported = importlib.import_module
 
-    def without_psycopg(name: str) -> ModuleType:
-        if name == "psycopg":
+    def broken(name: str) -> ModuleType:
+        if name == module:
             raise ModuleNotFoundError(name)
         return imported(name)
 
-    monkeypatch.setattr(doctor_module.importlib, "import_module", without_psycopg)
+    monkeypatch.setattr(doctor_module.importlib, "import_module", broken)
+
+
+@pytest.mark.parametrize(
+    ("module", "what", "extra"),
+    [
+        ("psycopg", "tables and ledgers on PostgreSQL", "postgres"),
+        ("polars", "tables through Polars, --engine polars", "polars"),
+    ],
+)
+def test_what_is_missing_names_its_extra(
+    module: str, what: str, extra: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without(module, monkeypatch)
     status, found = findings(capsys)
-    lacking = found["tables and ledgers on PostgreSQL"]
     assert status == 0  # an extra that nobody asked for is no fault
-    assert (lacking["works"], lacking["found"]) == (False, "not installed: psycopg")
-    assert "'.[postgres]'" in lacking["remedy"]
+    assert (found[what]["works"], found[what]["found"]) == (False, f"not installed: {module}")
+    assert f"'.[{extra}]'" in found[what]["remedy"]
+
+
+def test_every_extra_is_looked_at() -> None:
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    extras = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert {each.name for each in doctor_module._EXTRAS} == set(extras) - {"all", "dev", "docs"}
+
+
+@pytest.mark.parametrize(("module", "works"), [("duckdb", False), ("pandas", True)])
+def test_libraries_for_files_and_frames_are_imported(
+    module: str, works: bool, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without(module, monkeypatch)
+    status, found = findings(capsys)
+    assert (status, found["frames and files"]["works"]) == (int(not works), works)
+    assert (module in found["frames and files"]["found"]) is not works
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,8 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
             return column
     number = " Where no column says whose row it is, number the rows: docs/choosing.md." if argument == "unit" else ""
     if not listed:
-        hint = "The first line has to hold the names of the columns; it is not shown, as it might be somebody's row."
+        hint = "The first line has to hold the names of the columns; it is not shown, as it might be somebody's row. "
+        hint += "Capitals count, and blanks around a name are part of it."
         hint += number
         raise InvalidDataError(argument, Shown(repr(name)), "a column of the data", hint)
     names = [column.name for column in columns]
@@ -112,6 +113,8 @@ def check_match(column: Column, kind: CandidateKind, *, argument: str = "candida
         raise InvalidDataError(named, Shown(repr(column.name)), expected, held)
     fitting = " or ".join(str(kind) for kind, matching in _MATCHING.items() if column.holds in matching)
     hint = f"Column {column.name!r} holds {column.holds}: give {fitting}."
+    if column.holds is Holds.SHORT_FLOATS and kind is CandidateKind.NUMBER:
+        hint += " In it 0.7 is 0.69999998...: make doubles of it first, rounded to the decimals that are meant."
     raise InvalidDataError(argument, Shown(f"<{kind}>"), f"{argument} of the column's type", hint)
 
 

@@ -17,6 +17,9 @@ from dpselect.summaries import CandidateKind, PublicCandidates
 from dpselect.summaries.texts import CONVERSIONS, INTEGER, Member, kind_of
 
 _RANGE = re.compile(r"\s*([+-]?[0-9]{1,19})\s*\.\.\s*([+-]?[0-9]{1,19})\s*")
+_ALMOST_A_RANGE = re.compile(
+    r"(?=.*[0-9])\s*([+-]?[.]?[0-9][0-9.eE/+-]*)?\s*(\.{2,}|\N{HORIZONTAL ELLIPSIS})\s*([+-]?[.]?[0-9][0-9.eE/+-]*)?\s*"
+)
 _DECIMAL = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 _TABLE = re.compile(r"@(.+\.(?:csv|parquet)):([^:/\\]+)", re.IGNORECASE | re.DOTALL)
 _LOOKS_LIKE_A_TABLE = re.compile(r".*\.(csv|tsv|parquet|jsonl|ndjson|json|xlsx)", re.IGNORECASE | re.DOTALL)
@@ -41,7 +44,8 @@ def parsed(
             ignored; or ``@codes.csv:code`` for a column of a public CSV or Parquet file.
         kind: what the members are, if it was said.
         fitting: else the kinds that the column can match, of which it is the first that all look like; if there are
-            none, integers or text. A range is one of whole numbers, whether or not the column can match it.
+            none, integers or text. A range is one of whole numbers, whether or not the column can match it; and what
+            nearly looks like one is refused unless `kind` is text, not taken for the name of a single candidate.
         private: path or glob of the table that is asked, from which nothing is listed.
         argument: what errors call them.
 
@@ -60,19 +64,40 @@ def parsed(
         return column
     listed = members(text, private=private, argument=argument)
     if isinstance(listed, range):
+        if kind is None and tuple(fitting) == (CandidateKind.TEXT,) and argument == "candidates":
+            hint = "The column holds text: to look for the whole numbers as text, say --candidates-as text."
+            raise InvalidCandidatesError(argument, _shown(text), "candidates of the column's type", hint)
         if kind in (None, CandidateKind.INTEGER):
             return listed
         # Checked as numbers first: a range too long to be counted out is refused before it is.
         PublicCandidates.given(listed)
         listed = list(map(str, listed))
+    dotted = (member for member in listed if ".." in member or "\N{HORIZONTAL ELLIPSIS}" in member)
+    if kind is not CandidateKind.TEXT and any(map(_ALMOST_A_RANGE.fullmatch, dotted)):
+        raise _almost_a_range(text, argument)
     if kind is None:
         kind = fitting[0] if len(fitting) == 1 else kind_of(listed, _NUMBERS if fitting else _UNTYPED)
+        if kind is CandidateKind.INTEGER and _are_decimals(listed):
+            kind = CandidateKind.NUMBER  # refused by the question, which knows what the column holds
     convert = CONVERSIONS[kind]
     try:
         return [convert(member) for member in listed]
     except ValueError:
         hint = "Say how to read them with --candidates-as, or correct them." if argument == "candidates" else ""
         raise InvalidCandidatesError(argument, Shown(f"<{len(listed)} texts>"), str(kind), hint) from None
+
+
+def _are_decimals(listed: Sequence[str]) -> bool:
+    return all(map(_DECIMAL.fullmatch, listed)) and not all(map(INTEGER.fullmatch, listed))
+
+
+def _almost_a_range(text: str, argument: str) -> InvalidCandidatesError:
+    hint = "A range is of whole numbers and stands alone; dates, decimals and the rest are listed, or stand in a @file."
+    if argument == "candidates":
+        hint += " If two dots are part of a text: --candidates-as text."
+    else:
+        hint += " If two dots are part of a name, name a column of a file: @codes.csv:column."
+    return InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
 
 
 def parsed_prices(text: str, *, private: str) -> range | Sequence[int | float]:

@@ -10,7 +10,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 
 from dpselect import PermuteAndFlip, __version__
@@ -58,13 +58,17 @@ def _missing_java() -> str | None:
 
 
 _EXTRAS = (
+    _Extra("polars", "tables through Polars, --engine polars", ("polars",)),
     _Extra("postgres", "tables and ledgers on PostgreSQL", ("psycopg", "ibis")),
     _Extra("spark", "tables on Spark", ("pyspark", "pandas"), _missing_java),
     _Extra("plots", "plots", ("altair", "vl_convert")),
     _Extra("sklearn", "selecting features in scikit-learn", ("sklearn",)),
     _Extra("pld", "composition by privacy loss distributions", ("dp_accounting",)),
 )
-_FRAMES = ("polars", "pandas", "duckdb", "pyarrow", "ibis")
+_FILES = ("duckdb", "pyarrow", "narwhals")
+"""What every question about a table needs."""
+_FRAMES = ("pandas", "ibis")
+"""What else tables may be held in; imported by whoever gives one, and shown where it works."""
 _PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "ibis": "ibis-framework"}
 
 
@@ -86,7 +90,7 @@ def doctor(*, as_json: Json = False) -> int:
             print(f"{'ok' if each.works else '--'}  {each.what:<{width}}  {each.found}")
             if each.remedy:
                 print(f"    {'':<{width}}  {each.remedy}")
-    return 0 if all(each.works for each in findings[:2]) else 1
+    return 0 if all(each.works for each in findings[:3]) else 1
 
 
 def _findings() -> Iterator[Finding]:
@@ -120,16 +124,21 @@ def _ledger() -> Finding:
 
 
 def _frames() -> Finding:
-    found = ", ".join(f"{name} {_version(name)}" for name in _FRAMES if _version(name))
-    return Finding(what="frames and files", works=True, found=found)
+    what = "frames and files"
+    missing = [name for name in _FILES if not _imports(name)]
+    if missing:
+        python = os.path.basename(sys.executable)
+        remedy = f"in a checkout of dpselect: {python} -m pip install ."
+        return Finding(what=what, works=False, found=f"not installed: {', '.join(missing)}", remedy=remedy)
+    found = [*_FILES, *(name for name in _FRAMES if _version(name) and _imports(name))]
+    return Finding(what=what, works=True, found=_versions(found))
 
 
 def _of_extra(extra: _Extra) -> Finding:
     missing = [_PACKAGES.get(name, name) for name in extra.modules if not _imports(name)]
     lack = f"not installed: {', '.join(missing)}" if missing else extra.more()
     if lack is None:
-        versions = ", ".join(f"{_PACKAGES.get(name, name)} {_version(name)}" for name in extra.modules)
-        return Finding(what=extra.what, works=True, found=versions)
+        return Finding(what=extra.what, works=True, found=_versions(extra.modules))
     python = os.path.basename(sys.executable)
     remedy = f"in a checkout of dpselect: {python} -m pip install '.[{extra.name}]'" if missing else ""
     return Finding(what=extra.what, works=False, found=lack, remedy=remedy)
@@ -142,6 +151,10 @@ def _imports(name: str) -> bool:
     except Exception:  # noqa: BLE001 - whatever it raises, it does not work
         return False
     return True
+
+
+def _versions(names: Iterable[str]) -> str:
+    return ", ".join(f"{_PACKAGES.get(name, name)} {_version(name)}" for name in names)
 
 
 def _version(name: str) -> str:

@@ -336,7 +336,9 @@ def test_without_the_extra(
     status, out, err = run(capsys, "--scores", PUBLIC if not refused else "gone.txt", "--plot", str(path))
     if refused:
         assert (status, out) == (2, "")
-        assert err == "dpselect: plots need the extra 'plots'; in a checkout of dpselect: pip install '.[plots]'\n"
+        assert (
+            err == "dpselect: plots: this needs the extra 'plots'; in a checkout of dpselect: pip install '.[plots]'\n"
+        )
     else:
         assert (status, err) == (0, "")
     assert path.exists() is not refused

@@ -40,7 +40,8 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
     if b"\0" in content or b"\r" in content:
         raise InvalidDataError("source", shown, "a text file with line breaks of the form \\n or \\r\\n")
     expected = "a first line in UTF-8 with the names of the columns, separated by commas"
-    with InOurWords(lambda _: InvalidDataError("source", shown, expected), csv.Error, ValueError):
+    hint = _hint_for_separator(content) or "Line breaks inside quotes are taken out first: docs/tables.md, CSV."
+    with InOurWords(lambda _: InvalidDataError("source", shown, expected, hint), csv.Error, ValueError):
         (names,) = csv.reader([content.decode()], strict=True)
     if len(names) < 2:
         expected = "at least two columns, a unit and a value, separated by commas"
@@ -66,9 +67,16 @@ def _hint_for_separator(header: bytes) -> str:
 
 
 def convert_hint(separator: str) -> str:
-    """How a file with another separator is made one with commas, in one line of Python."""
-    call = f"duckdb.read_csv('old.csv', sep={separator!r}, all_varchar=True).write_csv('new.csv')"
-    return f"Convert it first, in Python: import duckdb; {call}"
+    """How a file with another separator is made one with commas, in one line of Python.
+
+    Not by a reader that looks at the rows to find out more: one person's ``#`` would make comments of what others
+    wrote. And all stays text. Line breaks inside fields become blanks, as each line is read by itself.
+    """
+    old = "open('old.csv', newline='', encoding='utf-8-sig')"
+    new = "open('new.csv', 'w', newline='', encoding='utf-8')"
+    fields = "[' '.join(field.splitlines()) for field in row]"
+    each = f"for row in csv.reader({old}, delimiter={separator!r}, strict=True)"
+    return f"Convert it first, in Python: import csv; csv.writer({new}).writerows({fields} {each})"
 
 
 def rows(path: str, places: Sequence[int], *, width: int, advance: Callable[[int], None]) -> Iterator[RecordBatch]:

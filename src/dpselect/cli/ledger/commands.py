@@ -6,7 +6,7 @@ from cyclopts import App
 
 from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.ledger.output import show_accounts, show_history, show_verified
-from dpselect.cli.options import Exact, Json, exact
+from dpselect.cli.options import Exact, Flag, Json, exact
 from dpselect.privacy import Neighbours
 
 ledger_app = App(
@@ -31,6 +31,7 @@ def open_account(
     set_aside: Exact = "0",
     unit: str | None = None,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    quiet: Flag = False,
     as_json: Json = False,
 ) -> None:
     """Promise that all answers charged to a new account stay within epsilon.
@@ -49,6 +50,7 @@ def open_account(
         set_aside: How much of delta is kept for mechanisms that have a delta of their own.
         unit: Column that says who is protected. Default: that of the first answer.
         neighbours: replace-one if how many units there are is public.
+        quiet: Print nothing if it worked.
         as_json: Print a JSON object instead of a table.
     """
     from dpselect.ledger import Ledger
@@ -62,7 +64,8 @@ def open_account(
             unit=unit,
             neighbours=neighbours,
         )
-    show_accounts([account_opened], as_json=as_json)
+    if as_json or not quiet:
+        show_accounts([account_opened], as_json=as_json)
 
 
 @ledger_app.command
@@ -98,36 +101,40 @@ def history(ledger: str, account: str, /, *, as_json: Json = False) -> None:
 
 
 @ledger_app.command
-def limit(ledger: str, account: str, /, *, epsilon: Exact, as_json: Json = False) -> None:
+def limit(ledger: str, account: str, /, *, epsilon: Exact, quiet: Flag = False, as_json: Json = False) -> None:
     """Raise or lower the limit of an account; the change is an entry of its own.
 
     Args:
         ledger: The ledger.
         account: Name of the account.
         epsilon: The new limit, a decimal or a fraction such as 1/3; at least what is spent.
+        quiet: Print nothing if it worked.
         as_json: Print a JSON object instead of a table.
     """
     from dpselect.ledger import Ledger
 
     with Ledger(ledger) as opened:
         changed = opened.set_limit(account, epsilon=exact(epsilon, "epsilon"))
-    show_accounts([changed], as_json=as_json)
+    if as_json or not quiet:
+        show_accounts([changed], as_json=as_json)
 
 
 @ledger_app.command
-def close(ledger: str, account: str, /, *, as_json: Json = False) -> None:
+def close(ledger: str, account: str, /, *, quiet: Flag = False, as_json: Json = False) -> None:
     """Let nothing more be charged to an account, for good.
 
     Args:
         ledger: The ledger.
         account: Name of the account.
+        quiet: Print nothing if it worked.
         as_json: Print a JSON object instead of a table.
     """
     from dpselect.ledger import Ledger
 
     with Ledger(ledger) as opened:
         closed = opened.close(account)
-    show_accounts([closed], as_json=as_json)
+    if as_json or not quiet:
+        show_accounts([closed], as_json=as_json)
 
 
 @ledger_app.command(name="verify")
