@@ -78,6 +78,20 @@ def test_columns_that_nobody_asks_about_do_not_matter(tmp_path: Path, engine: st
             counts(tmp_path / "t.parquet", engine, name, ["x"])
 
 
+def test_decimals_of_many_digits_that_nobody_asks_about_do_not_matter(tmp_path: Path, engine: str) -> None:
+    long = pa.array([Decimal("1.50"), Decimal(10**50)], pa.decimal256(60, 2))
+    rows = pa.table({"unit": ["a", "b"], "value": ["x", "y"], "number": [1, 2], "long": long})
+    pq.write_table(rows, tmp_path / "t.parquet")
+    assert counts(tmp_path / "t.parquet", engine, "value", ["x", "y"]) == [1, 1]
+    assert counts(tmp_path / "t.parquet", engine, "number", [1, 2], unit="value") == [1, 1]
+    if engine == "duckdb":
+        assert counts(tmp_path / "t.parquet", engine, "long", [1.5]) == [1]
+    else:
+        for asked in ({"column": "long"}, {"column": "number", "unit": "long"}):
+            with pytest.raises(InvalidDataError, match="This one holds decimal numbers of a width that this engine"):
+                counts(tmp_path / "t.parquet", engine, candidates=[1], **asked)
+
+
 TYPES = [
     (pa.int8(), [1, -1]),
     (pa.uint32(), [2**32 - 1, 1]),

@@ -20,6 +20,9 @@ from dpselect.backends.lazy.schema import columns_of
 from dpselect.backends.rows.matching import MISSING
 from dpselect.summaries import CandidateKind, PublicCandidates
 
+_MOST_DIGITS = 38
+"""A file may have decimals with more; their type can be read, their values cannot."""
+
 _WHOLE_NUMBER = r"^(-?[0-9]+)(?:\.0*)?$"
 
 
@@ -43,10 +46,14 @@ class PolarsFrame:
     @classmethod
     def of(cls, frame: Any) -> PolarsFrame:
         """Read the schema of `frame`."""
+        import polars as pl
+
         with reading(cls.shown):
             schema = frame.collect_schema()
-            columns = columns_of(frame, schema.names(), cls.shown, unlike=lambda name: _held_otherwise(schema[name]))
-            return cls(frame, columns)
+            unlike = {name: _held_otherwise(type_) for name, type_ in schema.items()}
+            # Without rows, and without what narwhals cannot say.
+            known = pl.LazyFrame(schema={name: schema[name] for name, held in unlike.items() if held is None})
+            return cls(frame, columns_of(known, schema.names(), cls.shown, unlike=unlike.get))
 
     def question(self) -> PolarsFrame:
         """Itself: it keeps nothing of a question."""
@@ -87,6 +94,8 @@ def _held_otherwise(type_: Any) -> Holds | None:
 
     if type_ == pl.Null:
         return Holds.NOTHING
+    if type_ == pl.Decimal and type_.precision is not None and type_.precision > _MOST_DIGITS:
+        return Holds.WIDE_DECIMALS
     return Holds.SHORT_FLOATS if type_ == pl.Float16 else None
 
 
