@@ -20,6 +20,7 @@ from dpselect.backends.lazy.schema import columns_of
 from dpselect.backends.rows.matching import MISSING
 from dpselect.summaries import CandidateKind, PublicCandidates
 
+_SHOWN = "<Polars LazyFrame>"
 _MOST_DIGITS = 38
 """A file may have decimals with more; their type can be read, their values cannot."""
 
@@ -33,27 +34,28 @@ class PolarsFrame:
     Attributes:
         frame: the lazy frame.
         columns: from its schema.
+        shown: how errors and ``repr`` speak of it.
         valid: the same rows where text is asked for, if `frame` could stumble over one that is not UTF-8; else None.
     """
 
     frame: Any
     columns: tuple[Column, ...]
+    shown: str = _SHOWN
     valid: Any = None
     counts_distinct = True
     in_filters = EVERY_KIND
-    shown = "<Polars LazyFrame>"
 
     @classmethod
-    def of(cls, frame: Any) -> PolarsFrame:
+    def of(cls, frame: Any, shown: str = _SHOWN) -> PolarsFrame:
         """Read the schema of `frame`."""
         import polars as pl
 
-        with reading(cls.shown):
+        with reading(shown):
             schema = frame.collect_schema()
             unlike = {name: _held_otherwise(type_) for name, type_ in schema.items()}
             # Without rows, and without what narwhals cannot say.
             known = pl.LazyFrame(schema={name: schema[name] for name, held in unlike.items() if held is None})
-            return cls(frame, columns_of(known, schema.names(), cls.shown, unlike=unlike.get))
+            return cls(frame, columns_of(known, schema.names(), shown, unlike=unlike.get), shown)
 
     def question(self) -> PolarsFrame:
         """Itself: it keeps nothing of a question."""
