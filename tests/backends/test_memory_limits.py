@@ -37,9 +37,7 @@ def test_files(tmp_path: Path, options: dict[str, Any]) -> None:
             limited(path, **options)
 
 
-@pytest.mark.parametrize(
-    "make", [engines.polars_lazy, engines.spark_frame]
-)
+@pytest.mark.parametrize("make", [engines.polars_lazy, engines.spark_frame])
 def test_lazy_frames(make: Callable[[pa.Table], Any]) -> None:
     with pytest.raises(dps.InvalidParameterError, match=REFUSED):
         limited(make(ROWS))
