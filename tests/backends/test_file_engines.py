@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import dpselect as dps
 from dpselect.backends.opening import ENGINES, open_table
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from dpselect.summaries import PublicCandidates
@@ -76,6 +77,32 @@ def test_columns_that_nobody_asks_about_do_not_matter(tmp_path: Path, engine: st
     for name in ("time", "list"):
         with pytest.raises(InvalidDataError, match="This one holds"):
             counts(tmp_path / "t.parquet", engine, name, ["x"])
+
+
+def test_decimals_of_many_digits_that_nobody_asks_about_do_not_matter(tmp_path: Path, engine: str) -> None:
+    long = pa.array([Decimal("1.50"), Decimal(10**50)], pa.decimal256(60, 2))
+    rows = pa.table({"unit": ["a", "b"], "value": ["x", "y"], "number": [1, 2], "long": long})
+    pq.write_table(rows, tmp_path / "t.parquet")
+    assert counts(tmp_path / "t.parquet", engine, "value", ["x", "y"]) == [1, 1]
+    assert counts(tmp_path / "t.parquet", engine, "number", [1, 2], unit="value") == [1, 1]
+    if engine == "duckdb":
+        assert counts(tmp_path / "t.parquet", engine, "long", [1.5]) == [1]
+    else:
+        for asked in ({"column": "long"}, {"column": "number", "unit": "long"}):
+            with pytest.raises(InvalidDataError, match="This one holds decimal numbers of a width that this engine"):
+                counts(tmp_path / "t.parquet", engine, candidates=[1], **asked)
+
+
+def test_a_damaged_file_is_named(tmp_path: Path, engine: str) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"unit": range(1000), "value": range(1000)}), path, use_dictionary=False)
+    content = path.read_bytes()
+    path.write_bytes(content[:4] + b"\xff" * 100 + content[104:])  # the header of the first page
+    with pytest.raises(
+        InvalidDataError, match=r"^source='[^']*t\.parquet': expected a (file|table) that can be read to its end"
+    ):
+        counts(path, engine, "value", [1, 2])
+    assert repr(dps.Dataset(path, unit="unit", engine=engine)).startswith(f"Dataset({str(path)!r}")
 
 
 TYPES = [

@@ -68,7 +68,7 @@ def test_only_a_server_takes_the_name_of_a_table() -> None:
 
 def test_a_table_without_columns_and_one_without_the_column(placed: tuple[str, str]) -> None:
     execute(placed[0], "CREATE TABLE IF NOT EXISTS bare ()")
-    with pytest.raises(InvalidDataError, match="a table with columns that this user may read"):
+    with pytest.raises(InvalidDataError, match="table='bare': expected a table with columns"):
         open_table(placed[0], table="bare")
     with pytest.raises(InvalidDataError, match="Did you mean 'value'"):
         open_table(placed[0], table=placed[1]).column("Value")
@@ -99,9 +99,24 @@ def test_a_connection_that_breaks_half_way(placed: tuple[str, str], monkeypatch:
     threading.Timer(0.7, lambda: execute(placed[0], cut)).start()
     with pytest.raises(TableUnavailableError, match="the connection broke before the answer was there") as caught:
         asked(table)
+    assert str(caught.value).startswith("table at postgresql://postgres@/postgres: the connection broke before")
     assert "secret" not in repr(caught.value)
     monkeypatch.undo()
     assert asked(table) == [2, 1]  # asked again, on another connection
+
+
+def test_a_connection_that_breaks_while_the_columns_are_looked_up(
+    placed: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(connection: psycopg.Connection, source: str, shown: str) -> None:
+        connection.close()
+        connection.execute(f"SELECT * FROM {source}")
+
+    monkeypatch.setattr(postgres, "columns_of_table", broken)
+    with pytest.raises(TableUnavailableError) as caught:
+        open_table(placed[0], table=placed[1])
+    expected = "table at postgresql://postgres@/postgres: the connection broke before the answer was there."
+    assert str(caught.value) == f"{expected} Nothing was charged: ask again"
 
 
 def _slowly(read: tuple[str, str]) -> tuple[str, str]:

@@ -36,6 +36,10 @@ SAID: list[tuple[list[str], str]] = [
     (["median", *AGES, *STEP, "--engine", "dask"], '"dask" for --engine. Choose from: "duckdb", "polars", "spark".'),
     (["median", *AGES, *STEP, "--engine", "spark"], "--engine='spark': expected 'duckdb'"),
     (["median", *AGES, *STEP, "--memory-limit", "lots"], "--memory-limit='lots': expected text such as"),
+    (
+        ["median", "postgresql:///", *AGES[1:], *STEP, "--table", "t", "--memory-limit", "1GiB"],
+        "--memory-limit=<1073741824 bytes>: expected nothing",
+    ),
     (["median", *AGES, *STEP, "--table", "people"], "--table='people': expected no table"),
     (["quantiles", AGES[0], "age", "a;b", *AGES[2:], *STEP], "LEVELS='a;b': expected numbers with commas"),
     (["density", *AGES, *BOUNDS, "--bins", "3", "--units", "9"], "expected nothing with --method counts. It is for"),

@@ -27,6 +27,8 @@ class Holds(StrEnum):
     TIMES = "times"
     BYTES = "bytes"
     NESTED = "nested values"
+    OTHER = "values of a type that no question can be about"
+    WIDE_DECIMALS = "decimal numbers of a width that this engine cannot read"
 
 
 _MATCHING: dict[CandidateKind, frozenset[Holds]] = {
@@ -86,7 +88,7 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
 
 def check_unit(column: Column) -> None:
     """Refuse a column whose values cannot be told apart in every file alike."""
-    if column.holds in (Holds.NESTED, Holds.TIMES):
+    if column.holds in (Holds.NESTED, Holds.OTHER, Holds.WIDE_DECIMALS, Holds.TIMES):
         expected = "a column of identifiers: numbers, text, bytes or dates"
         raise InvalidDataError("unit", Shown(repr(column.name)), expected, f"This one holds {column.holds}.")
 

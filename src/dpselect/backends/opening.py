@@ -11,7 +11,7 @@ from dpselect.backends.failures import cut_off
 from dpselect.backends.files import FileSource
 from dpselect.backends.files.formats import Format
 from dpselect.backends.frames import frame_source
-from dpselect.backends.lazy import lazy_table, postgres_table, postgres_table_name
+from dpselect.backends.lazy import LazyTable, lazy_table, postgres_table, postgres_table_name
 from dpselect.backends.lazy.scanning import scanned_parquet
 from dpselect.backends.rows import StreamTable
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe, typed
@@ -34,12 +34,12 @@ def open_table(
             server, ``postgresql://...``.
         table: which table of the server; nothing for other sources.
         engine: what reads files, of `ENGINES`; nothing for other sources.
-        memory_limit: bytes that may be used here before rows spill to disk; None: most of the machine's. Engines that
-            hold their own rows have limits of their own.
+        memory_limit: bytes that may be used here before rows spill to disk; None: most of the machine's. Nothing for
+            engines that hold their own rows, and have limits of their own.
 
     Raises:
         InvalidDataError: no such table, or nothing that a table can be read from.
-        InvalidParameterError: no such engine, or not for this source.
+        InvalidParameterError: no such engine, or not for this source; a `memory_limit` that it would not keep.
         TableUnavailableError: the server cannot be reached.
         MissingExtraError: the extra that the source needs is not installed.
     """
@@ -48,6 +48,7 @@ def open_table(
         expected = f"one of {', '.join(map(repr, ENGINES))}, for files only"
         raise InvalidParameterError("engine", typed(engine), expected)
     if is_server:
+        _check_unlimited(memory_limit)
         return postgres_table(str(source), _checked_name(table))
     if is_path and (scheme := _SCHEME.match(str(source))) and not os.path.exists(str(source)):
         expected = "the path of a file, or a URL postgresql://user@host/database"
@@ -61,6 +62,8 @@ def open_table(
         return _of_files(files, engine, memory_limit)
     lazy = lazy_table(source, memory_limit=memory_limit)
     if lazy is not None:
+        if isinstance(lazy, LazyTable):
+            _check_unlimited(memory_limit)
         return lazy
     frame = frame_source(source)
     if frame is not None:
@@ -101,4 +104,13 @@ def _of_files(files: FileSource, engine: object, memory_limit: int | None) -> Ta
     if files.format is not Format.PARQUET:
         hint = "Only Parquet says which types its columns have; another engine would guess them from the rows."
         raise InvalidParameterError("engine", typed(engine), "'duckdb' for files that are not Parquet", hint)
+    _check_unlimited(memory_limit)
     return scanned_parquet(files, files.paths, str(engine))
+
+
+def _check_unlimited(memory_limit: int | None) -> None:
+    """Refuse a limit for an engine that would not keep it."""
+    if memory_limit is not None:
+        expected = "nothing, as Polars, Spark and servers hold their own rows and have limits of their own"
+        hint = "It is for files that DuckDB reads, frames in memory and relations of DuckDB."
+        raise InvalidParameterError("memory_limit", Shown(f"<{memory_limit} bytes>"), expected, hint)

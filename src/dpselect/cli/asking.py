@@ -43,7 +43,7 @@ class Asked:
     """What reads the file; the last two read Parquet only. Default: duckdb."""
 
     memory_limit: str | None = None
-    """Most memory for reading, such as 2GiB; what does not fit goes to a temporary folder."""
+    """Most memory for reading, such as 2GiB; what does not fit goes to a temporary folder. With DuckDB only."""
 
     ledger: str | None = None
     """Ledger that the answer is charged to before it is drawn, such as sqlite:///budget.db."""

@@ -38,7 +38,8 @@ class Dataset(Questions[Release]):
         engine: what reads files: ``"duckdb"`` all of them, ``"polars"`` and ``"spark"`` Parquet only. None: DuckDB.
         progress: called now and then during long scans with the fraction read, from 0 to 1.
         memory_limit: such as ``"2GiB"``, or a number of bytes: what may be used for grouping rows before they go to a
-            temporary folder on disk. By default most of the machine's memory.
+            temporary folder on disk. By default most of the machine's memory. Nothing where Polars, Spark or a server
+            holds the rows: they have limits of their own.
         ledger: a `dpselect.Ledger` or its URL. Goes together with `account`.
         account: name of the account that all releases are charged to; it has to protect the same unit, under the
             same relation.
@@ -53,7 +54,7 @@ class Dataset(Questions[Release]):
 
     Raises:
         InvalidParameterError: only one of `ledger` and `account`, no such `neighbours` or `engine`, or a `memory_limit`
-            that is no size of memory.
+            that is no size of memory, or that would not be kept.
         TableUnavailableError: the server cannot be reached, now or when a question is asked.
         InvalidDataError: no such table or column, or a file is not what its name says. No error ever depends on,
             or quotes, a row.

@@ -10,10 +10,12 @@ from contextlib import nullcontext, suppress
 from importlib import import_module
 from typing import Any
 
+from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Table
 from dpselect.backends.lazy.duckdb_relation import DuckDBRelation
 from dpselect.backends.lazy.extras import ibis
-from dpselect.backends.lazy.postgres import PostgresTable, described_columns
+from dpselect.backends.lazy.postgres import PostgresTable
+from dpselect.backends.lazy.postgres_columns import columns_of_query
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.spark_frame import SparkFrame
 from dpselect.backends.lazy.table import LazyTable
@@ -45,9 +47,14 @@ def ibis_table(table: Any, *, memory_limit: int | None = None) -> Table:
         return LazyTable(SparkFrame.of(frame))
     if backend.name == "postgres":
         with reading(shown):
-            source = f"({ibis().to_sql(table, dialect='postgres', pretty=False)}) AS asked"
-            columns = described_columns(table, shown)
-        return LazyTable(PostgresTable(lambda: nullcontext(backend), source, shown, columns))
+            # Left out, as Ibis makes text of JSON, and reads shapes by functions that most servers do not have.
+            types = table.schema()
+            nested = [Column(name, Holds.NESTED) for name in types if types[name].is_json()]
+            shapes = [Column(name, Holds.OTHER) for name in types if types[name].is_geospatial()]
+            rest = table.drop(*(column.name for column in (*nested, *shapes)))
+            source = f"({ibis().to_sql(rest, dialect='postgres', pretty=False)}) AS asked"
+            columns = (*columns_of_query(backend.con, source, rest.columns, shown), *nested, *shapes)
+        return LazyTable(PostgresTable(lambda: nullcontext(backend), shown, source, shown, columns))
     expected = "a table on PostgreSQL, Spark or DuckDB"
     hint = "Write the columns that are asked about to Parquet and give that."
     raise InvalidDataError("source", Shown(f"<Ibis table on {backend.name}>"), expected, hint)

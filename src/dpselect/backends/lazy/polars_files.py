@@ -6,6 +6,7 @@ Polars gives up on the first text that is not UTF-8, and whether a question is a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -27,10 +28,10 @@ def polars_files(files: Source, paths: Sequence[str]) -> PolarsFrame:
 
     with reading(files.shown):
         scanned = pl.scan_parquet(list(paths), glob=False, hive_partitioning=False)
-    found = PolarsFrame.of(scanned)
+    found = PolarsFrame.of(scanned, files.shown)
     if all(column.holds is not Holds.TEXT for column in files.columns):
         return found
-    return PolarsFrame(found.frame, found.columns, _streamed(files))
+    return replace(found, valid=_streamed(files))
 
 
 def _streamed(files: Source) -> Any:

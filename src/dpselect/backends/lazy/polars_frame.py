@@ -20,6 +20,10 @@ from dpselect.backends.lazy.schema import columns_of
 from dpselect.backends.rows.matching import MISSING
 from dpselect.summaries import CandidateKind, PublicCandidates
 
+_SHOWN = "<Polars LazyFrame>"
+_MOST_DIGITS = 38
+"""A file may have decimals with more; their type can be read, their values cannot."""
+
 _WHOLE_NUMBER = r"^(-?[0-9]+)(?:\.0*)?$"
 
 
@@ -30,23 +34,28 @@ class PolarsFrame:
     Attributes:
         frame: the lazy frame.
         columns: from its schema.
+        shown: how errors and ``repr`` speak of it.
         valid: the same rows where text is asked for, if `frame` could stumble over one that is not UTF-8; else None.
     """
 
     frame: Any
     columns: tuple[Column, ...]
+    shown: str = _SHOWN
     valid: Any = None
     counts_distinct = True
     in_filters = EVERY_KIND
-    shown = "<Polars LazyFrame>"
 
     @classmethod
-    def of(cls, frame: Any) -> PolarsFrame:
+    def of(cls, frame: Any, shown: str = _SHOWN) -> PolarsFrame:
         """Read the schema of `frame`."""
-        with reading(cls.shown):
+        import polars as pl
+
+        with reading(shown):
             schema = frame.collect_schema()
-            columns = columns_of(frame, schema.names(), cls.shown, unlike=lambda name: _held_otherwise(schema[name]))
-            return cls(frame, columns)
+            unlike = {name: _held_otherwise(type_) for name, type_ in schema.items()}
+            # Without rows, and without what narwhals cannot say.
+            known = pl.LazyFrame(schema={name: schema[name] for name, held in unlike.items() if held is None})
+            return cls(frame, columns_of(known, schema.names(), shown, unlike=unlike.get), shown)
 
     def question(self) -> PolarsFrame:
         """Itself: it keeps nothing of a question."""
@@ -87,6 +96,8 @@ def _held_otherwise(type_: Any) -> Holds | None:
 
     if type_ == pl.Null:
         return Holds.NOTHING
+    if type_ == pl.Decimal and type_.precision is not None and type_.precision > _MOST_DIGITS:
+        return Holds.WIDE_DECIMALS
     return Holds.SHORT_FLOATS if type_ == pl.Float16 else None
 
 

@@ -15,14 +15,14 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from dpselect.backends.columns import Column, Holds
+from dpselect.backends.columns import Column
 from dpselect.backends.failures import InOurWords
 from dpselect.backends.lazy.asked import EVERY_KIND, Asked, Frame
 from dpselect.backends.lazy.extras import ibis
 from dpselect.backends.lazy.matched import plain
+from dpselect.backends.lazy.postgres_columns import columns_of_table
 from dpselect.backends.lazy.postgres_rules import TYPES, expression, quoted
 from dpselect.backends.lazy.reading import unanswered
-from dpselect.backends.lazy.schema import check_names, holds
 from dpselect.backends.rows.arrow import pa
 from dpselect.errors import InvalidDataError, MissingExtraError, SelectionError, Shown, TableUnavailableError
 from dpselect.server_urls import without_password
@@ -32,6 +32,7 @@ Connect = Callable[[], Any]
 """Makes a context that gives an Ibis backend, and leaves nothing behind."""
 
 _CHUNK = 100_000
+_BROKE = "the connection broke before the answer was there. Nothing was charged: ask again"
 _OPTIONS = "-c default_transaction_read_only=on -c standard_conforming_strings=on -c enable_nestloop=off"
 """The last: of subqueries the planner knows no sizes, and nested loops are what a wrong guess makes endless."""
 
@@ -42,12 +43,14 @@ class PostgresTable:
 
     Attributes:
         connect: how to get there.
+        server: the URL without password, or what else says where it is.
         source: SQL that may stand after ``FROM``.
-        shown: the URL without password.
+        shown: how errors and ``repr`` speak of it.
         columns: as the server describes them.
     """
 
     connect: Connect
+    server: str
     source: str
     shown: str
     columns: tuple[Column, ...]
@@ -62,18 +65,18 @@ class PostgresTable:
 
             def not_there(error: BaseException) -> SelectionError:
                 if backend.con.closed:
-                    return TableUnavailableError(server, "the connection broke")
+                    return TableUnavailableError(server, _BROKE)
                 expected = "a table with columns that this user may read"
                 hint = "Give its name, or schema.name, with the capitals it was created with."
                 return InvalidDataError("table", Shown(repr(name)), expected, hint)
 
             with InOurWords(not_there):
-                described = backend.table(table, database=schema or None)
                 source = f"{quoted(schema)}.{quoted(table)}" if schema else quoted(table)
                 ((readable,),) = backend.con.execute("SELECT has_any_column_privilege(%s, 'SELECT')", [source])
                 if not readable:
                     raise PermissionError
-            return cls(connect, source, shown, described_columns(described, shown))
+                columns = columns_of_table(backend.con, source, shown)
+            return cls(connect, server, source, shown, columns)
 
     def question(self) -> PostgresQuestion:
         """Begin a question."""
@@ -124,7 +127,7 @@ class PostgresQuestion:
         """The rows of `frame` as an Arrow table."""
         query = ibis().to_sql(frame.to_native(), dialect="postgres", pretty=False).replace("%", "%%")
         parts = ", ".join(f"{quoted(name)} AS ({sql})" for name, sql in self.parts.items())
-        with self.table.connect() as backend, _answering(backend, self.table.shown):
+        with self.table.connect() as backend, _answering(backend, self.table):
             return _answer(backend, f"WITH {parts} SELECT * FROM ({query}) AS answer", self.lists)
 
 
@@ -146,19 +149,6 @@ def _arrow(name: str, cells: Any) -> Any:
     if name == "kept":
         return pa.array(np.frombuffer(cells, np.float64) if cells else np.empty(0))
     return pa.array([str(int(cell)) for cell in cells]) if name == "number" else pa.array(cells)
-
-
-def described_columns(table: Any, shown: str) -> tuple[Column, ...]:
-    """The columns of an Ibis table on a server; capitals tell names apart."""
-    check_names(table.columns, shown)
-    narwhals = nw.from_native(table).collect_schema()
-    types = table.schema()
-
-    def held(name: str) -> Holds:
-        type_ = types[name]
-        return Holds.TEXT if type_.is_uuid() or type_.is_inet() or type_.is_macaddr() else holds(narwhals[name])
-
-    return tuple(Column(name, held(name)) for name in table.columns)
 
 
 def table_name(url: str, name: str) -> str:
@@ -194,13 +184,12 @@ def _unreachable(error: BaseException, shown: str) -> SelectionError:
     return TableUnavailableError(shown, "the server cannot be reached, or does not let this user in")
 
 
-def _answering(backend: Any, shown: str) -> InOurWords:
+def _answering(backend: Any, table: PostgresTable) -> InOurWords:
     """As `reading`, where it may also be the connection that breaks."""
 
     def said(error: BaseException) -> SelectionError:
         if backend.con.closed:
-            problem = "the connection broke before the answer was there. Nothing was charged: ask again"
-            return TableUnavailableError(shown, problem)
-        return unanswered(error, shown)
+            return TableUnavailableError(table.server, _BROKE)
+        return unanswered(error, table.shown)
 
     return InOurWords(said)

@@ -92,7 +92,9 @@ def _number(cell: str, holds: Holds) -> str:
             f"CASE WHEN {cell} = 'NaN' THEN NULL WHEN {cell} > {_LARGEST!r} THEN 'Infinity'"
             f" WHEN {cell} < -{_LARGEST!r} THEN '-Infinity' WHEN abs({cell}) < {_SMALLEST} THEN 0.0 ELSE {double} END"
         )
-    return f"CASE WHEN {cell} <> 'NaN' THEN {double} END" if holds in _FLOATS else double
+    if holds in _FLOATS:
+        return f"CASE WHEN {cell} <> 'NaN' THEN {double} END"
+    return f"CAST(CAST({cell} AS bigint) AS double precision)"  # an oid is no number before
 
 
 def _amount(column: Column, scale: Fraction, lower: int, upper: int) -> str:

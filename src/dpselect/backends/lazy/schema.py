@@ -69,4 +69,5 @@ def holds(type_: Any) -> Holds:
     >>> str(holds(nw.Int16())), str(holds(nw.List(nw.Int16())))
     ('whole numbers', 'nested values')
     """
-    return next((held for kind, held in _TYPES.items() if type_ == kind), Holds.NESTED)
+    unknown = Holds.NESTED if type_.is_nested() else Holds.OTHER
+    return next((held for kind, held in _TYPES.items() if type_ == kind), unknown)

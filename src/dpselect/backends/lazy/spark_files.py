@@ -73,7 +73,12 @@ def spark_files(files: Source, paths: Sequence[str]) -> SparkFrame:
     if read != {re.sub(r"^file:/+", "file:///", each) for each in named}:
         raise _refused("Spark would read other files than these: their names have a meaning of their own to it.")
     known = {column.name: column for column in SparkFrame.of(frame).columns}
-    return SparkFrame(frame, tuple(known.get(column.name, column) for column in files.columns))
+    columns = tuple(known.get(column.name) or _unread(column) for column in files.columns)
+    return SparkFrame(frame, columns, files.shown)
+
+
+def _unread(column: Column) -> Column:
+    return Column(column.name, Holds.WIDE_DECIMALS) if column.holds is Holds.DECIMALS else column
 
 
 def _types_of(columns: Sequence[Column], paths: Sequence[str], shown: str) -> Mapping[str, str]:

@@ -35,20 +35,21 @@ class SparkFrame:
     Attributes:
         frame: the data frame.
         columns: from its schema.
+        shown: how errors and ``repr`` speak of it.
     """
 
     frame: Any
     columns: tuple[Column, ...]
+    shown: str = SHOWN
     counts_distinct = False
     in_filters = EVERY_KIND - {CandidateKind.DATE}  # PySpark cannot write dates before the year 1000
-    shown = SHOWN
 
     @classmethod
     def of(cls, frame: Any) -> SparkFrame:
         """Read the schema of `frame`."""
-        with reading(cls.shown):
+        with reading(SHOWN):
             empty = {name: Holds.NOTHING for name, type_ in frame.dtypes if type_ == "void"}
-            return cls(frame, columns_of(frame, frame.columns, cls.shown, unlike=empty.get))
+            return cls(frame, columns_of(frame, frame.columns, SHOWN, unlike=empty.get))
 
     def question(self) -> SparkFrame:
         """Itself: it keeps nothing of a question."""
