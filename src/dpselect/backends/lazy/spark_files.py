@@ -113,7 +113,7 @@ def _session() -> Any:
 
 @contextmanager
 def _workers_like_us() -> Generator[None]:
-    """A session that starts here has workers of this very Python, unless somebody said which: the path knows another."""
+    """A session that starts here has workers of this Python, unless somebody said which; the path may know another."""
     if "PYSPARK_PYTHON" in os.environ:
         yield
         return
