@@ -6,10 +6,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from typing import TypeVar
 
 from benchmarks.line import Line, readable
 from benchmarks.results import read
+
+Key = TypeVar("Key")
 
 VERDICTS = {True: "reached", False: "**short**", None: ""}
 
@@ -23,18 +27,17 @@ def main() -> None:
 
 
 def summary(lines: Iterable[Line], machine: dict[str, str]) -> str:
-    """One row for each thing that had to be reached: from its best case to its worst."""
+    """One row for each thing and what it had to reach: its worst case and its best."""
     rows = [("what", "must reach", "worst case", "best case", "")]
-    for what, group in _grouped(lines).items():
-        required = [line for line in group if line.reached is not None]
-        if not required:
-            continue
+    required_lines = [line for line in lines if line.reached is not None]
+    for (what, must_reach), required in _grouped(required_lines, by=attrgetter("what", "required")).items():
         ordered = sorted(required, key=_slack)
         worst, best = ordered[0], ordered[-1]
         short = sum(line.reached is False for line in required)
         verdict = "reached" if not short else f"**short** in {short} of {len(required)}"
-        where = f"{readable(worst.value, worst.unit)} ({worst.case}, n = {power(worst.n)}, {worst.dtype})"
-        rows.append((what, worst.required, where, readable(best.value, best.unit), verdict))
+        of = ", ".join(filter(None, (worst.case, f"n = {power(worst.n)}", worst.dtype)))
+        shown = f"{readable(worst.value, worst.unit)} ({of})"
+        rows.append((what, must_reach, shown, readable(best.value, best.unit), verdict))
     return f"{_markdown(rows)}\n\n{_measured_on(machine)}"
 
 
@@ -42,7 +45,7 @@ def every_line(lines: Iterable[Line], machine: dict[str, str]) -> str:
     """One row for each measurement, grouped as the summary's rows are."""
     lines = list(lines)
     parts = [_measured_on(machine), _falling_short(lines)]
-    for what, group in _grouped(lines).items():
+    for what, group in _grouped(lines, by=attrgetter("what")).items():
         header = ("case", "n", "scores", "median", "quartiles", "runs", "must reach", "")
         parts.append(f"### {what}\n\n{_markdown([header, *(row_of(line)[1:] for line in group)])}")
     return "\n\n".join(parts)
@@ -84,10 +87,10 @@ def power(n: int) -> str:
     return f"10^{zeros}" if digits == "1" else f"{digits}·10^{zeros}"
 
 
-def _grouped(lines: Iterable[Line]) -> dict[str, list[Line]]:
-    groups: dict[str, list[Line]] = {}
+def _grouped(lines: Iterable[Line], *, by: Callable[[Line], Key]) -> dict[Key, list[Line]]:
+    groups: dict[Key, list[Line]] = {}
     for line in lines:
-        groups.setdefault(line.what, []).append(line)
+        groups.setdefault(by(line), []).append(line)
     return groups
 
 
