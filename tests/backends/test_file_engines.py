@@ -139,7 +139,7 @@ def test_a_command_with_spark_is_quiet_and_needs_no_setting(tmp_path: Path, cand
         part for part in settings["PATH"].split(os.pathsep) if part != os.path.dirname(sys.executable)
     )
     found = subprocess.run(
-        [sys.executable, "-m", "dpselect.cli", *question, "--epsilon", "99", "--quiet", "--engine", "spark"],
+        [sys.executable, "-m", "dpselect", *question, "--epsilon", "99", "--quiet", "--engine", "spark"],
         env={**settings, "PYSPARK_SUBMIT_ARGS": "--conf spark.ui.enabled=false pyspark-shell"},
         capture_output=True,
         text=True,

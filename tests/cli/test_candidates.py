@@ -22,7 +22,7 @@ PRIVATE = "people.csv"
     [
         ("1..3", None, range(1, 4)),
         (" -5 .. +5 ", None, range(-5, 6)),
-        ("7..7", CandidateKind.INTEGER, range(7, 8)),
+        ("7..8", CandidateKind.INTEGER, range(7, 9)),
         ("1..3", CandidateKind.TEXT, ["1", "2", "3"]),
         ("1..3", CandidateKind.NUMBER, [1.0, 2.0, 3.0]),
         ("3,1, 2", None, [3, 1, 2]),
@@ -30,8 +30,10 @@ PRIVATE = "people.csv"
         ("01067,80331", None, ["01067", "80331"]),
         ("3,1", CandidateKind.TEXT, ["3", "1"]),
         ("3,x", None, ["3", "x"]),
-        ("a", None, ["a"]),
-        ("a..b", None, ["a..b"]),
+        ("a,'b'", None, ["a", "'b'"]),
+        ("a..b,c", None, ["a..b", "c"]),
+        ("[a,b]", CandidateKind.TEXT, ["[a", "b]"]),
+        ("true,1.5", None, ["true", "1.5"]),
         ("a1..a5,..", None, ["a1..a5", ".."]),
         ("1.5..2,1...5", CandidateKind.TEXT, ["1.5..2", "1...5"]),
         ("1.5,2026-01-01,1-5,+7", None, ["1.5", "2026-01-01", "1-5", "+7"]),
@@ -95,7 +97,7 @@ def test_what_is_almost_a_range_is_no_text(text: str, tmp_path: Path) -> None:
     for kinds in ((), (CandidateKind.TEXT,), (CandidateKind.DATE,), (CandidateKind.NUMBER,)):
         with pytest.raises(InvalidCandidatesError, match=r"^candidates=.*--candidates-as text"):
             parsed(text, fitting=kinds, private=PRIVATE)
-    with pytest.raises(InvalidCandidatesError, match=r"^groups=.*@codes\.csv:column"):
+    with pytest.raises(InvalidCandidatesError, match=r"^groups=.*--groups-as text"):
         parsed(text, private=PRIVATE, argument="groups")
     path = tmp_path / "names.txt"
     path.write_text(text + "\nb\n", encoding="utf-8")
@@ -103,6 +105,39 @@ def test_what_is_almost_a_range_is_no_text(text: str, tmp_path: Path) -> None:
         with pytest.raises(InvalidCandidatesError, match="--candidates-as text"):
             parsed(f"@{path}", private=PRIVATE)
     assert parsed(f"@{path}", kind=CandidateKind.TEXT, private=PRIVATE) == [text, "b"]
+
+
+@pytest.mark.parametrize("text", ["[a,b]", "(1, 2)", "{a}", "range(1,9)", " range(9)", "'a','b'", "'a', 'b c'"])
+def test_what_is_almost_a_list_is_no_text(text: str) -> None:
+    with pytest.raises(InvalidCandidatesError, match=r"^candidates=.*no brackets or single quotes"):
+        parsed(text, private=PRIVATE)
+    assert parsed(text + ",x", kind=CandidateKind.TEXT, private=PRIVATE)[-1] == "x"
+
+
+@pytest.mark.parametrize("text", ["codes.txt", "codes.csv:code", "Bern;Ulm", "18-90", "18:90", "7..7", "@{}"])
+def test_there_is_something_to_choose(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "one.txt"
+    path.write_text("Bern\n", encoding="utf-8")
+    text = text.format(path)
+    for fitting in ((), (CandidateKind.TEXT, CandidateKind.INTEGER)):
+        with pytest.raises(InvalidCandidatesError, match=r"^candidates=.*at least two candidates.*an @ before"):
+            parsed(text, fitting=fitting, private=PRIVATE)
+    assert len(parsed(text, private=PRIVATE, argument="groups")) == 1
+    with pytest.raises(InvalidCandidatesError, match=r"^prices='5': expected at least two prices"):
+        parsed_prices("5", private=PRIVATE)
+    with pytest.raises(InvalidCandidatesError, match=r"^dates='2026-12-01': expected at least two dates"):
+        parsed_dates("2026-12-01", private=PRIVATE)
+
+
+def test_booleans_and_decimals_are_asked_about_where_no_type_says_it() -> None:
+    for argument in ("candidates", "groups"):
+        with pytest.raises(InvalidCandidatesError, match=rf"^{argument}=.*--{argument}-as text,.* or boolean"):
+            parsed("true, False", private=PRIVATE, argument=argument)
+        with pytest.raises(InvalidCandidatesError, match=rf"^{argument}=.*--{argument}-as text,.* or number"):
+            parsed("0.5,1", private=PRIVATE, argument=argument)
+        for kind in (CandidateKind.TEXT, CandidateKind.NUMBER):
+            assert len(parsed("0.5,1", kind=kind, private=PRIVATE, argument=argument)) == 2
+            assert len(parsed("0.5,1", fitting=(kind,), private=PRIVATE, argument=argument)) == 2
 
 
 def test_a_range_of_a_column_of_text_says_how_to_mean_it() -> None:
@@ -134,7 +169,6 @@ def test_files(tmp_path: Path, end: str) -> None:
     ("text", "expected"),
     [
         ("1..3", range(1, 4)),
-        ("5", [5]),
         ("5,10, 15", [5, 10, 15]),
         ("4.99, +9.5,.5,7.,1e3", [4.99, 9.5, 0.5, 7.0, 1000.0]),
         ("-1,0", [-1, 0]),  # refused where all prices are

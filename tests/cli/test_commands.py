@@ -231,7 +231,7 @@ def test_candidates_take_the_columns_type(capsys: Captured, tmp_path: Path) -> N
 def test_values_that_would_move_the_cursor_are_shown_escaped(capsys: Captured, tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "t.parquet", [(i, "a\x1b[2J") for i in range(50)])
     names = tmp_path / "names.txt"
-    names.write_text("a\x1b[2J\n")
+    names.write_text("a\x1b[2J\nb\n")
     arguments = [each for each in ask(path, "--candidates", f"@{names}") if each != "--json"]
     _, out, _ = run(capsys, *arguments)
     assert "\x1b" not in out
@@ -331,7 +331,7 @@ BAD: list[tuple[list[str], str]] = [
     (["best-price", *GAIN, "--prices", "1..9999999999999"], "at most 1,000,000 prices"),
     (["best-price", *GAIN, "--prices", "5,5"], "different prices"),
     (["best-price", *GAIN, "--prices", "5,nan"], "numbers such as 5 or 9.99"),
-    (["best-price", *GAIN, "--prices", "1e999"], "finite numbers > 0"),
+    (["best-price", *GAIN, "--prices", "1e999,5"], "finite numbers > 0"),
     (["best-price", *GAIN, "--prices", "@gone"], "@gone"),
     (["best-price", *GAIN, "--prices", "1.00000000000001,3"], "Round them"),
     (["best-price", *GAIN, "--prices", "1..9", "--max-rows-per-unit", "0"], "--max-rows-per-unit=0"),

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 ROOT = Path(__file__).parents[2]
 QUESTION = ["top-k", "examples/data/clicks.parquet", "page", "2", "--unit", "session", "--candidates", "1..41270"]
-COMMAND = [sys.executable, "-m", "dpselect.cli"]
+COMMAND = [sys.executable, "-m", "dpselect"]
 
 
 def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
@@ -28,6 +28,19 @@ def test_json_of_a_process() -> None:
     done = run(*QUESTION, "--epsilon", "4", "--json")
     assert (done.returncode, done.stderr) == (0, b"")
     assert json.loads(done.stdout)["value"] == [6, 3]
+
+
+def test_an_encoding_without_the_letters_loses_no_answer(tmp_path: Path) -> None:
+    city, path = "\u0141\u00f3d\u017a \U0001f600", tmp_path / "cities.csv"
+    path.write_text("person,city\n" + "".join(f"{unit},{city}\n" for unit in range(99)), "utf-8")
+    question = ["most-common", str(path), "city", "--unit", "person", "--candidates", f"{city},x", "--epsilon", "9"]
+    written = {"ascii": rb"\u0141\u00f3d\u017a \ud83d\ude00", "cp1252": b"\\u0141\xf3d\\u017a \\ud83d\\ude00"}
+    for encoding in written:
+        environment = {**os.environ, "PYTHONIOENCODING": encoding}
+        done = run(*question, "--quiet", env=environment)
+        assert (done.returncode, done.stdout.strip(), done.stderr) == (0, written[encoding], b"")
+        done = run(*question, "--json", env=environment)
+        assert json.loads(done.stdout.decode(encoding))["value"] == city
 
 
 def test_a_quantile_of_a_process() -> None:
@@ -65,7 +78,11 @@ def test_output_that_cannot_be_written() -> None:
             check=False,
         )
     assert done.returncode == 1
-    assert done.stderr == b"dpselect: the answer could not be written to standard output.\n"
+    said = done.stderr.decode()
+    assert said.startswith(
+        "dpselect: the answer could not be written to standard output. What was charged for it stays"
+    )
+    assert said.count("\n") == 1
 
 
 def test_control_c_during_a_scan_ends_it_quietly(tmp_path: Path) -> None:

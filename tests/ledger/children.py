@@ -102,7 +102,7 @@ def fork(url: str, count: int) -> None:
 
     child, read = started(charge)
     ledger.disconnect()  # SQLite's last connection removes the log, unless it knows of the child's
-    subprocess.run([sys.executable, "-m", "dpselect.cli", "ledger", "show", url], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "dpselect", "ledger", "show", url], check=True, capture_output=True)
     os.close(gone)
     sys.stdout.buffer.write(drained(read))
     assert os.waitpid(child, 0)[1] == 0

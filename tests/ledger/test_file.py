@@ -92,7 +92,7 @@ def test_a_copy_made_by_the_charging_process_costs_no_charge(file: Path, tmp_pat
     with Ledger(file) as ledger:
         ledger.charge("clicks", TENTH)
         shutil.copy(file, tmp_path / "copy.db")
-        command = [sys.executable, "-m", "dpselect.cli", "ledger", "show", f"sqlite:///{file}"]
+        command = [sys.executable, "-m", "dpselect", "ledger", "show", f"sqlite:///{file}"]
         subprocess.run(command, check=True, capture_output=True)  # now the last to close it, as it believes
         returned = 1
         try:
@@ -120,7 +120,7 @@ def test_a_process_that_lost_the_log_never_writes_over_what_others_charged(throu
         with pytest.raises(LedgerDamagedError, match="end this process"):
             again.charge("clicks", TENTH)
         again.disconnect()
-    command = [sys.executable, "-m", "dpselect.cli", "ledger", "show", f"sqlite:///{file}", "--json"]
+    command = [sys.executable, "-m", "dpselect", "ledger", "show", f"sqlite:///{file}", "--json"]
     account = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     assert account["entries"] >= 1 + 3
 

@@ -189,6 +189,8 @@ def test_what_makes_no_sense_is_refused_and_nothing_written(ledger: Ledger) -> N
     ledger.open_account("clicks", epsilon=1)
     with pytest.raises(InvalidAccountError, match="'clicks': expected a name that no account"):
         ledger.open_account("clicks", epsilon=2)
+    with pytest.raises(InvalidAccountError, match=r"'Clicks': expected the name of an account.* Did you mean 'clicks'"):
+        ledger.account("Clicks")
     for act in (
         lambda: ledger.charge("pages", HALF),
         lambda: ledger.account("pages"),

@@ -44,9 +44,11 @@ def open_table(
         MissingExtraError: the extra that the source needs is not installed.
     """
     is_server, is_path = _is_server(source), _is_path(source)
-    if engine is not None and (engine not in ENGINES or not is_path):
-        expected = f"one of {', '.join(map(repr, ENGINES))}, for files only"
-        raise InvalidParameterError("engine", typed(engine), expected)
+    if engine is not None and engine not in ENGINES:
+        raise InvalidParameterError("engine", typed(engine), f"one of {', '.join(map(repr, ENGINES))}, for files")
+    if engine is not None and not is_path:
+        expected = "nothing, as frames and servers are asked where they are"
+        raise InvalidParameterError("engine", typed(engine), expected, "It says what reads a file.")
     if is_server:
         _check_unlimited(memory_limit)
         return postgres_table(str(source), _checked_name(table))

@@ -12,6 +12,7 @@ from dpselect.cli import candidates as public
 from dpselect.cli.options import Flag, Json, Number, Text, Whole
 from dpselect.cli.output import forecast_shown, shown
 from dpselect.cli.progress import scan_progress
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
 from dpselect.summaries import CandidateKind
 
@@ -114,16 +115,27 @@ class InGroups:
     groups: Text | None = None
     """The public list of groups, written like candidates."""
 
+    groups_as: CandidateKind | None = None
+    """How to read the groups; the default is that of --candidates-as."""
+
     max_groups_per_unit: Whole = 1
     """A unit with rows in more groups takes part in so many of them, chosen at random. The error grows with it."""
 
     def among(self, data: Dataset, source: str) -> dict[str, Any]:
         """As a question takes them."""
         if self.groups is None:
+            if self.groups_as is not None:
+                raise InvalidParameterError("groups_as", Shown(repr(str(self.groups_as))), "--groups together with it")
             return {"by": self.by, "groups": None, "max_groups_per_unit": self.max_groups_per_unit}
-        kinds = () if self.by is None else data.candidate_kinds(self.by)
-        groups = public.parsed(self.groups, fitting=kinds, private=source, argument="groups")
+        kinds = () if self.by is None else self._kinds(data, self.by)
+        groups = public.parsed(self.groups, kind=self.groups_as, fitting=kinds, private=source, argument="groups")
         return {"by": self.by, "groups": groups, "max_groups_per_unit": self.max_groups_per_unit}
+
+    def _kinds(self, data: Dataset, by: str) -> tuple[CandidateKind, ...]:
+        try:
+            return data.candidate_kinds(by)
+        except InvalidDataError as error:  # which speaks of a column
+            raise InvalidDataError("by", error.got, error.expected, error.hint) from None
 
 
 @Parameter(name="*")

@@ -10,11 +10,13 @@ import glob
 import os
 import re
 from collections.abc import Sequence
-from typing import cast
+from typing import TypeVar, cast
 
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.summaries import CandidateKind, PublicCandidates
 from dpselect.summaries.texts import CONVERSIONS, INTEGER, Member, kind_of
+
+Listed = TypeVar("Listed", bound=Sequence[Member])
 
 _RANGE = re.compile(r"\s*([+-]?[0-9]{1,19})\s*\.\.\s*([+-]?[0-9]{1,19})\s*")
 _ALMOST_A_RANGE = re.compile(
@@ -25,6 +27,8 @@ _TABLE = re.compile(r"@(.+\.(?:csv|parquet)):([^:/\\]+)", re.IGNORECASE | re.DOT
 _LOOKS_LIKE_A_TABLE = re.compile(r".*\.(csv|tsv|parquet|jsonl|ndjson|json|xlsx)", re.IGNORECASE | re.DOTALL)
 _NUMBERS = (CandidateKind.INTEGER, CandidateKind.NUMBER)
 _UNTYPED = (CandidateKind.INTEGER, CandidateKind.TEXT)
+_ALMOST_A_LIST = re.compile(r"\s*(range)?(\(.*\)|\[.*\]|\{.*\})\s*|\s*('[^',]*'\s*,\s*)*'[^',]*'\s*", re.DOTALL)
+_BOOLEAN = re.compile(r"\s*(true|false)\s*", re.IGNORECASE)
 _FORMS = "a range a..b, a list x,y,z, @file with one a line, or @codes.csv:column"
 
 
@@ -45,12 +49,14 @@ def parsed(
         kind: what the members are, if it was said.
         fitting: else the kinds that the column can match, of which it is the first that all look like; if there are
             none, integers or text. A range is one of whole numbers, whether or not the column can match it; and what
-            nearly looks like one is refused unless `kind` is text, not taken for the name of a single candidate.
+            nearly looks like one, or like a list of Python, is refused unless `kind` is text, not taken for the name of
+            a single candidate; so are booleans and decimals of which neither `kind` nor `fitting` says that they are.
         private: path or glob of the table that is asked, from which nothing is listed.
         argument: what errors call them.
 
     Raises:
-        InvalidCandidatesError: not such a text, no such file, the private one, or a member that is not of the kind.
+        InvalidCandidatesError: not such a text, no such file, the private one, a member that is not of the kind, or
+            candidates of which there is only one.
 
     >>> parsed("1..41270", private="people.csv")
     range(1, 41271)
@@ -61,21 +67,26 @@ def parsed(
     """
     in_file = kind or (fitting[0] if len(fitting) == 1 else None)
     if (column := _of_column(text, kind=in_file, private=private, argument=argument)) is not None:
-        return column
+        return _several(column, text, argument)
+    if kind is not CandidateKind.TEXT and _ALMOST_A_LIST.fullmatch(text):
+        raise _almost_a_list(text, argument)
     listed = members(text, private=private, argument=argument)
     if isinstance(listed, range):
-        if kind is None and tuple(fitting) == (CandidateKind.TEXT,) and argument == "candidates":
-            hint = "The column holds text: to look for the whole numbers as text, say --candidates-as text."
-            raise InvalidCandidatesError(argument, _shown(text), "candidates of the column's type", hint)
+        if kind is None and tuple(fitting) == (CandidateKind.TEXT,):
+            hint = f"The column holds text: to look for the whole numbers as text, say --{argument}-as text."
+            raise InvalidCandidatesError(argument, _shown(text), f"{argument} of the column's type", hint)
         if kind in (None, CandidateKind.INTEGER):
-            return listed
+            return _several(listed, text, argument)
         # Checked as numbers first: a range too long to be counted out is refused before it is.
         PublicCandidates.given(listed)
         listed = list(map(str, listed))
     dotted = (member for member in listed if ".." in member or "\N{HORIZONTAL ELLIPSIS}" in member)
     if kind is not CandidateKind.TEXT and any(map(_ALMOST_A_RANGE.fullmatch, dotted)):
         raise _almost_a_range(text, argument)
+    _several(listed, text, argument)
     if kind is None:
+        if listed and not fitting:
+            _check_clear(listed, text, argument)
         kind = fitting[0] if len(fitting) == 1 else kind_of(listed, _NUMBERS if fitting else _UNTYPED)
         if kind is CandidateKind.INTEGER and _are_decimals(listed):
             kind = CandidateKind.NUMBER  # refused by the question, which knows what the column holds
@@ -83,7 +94,7 @@ def parsed(
     try:
         return [convert(member) for member in listed]
     except ValueError:
-        hint = "Say how to read them with --candidates-as, or correct them." if argument == "candidates" else ""
+        hint = f"Say how to read them with --{argument}-as, or correct them."
         raise InvalidCandidatesError(argument, Shown(f"<{len(listed)} texts>"), str(kind), hint) from None
 
 
@@ -91,12 +102,35 @@ def _are_decimals(listed: Sequence[str]) -> bool:
     return all(map(_DECIMAL.fullmatch, listed)) and not all(map(INTEGER.fullmatch, listed))
 
 
+def _check_clear(listed: Sequence[str], text: str, argument: str) -> None:
+    """Refuse what may be text or something else, where nothing says which, and many a text would stand for it."""
+    if all(map(_BOOLEAN.fullmatch, listed)):
+        what, how = "booleans", "boolean (true is True and TRUE)"
+    elif _are_decimals(listed):
+        what, how = "decimals", "number (0.5 is 0.50)"
+    else:
+        return
+    hint = f"The table does not say whether they are text: --{argument}-as text, letter by letter, or {how}."
+    raise InvalidCandidatesError(argument, _shown(text), f"a word on how to read these {what}", hint)
+
+
+def _several(listed: Listed, text: str, argument: str) -> Listed:
+    """What `text` lists, if anything is left to choose."""
+    if len(listed) == 1 and argument != "groups":
+        ranges = "" if argument == "dates" else " Whole numbers in a row are 1..100."
+        hint = f"Of a single one the answer is known. A list has commas, and a file an @ before its name.{ranges}"
+        raise InvalidCandidatesError(argument, _shown(text), f"at least two {argument}", hint)
+    return listed
+
+
+def _almost_a_list(text: str, argument: str) -> InvalidCandidatesError:
+    hint = f"A list has commas, and no brackets or single quotes. If these are part of a text: --{argument}-as text."
+    return InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
+
+
 def _almost_a_range(text: str, argument: str) -> InvalidCandidatesError:
     hint = "A range is of whole numbers and stands alone; dates, decimals and the rest are listed, or stand in a @file."
-    if argument == "candidates":
-        hint += " If two dots are part of a text: --candidates-as text."
-    else:
-        hint += " If two dots are part of a name, name a column of a file: @codes.csv:column."
+    hint += f" If two dots are part of a text: --{argument}-as text."
     return InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
 
 
@@ -111,8 +145,10 @@ def parsed_prices(text: str, *, private: str) -> range | Sequence[int | float]:
     """
     column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument="prices")
     if column is not None and not all(isinstance(member, str) for member in column):
-        return cast("Sequence[int | float]", column)  # of a Parquet file; checked as prices with the question
+        # of a Parquet file; checked as prices with the question
+        return cast("Sequence[int | float]", _several(column, text, "prices"))
     listed = members(text, private=private, argument="prices") if column is None else [str(each) for each in column]
+    listed = _several(listed, text, "prices")
     if isinstance(listed, range):
         return listed
     if not all(map(_DECIMAL.fullmatch, listed)):
@@ -130,7 +166,8 @@ def parsed_dates(text: str, *, private: str) -> range | Sequence[Member]:
         expected = "dates with commas between them, or @file with one a line"
         raise InvalidCandidatesError("dates", _shown(text), expected, "For all from a first to a last one: --bounds.")
     column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument="dates")
-    return members(text, private=private, argument="dates") if column is None else column
+    listed = members(text, private=private, argument="dates") if column is None else column
+    return _several(listed, text, "dates")
 
 
 def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument: str) -> list[Member] | None:

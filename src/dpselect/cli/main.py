@@ -19,8 +19,9 @@ from dpselect.cli.completion import completion
 from dpselect.cli.doctor import doctor
 from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.ledger import ledger_app, verify
+from dpselect.cli.output import encode_anything
 from dpselect.cli.plan import plan
-from dpselect.cli.wording import in_words, missing, names_of
+from dpselect.cli.wording import in_words, misread, names_of
 
 BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = REFUSED, 1, 130, 141
 
@@ -84,6 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status. Whatever goes wrong, standard output stays empty and standard error gets one line.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    encode_anything(sys.stdout)
     try:
         status = app(given)
         sys.stdout.flush()
@@ -98,7 +100,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
     except OSError:
         _drop_output()
-        return _report("the answer could not be written to standard output.", UNFORESEEN)
+        hint = "What was charged for it stays charged; under the same --request it is free, if it was asked with one."
+        return _report(f"the answer could not be written to standard output. {hint}", UNFORESEEN)
     except Exception as error:  # noqa: BLE001 - a traceback may quote a row
         return _report(f"unforeseen {type(error).__name__}; nothing was shown. Please report it.", UNFORESEEN)
     return status if isinstance(status, int) else 0
@@ -106,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _in_words(error: CycloptsError | SelectionError, arguments: Sequence[str]) -> str:
     if isinstance(error, CycloptsError):
-        return missing(error, arguments)
+        return misread(error, arguments, names_of(app, arguments))
     return in_words(error, names_of(app, arguments))
 
 

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import codecs
+import json
 import sys
-from typing import TYPE_CHECKING
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, TextIO
 
 from dpselect.answers import answer_to, as_text
 from dpselect.release import Release
 
 if TYPE_CHECKING:
     from dpselect.session import Forecast
+
+
+def encode_anything(stream: TextIO) -> None:
+    """Write what the stream's encoding does not have as JSON does: an answer that was paid for is not lost to it."""
+    codecs.register_error("dpselect.json", _as_in_json)
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="dpselect.json")
+
+
+def _as_in_json(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:

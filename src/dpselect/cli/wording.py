@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 
-from cyclopts import App, CycloptsError, MissingArgumentError
+from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError
+from cyclopts.exceptions import UnusedCliTokensError
 
 from dpselect.errors import InvalidParameterError, SelectionError
 
@@ -19,7 +21,13 @@ _HINTS = {
     "--clip": "It takes two public numbers, the least and the most that one unit adds.",
     "--unit": "It is the column that says whose row it is; where each row is somebody else's, number the rows "
     "(docs/choosing.md).",
+    "--units": "It is how many units there are, which has to be public: nothing counts them.",
+    "--step": "Answers are multiples of it: 1 for whole numbers, 0.01 for cents.",
+    "--bins": "It is into how many parts of equal width the bounds are cut.",
+    "--prices": "They are public, such as 5,10,20 or 1..100.",
 }
+_BLANKS = "Patterns of files and what has a blank in it stand in quotes; lists have commas without blanks."
+_OPTION = re.compile(r"--[a-z]+(-[a-z]+)*|-[a-z]")
 _PAIRS = ("--bounds", "--clip")
 _GIVEN = re.compile(r"\b([a-z_]+)=(True\b|range\([0-9, ]+\)|\[[0-9., ]+\]|'[^']*'|-?[0-9.]+[0-9])")
 _RANGE = re.compile(r"range\((\d+), (\d+)\)")
@@ -50,8 +58,17 @@ def in_words(error: SelectionError, names: Names) -> str:
     return f"{came}: expected {_translated(f'{error.expected}. {error.hint}', names)}".rstrip()
 
 
-def missing(error: CycloptsError, arguments: Sequence[str]) -> str:
+def misread(error: CycloptsError, arguments: Sequence[str], names: Names) -> str:
     """What is wrong with `arguments`, where the parser's own text would mislead."""
+    if isinstance(error, MissingArgumentError | CoercionError) and (unknown := _unknown(arguments, names)):
+        return unknown
+    if isinstance(error, UnusedCliTokensError):
+        return f"Not understood: {_quoted(error.unused_tokens or [])}. {_BLANKS} See --help."
+    if isinstance(error, CoercionError) and error.token is not None and error.token.keyword is None:
+        expected = "a whole number" if error.target_type is int else "a decimal number such as 0.5"
+        if error.argument is not None and error.target_type in (int, float):
+            came = f"{error.argument.name.upper()}={error.token.value[:40]!r}"
+            return f"{came}: expected {expected}. See --help."
     for option in _PAIRS:
         if (given := _after(option, arguments)) is not None and len(given) < 2:
             return f"{option} takes two values, not {_counted(given)}. {_HINTS[option]} See --help."
@@ -65,6 +82,21 @@ def missing(error: CycloptsError, arguments: Sequence[str]) -> str:
         return f"{name} needs a value. See --help."
     hint = f" {_HINTS[name]}" if name in _HINTS else ""
     return f"{name} is required.{hint} See --help."
+
+
+def _unknown(arguments: Sequence[str], names: Names) -> str:
+    """The first option that there is none of; the parser would rather say that another one is missing."""
+    options = [name for name in names.values() if name.startswith("--")]
+    for each in arguments:
+        name = each.partition("=")[0]
+        if _OPTION.fullmatch(name) and options and name not in (*options, "--help", "-h"):
+            close = get_close_matches(name, options, n=1)
+            return f"Unknown option: {name}." + (f" Did you mean {close[0]}?" if close else " See --help.")
+    return ""
+
+
+def _quoted(values: Sequence[str]) -> str:
+    return ", ".join(repr(each[:40]) for each in values[:3]) + (", ..." if len(values) > 3 else "")
 
 
 def _after(option: str, arguments: Sequence[str]) -> list[str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import sqlalchemy as sa
@@ -61,8 +62,10 @@ def account_row(connection: sa.Connection, name: str, *, ledger: str, lock: bool
     found = run(connection, _LOCKED if lock else _ACCOUNT, {"wanted": name})
     row = found[0] if found else None
     if row is None:
-        account_names(connection, ledger=ledger)  # one whose name is no text any more is damaged, not missing
-        raise InvalidAccountError("account", Shown(repr(name)), "the name of an account of this ledger")
+        names = account_names(connection, ledger=ledger)  # one whose name is no text any more is damaged, not missing
+        close = [each for each in names if each.casefold() == name.casefold()] or get_close_matches(name, names, n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else ""
+        raise InvalidAccountError("account", Shown(repr(name)), "the name of an account of this ledger", hint)
     return checked(row, ledger=ledger)
 
 

@@ -62,7 +62,8 @@ def _hint_for_separator(header: bytes) -> str:
     """
     for separator, called in ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")):
         if separator.encode() in header:
-            return f"It looks separated by {called}. {convert_hint(separator)}"
+            commas = " If its decimals have commas too, docs/tables.md says how." if separator == ";" else ""
+            return f"It looks separated by {called}.{commas} {convert_hint(separator)}"
     return ""
 
 

@@ -146,4 +146,6 @@ def _matching_files(source: str) -> list[str]:
             return paths
         raise InvalidDataError("source", got, "a glob that matches at least one file")
     hint = "Data is read from local files only." if "://" in source else ""
+    if source.startswith("~"):
+        hint = "A ~ stands for the home folder only in a shell, without quotes; in Python os.path.expanduser knows it."
     raise InvalidDataError("source", got, "an existing file", hint)

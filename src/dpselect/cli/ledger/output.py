@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dpselect.ledger import Account, Entry, Verified
+if TYPE_CHECKING:
+    from dpselect.ledger import Account, Entry, Verified
 
 Rows = Sequence[Sequence[str]]
 

@@ -1,4 +1,4 @@
-"""``python -m dpselect.cli``."""
+"""``python -m dpselect``."""
 
 import sys
 
