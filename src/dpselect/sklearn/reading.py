@@ -55,9 +55,9 @@ def numbers(X: Any) -> Features:
     columns = _columns(X)
     if not columns:
         raise InvalidDataError("X", Shown("<0 features>"), "at least one feature")
-    for cells in columns:
+    for place, cells in enumerate(columns):
         if cells.holds not in READABLE or cells.holds is Holds.TEXT:
-            hint = "A column of this type holds none, whatever is in its rows: leave it out."
+            hint = f"Column {place}, from 0, is of a type that holds none, whatever is in its rows: leave it out."
             raise InvalidDataError("X", Shown(f"<{cells.holds}>"), "numbers", hint)
     return Features(tuple(columns), len(columns[0]))
 
