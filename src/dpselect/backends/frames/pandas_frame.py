@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.frames.names import named_columns
+from dpselect.backends.frames.names import check_unchanged, named_columns
 from dpselect.backends.frames.objects import only_strings, written_objects
 from dpselect.backends.frames.sparse import dense, keeps_its_type
 from dpselect.backends.rows.arrow import BATCH_ROWS, Array, RecordBatch, holds_of, pa, text_array
@@ -63,9 +63,12 @@ class PandasSource:
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """Slices of the columns asked for."""
-        asked = [self.frame.iloc[:, self.columns.index(column)] for column in columns]
+        taken = [self.frame.iloc[:, place] for place in range(self.frame.shape[1])]  # as they are now, and stay
+        now = (Column(each.name, holds_of_dtype(each.dtype)) for each in taken)
+        check_unchanged(now, self.columns, shown=self.shown)
+        asked = [taken[self.columns.index(column)] for column in columns]
         readers = [_reader(series.dtype, column.holds) for series, column in zip(asked, columns, strict=True)]
-        for start in range(0, self.size(), BATCH_ROWS):
+        for start in range(0, len(asked[0]), BATCH_ROWS):
             slices = [series.array[start : start + BATCH_ROWS] for series in asked]
             advance(len(slices[0]))
             found = [read(each) for read, each in zip(readers, slices, strict=True)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.frames.names import named_columns
+from dpselect.backends.frames.names import check_unchanged, named_columns
 from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa
 from dpselect.backends.rows.plain import plain_batches
 
@@ -31,8 +31,9 @@ class PolarsSource:
     @classmethod
     def of(cls, frame: Any) -> PolarsSource:
         """The rows of a frame."""
-        holds = [holds_of_series(frame.get_column(name)) for name in frame.columns]
-        return cls(frame, named_columns(frame.columns, holds, shown="<polars DataFrame>"))
+        columns = frame.get_columns()
+        holds = [holds_of_series(each) for each in columns]
+        return cls(frame, named_columns([each.name for each in columns], holds, shown="<polars DataFrame>"))
 
     def size(self) -> int:
         """Rows."""
@@ -42,8 +43,11 @@ class PolarsSource:
         """Slices of the columns asked for."""
         import polars as pl
 
-        asked, newest = [self.frame.get_column(column.name) for column in columns], pl.CompatLevel.newest()
-        for start in range(0, self.size(), BATCH_ROWS):
+        taken, newest = self.frame.get_columns(), pl.CompatLevel.newest()  # as they are now, and stay
+        now = (Column(each.name, holds_of_series(each)) for each in taken)
+        check_unchanged(now, self.columns, shown=self.shown)
+        asked = [taken[self.columns.index(column)] for column in columns]
+        for start in range(0, len(asked[0]), BATCH_ROWS):
             slices = [column.slice(start, BATCH_ROWS) for column in asked]
             advance(len(slices[0]))
             arrays = [each.to_arrow(compat_level=newest) for each in slices]  # text stays where it lies
