@@ -12,7 +12,7 @@ from dpselect.backends.columns import Column, Holds
 from dpselect.backends.frames.names import check_unchanged, named_columns
 from dpselect.backends.frames.objects import only_strings, written_objects
 from dpselect.backends.frames.sparse import dense, keeps_its_type
-from dpselect.backends.frames.strings import TEXTS, Strings, StringsOfCategories, Written, spans
+from dpselect.backends.frames.strings import Strings, StringsOfCategories, Written, spans
 from dpselect.backends.rows.arrow import BATCH_ROWS, Array, RecordBatch, holds_of, pa
 from dpselect.backends.rows.plain import PIECE_BYTES, plain, plain_batches
 
@@ -69,7 +69,7 @@ class PandasSource:
             slices = [series.array[start : start + BATCH_ROWS] for series in asked]
             advance(len(slices[0]))
             found = [read(each) for read, each in zip(readers, slices, strict=True)]
-            for begin, end in spans([each for each in found if isinstance(each, TEXTS)], len(slices[0])):
+            for begin, end in spans([each for each in found if isinstance(each, Written)], len(slices[0])):
                 arrays = [_in_arrow(each, begin, end) for each in found]
                 yield from plain_batches(arrays, columns, [column.name for column in columns])
 
@@ -121,7 +121,7 @@ def _reader_of_categories(categories: Any, holds: Holds) -> Callable[[Any], Arra
 
 
 def _in_arrow(cells: Array | Written, begin: int, end: int) -> Array:
-    return cells.in_arrow(begin, end) if isinstance(cells, TEXTS) else cells.slice(begin, end - begin)
+    return cells.in_arrow(begin, end) if isinstance(cells, Written) else cells.slice(begin, end - begin)
 
 
 def _codes(chunk: Any) -> Array:

@@ -4,29 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.backends.rows.arrow import Array, pa, text_array
 from dpselect.backends.rows.plain import PIECE_BYTES, cuts
-
-
-class Written(Protocol):
-    """A column of text."""
-
-    def characters(self) -> int:
-        """Of all rows together."""
-        ...
-
-    def lengths(self) -> NDArray[np.int64]:
-        """Characters of each row, 0 where it has no text."""
-        ...
-
-    def in_arrow(self, begin: int, end: int) -> Array:
-        """Some of the rows."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -82,7 +66,8 @@ class StringsOfCategories:
         return pa.DictionaryArray.from_arrays(places, values)
 
 
-TEXTS = (Strings, StringsOfCategories)
+Written = Strings | StringsOfCategories
+"""A column of text."""
 
 
 def spans(columns: Sequence[Written], rows: int) -> Iterator[tuple[int, int]]:
