@@ -66,6 +66,12 @@ class DuckDBRelation:
         """Unknown before it was read."""
         return 0
 
+    def _big_numbers(self, columns: Sequence[Column]) -> list[Column]:
+        """Those of `columns` whose numbers may have more digits than fit any other type."""
+        with reading(self.shown):
+            types = self.relation.project(", ".join(_quoted(column.name) for column in columns)).types
+            return [column for column, type_ in zip(columns, types, strict=True) if str(type_.id) == "bignum"]
+
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The rows, as far as they are asked for; every cast widens, or writes as text, and none can fail."""
         names, types = [column.name for column in columns], [ARROW_TYPES[column.holds] for column in columns]
@@ -82,12 +88,6 @@ class DuckDBRelation:
                 ]
                 yield pa.RecordBatch.from_arrays(found, names=names)
                 advance(batch.num_rows)
-
-    def _big_numbers(self, columns: Sequence[Column]) -> list[Column]:
-        """Those of `columns` whose numbers may have more digits than fit any other type."""
-        with reading(self.shown):
-            types = self.relation.project(", ".join(_quoted(column.name) for column in columns)).types
-            return [column for column, type_ in zip(columns, types, strict=True) if str(type_.id) == "bignum"]
 
 
 def _read(column: Column, *, is_big: bool) -> str:
