@@ -25,7 +25,6 @@ from dpselect.backends.frames.objects import written_objects
 from dpselect.backends.opening import open_table
 from dpselect.backends.rows import arrow
 from dpselect.errors import InvalidDataError
-from dpselect.summaries import PublicCandidates
 from tests.backends.placed import FRAMES, Stranger, dataset
 from tests.backends.tables import count, gather, write_csv
 from tests.backends.test_gather import TYPES as NUMBER_TYPES
@@ -365,15 +364,6 @@ def test_a_frame_that_fails_says_nothing() -> None:
         count(Failing(pa.table({"unit": [1], "value": [1]})), [1])
     assert str(caught.value) == "source=<Failing>: expected a table that can be read to its end."
     assert caught.value.__context__ is None
-
-
-def test_a_frame_that_changes_its_columns() -> None:
-    frame = Stranger(pa.table({"unit": [1], "value": [1]}))
-    table = open_table(frame)
-    frame.table = pa.table({"value": [1], "unit": [1]})
-    candidates = PublicCandidates.given([1])
-    with pytest.raises(InvalidDataError, match="the same columns each time"):
-        table.count(unit=table.unit("unit"), column=table.column("value"), candidates=candidates)
 
 
 def test_decimals_may_count_hundreds() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,6 +21,7 @@ import pytest
 from dpselect.backends.columns import Holds
 from dpselect.backends.contract import Amount, Grouping
 from dpselect.backends.files import parquet_rows
+from dpselect.backends.frames import pandas_frame, polars_frame
 from dpselect.backends.opening import open_table
 from dpselect.backends.rows import connection, long_text, matching
 from dpselect.backends.rows.long_text import LONG, ShortValues, short_units
@@ -260,6 +262,41 @@ def test_pandas_columns_are_written_out_in_pieces(dtype: str) -> None:
     assert found == [long] * 58 + [None, "x"]
 
 
+@pytest.mark.parametrize("dtype", [object, "string[python]"])
+def test_categories_are_written_out_in_pieces(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"{i % 50}{'z' * (1 << 20)}" for i in range(60)]
+    categories = pd.Index(pd.Series([*dict.fromkeys(texts), "\ud800"], dtype=dtype))
+    value = pd.Categorical([*texts, None, "\ud800"], categories=categories)
+    read: list[int] = []
+
+    def watched(arrays: list[Any], *others: Any) -> Any:
+        read.append(arrays[1].dictionary.nbytes)
+        return plain_batches(arrays, *others)
+
+    monkeypatch.setattr(pandas_frame, "plain_batches", watched)
+    table: Any = open_table(pd.DataFrame({"unit": range(62), "value": value}))
+    batches = list(table.source.batches(table.source.columns, lambda rows: None))
+    assert [text for batch in batches for text in batch.column(1).to_pylist()] == [*texts, None, None]
+    assert len(read) > 3
+    assert max(read) <= PIECE_BYTES + 1000
+
+
+@pytest.mark.parametrize("dtype", [pl.Categorical(), pl.Enum([f"{i}{'z' * (1 << 20)}" for i in range(30)])])
+def test_polars_categories_are_written_out_in_pieces(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"{i % 30}{'z' * (1 << 20)}" for i in range(60)]
+    sizes: list[int] = []
+
+    def watched(arrays: list[Any], *others: Any) -> Any:
+        sizes.append(sum(array.nbytes for array in arrays))
+        return plain_batches(arrays, *others)
+
+    monkeypatch.setattr(polars_frame, "plain_batches", watched)
+    table: Any = open_table(pl.DataFrame({"unit": range(61), "value": pl.Series([*texts, None], dtype=dtype)}))
+    batches = list(table.source.batches(table.source.columns, lambda rows: None))
+    assert [text for batch in batches for text in batch.column(1).to_pylist()] == [*texts, None]
+    assert max(sizes) <= PIECE_BYTES + 1000
+
+
 @pytest.mark.parametrize("looked_up", [True, False])
 def test_a_text_that_many_rows_refer_to_is_never_written_out_in_all_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looked_up: bool
@@ -282,6 +319,24 @@ def test_a_text_that_many_rows_refer_to_is_never_written_out_in_all_of_them(
     assert sum(written) > rows * longest
     assert max(written) < 2 * PIECE_BYTES
     assert (max(read) < 2 * PIECE_BYTES) is looked_up
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_of_relations_very_long_numbers_are_left_out_and_stop_nothing(sign: str) -> None:
+    database = duckdb.connect()
+    most = "9" * 10_000
+    database.execute("CREATE TABLE t AS SELECT range AS unit, range::BIGNUM AS value FROM range(-1, 3)")
+    database.execute("INSERT INTO t VALUES (7, ?::BIGNUM), (8, ?::BIGNUM), (9, NULL)", [sign + most, f"{sign}1{most}"])
+    table: Any = open_table(database.table("t"))
+    unit, value = table.unit("unit"), table.column("value")
+    (found,) = table.count(unit=unit, column=value, candidates=PublicCandidates.given([-1, 0, 2]))
+    assert found.counts.tolist() == [1, 1, 1]
+    # As a unit, the longest that is written is somebody.
+    (found,) = table.count(unit=value, column=unit, candidates=PublicCandidates.given([-1, 0, 1, 2, 7, 8, 9]))
+    assert found.counts.tolist() == [1, 1, 1, 1, 1, 0, 0]
+    database.execute("INSERT INTO t SELECT 7, range FROM range(4000)")
+    sizes = [batch.num_rows for batch in table.source.batches([unit, value], lambda rows: None)]
+    assert (sum(sizes), max(sizes)) == (4007, 1024)
 
 
 @pytest.mark.parametrize("type_", ["VARCHAR", "BLOB"])

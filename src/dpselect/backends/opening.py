@@ -114,5 +114,5 @@ def _check_unlimited(memory_limit: int | None) -> None:
     """Refuse a limit for an engine that would not keep it."""
     if memory_limit is not None:
         expected = "nothing, as Polars, Spark and servers hold their own rows and have limits of their own"
-        hint = "It is for files that DuckDB reads, frames in memory and relations of DuckDB."
+        hint = "It is for files that DuckDB reads, frames in memory and what is counted here of relations of DuckDB."
         raise InvalidParameterError("memory_limit", Shown(f"<{memory_limit} bytes>"), expected, hint)

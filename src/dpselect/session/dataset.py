@@ -39,7 +39,7 @@ class Dataset(Questions[Release]):
         progress: called now and then during long scans with the fraction read, from 0 to 1.
         memory_limit: such as ``"2GiB"``, or a number of bytes: what may be used for grouping rows before they go to a
             temporary folder on disk. By default most of the machine's memory. Nothing where Polars, Spark or a server
-            holds the rows: they have limits of their own.
+            holds the rows: they have limits of their own, and so has the query behind a DuckDB relation.
         ledger: a `dpselect.Ledger` or its URL. Goes together with `account`.
         account: name of the account that all releases are charged to; it has to protect the same unit, under the
             same relation.

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpselect.backends.columns import Column
 from dpselect.backends.failures import InOurWords
-from dpselect.backends.frames.names import named_columns
+from dpselect.backends.frames.names import check_unchanged, named_columns
 from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pc
 from dpselect.backends.rows.plain import plain_batches
 from dpselect.errors import InvalidDataError, Shown
@@ -79,12 +79,7 @@ class DatasetSource:
             hint = "Give a pyarrow.Table as it is, and text files by their paths."
             raise InvalidDataError("source", shown, "a data set of Parquet, Arrow or ORC files", hint)
         columns = _columns_of(dataset.schema, str(shown))
-        types = {field.name: field.type for field in dataset.schema}
-        damaged = InvalidDataError("source", shown, "files that can be read", "One of them is damaged.")
-        with InOurWords(lambda _: damaged, OSError, pa.ArrowException):
-            schemas = [fragment.physical_schema for fragment in dataset.get_fragments()]
-        if any(field.type != types.get(field.name, field.type) for schema in schemas for field in schema):
-            raise InvalidDataError("source", shown, "files with columns of the same types")
+        _check_types(dataset, shown)
         return cls(dataset, columns)
 
     def size(self) -> int:
@@ -93,6 +88,7 @@ class DatasetSource:
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The columns asked for, one batch after another."""
+        _check_types(self.dataset, Shown(self.shown))
         names = [str(self.columns.index(column)) for column in columns]
         wanted = {name: pc.field(column.name) for name, column in zip(names, columns, strict=True)}
         found = self.dataset.to_batches(columns=wanted, batch_size=BATCH_ROWS, batch_readahead=2)
@@ -131,9 +127,7 @@ class StreamSource:
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """What the stream has, cut down to the columns asked for."""
         reader = pa.RecordBatchReader.from_stream(self.frame)
-        if _columns_of(reader.schema, self.shown) != self.columns:
-            hint = "It changed since it was described."
-            raise InvalidDataError("source", Shown(self.shown), "the same columns each time it is read", hint)
+        check_unchanged(_columns_in(reader.schema), self.columns, shown=self.shown)
         places = [self.columns.index(column) for column in columns]
         names = list(map(str, places))
         slices = (
@@ -144,8 +138,29 @@ class StreamSource:
         return _plain_batches(slices, names, columns, advance)
 
 
+def _check_types(dataset: Any, shown: Shown) -> None:
+    """Refuse files that have other types than the data set, by what the files say now."""
+    types = {field.name: field.type for field in dataset.schema}
+    damaged = InvalidDataError("source", shown, "files that can be read", "One of them is damaged.")
+    with InOurWords(lambda _: damaged, OSError, pa.ArrowException):
+        schemas = [_schema_in(fragment) for fragment in dataset.get_fragments()]
+    if any(field.type != types.get(field.name, field.type) for schema in schemas for field in schema):
+        raise InvalidDataError("source", shown, "files with columns of the same types")
+
+
+def _schema_in(fragment: Any) -> Any:
+    """What Arrow remembers of a file may be older than the file."""
+    if fragment.buffer is not None:
+        return fragment.physical_schema
+    return fragment.format.inspect(fragment.path, fragment.filesystem)
+
+
 def _columns_of(schema: Any, shown: str) -> tuple[Column, ...]:
     return named_columns(schema.names, (holds_of(field.type) for field in schema), shown=shown)
+
+
+def _columns_in(schema: Any) -> list[Column]:
+    return [Column(field.name, holds_of(field.type)) for field in schema]
 
 
 def _plain_batches(

@@ -1,4 +1,4 @@
-"""What the columns of a frame have to be called."""
+"""What the columns of a frame have to be called, and that they stay what they were when it was opened."""
 
 from __future__ import annotations
 
@@ -22,3 +22,22 @@ def named_columns(names: Sequence[object], holds: Iterable[Holds], *, shown: str
     if len(set(texts)) < len(texts):
         raise InvalidDataError("source", Shown(shown), "columns with different names", "Two of them have the same.")
     return tuple(map(Column, texts, holds))
+
+
+def check_unchanged(now: Iterable[Column], opened: Sequence[Column], *, shown: str) -> None:
+    """Refuse a frame that got other columns, or columns of other types, after it was opened.
+
+    Questions are understood by what its columns were then: a place among them may be another column's by now, and of a
+    column that changed its type one row may decide how the others are read.
+
+    Args:
+        now: the columns of what is about to be read.
+        opened: those when the frame was opened.
+        shown: the kind of frame.
+
+    Raises:
+        InvalidDataError: they differ in a name, in order or in what they hold.
+    """
+    if tuple(now) != tuple(opened):
+        expected = "a table with the columns that it had when it was opened, of the same types"
+        raise InvalidDataError("source", Shown(shown), expected, "It was changed since then; make the Dataset anew.")

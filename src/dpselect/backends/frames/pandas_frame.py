@@ -9,11 +9,12 @@ from typing import Any, cast
 import numpy as np
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.frames.names import named_columns
+from dpselect.backends.frames.names import check_unchanged, named_columns
 from dpselect.backends.frames.objects import only_strings, written_objects
 from dpselect.backends.frames.sparse import dense, keeps_its_type
-from dpselect.backends.rows.arrow import BATCH_ROWS, Array, RecordBatch, holds_of, pa, text_array
-from dpselect.backends.rows.plain import PIECE_BYTES, cuts, plain, plain_batches
+from dpselect.backends.frames.strings import Strings, StringsOfCategories, Written, spans
+from dpselect.backends.rows.arrow import BATCH_ROWS, Array, RecordBatch, holds_of, pa
+from dpselect.backends.rows.plain import PIECE_BYTES, plain, plain_batches
 
 _NUMPY_KINDS = {
     "b": Holds.BOOLEANS,
@@ -25,14 +26,10 @@ _NUMPY_KINDS = {
     "O": Holds.ANYTHING,
 }
 
+_SHORT = 64
+"""Characters of categories, on average, that take little beside the Python objects that they are."""
+
 _EXTENSIONS = {"StringDtype": Holds.TEXT, "DatetimeTZDtype": Holds.TIMES, "PeriodDtype": Holds.TIMES}
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Strings:
-    """Text of rows as Python has it."""
-
-    values: list[str | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -63,13 +60,16 @@ class PandasSource:
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """Slices of the columns asked for."""
-        asked = [self.frame.iloc[:, self.columns.index(column)] for column in columns]
+        taken = [self.frame.iloc[:, place] for place in range(self.frame.shape[1])]  # as they are now, and stay
+        now = (Column(each.name, holds_of_dtype(each.dtype)) for each in taken)
+        check_unchanged(now, self.columns, shown=self.shown)
+        asked = [taken[self.columns.index(column)] for column in columns]
         readers = [_reader(series.dtype, column.holds) for series, column in zip(asked, columns, strict=True)]
-        for start in range(0, self.size(), BATCH_ROWS):
+        for start in range(0, len(asked[0]), BATCH_ROWS):
             slices = [series.array[start : start + BATCH_ROWS] for series in asked]
             advance(len(slices[0]))
             found = [read(each) for read, each in zip(readers, slices, strict=True)]
-            for begin, end in _spans(found, len(slices[0])):
+            for begin, end in spans([each for each in found if isinstance(each, Written)], len(slices[0])):
                 arrays = [_in_arrow(each, begin, end) for each in found]
                 yield from plain_batches(arrays, columns, [column.name for column in columns])
 
@@ -94,17 +94,15 @@ def holds_of_dtype(dtype: Any) -> Holds:
     return Holds.NESTED if masked is None else holds_of_dtype(masked)
 
 
-def _reader(dtype: Any, holds: Holds) -> Callable[[Any], Array | _Strings]:
+def _reader(dtype: Any, holds: Holds) -> Callable[[Any], Array | Written]:
     """What slices of a column hold, in an Arrow array or in Python strings, with nothing written out row by row."""
     name = type(dtype).__name__
     if name == "CategoricalDtype":
-        values = dtype.categories.array
-        categories = plain(_in_arrow(_reader(dtype.categories.dtype, holds)(values), 0, len(values)), holds)
-        return lambda chunk: pa.DictionaryArray.from_arrays(_codes(chunk), categories)
+        return _reader_of_categories(dtype.categories, holds)
     if holds is Holds.ANYTHING:
-        return lambda chunk: _Strings(written_objects(np.asarray(chunk, object)))
+        return lambda chunk: Strings(written_objects(np.asarray(chunk, object)))
     if name == "StringDtype" and dtype.storage == "python":  # else Arrow's, which need not be UTF-8
-        return lambda chunk: _Strings(only_strings(np.asarray(chunk, object)))
+        return lambda chunk: Strings(only_strings(np.asarray(chunk, object)))
     if name == "SparseDtype":
         return lambda chunk: _from_numpy(dense(chunk))
     if isinstance(dtype, np.dtype):
@@ -112,17 +110,18 @@ def _reader(dtype: Any, holds: Holds) -> Callable[[Any], Array | _Strings]:
     return lambda chunk: _joined(pa.array(chunk), holds)
 
 
-def _spans(columns: Sequence[Array | _Strings], rows: int) -> Iterator[tuple[int, int]]:
-    """Beginnings and ends of runs of rows whose Python strings do not take much together."""
-    strings = [column.values for column in columns if isinstance(column, _Strings)]
-    if sum(sum(map(len, filter(None, values))) for values in strings) <= PIECE_BYTES:
-        yield 0, rows
-    else:
-        yield from cuts(np.sum([[len(value or "") for value in values] for values in strings], axis=0))
+def _reader_of_categories(categories: Any, holds: Holds) -> Callable[[Any], Array | Written]:
+    """What slices are categories of; these in an Arrow array, unless they are long Python strings."""
+    values = _reader(categories.dtype, holds)(categories.array)
+    if isinstance(values, Strings) and values.characters() > max(PIECE_BYTES, _SHORT * len(categories)):
+        known, sizes = values.values, np.append(values.lengths(), 0)
+        return lambda chunk: StringsOfCategories(known, sizes, np.asarray(chunk.codes))
+    known = plain(_in_arrow(values, 0, len(categories)), holds)
+    return lambda chunk: pa.DictionaryArray.from_arrays(_codes(chunk), known)
 
 
-def _in_arrow(cells: Array | _Strings, begin: int, end: int) -> Array:
-    return text_array(cells.values[begin:end]) if isinstance(cells, _Strings) else cells.slice(begin, end - begin)
+def _in_arrow(cells: Array | Written, begin: int, end: int) -> Array:
+    return cells.in_arrow(begin, end) if isinstance(cells, Written) else cells.slice(begin, end - begin)
 
 
 def _codes(chunk: Any) -> Array:

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.frames.names import named_columns
+from dpselect.backends.frames.names import check_unchanged, named_columns
 from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa
-from dpselect.backends.rows.plain import plain_batches
+from dpselect.backends.rows.plain import PIECE_BYTES, cuts, plain_batches
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -31,8 +33,9 @@ class PolarsSource:
     @classmethod
     def of(cls, frame: Any) -> PolarsSource:
         """The rows of a frame."""
-        holds = [holds_of_series(frame.get_column(name)) for name in frame.columns]
-        return cls(frame, named_columns(frame.columns, holds, shown="<polars DataFrame>"))
+        columns = frame.get_columns()
+        holds = [holds_of_series(each) for each in columns]
+        return cls(frame, named_columns([each.name for each in columns], holds, shown="<polars DataFrame>"))
 
     def size(self) -> int:
         """Rows."""
@@ -42,19 +45,49 @@ class PolarsSource:
         """Slices of the columns asked for."""
         import polars as pl
 
-        asked, newest = [self.frame.get_column(column.name) for column in columns], pl.CompatLevel.newest()
-        for start in range(0, self.size(), BATCH_ROWS):
+        taken, newest = self.frame.get_columns(), pl.CompatLevel.newest()  # as they are now, and stay
+        now = (Column(each.name, holds_of_series(each)) for each in taken)
+        check_unchanged(now, self.columns, shown=self.shown)
+        asked = [taken[self.columns.index(column)] for column in columns]
+        for start in range(0, len(asked[0]), BATCH_ROWS):
             slices = [column.slice(start, BATCH_ROWS) for column in asked]
             advance(len(slices[0]))
-            arrays = [each.to_arrow(compat_level=newest) for each in slices]  # text stays where it lies
-            yield from plain_batches(arrays, columns, [column.name for column in columns])
+            for begin, end in _spans(slices):
+                found = [_with_text(each.slice(begin, end - begin)) for each in slices]
+                arrays = [each.to_arrow(compat_level=newest) for each in found]  # text stays where it lies
+                yield from plain_batches(arrays, columns, [column.name for column in columns])
+
+
+def _spans(columns: Sequence[Any]) -> Iterator[tuple[int, int]]:
+    """Beginnings and ends of runs of rows whose categories do not take much together, written out as text."""
+    categories = [column for column in columns if _has_categories(column)]
+    taken = [each.cat.len_bytes().fill_null(0).to_numpy().astype(np.int64) for each in categories]
+    if sum(int(each.sum()) for each in taken) <= PIECE_BYTES:
+        yield 0, len(columns[0])
+    else:
+        yield from cuts(np.sum(taken, axis=0))
+
+
+def _with_text(column: Any) -> Any:
+    """Categories as the text that they are: to Arrow Polars would hand all there are, however few the rows have."""
+    import polars as pl
+
+    return column.cast(pl.String) if _has_categories(column) else column
+
+
+def _has_categories(column: Any) -> bool:
+    import polars as pl
+
+    return column.dtype in (pl.Categorical, pl.Enum)
 
 
 def holds_of_series(column: Any) -> Holds:
     """By the type of no rows at all; what Arrow has no type for is not looked into."""
-    if str(column.dtype) == "Object":  # addresses in memory, by the look of their Arrow type
+    import polars as pl
+
+    if column.dtype == pl.Object:  # addresses in memory, by the look of their Arrow type
         return Holds.NESTED
     try:
-        return holds_of(column.slice(0, 0).to_arrow().type)
+        return holds_of(_with_text(column.slice(0, 0)).to_arrow().type)
     except pa.ArrowException:
         return Holds.NESTED

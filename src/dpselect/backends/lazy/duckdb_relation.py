@@ -21,6 +21,9 @@ _BATCH, _BATCH_OF_TEXT = 1 << 17, 1 << 10
 _LONGEST = 1 << 20
 """Bytes of text; what is longer is left out here, or it would decide whether the engine can answer."""
 
+_MOST_DIGITS = 10_000
+"""Of a BIGNUM, which may have millions: to write them takes memory, and time that grows with their square."""
+
 _UNLIKE = {"uuid": Holds.TEXT, "null": Holds.NOTHING, "bignum": Holds.DECIMALS, "interval": Holds.TIMES}
 """Types that narwhals has no word for, or another one."""
 
@@ -63,11 +66,19 @@ class DuckDBRelation:
         """Unknown before it was read."""
         return 0
 
+    def _big_numbers(self, columns: Sequence[Column]) -> list[Column]:
+        """Those of `columns` whose numbers may have more digits than fit any other type."""
+        with reading(self.shown):
+            types = self.relation.project(", ".join(_quoted(column.name) for column in columns)).types
+            return [column for column, type_ in zip(columns, types, strict=True) if str(type_.id) == "bignum"]
+
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The rows, as far as they are asked for; every cast widens, or writes as text, and none can fail."""
         names, types = [column.name for column in columns], [ARROW_TYPES[column.holds] for column in columns]
-        casts = [f"{_read(column)} AS {_quoted(column.name)}" for column in columns]
-        rows = _BATCH_OF_TEXT if any(column.holds in (Holds.TEXT, Holds.BYTES) for column in columns) else _BATCH
+        big = self._big_numbers(columns)
+        casts = [f"{_read(column, is_big=column in big)} AS {_quoted(column.name)}" for column in columns]
+        is_long = big or any(column.holds in (Holds.TEXT, Holds.BYTES) for column in columns)
+        rows = _BATCH_OF_TEXT if is_long else _BATCH
         with reading(self.shown):
             for batch in self.relation.project(", ".join(casts)).to_arrow_reader(rows):
                 # Text comes as it lies in the relation, which need not be UTF-8.
@@ -79,8 +90,12 @@ class DuckDBRelation:
                 advance(batch.num_rows)
 
 
-def _read(column: Column) -> str:
-    cell = f"CAST({_quoted(column.name)} AS {_CASTS.get(column.holds, 'VARCHAR')})"
+def _read(column: Column, *, is_big: bool) -> str:
+    name = _quoted(column.name)
+    cell = f"CAST({name} AS {_CASTS.get(column.holds, 'VARCHAR')})"
+    if is_big:
+        beyond = f"CAST('1{'0' * _MOST_DIGITS}' AS BIGNUM)"
+        return f"CASE WHEN {name} < {beyond} AND {name} > -{beyond} THEN {cell} END"
     length = {Holds.TEXT: "strlen", Holds.BYTES: "octet_length"}.get(column.holds)
     return cell if length is None else f"CASE WHEN {length}({cell}) <= {_LONGEST} THEN {cell} END"
 
