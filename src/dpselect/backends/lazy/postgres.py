@@ -73,6 +73,8 @@ class PostgresTable:
             def not_there(error: BaseException) -> SelectionError:
                 if backend.con.closed:
                     return TableUnavailableError(server, _BROKE)
+                if isinstance(error, backend.con.DataError):  # of a database that knows bytes only
+                    return InvalidDataError("table", Shown(repr(name)), "columns whose names are valid UTF-8")
                 expected = "a table with columns that this user may read"
                 hint = "Give its name, or schema.name, with the capitals it was created with."
                 return InvalidDataError("table", Shown(repr(name)), expected, hint)
@@ -147,13 +149,15 @@ class PostgresQuestion:
         with self.table.connect() as backend, _answering(backend, self.table), backend.con.transaction():
             speak_unicode(backend.con)
             check_unchanged(backend.con, self.table.source, self.types, self.table.shown)
-            lists = {name: _held(backend.con, each) for name, each in self.lists.items()}
+            lists = {name: _held(backend.con, name, each) for name, each in self.lists.items()}
             return _answer(backend, f"WITH {parts} SELECT * FROM ({query}) AS answer", lists)
 
 
-def _held(connection: Any, candidates: list[Any]) -> list[Any]:
+def _held(connection: Any, name: str, public: list[Any]) -> list[Any]:
     """Those of a list that can be in a row."""
-    return storable(connection, candidates) if candidates and isinstance(candidates[0], str) else candidates
+    if not public or not isinstance(public[0], str):
+        return public
+    return storable(connection, public, argument="groups" if name == "dpselect_part" else "candidates")
 
 
 def _answer(backend: Any, query: str, lists: Mapping[str, list[Any]]) -> Any:

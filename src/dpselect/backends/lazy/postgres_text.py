@@ -34,8 +34,8 @@ def speak_unicode(connection: Any) -> None:
         connection.execute(f"SET LOCAL client_encoding = '{UNICODE}'")
 
 
-def storable(connection: Any, texts: list[str]) -> list[str]:
-    """Those of public `texts` that a table of this database can hold.
+def storable(connection: Any, texts: list[str], *, argument: str) -> list[str]:
+    """Those of public `texts`, given as `argument`, that a table of this database can hold.
 
     Raises:
         InvalidCandidatesError: which these are is not known.
@@ -44,10 +44,10 @@ def storable(connection: Any, texts: list[str]) -> list[str]:
     if encoding in _ANYTHING:
         return texts
     known = [text for text in texts if _is_known(text, _CODECS.get(encoding))]
-    with InOurWords(lambda _: _refused(encoding), connection.DataError):
+    with InOurWords(lambda _: _refused(argument, encoding), connection.DataError):
         ((returned,),) = connection.execute("SELECT CAST(%s AS text[])", [known])
         if returned != known:  # one character for two others; what came back could not be told apart
-            raise _refused(encoding)
+            raise _refused(argument, encoding)
     return known
 
 
@@ -61,6 +61,6 @@ def _is_known(text: str, codec: str | None) -> bool:
     return True
 
 
-def _refused(encoding: str) -> InvalidCandidatesError:
+def _refused(argument: str, encoding: str) -> InvalidCandidatesError:
     expected = f"text that the encoding of the database, {encoding}, can hold"
-    return InvalidCandidatesError("candidates", Shown("<text>"), expected, "Leave out what no row can be.")
+    return InvalidCandidatesError(argument, Shown("<text>"), expected, "Leave out what no row can be.")
