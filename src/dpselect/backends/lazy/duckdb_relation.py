@@ -10,10 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import duckdb
+
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.lazy.reading import reading
+from dpselect.backends.failures import InOurWords
+from dpselect.backends.lazy.reading import changed, reading, unanswered
 from dpselect.backends.lazy.schema import columns_of
 from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa, valid_text
+from dpselect.errors import SelectionError
 
 _BATCH, _BATCH_OF_TEXT = 1 << 17, 1 << 10
 """Rows at a time; few of text, of which the engine hands out no more than 2 GiB together."""
@@ -66,20 +70,19 @@ class DuckDBRelation:
         """Unknown before it was read."""
         return 0
 
-    def _big_numbers(self, columns: Sequence[Column]) -> list[Column]:
-        """Those of `columns` whose numbers may have more digits than fit any other type."""
-        with reading(self.shown):
-            types = self.relation.project(", ".join(_quoted(column.name) for column in columns)).types
-            return [column for column, type_ in zip(columns, types, strict=True) if str(type_.id) == "bignum"]
-
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
-        """The rows, as far as they are asked for; every cast widens, or writes as text, and none can fail."""
+        """The rows, as far as they are asked for; every cast widens, or writes as text, and none can fail.
+
+        That is so of the types that the columns had when they were described. DuckDB looks for tables anew each time:
+        types are compared before, and at the end or when it fails, for what may have happened meanwhile.
+        """
+        self._check_unchanged(columns)
         names, types = [column.name for column in columns], [ARROW_TYPES[column.holds] for column in columns]
         big = self._big_numbers(columns)
         casts = [f"{_read(column, is_big=column in big)} AS {_quoted(column.name)}" for column in columns]
         is_long = big or any(column.holds in (Holds.TEXT, Holds.BYTES) for column in columns)
         rows = _BATCH_OF_TEXT if is_long else _BATCH
-        with reading(self.shown):
+        with InOurWords(lambda error: self._said(error, columns)):
             for batch in self.relation.project(", ".join(casts)).to_arrow_reader(rows):
                 # Text comes as it lies in the relation, which need not be UTF-8.
                 found = [
@@ -88,6 +91,34 @@ class DuckDBRelation:
                 ]
                 yield pa.RecordBatch.from_arrays(found, names=names)
                 advance(batch.num_rows)
+        self._check_unchanged(columns)
+
+    def _big_numbers(self, columns: Sequence[Column]) -> list[Column]:
+        """Those of `columns` whose numbers may have more digits than fit any other type."""
+        with reading(self.shown):
+            types = self.relation.project(", ".join(_quoted(column.name) for column in columns)).types
+            return [column for column, type_ in zip(columns, types, strict=True) if str(type_.id) == "bignum"]
+
+    def _check_unchanged(self, columns: Sequence[Column]) -> None:
+        """Refuse a relation in which some of `columns` hold something else now."""
+
+        def said(error: BaseException) -> SelectionError:
+            is_gone = isinstance(error, duckdb.BinderException | duckdb.CatalogException)
+            return changed(self.shown) if is_gone else unanswered(error, self.shown)
+
+        with InOurWords(said):
+            found = self.relation.project(", ".join(_quoted(column.name) for column in columns))
+        now = DuckDBRelation.of(found).columns
+        if [column.holds for column in now] != [column.holds for column in columns]:
+            raise changed(self.shown)
+
+    def _said(self, error: BaseException, columns: Sequence[Column]) -> SelectionError:
+        """Where a type changed after all, no row is to decide what is said: another one would not have failed."""
+        try:
+            self._check_unchanged(columns)
+        except SelectionError as refusal:
+            return refusal
+        return unanswered(error, self.shown)
 
 
 def _read(column: Column, *, is_big: bool) -> str:

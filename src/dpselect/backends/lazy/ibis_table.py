@@ -53,8 +53,9 @@ def ibis_table(table: Any, *, memory_limit: int | None = None) -> Table:
             shapes = [Column(name, Holds.OTHER) for name in types if types[name].is_geospatial()]
             rest = table.drop(*(column.name for column in (*nested, *shapes)))
             source = f"({ibis().to_sql(rest, dialect='postgres', pretty=False)}) AS asked"
-            columns = (*columns_of_query(backend.con, source, rest.columns, shown), *nested, *shapes)
-        return LazyTable(PostgresTable(lambda: nullcontext(backend), shown, source, shown, columns))
+            columns = columns_of_query(backend.con, source, rest.columns, shown)
+            unasked = dict.fromkeys((*nested, *shapes), 0)
+        return LazyTable(PostgresTable(lambda: nullcontext(backend), shown, source, shown, {**columns, **unasked}))
     expected = "a table on PostgreSQL, Spark or DuckDB"
     hint = "Write the columns that are asked about to Parquet and give that."
     raise InvalidDataError("source", Shown(f"<Ibis table on {backend.name}>"), expected, hint)

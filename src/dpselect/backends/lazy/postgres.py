@@ -20,8 +20,9 @@ from dpselect.backends.failures import InOurWords
 from dpselect.backends.lazy.asked import EVERY_KIND, Asked, Frame
 from dpselect.backends.lazy.extras import ibis
 from dpselect.backends.lazy.matched import plain
-from dpselect.backends.lazy.postgres_columns import columns_of_table
-from dpselect.backends.lazy.postgres_rules import TYPES, expression, quoted
+from dpselect.backends.lazy.postgres_columns import Types, check_unchanged, columns_of_table
+from dpselect.backends.lazy.postgres_rules import TYPES, as_shown, expression, quoted
+from dpselect.backends.lazy.postgres_text import UNICODE, speak_unicode, storable
 from dpselect.backends.lazy.reading import unanswered
 from dpselect.backends.rows.arrow import pa
 from dpselect.errors import InvalidDataError, MissingExtraError, SelectionError, Shown, TableUnavailableError
@@ -30,6 +31,12 @@ from dpselect.summaries import CandidateKind, PublicCandidates
 
 Connect = Callable[[], Any]
 """Makes a context that gives an Ibis backend, and leaves nothing behind."""
+
+_FOUND = """\
+SELECT has_any_column_privilege(pg_class.oid, 'SELECT'), nspname, relname
+FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+WHERE pg_class.oid = CAST(%s AS regclass)"""
+"""Where a name leads to now: it may lead elsewhere as soon as there is such a table earlier on the search path."""
 
 _CHUNK = 100_000
 _BROKE = "the connection broke before the answer was there. Nothing was charged: ask again"
@@ -46,14 +53,14 @@ class PostgresTable:
         server: the URL without password, or what else says where it is.
         source: SQL that may stand after ``FROM``.
         shown: how errors and ``repr`` speak of it.
-        columns: as the server describes them.
+        types: the columns, and the types that they had when they were described.
     """
 
     connect: Connect
     server: str
     source: str
     shown: str
-    columns: tuple[Column, ...]
+    types: Types
 
     @classmethod
     def at(cls, url: str, name: str) -> PostgresTable:
@@ -66,17 +73,24 @@ class PostgresTable:
             def not_there(error: BaseException) -> SelectionError:
                 if backend.con.closed:
                     return TableUnavailableError(server, _BROKE)
+                if isinstance(error, backend.con.DataError):  # of a database that knows bytes only
+                    return InvalidDataError("table", Shown(repr(name)), "columns whose names are valid UTF-8")
                 expected = "a table with columns that this user may read"
                 hint = "Give its name, or schema.name, with the capitals it was created with."
                 return InvalidDataError("table", Shown(repr(name)), expected, hint)
 
             with InOurWords(not_there):
-                source = f"{quoted(schema)}.{quoted(table)}" if schema else quoted(table)
-                ((readable,),) = backend.con.execute("SELECT has_any_column_privilege(%s, 'SELECT')", [source])
+                named = f"{quoted(schema)}.{quoted(table)}" if schema else quoted(table)
+                ((readable, *found),) = backend.con.execute(_FOUND, [named])
                 if not readable:
                     raise PermissionError
-                columns = columns_of_table(backend.con, source, shown)
-            return cls(connect, server, source, shown, columns)
+                source = ".".join(map(quoted, found))
+                return cls(connect, server, source, shown, columns_of_table(backend.con, source, shown))
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """As the server described them."""
+        return tuple(self.types)
 
     def question(self) -> PostgresQuestion:
         """Begin a question."""
@@ -89,11 +103,13 @@ class PostgresQuestion:
 
     Attributes:
         table: what is asked.
+        types: the columns that are read, and their types.
         parts: SQL of the subqueries in front, by name.
         lists: long lists of candidates, by name; they travel beside the SQL.
     """
 
     table: PostgresTable
+    types: dict[Column, int] = field(default_factory=dict[Column, int])
     parts: dict[str, str] = field(default_factory=dict[str, str])
     lists: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     counts_distinct = False
@@ -101,9 +117,12 @@ class PostgresQuestion:
 
     def rows(self, asked: Mapping[str, Asked]) -> Frame:
         """The rows, with a column for each name."""
+        self.types.update((each.column, self.table.types[each.column]) for each in asked.values())
+        cells = ", ".join(as_shown(column, type_) for column, type_ in self.types.items())
         read = {name: expression(each) for name, each in asked.items()}
         wanted = ", ".join(f"{sql} AS {quoted(name)}" for name, (sql, _) in read.items())
-        self.parts["dpselect_rows"] = f"SELECT {wanted} FROM {self.table.source}".replace("%", "%%")
+        rows = f"SELECT {wanted} FROM (SELECT {cells} FROM {self.table.source}) AS shown"
+        self.parts["dpselect_rows"] = rows.replace("%", "%%")
         return nw.from_native(ibis().table({name: type_ for name, (_, type_) in read.items()}, name="dpselect_rows"))
 
     def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
@@ -127,13 +146,23 @@ class PostgresQuestion:
         """The rows of `frame` as an Arrow table."""
         query = ibis().to_sql(frame.to_native(), dialect="postgres", pretty=False).replace("%", "%%")
         parts = ", ".join(f"{quoted(name)} AS ({sql})" for name, sql in self.parts.items())
-        with self.table.connect() as backend, _answering(backend, self.table):
-            return _answer(backend, f"WITH {parts} SELECT * FROM ({query}) AS answer", self.lists)
+        with self.table.connect() as backend, _answering(backend, self.table), backend.con.transaction():
+            speak_unicode(backend.con)
+            check_unchanged(backend.con, self.table.source, self.types, self.table.shown)
+            lists = {name: _held(backend.con, name, each) for name, each in self.lists.items()}
+            return _answer(backend, f"WITH {parts} SELECT * FROM ({query}) AS answer", lists)
+
+
+def _held(connection: Any, name: str, public: list[Any]) -> list[Any]:
+    """Those of a list that can be in a row."""
+    if not public or not isinstance(public[0], str):
+        return public
+    return storable(connection, public, argument="groups" if name == "dpselect_part" else "candidates")
 
 
 def _answer(backend: Any, query: str, lists: Mapping[str, list[Any]]) -> Any:
     """An Arrow table. This frame holds rows: who calls it lets no error out that leads here."""
-    with backend.con.transaction(), backend.con.cursor(name="dpselect") as cursor:
+    with backend.con.cursor(name="dpselect") as cursor:
         cursor.execute(query, lists)
         found: dict[str, Any] = {
             column.name: array("d") if column.name == "kept" else [] for column in cursor.description
@@ -162,7 +191,8 @@ def _connector(url: str, shown: str) -> Connect:
         postgres = ibis().postgres
         with InOurWords(lambda error: _unreachable(error, shown)):
             options = f"{_asked_for(url)} {_OPTIONS}".strip()
-            backend = postgres.connect(conninfo=url, port=None, options=options, application_name="dpselect")
+            ours = {"options": options, "client_encoding": UNICODE, "application_name": "dpselect"}
+            backend = postgres.connect(conninfo=url, port=None, **ours)
         try:
             yield backend
         finally:

@@ -6,11 +6,19 @@ digits, and would refuse a table for a column that nobody asks about.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dpselect.backends.columns import Column, Holds
+from dpselect.backends.failures import InOurWords
+from dpselect.backends.lazy.postgres_rules import quoted
+from dpselect.backends.lazy.postgres_text import speak_unicode
+from dpselect.backends.lazy.reading import changed
 from dpselect.backends.lazy.schema import check_names
+
+Types = Mapping[Column, int]
+"""The columns in the server's order, and the number the server has given to the type of each; of a domain, to the type
+that it is made of."""
 
 _BUILT_IN = {
     **dict.fromkeys(("int2", "int4", "int8", "oid"), Holds.INTEGERS),
@@ -40,17 +48,17 @@ WITH RECURSIVE types AS (
   UNION ALL
   SELECT given, typbasetype FROM types JOIN pg_catalog.pg_type ON pg_type.oid = type WHERE typtype = 'd'
 )
-SELECT given, typname, typtype, typcategory, typnamespace = CAST('pg_catalog' AS regnamespace)
+SELECT given, type, typname, typtype, typcategory, typnamespace = CAST('pg_catalog' AS regnamespace)
 FROM types JOIN pg_catalog.pg_type ON pg_type.oid = type WHERE typtype <> 'd'"""
 """Of a domain the type that it is made of."""
 
 
-def columns_of_table(connection: Any, source: str, shown: str) -> tuple[Column, ...]:
+def columns_of_table(connection: Any, source: str, shown: str) -> Types:
     """The columns of the table or view that SQL calls `source`."""
     return _columns(connection, connection.execute(_OF_TABLE, [source]).fetchall(), shown)
 
 
-def columns_of_query(connection: Any, source: str, names: Sequence[str], shown: str) -> tuple[Column, ...]:
+def columns_of_query(connection: Any, source: str, names: Sequence[str], shown: str) -> Types:
     """The columns of what may stand after ``FROM``; no row is read.
 
     Args:
@@ -59,18 +67,34 @@ def columns_of_query(connection: Any, source: str, names: Sequence[str], shown: 
         names: what the columns are called, in the server's order.
         shown: how errors speak of it.
     """
-    with connection.transaction(), connection.cursor() as cursor:
-        cursor.execute(f"SELECT * FROM {source} LIMIT 0")
-        types = [column.type_code for column in cursor.description]
-        return _columns(connection, list(zip(names, types, strict=True)), shown)
+    with connection.transaction():
+        speak_unicode(connection)
+        return _columns(connection, list(zip(names, _types(connection, "*", source), strict=True)), shown)
 
 
-def _columns(connection: Any, found: Sequence[tuple[str, int]], shown: str) -> tuple[Column, ...]:
+def check_unchanged(connection: Any, source: str, types: Types, shown: str) -> None:
+    """Refuse a table whose columns `types` are of other types now; they stay what they are until the transaction ends.
+
+    The server describes the columns, and has locked what they are in before it does. Its catalogue, asked in a
+    statement of its own, might be seen as it was before.
+    """
+    names = ", ".join(quoted(column.name) for column in types)
+    with InOurWords(lambda _: changed(shown), connection.ProgrammingError):  # no such column, no such table
+        if _types(connection, names, source) != list(types.values()):
+            raise changed(shown)
+
+
+def _types(connection: Any, names: str, source: str) -> list[int]:
+    return [column.type_code for column in connection.execute(f"SELECT {names} FROM {source} LIMIT 0").description]
+
+
+def _columns(connection: Any, found: Sequence[tuple[str, int]], shown: str) -> Types:
     """Capitals tell names apart."""
     check_names([name for name, _ in found], shown)
     types = sorted({type_ for _, type_ in found})
-    held = {given: _holds(*of_type) for given, *of_type in _rows(connection, types)}
-    return tuple(Column(name, held.get(type_, Holds.OTHER)) for name, type_ in found)
+    made_of = {given: (number, _holds(*of_type)) for given, number, *of_type in _rows(connection, types)}
+    described = [(name, *made_of.get(type_, (type_, Holds.OTHER))) for name, type_ in found]
+    return {Column(name, holds): number for name, number, holds in described}
 
 
 def _rows(connection: Any, types: Sequence[int]) -> Iterable[Sequence[Any]]:

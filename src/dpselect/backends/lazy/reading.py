@@ -22,3 +22,10 @@ def unanswered(error: BaseException, shown: str) -> SelectionError:
         return SelectionError("Reading the table needs more memory than there is.")
     hint = "Its engine could not answer; ask it for the first and the last rows to see why."
     return InvalidDataError("source", Shown(shown), "a table that can be read to its end", hint)
+
+
+def changed(shown: str) -> InvalidDataError:
+    """What is said of a table whose columns are others than when it was opened, whatever its rows are."""
+    expected = "a table whose columns are those that it had when it was opened"
+    hint = "One that this is about was taken away or has another type now: make the Dataset anew."
+    return InvalidDataError("source", Shown(shown), expected, hint)
