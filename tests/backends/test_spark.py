@@ -18,6 +18,7 @@ from pyspark.errors import PySparkException
 
 import dpselect as dps
 from dpselect.backends.lazy.spark_frame import SparkFrame
+from dpselect.backends.lazy.spark_logs import unlogged
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates, PublicDomain
@@ -72,6 +73,19 @@ def test_what_spark_says_of_a_row_is_not_passed_on(capfd: pytest.CaptureFixture[
     assert "secret" not in str(caught.value) + printed
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
+
+
+def test_a_question_that_ends_leaves_the_others_unlogged(caplog: pytest.LogCaptureFixture) -> None:
+    logger = logging.getLogger("SQLQueryContextLogger")
+    first, second = unlogged(), unlogged()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    logger.error("secret")
+    second.__exit__(None, None, None)
+    assert caplog.messages == []
+    logger.error("mine")
+    assert caplog.messages == ["mine"]
 
 
 def test_the_session_can_still_say_what_fails_of_its_own() -> None:
