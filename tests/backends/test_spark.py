@@ -127,6 +127,13 @@ def test_frames_that_are_refused() -> None:
             open_table(twice)
 
 
+def test_a_view_that_is_replaced_changes_no_frame() -> None:
+    spark_frame(ROWS).createOrReplaceTempView("given")
+    frame = spark().table("given")
+    spark_frame(pa.table({"unit": [1], "value": ["text"]})).createOrReplaceTempView("given")
+    assert counted(frame, [0.0, 4.0]) == [1, 1]
+
+
 def test_ibis_on_spark() -> None:
     spark_frame(ROWS).createOrReplaceTempView("given")
     table = open_table(ibis.pyspark.connect(spark()).table("given").filter(ibis._.unit < 2))
