@@ -18,6 +18,7 @@ from pyspark.errors import PySparkException
 
 import dpselect as dps
 from dpselect.backends.lazy.spark_frame import SparkFrame
+from dpselect.backends.lazy.spark_logs import unlogged
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates, PublicDomain
@@ -74,6 +75,19 @@ def test_what_spark_says_of_a_row_is_not_passed_on(capfd: pytest.CaptureFixture[
     assert caught.value.__context__ is None
 
 
+def test_a_question_that_ends_leaves_the_others_unlogged(caplog: pytest.LogCaptureFixture) -> None:
+    logger = logging.getLogger("SQLQueryContextLogger")
+    first, second = unlogged(), unlogged()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    logger.error("secret")
+    second.__exit__(None, None, None)
+    assert caplog.messages == []
+    logger.error("mine")
+    assert caplog.messages == ["mine"]
+
+
 def test_the_session_can_still_say_what_fails_of_its_own() -> None:
     """In a process where PySpark has not logged anything yet: a logger that was made plain would stay so."""
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
@@ -111,6 +125,13 @@ def test_frames_that_are_refused() -> None:
         twice = frame.select(*(frame["unit"].alias(each) for each in columns))
         with pytest.raises(InvalidDataError, match="columns"):
             open_table(twice)
+
+
+def test_a_view_that_is_replaced_changes_no_frame() -> None:
+    spark_frame(ROWS).createOrReplaceTempView("given")
+    frame = spark().table("given")
+    spark_frame(pa.table({"unit": [1], "value": ["text"]})).createOrReplaceTempView("given")
+    assert counted(frame, [0.0, 4.0]) == [1, 1]
 
 
 def test_ibis_on_spark() -> None:

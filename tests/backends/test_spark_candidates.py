@@ -80,6 +80,25 @@ def test_long_lists_that_are_refused(clicks: dps.Dataset, monkeypatch: pytest.Mo
             clicks.most_common("page", candidates=catalogue(values), epsilon=4.0)
 
 
+def test_days_that_python_does_not_have_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = dps.Ledger(tmp_path / "budget.db")
+    ledger.open_account("days", epsilon=10, unit="who")
+    rows = spark_frame(pa.table({"who": [1], "day": [date(2026, 11, 22)]}))
+    days = dps.Dataset(rows, unit="who", ledger=ledger, account="days")
+    first, last = spark().sql("SELECT explode(sequence(-719162, -719161)) AS d"), spark().range(2_932_895, 2_932_897)
+    for most_on_the_driver in (1, 4):
+        monkeypatch.setattr(spark_frames, "MOST_ON_THE_DRIVER", most_on_the_driver)
+        for beyond in (-719_163, 2_932_897):
+            numbers = first.union(last).union(spark().range(beyond, beyond + 1))
+            with pytest.raises(InvalidCandidatesError, match="outside the years 1 to 9999"):
+                days.most_common("day", candidates=numbers.selectExpr("date_from_unix_date(int(d))"), epsilon=1.0)
+    assert ledger.remaining("days") == 10
+    all_days = first.union(last).selectExpr("date_from_unix_date(int(d))")
+    monkeypatch.setattr(spark_frames, "MOST_ON_THE_DRIVER", 1)
+    found = days.top_k("day", 4, candidates=all_days, epsilon=1.0).value
+    assert sorted(found) == [date.min, date(1, 1, 2), date(9999, 12, 30), date.max]
+
+
 def test_frames_that_are_no_public_list(clicks: dps.Dataset, tmp_path: Path) -> None:
     with pytest.raises(InvalidCandidatesError, match="one column"):
         clicks.most_common("page", candidates=spark_frame(ROWS), epsilon=4.0)

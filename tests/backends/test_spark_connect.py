@@ -10,6 +10,7 @@ import pytest
 import dpselect as dps
 from dpselect.backends.contract import Amount, Grouping, Table
 from dpselect.backends.lazy import spark_frame as spark_frames
+from dpselect.backends.lazy.spark_views import as_opened
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates, PublicDomain
@@ -57,6 +58,36 @@ def test_very_many_candidates_stay_in_spark(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(spark_frames, "MOST_ON_THE_DRIVER", 19)
     rows = spark_connect().createDataFrame(pa.table({"who": list(range(40)), "page": [7] * 30 + [11] * 10}))
     assert dps.Dataset(rows, unit="who").most_common("page", candidates=range(20), epsilon=4.0).value == 7
+
+
+def test_a_view_that_is_replaced_by_one_of_other_types_is_refused_whatever_its_rows_are() -> None:
+    remote = spark_connect()
+    unit, value = pa.array([1, 2, 3]), pa.array([7, 7, 8])
+
+    def put(**columns: pa.Array) -> None:
+        remote.createDataFrame(pa.table(columns)).createOrReplaceTempView("given")
+
+    put(unit=unit, value=value)
+    frame = remote.table("given").select("*")
+    table = open_table(frame)
+    columns = (table.unit("unit"), table.column("value"))
+
+    def counted() -> list[int]:
+        (found,) = table.count(unit=columns[0], column=columns[1], candidates=PublicCandidates.given([7, 8]))
+        return found.counts.tolist()
+
+    assert counted() == [2, 1]
+    put(unit=unit, value=pa.array([8, 8, 8]))
+    assert counted() == [0, 3]  # a name means the rows that are there now
+    begun = as_opened(frame, columns, "<frame>")
+    for text in ("8", "secret"):
+        put(unit=unit, value=pa.array(["7", "7", text]))
+        with pytest.raises(InvalidDataError, match="the types that they had when it was opened"):
+            counted()
+        assert begun.selectExpr("CAST(value AS INT)").toArrow().column(0).null_count == 3
+    put(unit=unit)
+    with pytest.raises(InvalidDataError, match="the types that they had when it was opened"):
+        counted()
 
 
 def test_what_spark_says_of_a_row_is_not_passed_on(capfd: pytest.CaptureFixture[str]) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
@@ -28,6 +30,11 @@ def batch(names: list[Any], scores: list[int]) -> pa.RecordBatch:
 def frame_of(scores: dict[Any, int], *, parts: int) -> Any:
     table = pa.table({"what": list(scores), "number": pa.array(scores.values(), pa.int64())})
     return spark().createDataFrame(table).repartition(parts)
+
+
+def held() -> int:
+    """How many frames Spark keeps."""
+    return spark().sparkContext._jsc.getPersistentRDDs().size()
 
 
 @pytest.mark.parametrize("kind", [dps.PermuteAndFlip, dps.ExponentialMechanism])
@@ -71,13 +78,58 @@ def test_without_earlier_winners_it_is_the_law_of_what_is_left(kind: Any) -> Non
 
 def test_rounds_take_all_and_leave_nothing_behind() -> None:
     scores = frame_of({"third": 40, "first": 120, "last": 0, "second": 80}, parts=3)
+    before = held()
     kept = KeptScores(scores, "<frame>")
-    assert scores.is_cached
+    assert held() == before + 1
     assert list(kept.drawn(SHARP, 4)) == ["first", "second", "third", "last"]
     assert list(kept.drawn(SHARP, 1)) == ["first"]
     kept.close()
-    assert not scores.is_cached
+    assert held() == before
     kept.close()
+
+
+def test_who_keeps_the_same_scores_keeps_them_longer(tmp_path: Path) -> None:
+    """A session's own frame, two questions: whoever ends takes nothing of the others."""
+    pq.write_table(pa.table({"what": [1, 2, 3], "number": [0, 60, 0]}), tmp_path / "scores.parquet")
+
+    def scores() -> Any:
+        return spark().read.parquet(str(tmp_path))
+
+    before = held()
+    theirs, first, second = scores().persist(), KeptScores(scores(), "<frame>"), KeptScores(scores(), "<frame>")
+    assert theirs.count() == 3
+    (tmp_path / "scores.parquet").unlink()
+    first.close()
+    assert list(second.drawn(SHARP, 1)) == [2]
+    second.close()
+    assert theirs.storageLevel.useMemory
+    assert theirs.collect()[0].what == 1
+    theirs.unpersist()
+    assert held() == before
+
+
+def test_names_of_parts_that_lost_are_not_looked_at() -> None:
+    """Python has no such days, Spark has: whether there is an answer depends on the winner alone."""
+    days = pa.array([-719_163, 20_000, 2_932_897], pa.int32()).cast(pa.date32())
+    tasks = [
+        pa.RecordBatch.from_arrays([days[i : i + 1], pa.array([60 * (i == 1)])], ["what", "number"]) for i in range(3)
+    ]
+
+    def sent(chosen: list[int]) -> pa.Table:
+        return pa.Table.from_batches([row for i in chosen for row in drawn(iter([tasks[i]]), i, SHARP)])
+
+    assert merged(sent([0, 1, 2]), SHARP).winner() == date(2024, 10, 4)
+    with pytest.raises((OverflowError, ValueError)):
+        merged(sent([0]), SHARP).winner()
+
+
+def test_a_winner_that_python_does_not_have_is_refused_in_our_own_words() -> None:
+    scores = spark().sql("SELECT date_from_unix_date(2932897) AS what, 1L AS number")
+    kept = KeptScores(scores, "<frame>")
+    with pytest.raises(dps.InvalidDataError, match="If it was charged, it stays charged") as caught:
+        list(kept.drawn(SHARP, 1))
+    kept.close()
+    assert (caught.value.__cause__, caught.value.__context__) == (None, None)
 
 
 def test_scores_that_cannot_be_made_are_not_kept() -> None:
@@ -85,10 +137,11 @@ def test_scores_that_cannot_be_made_are_not_kept() -> None:
         raise RuntimeError("a machine went away, and with it secret rows")
 
     scores = frame_of({0: 0, 1: 60}, parts=2).mapInArrow(dies, "what bigint, number bigint")
+    before = held()
     with pytest.raises(dps.InvalidDataError) as caught:
         KeptScores(scores, "<frame>")
     assert "secret" not in str(caught.value)
-    assert not scores.is_cached
+    assert held() == before
 
 
 def test_the_name_that_is_sent_is_that_of_the_winner() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -60,7 +61,8 @@ def listed(given: Any, rows: Any, *, most_fetched: int, allow_many: bool) -> Pub
             raise _refused("a public list from elsewhere, not from the files of the table that is asked", _PUBLIC)
         frame, found = _looked_at(given, columns[0], kind)
         if found["bad"]:
-            raise _refused("candidates without missing values, NaN, infinities and empty text")
+            missing = "missing values, NaN, infinities, empty text and dates outside the years 1 to 9999"
+            raise _refused(f"candidates without {missing}")
         if found["different"] != found["number"]:
             raise _refused("candidates without duplicates", _PUBLIC)
         if found["number"] <= most_fetched:
@@ -87,6 +89,8 @@ def _looked_at(given: Any, column: Column, kind: CandidateKind) -> tuple[Any, di
         bad = bad | (F.abs(what) == float("inf"))
     if kind is CandidateKind.TEXT:
         bad = bad | ~F.is_valid_utf8(what) | (what == "")
+    if kind is CandidateKind.DATE:
+        bad = bad | ~F.year(what).between(date.min.year, date.max.year)  # Python has no others
     hashed = F.xxhash64(what)
     found = frame.agg(
         F.count(F.lit(1)).alias("number"),

@@ -32,16 +32,17 @@ def expression(asked: Asked, F: Any) -> Any:  # noqa: N803
     """
     match asked:
         case Unit(column):
-            return _unit(F, _cell(F, column), column.holds)
+            return _unit(F, cell(F, column), column.holds)
         case Value(column, kind):
-            return _value(F, _cell(F, column), column.holds, kind)
+            return _value(F, cell(F, column), column.holds, kind)
         case Number(column):
-            return _number(F, _cell(F, column), column.holds)
+            return _number(F, cell(F, column), column.holds)
         case Amount(column, scale, lower, upper):
-            return _amount(F, _number(F, _cell(F, column), column.holds), scale, lower, upper)
+            return _amount(F, _number(F, cell(F, column), column.holds), scale, lower, upper)
 
 
-def _cell(F: Any, column: Column) -> Any:  # noqa: N803
+def cell(F: Any, column: Column) -> Any:  # noqa: N803
+    """What stands in `column`, whatever its name is."""
     return F.col("`" + column.name.replace("`", "``") + "`")
 
 

@@ -14,16 +14,16 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from dpselect.backends.columns import Column, Holds
+from dpselect.backends.columns import Column
 from dpselect.backends.lazy.asked import EVERY_KIND, Asked, Frame
 from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.reading import reading
-from dpselect.backends.lazy.schema import columns_of
 from dpselect.backends.lazy.spark_candidates import SHOWN, is_spark, listed
 from dpselect.backends.lazy.spark_expressions import SQL_TYPES, expression
 from dpselect.backends.lazy.spark_logs import unlogged
 from dpselect.backends.lazy.spark_selection import MOST_ON_THE_DRIVER, KeptScores, scored, whole_numbers
+from dpselect.backends.lazy.spark_views import as_opened, columns_in
 from dpselect.backends.rows.arrow import pa
 from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
 
@@ -48,8 +48,7 @@ class SparkFrame:
     def of(cls, frame: Any) -> SparkFrame:
         """Read the schema of `frame`."""
         with reading(SHOWN):
-            empty = {name: Holds.NOTHING for name, type_ in frame.dtypes if type_ == "void"}
-            return cls(frame, columns_of(frame, frame.columns, SHOWN, unlike=empty.get))
+            return cls(frame, columns_in(frame, SHOWN))
 
     def question(self) -> SparkFrame:
         """Itself: it keeps nothing of a question."""
@@ -59,7 +58,8 @@ class SparkFrame:
         """The rows, with a column for each name."""
         F = spark_functions(self.frame)  # noqa: N806
         with reading(self.shown):
-            return nw.from_native(self.frame.select(*(expression(each, F).alias(name) for name, each in asked.items())))
+            frame = as_opened(self.frame, [each.column for each in asked.values()], self.shown)
+            return nw.from_native(frame.select(*(expression(each, F).alias(name) for name, each in asked.items())))
 
     def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
         """The candidates as a frame."""

@@ -17,14 +17,18 @@ def unlogged() -> Generator[None]:
 
     # Made as PySpark makes them, and not as plain ones, which would stay in their place and fail when it logs.
     loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
+    nothing = _Nothing()
     for logger in loggers:
-        logger.addFilter(_nothing)
+        logger.addFilter(nothing)
     try:
         yield
     finally:
         for logger in loggers:
-            logger.removeFilter(_nothing)
+            logger.removeFilter(nothing)
 
 
-def _nothing(record: logging.LogRecord) -> bool:
-    return False
+class _Nothing(logging.Filter):
+    """Lets no record pass. One for each question: a logger has a filter once, and who ends first would take it away."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return False

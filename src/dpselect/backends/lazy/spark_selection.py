@@ -9,7 +9,8 @@ cached: no draw of a part is seen twice, or beside another of the same part. (Sc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
 from typing import Any
@@ -55,6 +56,7 @@ class KeptScores:
     """Scores that Spark has made and keeps, in its memory or on its disks, until they are closed.
 
     Making them reads the table. A draw reads them alone, so that a table that cannot be read fails before anyone pays.
+    No other question shares them, not even the same one: Spark would drop them for both when the first of the two ends.
 
     Args:
         scores: Spark data frame of ``what``, the candidates, and ``number``, of a numeric type without nulls.
@@ -70,7 +72,7 @@ class KeptScores:
         self._shown = shown
         check_workers(scores.sparkSession, shown)
         with reading(shown):
-            self._kept = scores.persist()
+            self._kept = _nobody_elses(scores).persist()
         try:
             with reading(shown), unlogged():
                 self._kept.count()
@@ -92,7 +94,7 @@ class KeptScores:
         """
         winners: list[Any] = []
         for _ in range(rounds):
-            with unlogged():
+            with unlogged(), InOurWords(lambda _: _undrawn(self._shown)):
                 winners.append(selected(self._kept, mechanism, self._shown, without=winners).winner())
             yield winners[-1]
 
@@ -100,6 +102,16 @@ class KeptScores:
         """Let Spark forget them. Where it cannot be asked any more, it has; that must not cost an answer."""
         with suppress(SelectionError), reading(self._shown), unlogged():
             self._kept.unpersist()
+
+
+def _nobody_elses(scores: Any) -> Any:
+    """The same rows by a plan that no other frame has, as Spark keeps one copy for all frames of one plan.
+
+    What differs is a condition that always holds; when Spark optimizes a plan, after it has looked for a copy, it is
+    left out.
+    """
+    F = spark_functions(scores)  # noqa: N806
+    return scores.where(F.lit(os.urandom(16).hex()).isNotNull())
 
 
 def check_workers(session: Any, shown: str) -> None:
@@ -127,7 +139,7 @@ def _without_us(shown: str) -> InvalidDataError:
 
 
 def _undrawn(shown: str) -> InvalidDataError:
-    hint = "Its rows were read, but the workers failed at the draw. What was charged for it stays charged."
+    hint = "Its rows were read, but then the draw failed, in Spark or here. If it was charged, it stays charged."
     return InvalidDataError("source", Shown(shown), "a table whose scores Spark can draw from", hint)
 
 
@@ -151,10 +163,30 @@ def selected(scores: Any, mechanism: Mechanism, shown: str, *, without: Sequence
 
 def merged(sent: Any, mechanism: Mechanism) -> CandidateSelection:
     """What the tasks sent, as an Arrow table, together."""
-    parts, names, states = (sent.column(name).to_pylist() for name in ("part", "what", "state"))
+    parts, states = (sent.column(name).to_pylist() for name in ("part", "state"))
     drawn = [PartialSelection.from_bytes(mechanism, state) for state in states]
     first = reduce(PartialSelection.merged, drawn, PartialSelection.of(mechanism, []))
-    return CandidateSelection(first, dict(zip(parts, names, strict=True)))
+    return CandidateSelection(first, _Names(dict(zip(parts, sent.column("what"), strict=True))))
+
+
+class _Names(Mapping[int, Any]):
+    """Candidates as Arrow holds them, each made a value of Python when it is looked at.
+
+    Python does not have every value of Spark. Those of parts that lost are never looked at, so whether there is an
+    answer does not depend on them.
+    """
+
+    def __init__(self, scalars: Mapping[int, Any]) -> None:
+        self._scalars = scalars
+
+    def __getitem__(self, part: int) -> Any:
+        return self._scalars[part].as_py()
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._scalars)
+
+    def __len__(self) -> int:
+        return len(self._scalars)
 
 
 def drawn(
