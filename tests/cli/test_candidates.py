@@ -129,6 +129,13 @@ def test_there_is_something_to_choose(text: str, tmp_path: Path) -> None:
         parsed_dates("2026-12-01", private=PRIVATE)
 
 
+def test_the_longest_ranges_are_read() -> None:
+    text = f"-{9 * 10**18}..{9 * 10**18}"
+    meant = range(-9 * 10**18, 9 * 10**18 + 1)
+    assert parsed(text, private=PRIVATE) == meant  # refused as too many with the question
+    assert parsed_prices(text, private=PRIVATE) == meant
+
+
 def test_booleans_and_decimals_are_asked_about_where_no_type_says_it() -> None:
     for argument in ("candidates", "groups"):
         with pytest.raises(InvalidCandidatesError, match=rf"^{argument}=.*--{argument}-as text,.* or boolean"):

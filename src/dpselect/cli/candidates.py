@@ -116,7 +116,7 @@ def _check_clear(listed: Sequence[str], text: str, argument: str) -> None:
 
 def _several(listed: Listed, text: str, argument: str) -> Listed:
     """What `text` lists, if anything is left to choose."""
-    if len(listed) == 1 and argument != "groups":
+    if listed and not listed[1:2] and argument != "groups":  # a range may be too long for its length to be asked
         ranges = "" if argument == "dates" else " Whole numbers in a row are 1..100."
         hint = f"Of a single one the answer is known. A list has commas, and a file an @ before its name.{ranges}"
         raise InvalidCandidatesError(argument, _shown(text), f"at least two {argument}", hint)
@@ -144,13 +144,13 @@ def parsed_prices(text: str, *, private: str) -> range | Sequence[int | float]:
     (range(1, 101), [5, 9.99])
     """
     column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument="prices")
-    if column is not None and not all(isinstance(member, str) for member in column):
-        # of a Parquet file; checked as prices with the question
-        return cast("Sequence[int | float]", _several(column, text, "prices"))
-    listed = members(text, private=private, argument="prices") if column is None else [str(each) for each in column]
-    listed = _several(listed, text, "prices")
-    if isinstance(listed, range):
-        return listed
+    given = members(text, private=private, argument="prices") if column is None else column
+    given = _several(given, text, "prices")
+    if isinstance(given, range):
+        return given
+    listed = [member for member in given if isinstance(member, str)]
+    if len(listed) < len(given):  # of a Parquet file; checked as prices with the question
+        return cast("Sequence[int | float]", given)
     if not all(map(_DECIMAL.fullmatch, listed)):
         raise InvalidCandidatesError("prices", Shown(f"<{len(listed)} texts>"), "numbers such as 5 or 9.99")
     return [int(member) if INTEGER.fullmatch(member) else float(member) for member in listed]
