@@ -21,7 +21,7 @@ GENERATED = {"target", "_build", "__pycache__"}
 
 POINTER = re.compile(r"(?<![\w/.-])((?:\.ci|benchmarks|docs|examples|proofs|rust|src|tests)/[\w./-]*\w)")
 FOREIGN_PATH = re.compile(r"(?<![\w./])/(?:home|root|work|farm|Users)/\w")
-REGISTRY = re.compile(r"registry\+http|--?index-url|extra-index")
+REGISTRY = re.compile(r"registry\+http|--?index[-]url|extra[-]index")  # so that it does not match itself
 
 
 def _texts() -> Iterator[Path]:
@@ -75,7 +75,7 @@ def test_no_text_knows_a_machine_or_a_registry(name: str) -> None:
 
 def test_the_patterns_above_can_match() -> None:
     assert FOREIGN_PATH.search("see /home/ann/data.csv")
-    assert REGISTRY.search("pip install --index-url x")
+    assert REGISTRY.search("-".join(["pip install -", "index", "url x"]))
     assert FOREIGN_PATH.search("https://example.org/home/page") is None
 
 

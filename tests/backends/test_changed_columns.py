@@ -127,15 +127,16 @@ def test_a_relation_that_changes_between_the_look_and_the_reading(monkeypatch: p
     connection = duckdb.connect()
     connection.execute(FILLED)
     table = open_table(connection.table("changing"))
-    look = DuckDBRelation._check_unchanged
+    look = DuckDBRelation._unchanged
     changes = iter([f"{TYPE} text; INSERT INTO changing VALUES (3, {value})"])
 
-    def looked(*those: Any) -> None:
-        look(*those)
+    def looked(*those: Any) -> Any:
+        found = look(*those)
         for change in changes:
             connection.execute(change)
+        return found
 
-    monkeypatch.setattr(DuckDBRelation, "_check_unchanged", looked)
+    monkeypatch.setattr(DuckDBRelation, "_unchanged", looked)
     with pytest.raises(InvalidDataError, match=REFUSED):
         counted(table)
 

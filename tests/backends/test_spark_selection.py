@@ -146,7 +146,7 @@ def test_scores_that_cannot_be_made_are_not_kept() -> None:
 
 def test_the_name_that_is_sent_is_that_of_the_winner() -> None:
     scores = {f"page {number}": 0 for number in range(50)} | {"best": 100}
-    drawn_there = selected(frame_of(scores, parts=3), SHARP, "<frame>")
+    drawn_there = selected(frame_of(scores, parts=3), SHARP)
     assert repr(drawn_there) == "CandidateSelection(<3 private winners>)"
     with pytest.raises(TypeError, match="private"):
         pickle.dumps(drawn_there)
@@ -175,7 +175,7 @@ def test_a_task_that_dies_is_drawn_again() -> None:
         yield from batches
 
     frame = frame_of({0: 0, 1: 60, 2: 0}, parts=2).mapInArrow(dies_once, "what bigint, number bigint")
-    assert selected(frame, SHARP, "<frame>").winner() == 1
+    assert selected(frame, SHARP).winner() == 1
 
 
 def test_a_question_with_very_many_candidates_stays_in_spark(monkeypatch: pytest.MonkeyPatch) -> None:

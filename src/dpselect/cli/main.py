@@ -108,9 +108,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _in_words(error: CycloptsError | SelectionError, arguments: Sequence[str]) -> str:
-    if isinstance(error, CycloptsError):
-        return misread(error, arguments, names_of(app, arguments))
-    return in_words(error, names_of(app, arguments))
+    names = names_of(app, arguments)
+    return misread(error, arguments, names) if isinstance(error, CycloptsError) else in_words(error, names)
 
 
 def _drop_output() -> None:

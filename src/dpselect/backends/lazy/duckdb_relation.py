@@ -76,9 +76,9 @@ class DuckDBRelation:
         That is so of the types that the columns had when they were described. DuckDB looks for tables anew each time:
         types are compared before, and at the end or when it fails, for what may have happened meanwhile.
         """
-        self._check_unchanged(columns)
+        asked = self._unchanged(columns)
         names, types = [column.name for column in columns], [ARROW_TYPES[column.holds] for column in columns]
-        big = self._big_numbers(columns)
+        big = [column for column, type_ in zip(columns, asked.types, strict=True) if str(type_.id) == "bignum"]
         casts = [f"{_read(column, is_big=column in big)} AS {_quoted(column.name)}" for column in columns]
         is_long = big or any(column.holds in (Holds.TEXT, Holds.BYTES) for column in columns)
         rows = _BATCH_OF_TEXT if is_long else _BATCH
@@ -91,16 +91,10 @@ class DuckDBRelation:
                 ]
                 yield pa.RecordBatch.from_arrays(found, names=names)
                 advance(batch.num_rows)
-        self._check_unchanged(columns)
+        self._unchanged(columns)
 
-    def _big_numbers(self, columns: Sequence[Column]) -> list[Column]:
-        """Those of `columns` whose numbers may have more digits than fit any other type."""
-        with reading(self.shown):
-            types = self.relation.project(", ".join(_quoted(column.name) for column in columns)).types
-            return [column for column, type_ in zip(columns, types, strict=True) if str(type_.id) == "bignum"]
-
-    def _check_unchanged(self, columns: Sequence[Column]) -> None:
-        """Refuse a relation in which some of `columns` hold something else now."""
+    def _unchanged(self, columns: Sequence[Column]) -> Any:
+        """`columns` as a relation; refused if some of them hold something else now."""
 
         def said(error: BaseException) -> SelectionError:
             is_gone = isinstance(error, duckdb.BinderException | duckdb.CatalogException)
@@ -111,11 +105,12 @@ class DuckDBRelation:
         now = DuckDBRelation.of(found).columns
         if [column.holds for column in now] != [column.holds for column in columns]:
             raise changed(self.shown)
+        return found
 
     def _said(self, error: BaseException, columns: Sequence[Column]) -> SelectionError:
         """Where a type changed after all, no row is to decide what is said: another one would not have failed."""
         try:
-            self._check_unchanged(columns)
+            self._unchanged(columns)
         except SelectionError as refusal:
             return refusal
         return unanswered(error, self.shown)

@@ -95,7 +95,7 @@ class KeptScores:
         winners: list[Any] = []
         for _ in range(rounds):
             with unlogged(), InOurWords(lambda _: _undrawn(self._shown)):
-                winners.append(selected(self._kept, mechanism, self._shown, without=winners).winner())
+                winners.append(selected(self._kept, mechanism, without=winners).winner())
             yield winners[-1]
 
     def close(self) -> None:
@@ -143,22 +143,19 @@ def _undrawn(shown: str) -> InvalidDataError:
     return InvalidDataError("source", Shown(shown), "a table whose scores Spark can draw from", hint)
 
 
-def selected(scores: Any, mechanism: Mechanism, shown: str, *, without: Sequence[Any] = ()) -> CandidateSelection:
+def selected(scores: Any, mechanism: Mechanism, *, without: Sequence[Any] = ()) -> CandidateSelection:
     """Draw one of the rows of `scores` by `mechanism`, in one job.
 
     Args:
         scores: see `KeptScores`.
         mechanism: one whose draws can be merged.
-        shown: how errors speak of the table.
         without: candidates that are left out.
 
-    Raises:
-        InvalidDataError: Spark's workers failed at it.
+    What Spark raises quotes values: who calls it says it in other words.
     """
-    with InOurWords(lambda _: _undrawn(shown)):
-        what = dict(scores.dtypes)["what"]
-        task = _task(mechanism, tuple(without))
-        return merged(scores.mapInArrow(task, f"part bigint, what {what}, state binary").toArrow(), mechanism)
+    what = dict(scores.dtypes)["what"]
+    task = _task(mechanism, tuple(without))
+    return merged(scores.mapInArrow(task, f"part bigint, what {what}, state binary").toArrow(), mechanism)
 
 
 def merged(sent: Any, mechanism: Mechanism) -> CandidateSelection:

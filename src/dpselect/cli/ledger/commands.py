@@ -64,8 +64,7 @@ def open_account(
             unit=unit,
             neighbours=neighbours,
         )
-    if as_json or not quiet:
-        show_accounts([account_opened], as_json=as_json)
+    show_accounts([account_opened], as_json=as_json, quiet=quiet)
 
 
 @ledger_app.command
@@ -115,8 +114,7 @@ def limit(ledger: str, account: str, /, *, epsilon: Exact, quiet: Flag = False, 
 
     with Ledger(ledger) as opened:
         changed = opened.set_limit(account, epsilon=exact(epsilon, "epsilon"))
-    if as_json or not quiet:
-        show_accounts([changed], as_json=as_json)
+    show_accounts([changed], as_json=as_json, quiet=quiet)
 
 
 @ledger_app.command
@@ -133,8 +131,7 @@ def close(ledger: str, account: str, /, *, quiet: Flag = False, as_json: Json = 
 
     with Ledger(ledger) as opened:
         closed = opened.close(account)
-    if as_json or not quiet:
-        show_accounts([closed], as_json=as_json)
+    show_accounts([closed], as_json=as_json, quiet=quiet)
 
 
 @ledger_app.command(name="verify")

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 Rows = Sequence[Sequence[str]]
 
 
-def show_accounts(found: Sequence[Account], *, as_json: bool) -> None:
-    """What was promised, and what is left."""
+def show_accounts(found: Sequence[Account], *, as_json: bool, quiet: bool = False) -> None:
+    """What was promised, and what is left; with `quiet` no table."""
     if as_json:
         return _objects([account.to_dict() for account in found])
+    if quiet:
+        return None
     heads = ["account", "unit", "epsilon", "spent", "left", "delta", "entries"]
     rows: list[list[str]] = []
     for account in found:
