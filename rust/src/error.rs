@@ -36,3 +36,10 @@ impl fmt::Display for SelectError {
 }
 
 impl std::error::Error for SelectError {}
+
+/// An empty vector with room for `capacity` values, or `Memory`.
+pub(crate) fn reserved<T>(capacity: usize) -> Result<Vec<T>, SelectError> {
+    let mut vector = Vec::new();
+    vector.try_reserve_exact(capacity).map_err(|_| SelectError::Memory)?;
+    Ok(vector)
+}

@@ -2,8 +2,8 @@
 
 use dashu_int::UBig;
 
-use crate::clock::Clock;
-use crate::scale::Scale;
+use crate::numbers::lazy_time::Clock;
+use crate::numbers::scale::Scale;
 
 /// Exponents (s* - s_i) / b of a vector.
 pub fn exponents(scores: &[f64], scale: &Scale) -> Vec<f64> {

@@ -29,7 +29,7 @@ def test_each_names_tests_that_exist(mutation: Mutation) -> None:
             assert paths
             assert all((ROOT / path.partition("::")[0]).exists() for path in paths)
         else:
-            rust = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "rust" / "src").glob("*.rs"))
+            rust = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "rust" / "src").rglob("*.rs"))
             assert all(f"fn {argument}" in rust for argument in command.arguments)
 
 

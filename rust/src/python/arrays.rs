@@ -103,8 +103,9 @@ macro_rules! with_view {
         macro_rules! run {
             ($element:ty) => {{
                 // SAFETY: `Memory` describes readable memory that outlives the call.
-                let $view =
-                    unsafe { $crate::score::View::<$element>::new($memory.first.cast(), $memory.len, $memory.stride) };
+                let $view = unsafe {
+                    $crate::scan::score_view::View::<$element>::new($memory.first.cast(), $memory.len, $memory.stride)
+                };
                 $body
             }};
         }

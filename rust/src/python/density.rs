@@ -6,15 +6,15 @@ use pyo3::prelude::*;
 use super::arrays::{Memory, with_view};
 use super::intervals::to_vec;
 use super::sampler::run;
-use crate::base_measure::{BaseMeasure, Places};
-use crate::blocks::reserved;
-use crate::density::Plan;
+use crate::density::base_measure::{BaseMeasure, Places};
+use crate::density::cumulative_counts::Staircase;
+use crate::density::density_mechanism::Plan;
 use crate::entropy::with_thread_entropy;
 use crate::error::SelectError;
-use crate::range::Range;
-use crate::scale::Scale;
-use crate::staircase::Staircase;
-use crate::window::Window;
+use crate::error::reserved;
+use crate::intervals::answer_range::Range;
+use crate::intervals::rank_window::Window;
+use crate::numbers::scale::Scale;
 
 /// Bands around a data set; holds no generator state.
 #[pyclass(frozen, module = "dpselect._native._core")]

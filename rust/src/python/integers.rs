@@ -7,13 +7,13 @@ use pyo3::types::{IntoPyDict, PyBytes, PyInt};
 
 use super::errors::{invalid_parameter, to_python};
 use super::sampler::run;
-use crate::blocks::reserved;
 use crate::entropy::with_thread_entropy;
-use crate::geometric::{Geometric, Noise};
-use crate::integers;
-use crate::interval::Ratio;
-use crate::response::Turn;
-use crate::scale::Scale;
+use crate::error::reserved;
+use crate::intervals::geometric::{Geometric, Noise};
+use crate::intervals::integers;
+use crate::numbers::exp_enclosure::Ratio;
+use crate::numbers::scale::Scale;
+use crate::selection::randomized_response::Turn;
 
 /// The two-sided geometric law at one scale, and nothing else.
 #[pyclass(frozen, module = "dpselect._native._core")]

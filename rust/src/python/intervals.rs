@@ -7,16 +7,16 @@ use pyo3::prelude::*;
 use super::arrays::{Memory, with_view};
 use super::errors::{invalid_parameter, to_python};
 use super::sampler::run;
-use crate::cells::{Breakpoints, Counts, Scored};
 use crate::entropy::{Entropy, with_thread_entropy};
-use crate::grid;
-use crate::joint;
-use crate::point::Point;
-use crate::quantile::{self, Route};
-use crate::quantiles;
-use crate::range::Range;
-use crate::scale::Scale;
-use crate::segments::Chooser;
+use crate::intervals::answer_range::Range;
+use crate::intervals::grid;
+use crate::intervals::joint_quantiles as joint;
+use crate::intervals::pieces::Chooser;
+use crate::intervals::point::Point;
+use crate::intervals::quantile::{self, Route};
+use crate::intervals::quantiles_by_halving;
+use crate::intervals::scored_pieces::{Breakpoints, Counts, Scored};
+use crate::numbers::scale::Scale;
 
 /// The doubles nearest to `(start + j * step) / denominator`.
 #[pyclass(frozen, module = "dpselect._native._core")]
@@ -151,7 +151,7 @@ pub fn draw_quantiles(
     with_view!(memory, view => {
         run(py, memory.bytes(), move || {
             let range = grid.map_or(Range::Interval { lower, upper }, |grid| Range::Grid(&grid.0));
-            with_thread_entropy(|entropy| quantiles::draw(&view, &levels, range, epsilon, entropy))
+            with_thread_entropy(|entropy| quantiles_by_halving::draw(&view, &levels, range, epsilon, entropy))
         })
     })
 }

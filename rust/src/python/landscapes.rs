@@ -6,11 +6,11 @@ use pyo3::prelude::*;
 
 use super::errors::{invalid_parameter, to_python};
 use super::sampler::run;
+use crate::density::piecewise_quadratic::{Landscape, draw};
+use crate::density::score_shapes::{Concave, Inclines, Lines, Peak, Tail};
 use crate::entropy::with_thread_entropy;
 use crate::error::SelectError;
-use crate::falls::{Landscape, draw};
-use crate::landscapes::{Concave, Inclines, Lines, Peak, Tail};
-use crate::scale::Scale;
+use crate::numbers::scale::Scale;
 
 /// A scale, and nothing else.
 #[pyclass(frozen, module = "dpselect._native._core")]

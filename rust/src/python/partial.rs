@@ -9,8 +9,8 @@ use super::arrays::{Memory, with_view};
 use super::errors::{invalid_parameter, to_python};
 use super::sampler::{law_named, run};
 use crate::entropy::with_thread_entropy;
-use crate::partial::{Terms, Winner, merge};
-use crate::partial_bytes::{from_bytes, to_bytes};
+use crate::selection::partial::{Terms, Winner, merge};
+use crate::selection::partial_bytes::{from_bytes, to_bytes};
 
 /// What became of a state: each is used once, because what was drawn for it must not decide two releases.
 enum State {

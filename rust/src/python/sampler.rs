@@ -7,9 +7,9 @@ use super::arrays::{Memory, with_view};
 use super::errors::{invalid_parameter, to_python};
 use crate::entropy::with_thread_entropy;
 use crate::error::SelectError;
-use crate::repeated::{self, Law};
-use crate::scale::Scale;
-use crate::top_k;
+use crate::numbers::scale::Scale;
+use crate::selection::many_draws::{self, Law};
+use crate::selection::top_k;
 
 /// From this many bytes of scores on, other Python threads may run meanwhile.
 const BYTES_TO_RELEASE_THE_LOCK: usize = 128 << 10;
@@ -37,7 +37,7 @@ impl Sampler {
     fn select(&self, scores: &Bound<'_, PyAny>) -> PyResult<usize> {
         let memory = Memory::of(scores)?;
         with_view!(memory, view => {
-            run(scores.py(), memory.bytes(), || repeated::select(self.law, view, &self.scale))
+            run(scores.py(), memory.bytes(), || many_draws::select(self.law, view, &self.scale))
         })
     }
 
@@ -46,7 +46,7 @@ impl Sampler {
     fn select_many<'py>(&self, scores: &Bound<'py, PyAny>, size: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let memory = Memory::of(scores)?;
         let draws = with_view!(memory, view => {
-            run(scores.py(), usize::MAX, || repeated::select_many(self.law, view, &self.scale, size))
+            run(scores.py(), usize::MAX, || many_draws::select_many(self.law, view, &self.scale, size))
         })?;
         Ok(to_numpy(scores.py(), draws))
     }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use super::sampler::run;
 use crate::entropy::with_thread_entropy;
-use crate::shares::Shares;
+use crate::numbers::weighted_counts::Shares;
 
 /// How often each cell comes in `size` draws with probabilities proportional to `weights`.
 #[pyfunction]

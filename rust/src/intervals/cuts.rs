@@ -1,0 +1,157 @@
+//! A range of answers, cut by the sorted values: gap i lies between value i - 1 and value i.
+
+use crate::entropy::Entropy;
+use crate::error::SelectError;
+use crate::error::reserved;
+use crate::intervals::answer_range::Range;
+use crate::intervals::grid::Grid;
+use crate::intervals::pivot_pass::for_chunks;
+use crate::intervals::point::Point;
+use crate::numbers::exp_enclosure::Ratio;
+use crate::numbers::extended_float::Wide;
+use crate::numbers::score::Score;
+use crate::scan::score_view::View;
+
+/// The cuts, with both ends of the range among them.
+pub enum Cuts<'a> {
+    Reals(Vec<f64>),
+    /// Every point of a grid is a cell of `2^bits` parts, over which the values there are spread at random; ends are
+    /// counted in parts.
+    Parts {
+        ends: Vec<u64>,
+        bits: u32,
+        grid: &'a Grid,
+    },
+}
+
+/// A cell has so many parts, as powers of two, unless there are very many cells.
+const PART_BITS: u32 = 32;
+/// All positions stay below two to this power.
+const POSITION_BITS: u32 = 62;
+
+impl<'a> Cuts<'a> {
+    /// Values beyond the range are moved onto its ends, and on a grid to the nearest point.
+    ///
+    /// # Errors
+    /// `NotFinite` if there is a NaN, `Memory`.
+    pub fn new<T: Score, E: Entropy>(
+        values: &View<'_, T>,
+        range: Range<'a>,
+        entropy: &mut E,
+    ) -> Result<Self, SelectError> {
+        match range {
+            Range::Interval { lower, upper } => {
+                let mut ends = collected(values, |value| value.clamp(lower, upper), lower, upper)?;
+                ends.sort_unstable_by(f64::total_cmp);
+                Ok(Self::Reals(ends))
+            }
+            Range::Grid(grid) => {
+                let count_bits = u64::BITS - grid.count().leading_zeros();
+                Self::spread(values, grid, PART_BITS.min(POSITION_BITS.saturating_sub(count_bits)), entropy)
+            }
+        }
+    }
+
+    /// Each value goes to one of the `2^bits` parts of its cell, whatever the other values do.
+    pub(crate) fn spread<T: Score, E: Entropy>(
+        values: &View<'_, T>,
+        grid: &'a Grid,
+        bits: u32,
+        entropy: &mut E,
+    ) -> Result<Self, SelectError> {
+        let place = |value: f64| {
+            let part = if bits == 0 { 0 } else { u64::from(entropy.next_u32() >> (u32::BITS - bits)) };
+            (grid.nearest(value) << bits) + part
+        };
+        let mut ends = collected(values, place, 0, grid.count() << bits)?;
+        ends.sort_unstable();
+        Ok(Self::Parts { ends, bits, grid })
+    }
+
+    /// How many gaps: one more than values.
+    #[must_use]
+    pub fn gaps(&self) -> usize {
+        match self {
+            Self::Reals(ends) => ends.len() - 1,
+            Self::Parts { ends, .. } => ends.len() - 1,
+        }
+    }
+
+    /// With relative error at most 2^-53, zero if and only if the gap has no length.
+    #[must_use]
+    pub fn length(&self, gap: usize) -> Wide {
+        match self {
+            Self::Reals(ends) => Wide::from_gap(ends[gap], ends[gap + 1]),
+            Self::Parts { ends, .. } => Wide::from_count(ends[gap + 1] - ends[gap]),
+        }
+    }
+
+    #[must_use]
+    pub fn exact_length(&self, gap: usize) -> Ratio {
+        self.exact_distance(gap, gap + 1)
+    }
+
+    /// The length of the whole range.
+    #[must_use]
+    pub fn exact_range(&self) -> Ratio {
+        self.exact_distance(0, self.gaps())
+    }
+
+    fn exact_distance(&self, from: usize, to: usize) -> Ratio {
+        match self {
+            Self::Reals(ends) => ends[from].exact_gap_below(ends[to]),
+            Self::Parts { ends, .. } => Ratio::scaled((ends[to] - ends[from]).into(), 0),
+        }
+    }
+
+    /// A uniform point of a gap: the nearest double, or its point of the grid.
+    pub fn point<E: Entropy>(&self, gap: usize, entropy: &mut E) -> f64 {
+        match self {
+            Self::Reals(ends) => Point::draw(ends[gap], ends[gap + 1], entropy).rounded(entropy),
+            Self::Parts { ends, bits, grid } => {
+                grid.point((ends[gap] + entropy.below(ends[gap + 1] - ends[gap])) >> bits)
+            }
+        }
+    }
+
+    /// A uniform point of the whole range, and its gap.
+    pub fn stray<E: Entropy>(&self, entropy: &mut E) -> (usize, f64) {
+        match self {
+            Self::Reals(ends) => {
+                let mut point = Point::draw(ends[0], ends[ends.len() - 1], entropy);
+                let rounded = point.rounded(entropy);
+                // Every other value compares with the point as it does with its rounding.
+                let inner = &ends[1..ends.len() - 1];
+                let gap = if point.is_above(rounded, entropy) {
+                    inner.partition_point(|value| *value <= rounded)
+                } else {
+                    inner.partition_point(|value| *value < rounded)
+                };
+                (gap, rounded)
+            }
+            Self::Parts { ends, bits, grid } => {
+                let part = entropy.below(ends[ends.len() - 1]);
+                // The part reaches from `part` to `part + 1`: values at its lower end are below it.
+                (ends[1..ends.len() - 1].partition_point(|value| *value <= part), grid.point(part >> bits))
+            }
+        }
+    }
+}
+
+/// Every value as `place` has it, and both ends of the range.
+fn collected<T: Score, P: Copy>(
+    values: &View<'_, T>,
+    mut place: impl FnMut(f64) -> P,
+    lower: P,
+    upper: P,
+) -> Result<Vec<P>, SelectError> {
+    let mut ends: Vec<P> = reserved(values.len() + 2)?;
+    ends.push(lower);
+    let mut has_nan = false;
+    for_chunks(values, 0..values.len(), |chunk| {
+        has_nan |= chunk.iter().any(|value| value.is_nan());
+        ends.extend(chunk.iter().map(|&value| place(value)));
+    });
+    ends.push(upper);
+    if has_nan { Err(SelectError::NotFinite) } else { Ok(ends) }
+}

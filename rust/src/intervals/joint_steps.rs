@@ -1,0 +1,105 @@
+//! What a path of ranks costs: the ranks between neighbouring answers against those asked for, in doubles and exactly.
+
+use dashu_int::{IBig, UBig};
+
+use crate::numbers::exp_enclosure::Ratio;
+use crate::numbers::extended_float::{LARGEST_EXPONENT, Wide};
+use crate::numbers::rounding::{nearest_quotient, parts};
+use crate::numbers::scale::Scale;
+
+/// The ranks wanted between two answers: a whole number and a fraction.
+pub struct Step {
+    pub whole: u64,
+    /// The fraction and what it leaves of 1, each with relative error at most 2^-53.
+    pub fraction: f64,
+    pub complement: f64,
+}
+
+/// The ranks wanted between neighbours among 0, the answers, and the number of values.
+pub struct Steps<'a> {
+    pub each: Vec<Step>,
+    /// The wanted ranks, of answers and of the upper end, times `2^shift`; the first is that of the lower end, 0.
+    targets: Vec<UBig>,
+    shift: usize,
+    /// What one rank too many or too few between two neighbours costs.
+    scale: &'a Scale,
+}
+
+impl<'a> Steps<'a> {
+    /// For increasing `levels` in [0, 1] of `count` values.
+    #[must_use]
+    pub fn new(levels: &[f64], count: u64, scale: &'a Scale) -> Self {
+        let dyadic: Vec<_> = levels.iter().map(|&level| parts(level)).collect();
+        let shift = dyadic.iter().map(|(_, exponent)| -exponent).max().unwrap_or(0).max(0) as usize;
+        let mut targets = vec![UBig::ZERO];
+        for (mantissa, exponent) in dyadic {
+            let mantissa = UBig::try_from(mantissa).unwrap_or(UBig::ZERO);
+            targets.push((mantissa << (shift as i64 + exponent) as usize) * UBig::from(count));
+        }
+        targets.push(UBig::from(count) << shift);
+        let one = UBig::ONE << shift;
+        let quotient = |part: UBig| nearest_quotient(&IBig::from(part), &one);
+        let each = targets.windows(2).map(|pair| {
+            let wanted = &pair[1] - &pair[0];
+            let whole = &wanted >> shift;
+            let fraction = wanted - (&whole << shift);
+            let complement = quotient(&one - &fraction);
+            Step { whole: u64::try_from(whole).unwrap_or(u64::MAX), fraction: quotient(fraction), complement }
+        });
+        let each = each.collect();
+        Self { each, targets, shift, scale }
+    }
+
+    /// The rank wanted for answer `index`, rounded down.
+    #[must_use]
+    pub fn target(&self, index: usize) -> u64 {
+        u64::try_from(&self.targets[index + 1] >> self.shift).unwrap_or(u64::MAX)
+    }
+
+    /// exp(-cost) of `ranks` between neighbours, of which step `index` wants its own number.
+    #[must_use]
+    pub fn factor(&self, index: usize, ranks: usize) -> Wide {
+        let (step, ranks) = (&self.each[index], ranks as u64);
+        if ranks <= step.whole {
+            self.factor_of((step.whole - ranks) as f64 + step.fraction)
+        } else {
+            self.factor_of((ranks - step.whole - 1) as f64 + step.complement)
+        }
+    }
+
+    /// exp(-cost) of so many ranks too many or too few; `gap` has relative error at most 2^-51.
+    #[must_use]
+    pub fn factor_of(&self, gap: f64) -> Wide {
+        const HALVINGS: u32 = 10;
+        let one = Wide::from_f64(1.0);
+        let x = self.exponent(gap);
+        if x <= LARGEST_EXPONENT {
+            return one.times_exp_negative(x);
+        }
+        let mut factor = one.times_exp_negative(x / f64::from(1 << HALVINGS));
+        for _ in 0..HALVINGS {
+            factor = factor.times(factor);
+        }
+        factor
+    }
+
+    /// The cost of so many ranks too many or too few.
+    #[must_use]
+    pub fn exponent(&self, gap: f64) -> f64 {
+        self.scale.exponent_of_gap(gap)
+    }
+
+    /// The cost of a path with so many values below each answer, exactly.
+    #[must_use]
+    pub fn exact_exponent(&self, ranks: &[usize], count: usize) -> Ratio {
+        let mut sum = UBig::ZERO;
+        let (mut before, mut index) = (0, 0);
+        for &rank in ranks.iter().chain([&count]) {
+            let between = UBig::from(rank - before) << self.shift;
+            let wanted = &self.targets[index + 1] - &self.targets[index];
+            sum += if between > wanted { between - wanted } else { wanted - between };
+            (before, index) = (rank, index + 1);
+        }
+        self.scale.exact_exponent_of_gap(&Ratio { numerator: sum, denominator: UBig::ONE << self.shift })
+    }
+}

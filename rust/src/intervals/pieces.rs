@@ -1,0 +1,200 @@
+//! Choosing among pieces of exactly known length: piece i with probability proportional to length_i * exp(-x_i).
+//!
+//! An integer bound of each weight, a choice by these exact integers, and an acceptance that makes up for the bounds:
+//! the exponential mechanism's block rejection with blocks of one piece and a base measure. Lengths and exponents may
+//! have any size that doubles have; no probability is rounded, none to zero. Proof: `proofs/exact_sampling.md`,
+//! "Pieces".
+
+use dashu_int::UBig;
+use dashu_int::ops::BitTest;
+
+use crate::entropy::Entropy;
+use crate::error::SelectError;
+use crate::error::reserved;
+use crate::numbers::coin::LazyUniform;
+use crate::numbers::exp_enclosure::{Ratio, exp_negative};
+use crate::numbers::extended_float::Wide;
+
+/// Pieces, each with a length and an exponent, known in doubles and exactly.
+pub trait Segments {
+    fn count(&self) -> usize;
+
+    /// With relative error at most 2^-53; zero if and only if the length is, and such a piece is never chosen.
+    fn length(&self, index: usize) -> Wide;
+
+    fn exact_length(&self, index: usize) -> Ratio;
+
+    /// With the contract of `Scale::exponent`, but that zero need not be met exactly: an absolute error of 2^-59 will
+    /// do for small ones.
+    fn exponent(&self, index: usize) -> f64;
+
+    /// Not negative, and of moderate size for the pieces of largest weight (measure it from the best one).
+    fn exact_exponent(&self, index: usize) -> Ratio;
+}
+
+/// Bits of the largest weight, at most.
+const WEIGHT_BITS: u32 = 40;
+/// From this exponent on doubles only say that a weight is small.
+const LARGEST_TRUSTED: f64 = 1_048_576.0;
+
+/// How far, relative, the doubles below may be from the truth at an exponent x <= [`LARGEST_TRUSTED`]: the length
+/// carries 2^-53, x a relative 2^-50, `Wide::times_exp_negative` (1 + x) 2^-49, three more operations 2^-53 each.
+fn margin(x: f64) -> f64 {
+    (1.0 + x) * (1.0 / (1_u64 << 47) as f64)
+}
+
+/// Integer bounds of the weights, summed up.
+pub struct Chooser {
+    /// `ends[i]` = sum of the bounds up to and including piece i.
+    ends: Vec<u64>,
+    bits: u32,
+    /// Bounds are multiples of `2^(unit - bits)`.
+    unit: i64,
+    /// So that tests can force the fallback.
+    is_filtered: bool,
+}
+
+impl Chooser {
+    /// # Errors
+    /// `NoCandidates` if no piece has a length, `Memory`.
+    pub fn new<S: Segments>(segments: &S) -> Result<Self, SelectError> {
+        let count = segments.count();
+        let mut unit = i64::MIN;
+        for index in 0..count {
+            let length = segments.length(index);
+            if !length.is_zero() {
+                unit = unit.max(log_bound(length, segments.exponent(index)));
+            }
+        }
+        if unit == i64::MIN {
+            return Err(SelectError::NoCandidates);
+        }
+        // A sum of `count` bounds of at most 2^bits stays below 2^63.
+        let bits = WEIGHT_BITS.min(count.leading_zeros() - 1);
+        let mut chooser = Self { ends: reserved(count)?, bits, unit, is_filtered: true };
+        let mut total = 0;
+        for index in 0..count {
+            total += chooser.bound(segments, index);
+            chooser.ends.push(total);
+        }
+        Ok(chooser)
+    }
+
+    /// An integer, at least 1, that is no less than `2^bits` times the weight over `2^unit`; 0 for a piece without length.
+    fn bound<S: Segments>(&self, segments: &S, index: usize) -> u64 {
+        let length = segments.length(index);
+        if length.is_zero() {
+            return 0;
+        }
+        let x = segments.exponent(index);
+        let shift = i64::from(self.bits) - self.unit;
+        if log_bound(length, x) + shift <= 0 {
+            return 1;
+        }
+        // x is moderate here, or the branch above had been taken: lengths lie within 2^8400 of each other.
+        let weight = length.times_exp_negative(x).times_power_of_two(shift);
+        // `as` saturates; the weight is below 2^bits, the slack far above all errors.
+        ((weight * (1.0 + 1.0 / (1 << 20) as f64)) as u64).saturating_add(1).min((1 << self.bits) + 1)
+    }
+
+    /// The bound of piece `index`, and the sum of all.
+    #[must_use]
+    pub fn share(&self, index: usize) -> (u64, u64) {
+        let before = if index == 0 { 0 } else { self.ends[index - 1] };
+        (self.ends[index] - before, self.ends[self.ends.len() - 1])
+    }
+
+    /// Choose a piece.
+    pub fn draw<S: Segments, E: Entropy>(&self, segments: &S, entropy: &mut E) -> usize {
+        loop {
+            let target = entropy.below(self.ends[self.ends.len() - 1]);
+            let index = self.ends.partition_point(|&end| end <= target);
+            let mut uniform = LazyUniform::draw(entropy);
+            if self.accepts(segments, index, &mut uniform, entropy) {
+                return index;
+            }
+        }
+    }
+
+    /// Whether `V * bound * 2^(unit - bits) < length * exp(-x)`.
+    fn accepts<S: Segments, E: Entropy>(
+        &self,
+        segments: &S,
+        index: usize,
+        uniform: &mut LazyUniform,
+        entropy: &mut E,
+    ) -> bool {
+        let (bound, _) = self.share(index);
+        let decided = self.is_filtered.then(|| self.decide(segments, index, bound, uniform.head())).flatten();
+        decided.unwrap_or_else(|| self.accepts_exactly(segments, index, bound, uniform, entropy))
+    }
+
+    /// The decision, if doubles and the first 64 bits of V allow one.
+    fn decide<S: Segments>(&self, segments: &S, index: usize, bound: u64, head: u64) -> Option<bool> {
+        const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
+        let x = segments.exponent(index);
+        if x > LARGEST_TRUSTED {
+            // Lengths differ by less than 2^8400, the threshold is far below 2^-64.
+            return (head > 0).then_some(false);
+        }
+        let weight = segments.length(index).times_exp_negative(x);
+        let threshold = weight.times_power_of_two(i64::from(self.bits) - self.unit) / bound as f64 * TWO_TO_64;
+        // `as` saturates, and both ends are rounded to the side that decides less.
+        if head > (threshold * (1.0 + margin(x))) as u64 {
+            Some(false)
+        } else {
+            (head < (threshold * (1.0 - margin(x))) as u64).then_some(true)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn accepts_exactly<S: Segments, E: Entropy>(
+        &self,
+        segments: &S,
+        index: usize,
+        bound: u64,
+        uniform: &mut LazyUniform,
+        entropy: &mut E,
+    ) -> bool {
+        let length = segments.exact_length(index);
+        let x = segments.exact_exponent(index);
+        // V below length * 2^(bits - unit) / bound * exp(-x) = ratio * exp(-x).
+        let shift = i64::from(self.bits) - self.unit;
+        let scaled = |number: UBig, by: i64| if by > 0 { number << by as usize } else { number };
+        let numerator = scaled(length.numerator, shift);
+        let denominator = scaled(length.denominator, -shift) * UBig::from(bound);
+        is_below(uniform, &Ratio { numerator, denominator }, &x, entropy)
+    }
+}
+
+/// Whether V < ratio * exp(-x), in integers: V is refined until the enclosures are apart.
+pub(crate) fn is_below<E: Entropy>(uniform: &mut LazyUniform, ratio: &Ratio, x: &Ratio, entropy: &mut E) -> bool {
+    let Ratio { numerator, denominator } = ratio;
+    let magnitude = (numerator.bit_len() as i64 - denominator.bit_len() as i64 + 1).max(0) as usize;
+    loop {
+        let (cell, bits) = uniform.cell();
+        let precision = bits + 64 + magnitude;
+        let item = exp_negative(x, precision);
+        // (cell + [0, 1)) 2^-bits * denominator against numerator * item 2^-precision.
+        let left = |cell: UBig| (cell * denominator) << (precision - bits);
+        if left(&cell + UBig::ONE) <= numerator * &item.low {
+            return true;
+        }
+        if left(cell) >= numerator * &item.high {
+            return false;
+        }
+        uniform.refine(entropy);
+    }
+}
+
+/// An integer above the binary logarithm of `length * exp(-x)`, by at most 3 for moderate x.
+fn log_bound(length: Wide, x: f64) -> i64 {
+    // Slightly less than x / ln 2, so that the bound holds for the exact x.
+    let octaves = (x * std::f64::consts::LOG2_E * (1.0 - 1.0 / (1_u64 << 48) as f64)).floor();
+    length.exponent + 1 - octaves.min(9e15) as i64
+}
+
+#[cfg(test)]
+#[path = "pieces_tests.rs"]
+mod tests;

@@ -1,0 +1,192 @@
+use super::*;
+use crate::entropy::testing::{Scripted, seeded};
+use crate::numbers::scale::Scale;
+use crate::testing::assert_law;
+
+/// Intervals between breakpoints with scores, measured from the best score that has a length.
+struct Pieces {
+    breakpoints: Vec<f64>,
+    scores: Vec<f64>,
+    top: f64,
+    scale: Scale,
+}
+
+impl Pieces {
+    fn new(breakpoints: &[f64], scores: &[f64], epsilon: f64) -> Self {
+        let with_length = (0..scores.len()).filter(|&piece| breakpoints[piece] < breakpoints[piece + 1]);
+        let top = with_length.map(|piece| scores[piece]).fold(f64::MIN, f64::max);
+        let scale = Scale::new(epsilon, 1.0, 2).unwrap();
+        Self { breakpoints: breakpoints.to_vec(), scores: scores.to_vec(), top, scale }
+    }
+
+    fn law(&self) -> Vec<f64> {
+        let logs: Vec<f64> = (0..self.count())
+            .map(|piece| {
+                let length = Segments::length(self, piece);
+                let log = length.fraction.ln() + length.exponent as f64 * std::f64::consts::LN_2;
+                log - self.exponent(piece)
+            })
+            .collect();
+        let top = logs.iter().copied().fold(f64::MIN, f64::max);
+        let weights: Vec<f64> = logs.iter().map(|log| (log - top).exp()).collect();
+        let total: f64 = weights.iter().sum();
+        weights.iter().map(|weight| weight / total).collect()
+    }
+}
+
+impl Segments for Pieces {
+    fn count(&self) -> usize {
+        self.scores.len()
+    }
+    fn length(&self, index: usize) -> Wide {
+        Wide::from_gap(self.breakpoints[index], self.breakpoints[index + 1])
+    }
+    fn exact_length(&self, index: usize) -> Ratio {
+        crate::numbers::score::Score::exact_gap_below(self.breakpoints[index], self.breakpoints[index + 1])
+    }
+    fn exponent(&self, index: usize) -> f64 {
+        self.scale.exponent(self.top, self.scores[index])
+    }
+    fn exact_exponent(&self, index: usize) -> Ratio {
+        self.scale.exact_exponent(self.top, self.scores[index])
+    }
+}
+
+fn cases() -> Vec<Pieces> {
+    vec![
+        Pieces::new(&[0.0, 1.0, 1.5, 4.0], &[0.0, 1.0, -2.0], 1.0),
+        Pieces::new(&[-3.0, -3.0, 5.0, 5.0, 6.0], &[9.0, 1.0, 7.0, 2.0], 1.0),
+        // Lengths of 2^-1074, 1e-300 and 1e300; the scores bring them to comparable weight.
+        Pieces::new(&[0.0, 5e-324, 1e-300, 1e300], &[2878.0, 2763.0, 0.0], 1.0),
+        Pieces::new(&[-1.7e308, 0.0, 1.7e308], &[1.0, 0.0], 1.0),
+        Pieces::new(&[0.0, 1.0, 2.0, 3.0], &[1e6, 2e6, 1.5e6], 1e-6),
+        Pieces::new(&[0.0, 1.0, 1.0 + f64::EPSILON, 3.0], &[0.0, 0.072, 0.001], 1e3),
+    ]
+}
+
+#[test]
+fn draws_follow_the_law_with_and_without_the_filter() {
+    let mut entropy = seeded(61);
+    for (number, pieces) in cases().iter().enumerate() {
+        let law = pieces.law();
+        let likely = law.iter().position(|&p| p > 0.1).unwrap();
+        let mut wrong = law.clone();
+        wrong[likely] *= 1.5;
+        let total: f64 = wrong.iter().sum();
+        for p in &mut wrong {
+            *p /= total;
+        }
+        for is_filtered in [true, false] {
+            let chooser = Chooser { is_filtered, ..Chooser::new(pieces).unwrap() };
+            let draws = if is_filtered { 50_000 } else { 3_000 };
+            assert_law(&format!("case {number}"), draws, &law, &wrong, || chooser.draw(pieces, &mut entropy));
+        }
+    }
+}
+
+#[test]
+fn the_bounds_are_bounds_and_tight() {
+    for pieces in cases() {
+        let chooser = Chooser::new(&pieces).unwrap();
+        for piece in 0..pieces.count() {
+            let (bound, total) = chooser.share(piece);
+            if pieces.length(piece).is_zero() {
+                assert_eq!(bound, 0);
+                continue;
+            }
+            // The whole of [0, 1) below would mean a bound that is too small.
+            let mut last = LazyUniform::draw(&mut Scripted::new(&[u64::MAX]));
+            let mut entropy = Scripted::new(&[u64::MAX; 4]);
+            assert!(!chooser.accepts_exactly(&pieces, piece, bound, &mut last, &mut entropy));
+            if bound > total / 1000 {
+                let mut likely = LazyUniform::draw(&mut Scripted::new(&[u64::MAX - (1 << 50)]));
+                assert!(chooser.accepts(&pieces, piece, &mut likely, &mut Scripted::new(&[])));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_forced_fallback_agrees_with_the_filter() {
+    let mut entropy = seeded(62);
+    let (mut decided, mut accepted) = (0, 0);
+    for round in 0..4000 {
+        let mut random = |bound: f64| entropy.next_u64() as f64 / 1.9e19 * bound;
+        let width = 2_f64.powf(random(1000.0) - 500.0);
+        let breakpoints = [0.0, width, width + 1.0 + random(3.0), 3.0 + 2.0 * width + random(1e3)];
+        let pieces =
+            Pieces::new(&breakpoints, &[random(600.0), random(20.0), 0.0], if round % 2 == 0 { 1.0 } else { 0.1 });
+        let chooser = Chooser::new(&pieces).unwrap();
+        for piece in 0..3 {
+            // Bounds smaller than they should be do no harm here, and make the threshold likely to be met.
+            let head = entropy.next_u64();
+            let (bound, _) = chooser.share(piece);
+            let bound = bound.max(1);
+            if let Some(quick) = chooser.decide(&pieces, piece, bound, head) {
+                let mut uniform = LazyUniform::draw(&mut Scripted::new(&[head]));
+                let exact = chooser.accepts_exactly(&pieces, piece, bound, &mut uniform, &mut Scripted::new(&[]));
+                assert_eq!(exact, quick);
+                decided += 1;
+                accepted += u32::from(exact);
+            }
+        }
+    }
+    assert!(decided > 11_000 && accepted > 4_000, "{decided} decided, {accepted} accepted");
+}
+
+/// V runs over all multiples of 2^-12, further bits are zero: V is below p for ceil(p 2^12) of them.
+#[test]
+fn all_words_of_a_truncated_generator_give_the_law() {
+    let pieces = Pieces::new(&[0.0, 1.0, 1.75, 4.0], &[1.0, 0.0, -2.0], 1.0);
+    let chooser = Chooser::new(&pieces).unwrap();
+    for (piece, (length, exponent)) in [(1.0, 0.0), (0.75, 0.5), (2.25, 1.5)].into_iter().enumerate() {
+        for bound in [chooser.share(piece).0, 1 << 42, (1 << 43) + 12_345] {
+            let unit = 2_f64.powi(chooser.unit as i32 - chooser.bits as i32);
+            let probability: f64 = length * f64::exp(-exponent) / (bound as f64 * unit);
+            let mut accepted = 0;
+            for word in 0..4096_u64 {
+                let mut uniform = LazyUniform::draw(&mut Scripted::new(&[word << 52]));
+                let mut zeros = Scripted::new(&[0; 6]);
+                let exact = chooser.accepts_exactly(&pieces, piece, bound, &mut uniform.clone(), &mut zeros);
+                if let Some(quick) = chooser.decide(&pieces, piece, bound, uniform.head()) {
+                    assert_eq!(quick, exact);
+                }
+                accepted += u32::from(chooser.accepts_exactly(&pieces, piece, bound, &mut uniform, &mut zeros));
+            }
+            assert_eq!(accepted, (probability * 4096.0).ceil() as u32, "piece {piece}, bound {bound}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_rounded_to_zero() {
+    // exp(-100): a piece whose bound is the least there is and whose weight is far below it can still be accepted.
+    let pieces = Pieces::new(&[0.0, 1.0, 2.0], &[200.0, 0.0], 1.0);
+    let chooser = Chooser::new(&pieces).unwrap();
+    assert_eq!(chooser.share(1).0, 1);
+    let accepts = |words: &[u64]| {
+        let mut entropy = Scripted::new(words);
+        let mut uniform = LazyUniform::draw(&mut entropy);
+        chooser.accepts(&pieces, 1, &mut uniform, &mut entropy)
+    };
+    // 2^(bits - unit) exp(-100) = 2^(40 - 2 - 144.27) = 2^-106.27 at the least: words 0 and 2^21 are below it.
+    assert!(accepts(&[0, 1 << 20]));
+    assert!(!accepts(&[0, 1 << 30]));
+    assert!(!accepts(&[1]));
+}
+
+#[test]
+fn absurd_exponents_are_decided_without_absurd_work() {
+    let pieces = Pieces::new(&[0.0, 5e-324, 1e300], &[0.0, -1e300], 1e3);
+    let chooser = Chooser::new(&pieces).unwrap();
+    let mut uniform = LazyUniform::draw(&mut Scripted::new(&[0]));
+    assert!(!chooser.accepts(&pieces, 1, &mut uniform, &mut Scripted::new(&[0, 0, 1])));
+    let mut entropy = seeded(63);
+    assert!((0..1000).all(|_| chooser.draw(&pieces, &mut entropy) == 0));
+}
+
+#[test]
+fn no_length_at_all_is_refused() {
+    assert_eq!(Chooser::new(&Pieces::new(&[1.0, 1.0], &[0.0], 1.0)).err(), Some(SelectError::NoCandidates));
+    assert_eq!(Chooser::new(&Pieces::new(&[1.0], &[], 1.0)).err(), Some(SelectError::NoCandidates));
+}

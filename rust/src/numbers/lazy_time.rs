@@ -1,0 +1,97 @@
+//! A time of which only the bits asked for exist, together with all that is needed to ask for more.
+//!
+//! The time is `(known + U_1 + ... + U_parts) 2^-bits / rate` with independent uniforms U of [0, 1) of which nobody has
+//! looked at a bit. So these four numbers *are* its law given everything that was ever decided about it: whoever holds
+//! them may draw the bits that follow, in another process or on another machine.
+//! Proof: `proofs/partial_selection.md`, "A time that is known in part".
+
+use dashu_int::UBig;
+
+use crate::entropy::Entropy;
+use crate::numbers::coin::LazyUniform;
+use crate::numbers::exp_enclosure::{Ratio, exp_negative};
+use crate::numbers::lazy_variate::Variate;
+
+/// Bits that a comparison's exponential has beyond those of the times.
+const SPARE_BITS: usize = 64;
+const WORD_BITS: usize = 64;
+
+#[derive(Clone, PartialEq, Eq)]
+pub struct Clock {
+    pub known: UBig,
+    pub bits: usize,
+    /// At least 1.
+    pub parts: u64,
+    /// At least 1.
+    pub rate: u64,
+}
+
+impl Clock {
+    /// A uniform time of `[start, start + length) * 2^-bits`, of which `uniform` is the place; `length` is a power of two
+    /// that divides `start`.
+    #[must_use]
+    pub fn within(start: u64, length: u64, bits: u32, uniform: &LazyUniform) -> Self {
+        let (cell, cell_bits) = uniform.cell();
+        let known = (UBig::from(start / length) << cell_bits) + cell;
+        Self { known, bits: cell_bits + bits as usize - length.trailing_zeros() as usize, parts: 1, rate: 1 }
+    }
+
+    /// The instant at which gaps of `rate * 2^-rate_bits` begin to be added.
+    #[must_use]
+    pub fn start(rate: u64, rate_bits: u32) -> Self {
+        // Times the rate the gaps have mean 1, so 2^rate_bits goes to the other side.
+        Self { known: UBig::ZERO, bits: WORD_BITS - rate_bits as usize, parts: 0, rate }
+    }
+
+    /// Let a further gap pass: a standard exponential over the rate. `rate_bits` as at the start.
+    pub fn pass<E: Entropy>(&mut self, mut gap: Variate, rate_bits: u32, entropy: &mut E) {
+        loop {
+            let (cell, cell_bits) = gap.cell();
+            if cell_bits - rate_bits as usize == self.bits {
+                self.known += cell;
+                self.parts += 1;
+                return;
+            }
+            // Both to the same number of bits; nobody has seen those that are drawn for it.
+            if cell_bits - (rate_bits as usize) < self.bits {
+                gap.refine(entropy);
+            } else {
+                self.refine(entropy);
+            }
+        }
+    }
+
+    /// Draw the next 64 bits of every part.
+    pub fn refine<E: Entropy>(&mut self, entropy: &mut E) {
+        self.known <<= WORD_BITS;
+        for _ in 0..self.parts {
+            self.known += UBig::from(entropy.next_u64());
+        }
+        self.bits += WORD_BITS;
+    }
+
+    /// Whether `self * exp(-x)` comes before `other`, as real numbers (they are equal with probability zero).
+    pub fn is_before<E: Entropy>(&mut self, x: &Ratio, other: &mut Self, entropy: &mut E) -> bool {
+        loop {
+            let precision = SPARE_BITS + self.bits.max(other.bits);
+            let item = exp_negative(x, precision);
+            // The two sides over their common denominator, which is 2 to this many bits times both rates.
+            let shared = self.bits.max(other.bits);
+            let left = |known: UBig, item: &UBig| (known * UBig::from(other.rate) * item) << (shared - self.bits);
+            let right = |known: UBig| (known * UBig::from(self.rate)) << (shared - other.bits + precision);
+            let end = |clock: &Self| &clock.known + UBig::from(clock.parts);
+            if left(end(self), &item.high) <= right(other.known.clone()) {
+                return true; // a time is strictly below the end of what is known of it
+            }
+            if left(self.known.clone(), &item.low) >= right(end(other)) {
+                return false;
+            }
+            self.refine(entropy);
+            other.refine(entropy);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "lazy_time_tests.rs"]
+mod tests;

@@ -1,0 +1,11 @@
+pub mod coin;
+pub mod exact_choice;
+pub mod exp_enclosure;
+pub mod extended_float;
+pub mod lazy_time;
+pub mod lazy_variate;
+pub mod rational;
+pub mod rounding;
+pub mod scale;
+pub mod score;
+pub mod weighted_counts;

@@ -1,0 +1,192 @@
+//! The scale b = factor * sensitivity / epsilon and the exponent x = (top - score) / b of a candidate.
+
+use dashu_int::UBig;
+use dashu_int::ops::BitTest;
+
+use crate::error::SelectError;
+use crate::numbers::exp_enclosure::Ratio;
+use crate::numbers::score::Score;
+
+/// Gaps and reciprocal scales in this range multiply without leaving the normal doubles.
+const PLAIN: std::ops::Range<f64> = 1e-140..1e140;
+
+/// 1/b, once as a double and once exactly.
+#[derive(Clone, Debug)]
+pub struct Scale {
+    /// 1/b with relative error at most 2^-52, where a normal double can hold it.
+    reciprocal: f64,
+    is_plain: bool,
+    /// log2(e)/b, rounded towards 0 (0 or the largest double where it is out of range): makes upper bounds of weights.
+    octaves_per_unit: f64,
+    /// 1/b = fraction * 2^exponent with fraction in [1/2, 2) up to relative error 2^-52.
+    fraction: f64,
+    exponent: i64,
+    exact: Ratio,
+}
+
+impl Scale {
+    /// b = `factor` * `sensitivity` / `epsilon`, exactly that quotient of doubles.
+    ///
+    /// # Errors
+    /// `InvalidScale` unless all three are finite and positive.
+    pub fn new(epsilon: f64, sensitivity: f64, factor: u8) -> Result<Self, SelectError> {
+        let valid = |value: f64| value.is_finite() && value > 0.0;
+        if !valid(epsilon) || !valid(sensitivity) || factor == 0 {
+            return Err(SelectError::InvalidScale);
+        }
+        let (above, above_exponent) = libm::frexp(epsilon);
+        let (below, below_exponent) = libm::frexp(sensitivity);
+        let fraction = above / (below * f64::from(factor));
+        let (fraction, shift) = libm::frexp(fraction);
+        let exponent = i64::from(above_exponent) - i64::from(below_exponent) + i64::from(shift);
+        let reciprocal = times_power_of_two(fraction, exponent);
+        let octaves = reciprocal * std::f64::consts::LOG2_E * (1.0 - 2_f64.powi(-50));
+        let octaves_per_unit = if octaves.is_normal() {
+            octaves
+        } else if octaves > 1.0 {
+            f64::MAX
+        } else {
+            0.0
+        };
+        let numerator = Ratio::from_f64(epsilon);
+        let denominator = Ratio::from_f64(sensitivity);
+        let exact = Ratio {
+            numerator: numerator.numerator * denominator.denominator,
+            denominator: numerator.denominator * denominator.numerator * UBig::from(factor),
+        };
+        Ok(Self { reciprocal, is_plain: PLAIN.contains(&reciprocal), octaves_per_unit, fraction, exponent, exact })
+    }
+
+    /// x = (top - score) / b in doubles. If the result lies in [2^-60, 2^60] its relative error is at most 2^-50;
+    /// if it is smaller, then x < 2^-59; if it is larger, then x > 2^59. It is zero if and only if x is.
+    #[inline(always)]
+    pub fn exponent<T: Score>(&self, top: T, score: T) -> f64 {
+        let gap = score.gap_below(top);
+        if self.is_plain && (gap == 0.0 || PLAIN.contains(&gap)) {
+            gap * self.reciprocal
+        } else {
+            self.extreme_exponent(top, score)
+        }
+    }
+
+    /// The same, with the same contract, for a finite gap known with relative error at most 2^-51.
+    #[inline]
+    #[must_use]
+    pub fn exponent_of_gap(&self, gap: f64) -> f64 {
+        if self.is_plain && (gap == 0.0 || PLAIN.contains(&gap)) {
+            gap * self.reciprocal
+        } else {
+            self.extreme_exponent_of_gap(gap, self.exponent)
+        }
+    }
+
+    /// `gap / b` exactly.
+    #[must_use]
+    pub fn exact_exponent_of_gap(&self, gap: &Ratio) -> Ratio {
+        gap.times(&self.exact)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn extreme_exponent<T: Score>(&self, top: T, score: T) -> f64 {
+        let mut exponent = self.exponent;
+        let mut gap = score.gap_below(top);
+        if gap == f64::INFINITY {
+            gap = score.half_gap_below(top);
+            exponent += 1;
+        }
+        self.extreme_exponent_of_gap(gap, exponent)
+    }
+
+    /// `gap * fraction * 2^exponent`, kept within [2^-70, 2^70] unless it is zero.
+    fn extreme_exponent_of_gap(&self, gap: f64, exponent: i64) -> f64 {
+        if gap == 0.0 {
+            return 0.0;
+        }
+        let (fraction, shift) = libm::frexp(gap);
+        times_power_of_two(fraction * self.fraction, exponent + i64::from(shift)).clamp(2_f64.powi(-70), 2_f64.powi(70))
+    }
+
+    /// The least `bits` with `2^bits / b >= 1/2`, up to a relative 2^-51.
+    #[must_use]
+    pub fn block_bits(&self) -> usize {
+        // 1/b lies in [1/2, 1) * 2^exponent.
+        usize::try_from(-self.exponent).unwrap_or(0)
+    }
+
+    /// `2^bits / b`, with the contract of [`Scale::exponent`].
+    #[inline]
+    #[must_use]
+    pub fn exponent_of_block(&self, bits: usize) -> f64 {
+        self.extreme_exponent_of_gap(1.0, self.exponent + bits as i64)
+    }
+
+    /// `integer / b`, with the contract of [`Scale::exponent`].
+    #[must_use]
+    pub fn exponent_of_integer(&self, integer: &UBig) -> f64 {
+        // The first 64 bits carry a relative error of 2^-63, their conversion 2^-53.
+        let shift = integer.bit_len().saturating_sub(64);
+        let head = u64::try_from(integer >> shift).unwrap_or(u64::MAX);
+        self.extreme_exponent_of_gap(head as f64, self.exponent + shift as i64)
+    }
+
+    /// x exactly.
+    #[must_use]
+    pub fn exact_exponent<T: Score>(&self, top: T, score: T) -> Ratio {
+        score.exact_gap_below(top).times(&self.exact)
+    }
+
+    /// A lower bound, up to relative error 2^-50, of x / ln 2: how many times the weight halves. Never NaN.
+    #[inline(always)]
+    pub fn octaves<T: Score>(&self, top: T, score: T) -> f64 {
+        let gap = score.gap_below(top);
+        (if gap < f64::MAX { gap } else { f64::MAX }) * self.octaves_per_unit
+    }
+}
+
+/// `value * 2^exponent` for any exponent; overflows to infinity, underflows to 0.
+fn times_power_of_two(value: f64, exponent: i64) -> f64 {
+    libm::scalbn(value, exponent.clamp(-5000, 5000) as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refuses_what_is_not_finite_and_positive() {
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(Scale::new(bad, 1.0, 1).err(), Some(SelectError::InvalidScale));
+            assert_eq!(Scale::new(1.0, bad, 2).err(), Some(SelectError::InvalidScale));
+        }
+    }
+
+    #[test]
+    fn the_factor_and_the_direction_of_the_quotient() {
+        let scale = Scale::new(1.0, 4.0, 2).unwrap();
+        assert_eq!(scale.exponent(10.0, 2.0), 1.0);
+        let exact = scale.exact_exponent(10_i64, 2);
+        assert_eq!(exact.numerator, exact.denominator);
+        assert_eq!(Scale::new(1.0, 4.0, 1).unwrap().exponent(10.0, 2.0), 2.0);
+    }
+
+    #[test]
+    fn extreme_scales_keep_the_contract() {
+        let tiny = Scale::new(5e-324, 1e300, 2).unwrap();
+        assert!(tiny.exponent(1.7e308, -1.7e308) < 2_f64.powi(-60));
+        assert_eq!(tiny.octaves(1.7e308, -1.7e308), 0.0);
+        let huge = Scale::new(1e300, 5e-324, 1).unwrap();
+        assert!(huge.exponent(1.0, 0.0) > 2_f64.powi(60));
+        assert_eq!(huge.exponent(1.0, 1.0), 0.0);
+        assert_eq!(huge.octaves(1.0, 1.0), 0.0);
+        // Both ends extreme, the quotient ordinary: b = 2 * 1e300 / 1e300.
+        let ordinary = Scale::new(1e300, 1e300, 2).unwrap();
+        assert_eq!(ordinary.exponent(3.0, 1.0), 1.0);
+        // The scale is extreme, the exponent ordinary.
+        let wide = Scale::new(1.0, 1e308, 1).unwrap();
+        let exponent = wide.exponent(1.7e308, -1.7e308);
+        assert!((exponent - 3.4).abs() < 1e-14);
+        let exact = wide.exact_exponent(1.7e308, -1.7e308);
+        assert_eq!((exact.numerator * UBig::from(100_u8)) / exact.denominator, UBig::from(339_u16));
+    }
+}

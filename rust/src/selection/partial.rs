@@ -1,0 +1,93 @@
+//! Selection from scores that lie in several places: each place's winner with its time, merged to the first of all.
+//!
+//! Proof: `proofs/partial_selection.md`; model: `tests/reference/partial_selection.py`.
+
+use crate::entropy::Entropy;
+use crate::error::SelectError;
+use crate::numbers::lazy_time::Clock;
+use crate::numbers::scale::Scale;
+use crate::numbers::score::Height;
+use crate::scan::block_index::{Blocks, Indexable};
+use crate::scan::score_view::View;
+use crate::selection::arrival_race;
+use crate::selection::many_draws::Law;
+
+/// What two partial selections have to share to be merged; public.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    pub law: Law,
+    pub epsilon: f64,
+    pub sensitivity: f64,
+    pub factor: u8,
+}
+
+impl Terms {
+    /// # Errors
+    /// As [`Scale::new`].
+    pub fn scale(&self) -> Result<Scale, SelectError> {
+        Scale::new(self.epsilon, self.sensitivity, self.factor)
+    }
+}
+
+/// The first of one or more partitions. Everything in it is private: it depends on the scores and says more than who won.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Winner {
+    pub partition: u64,
+    pub index: u64,
+    /// The best score of its partition, from which its time is measured.
+    pub top: Height,
+    pub clock: Clock,
+}
+
+impl Winner {
+    /// Draw the first of `scores`; nobody if there are none.
+    ///
+    /// # Errors
+    /// As [`Blocks::new`] but for `NoCandidates`, and `NotMergeable` for a law without times.
+    pub fn of<T: Indexable, E: Entropy>(
+        terms: &Terms,
+        scores: View<'_, T>,
+        partition: u64,
+        entropy: &mut E,
+    ) -> Result<Option<Self>, SelectError> {
+        let scale = terms.scale()?;
+        let first = match terms.law {
+            Law::Exponential => arrival_race::exponential::<T, E>,
+            Law::PermuteAndFlip => arrival_race::permute_and_flip::<T, E>,
+            Law::LaplaceNoisyMax => return Err(SelectError::NotMergeable),
+        };
+        if scores.is_empty() {
+            return Ok(None);
+        }
+        let blocks = Blocks::new(scores)?;
+        let (index, clock) = first(&blocks, &scale, entropy);
+        Ok(Some(Self { partition, index: index as u64, top: blocks.top().height(), clock }))
+    }
+
+    /// The first of both; further bits of their times are drawn as far as it takes.
+    #[must_use]
+    pub fn first_of<E: Entropy>(mut self, mut other: Self, scale: &Scale, entropy: &mut E) -> Self {
+        // Seen from the partition with the higher top, the other one's times are exp(x) as long.
+        let difference = self.top.exactly().minus(&other.top.exactly());
+        let x = scale.exact_exponent_of_gap(&difference.magnitude());
+        let is_first = if difference.is_negative() {
+            !other.clock.is_before(&x, &mut self.clock, entropy)
+        } else {
+            self.clock.is_before(&x, &mut other.clock, entropy)
+        };
+        if is_first { self } else { other }
+    }
+}
+
+/// `None` is the selection from no scores, neutral in every merge.
+#[must_use]
+pub fn merge<E: Entropy>(one: Option<Winner>, other: Option<Winner>, scale: &Scale, entropy: &mut E) -> Option<Winner> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.first_of(other, scale, entropy)),
+        (one, other) => one.or(other),
+    }
+}
+
+#[cfg(test)]
+#[path = "partial_tests.rs"]
+mod tests;

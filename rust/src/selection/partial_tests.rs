@@ -1,0 +1,159 @@
+use super::*;
+use crate::entropy::testing::{Scripted, seeded};
+use crate::selection::partial_bytes::{from_bytes, to_bytes};
+use crate::testing::{assert_law, exponential_law, exponents, permute_and_flip_law};
+
+const LAWS: [Law; 2] = [Law::Exponential, Law::PermuteAndFlip];
+
+fn terms(law: Law, factor: u8) -> Terms {
+    Terms { law, epsilon: 1.0, sensitivity: 1.0, factor }
+}
+
+fn law_of(terms: &Terms, scores: &[f64]) -> Vec<f64> {
+    let x = exponents(scores, &terms.scale().unwrap());
+    if terms.law == Law::Exponential { exponential_law(&x) } else { permute_and_flip_law(&x) }
+}
+
+fn of<T: Indexable, E: Entropy>(terms: &Terms, scores: &[T], partition: u64, entropy: &mut E) -> Option<Winner> {
+    Winner::of(terms, View::of(scores), partition, entropy).unwrap()
+}
+
+#[test]
+fn any_parts_merged_in_any_order_have_the_law_of_all() {
+    let mut entropy = seeded(61);
+    let scores = [0.0, 1.0, 3.0, 2.5, -1.0, 3.0];
+    let cuts: [&[usize]; 4] = [&[0, 6], &[0, 3, 6], &[0, 1, 2, 2, 5, 6], &[0, 0, 4, 6]];
+    for law in LAWS {
+        let (right, wrong) = (law_of(&terms(law, 2), &scores), law_of(&terms(law, 1), &scores));
+        let scale = terms(law, 2).scale().unwrap();
+        for cut in cuts {
+            for is_reversed in [false, true] {
+                assert_law("merged", 6_000, &right, &wrong, || {
+                    let parts = cut
+                        .windows(2)
+                        .map(|ends| of(&terms(law, 2), &scores[ends[0]..ends[1]], ends[0] as u64, &mut entropy));
+                    let mut parts: Vec<_> = parts.collect();
+                    if is_reversed {
+                        parts.reverse();
+                    }
+                    let first = parts.into_iter().reduce(|one, other| merge(one, other, &scale, &mut entropy));
+                    let first = first.unwrap().unwrap();
+                    (first.partition + first.index) as usize
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn forgetting_the_tops_would_give_another_law() {
+    let mut entropy = seeded(62);
+    let scores = [0.0, 3.0];
+    for law in LAWS {
+        let right = law_of(&terms(law, 2), &scores);
+        let scale = terms(law, 2).scale().unwrap();
+        assert_law("equal tops", 5000, &[0.5, 0.5], &right, || {
+            let [one, other] = [0, 1].map(|index| of(&terms(law, 2), &[scores[index]], index as u64, &mut entropy));
+            let (one, mut other) = (one.unwrap(), other.unwrap());
+            other.top = one.top;
+            one.first_of(other, &scale, &mut entropy).partition as usize
+        });
+    }
+}
+
+#[test]
+fn merging_is_associative_and_commutative_on_what_is_known() {
+    // With the first words known, almost always no further bit is drawn: the winner is a function of the states.
+    let mut entropy = seeded(63);
+    let scores = [[1.0, 2.0], [2.0, 0.5], [1.5, 1.5]];
+    for law in LAWS {
+        let scale = terms(law, 2).scale().unwrap();
+        for _ in 0..500 {
+            let [a, b, c] = [0, 1, 2].map(|part| of(&terms(law, 2), &scores[part], part as u64, &mut entropy));
+            let both = |one: &Option<Winner>, other: &Option<Winner>| {
+                merge(one.clone(), other.clone(), &scale, &mut Scripted::new(&[]))
+            };
+            let left = both(&both(&a, &b), &c);
+            let right = both(&a, &both(&b, &c));
+            let turned = both(&c, &both(&b, &a));
+            assert!(left == right && left == turned);
+            assert!(both(&None, &left) == left && both(&left, &None) == left && both(&None, &None).is_none());
+        }
+    }
+}
+
+#[test]
+fn parts_may_have_scores_of_different_types() {
+    let mut entropy = seeded(64);
+    let scores = [7.0, 5.5, 6.0, -2.0, 9.0, 8.0];
+    for law in LAWS {
+        let (right, wrong) = (law_of(&terms(law, 2), &scores), law_of(&terms(law, 1), &scores));
+        let scale = terms(law, 2).scale().unwrap();
+        assert_law("types", 8_000, &right, &wrong, || {
+            let parts = [
+                of(&terms(law, 2), &[7.0_f64, 5.5], 0, &mut entropy),
+                of(&terms(law, 2), &[6_u8], 2, &mut entropy),
+                of(&terms(law, 2), &[-2.0_f32], 3, &mut entropy),
+                of(&terms(law, 2), &[9_i64, 8], 4, &mut entropy),
+            ];
+            let first = parts.into_iter().reduce(|one, other| merge(one, other, &scale, &mut entropy));
+            let first = first.unwrap().unwrap();
+            (first.partition + first.index) as usize
+        });
+    }
+}
+
+#[test]
+fn tops_beyond_the_doubles_are_compared_exactly() {
+    // Neighbouring integers beyond 2^53, and the ends of the doubles: only exact differences tell.
+    let mut entropy = seeded(65);
+    let sharp = Terms { epsilon: 1e6, ..terms(Law::PermuteAndFlip, 1) };
+    let scale = sharp.scale().unwrap();
+    for (low, high) in [(i64::MAX - 1, i64::MAX), (i64::MIN, i64::MIN + 1), (-1, 0)] {
+        let [low, high] = [low, high].map(|score| of(&sharp, &[score], score.cast_unsigned(), &mut entropy));
+        let expected = high.as_ref().unwrap().partition;
+        assert_eq!(merge(low, high, &scale, &mut entropy).unwrap().partition, expected);
+    }
+    let parts = [f64::MIN, -5e-324, 0.0, 5e-324, f64::MAX].map(|score| of(&sharp, &[score], 0, &mut entropy));
+    let heights = parts.map(|part| part.unwrap().top.exactly());
+    assert!(heights.windows(2).all(|pair| pair[1].minus(&pair[0]).is_positive()));
+}
+
+#[test]
+fn what_cannot_be_drawn_is_refused_and_draws_nothing() {
+    let mut entropy = Scripted::new(&[]);
+    let laplace = Winner::of(&terms(Law::LaplaceNoisyMax, 1), View::of(&[1.0]), 0, &mut entropy);
+    assert_eq!(laplace.err(), Some(SelectError::NotMergeable));
+    let poison = Winner::of(&terms(Law::Exponential, 1), View::of(&[1.0, f64::NAN]), 0, &mut entropy);
+    assert_eq!(poison.err(), Some(SelectError::NotFinite));
+    assert!(of::<f64, _>(&terms(Law::Exponential, 1), &[], 0, &mut entropy).is_none());
+    assert_eq!(entropy.taken, 0);
+}
+
+#[test]
+fn bytes_are_the_state_and_nothing_else_is() {
+    let mut entropy = seeded(66);
+    for law in LAWS {
+        let terms = terms(law, 2);
+        for scores in [vec![-3.5, 2.25, 2.0], vec![1e300; 100], vec![]] {
+            let mut winner = of(&terms, &scores, 77, &mut entropy);
+            for _ in 0..3 {
+                let bytes = to_bytes(&terms, winner.as_ref());
+                assert!(bytes.len() < 130);
+                let (read_terms, read) = from_bytes(&bytes).unwrap();
+                assert!(read_terms == terms && read == winner);
+                assert!((0..bytes.len()).all(|shorter| from_bytes(&bytes[..shorter]).is_none()));
+                assert!(from_bytes(&[&bytes[..], &[0]].concat()).is_none());
+                for (place, wrong) in [(0, b'x'), (4, 2), (5, 3), (6, 0), (23, 2)] {
+                    let mut bytes = bytes.clone();
+                    bytes[place] = wrong;
+                    assert!(from_bytes(&bytes).is_none(), "byte {place}");
+                }
+                if let Some(winner) = &mut winner {
+                    winner.clock.refine(&mut entropy);
+                }
+            }
+        }
+    }
+    assert!(from_bytes(&[]).is_none());
+}
