@@ -19,6 +19,10 @@ pub enum SelectError {
     NotMergeable,
     /// There is no memory for the index or for the answers.
     Memory,
+    /// Somebody overwrote the scores while they were drawn from.
+    Changed,
+    /// The caller was asked to stop.
+    Interrupted,
 }
 
 impl fmt::Display for SelectError {
@@ -31,6 +35,8 @@ impl fmt::Display for SelectError {
             Self::Entropy => "the operating system's source of randomness failed",
             Self::NotMergeable => "a law whose draws cannot be merged",
             Self::Memory => "not enough memory for the index or the answers",
+            Self::Changed => "the scores were changed while they were drawn from",
+            Self::Interrupted => "interrupted",
         })
     }
 }

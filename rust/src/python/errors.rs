@@ -1,5 +1,8 @@
 //! Errors of the core as the exceptions of `dpselect.errors`. Nothing here can see a score.
 
+use std::cell::RefCell;
+
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -80,10 +83,33 @@ pub fn to_python(py: Python<'_>, error: SelectError) -> PyErr {
         SelectError::Memory => {
             plain(py, |known| &known.memory, "Not enough memory for that many scores or answers; nothing was drawn.")
         }
+        SelectError::Changed => invalid_scores(
+            py,
+            "<changed during the call>",
+            "scores that stay as they are until the call ends",
+            "Another thread wrote to the array; nothing was released.",
+        ),
+        SelectError::Interrupted => RAISED.take().unwrap_or_else(|| PyErr::new::<PyKeyboardInterrupt, _>(())),
         SelectError::Entropy => {
             plain(py, |known| &known.selection, "The operating system's source of randomness failed.")
         }
     }
+}
+
+thread_local! {
+    /// What a signal's handler raised during the call.
+    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Whether a signal's handler raised something: then the running call ends with that.
+pub fn was_interrupted() -> bool {
+    Python::attach(|py| match py.check_signals() {
+        Ok(()) => false,
+        Err(raised) => {
+            RAISED.set(Some(raised));
+            true
+        }
+    })
 }
 
 /// An exception that is about no argument.

@@ -19,6 +19,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // Once and now: a fork in the middle of a first call could otherwise catch a lock in the wrong state.
     crate::entropy::watch_forks();
     crate::scan::block_index::available_threads();
+    crate::interrupt::answer_by(errors::was_interrupted);
     module.add_function(wrap_pyfunction!(intervals::draw_quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(json_lines::json_fields, module)?)?;
     module.add_function(wrap_pyfunction!(json_lines::json_keys, module)?)?;
@@ -27,7 +28,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<integers::GeometricSampler>()?;
     module.add_class::<integers::Proposals>()?;
     module.add_class::<integers::ResponseSampler>()?;
-    module.add_class::<density::DensityPlan>()?;
     module.add_function(wrap_pyfunction!(intervals::joint_quantiles, module)?)?;
     module.add_class::<intervals::Grid>()?;
     module.add_class::<intervals::IntervalSampler>()?;

@@ -7,6 +7,7 @@ use super::arrays::{Memory, with_view};
 use super::errors::{invalid_parameter, to_python};
 use crate::entropy::with_thread_entropy;
 use crate::error::SelectError;
+use crate::interrupt::interruptible;
 use crate::numbers::scale::Scale;
 use crate::selection::many_draws::{self, Law};
 use crate::selection::top_k;
@@ -79,6 +80,6 @@ fn to_numpy(py: Python<'_>, indices: Vec<usize>) -> Bound<'_, PyArray1<i64>> {
 
 /// Draw, without the interpreter lock if it takes long enough.
 pub fn run<R: Send>(py: Python<'_>, bytes: usize, draw: impl FnOnce() -> Result<R, SelectError> + Send) -> PyResult<R> {
-    let result = if bytes >= BYTES_TO_RELEASE_THE_LOCK { py.detach(draw) } else { draw() };
+    let result = if bytes >= BYTES_TO_RELEASE_THE_LOCK { py.detach(|| interruptible(draw)) } else { draw() };
     result.map_err(|error| to_python(py, error))
 }
