@@ -34,11 +34,14 @@ def test_native_arrays_are_passed_on_and_not_copied(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", NATIVE)
-def test_arrow_is_passed_on_as_it_is(dtype: str) -> None:
-    for scores in (pa.array(np.arange(6).astype(dtype)), pl.Series(np.arange(6).astype(dtype))):
-        assert native_scores(scores) is scores
-        assert score_count(scores) == 6
-        assert finite_scores(scores).tolist() == list(range(6))
+def test_one_chunk_of_arrow_is_not_copied(dtype: str) -> None:
+    array = pa.array(np.arange(6).astype(dtype))
+    native = native_scores(array.slice(2))
+    assert native.ctypes.data == array.buffers()[1].address + 2 * np.dtype(dtype).itemsize
+    assert native.dtype == dtype
+    series = pl.Series(np.arange(6).astype(dtype))
+    assert native_scores(series).ctypes.data == series.to_numpy(allow_copy=False).ctypes.data
+    assert native_scores(series).tolist() == list(range(6))
 
 
 def test_formulas_get_doubles_or_wide_integers() -> None:
@@ -161,25 +164,47 @@ def test_numpys_protocol() -> None:
     assert caught.value.__context__ is None
 
 
-class WithoutLength:
-    """Arrow data of a library that does not say how long it is."""
+class OnlyExports:
+    """Arrow data of a library that has nothing else, not even a length."""
 
-    def __init__(self) -> None:
-        self._array = pa.array([1.0, 2.0])
+    def __init__(self, array: pa.Array) -> None:
+        self._array = array
 
     def __arrow_c_array__(self, requested_schema: object = None) -> Any:
         return self._array.__arrow_c_array__(requested_schema)
 
 
-def test_arrow_data_without_a_length_can_be_drawn_from_but_not_matched_with_candidates() -> None:
-    import dpselect as dps
-
+def test_arrow_data_of_any_library_behaves_as_numpy_does() -> None:
     mechanism = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0)
-    assert mechanism.select(WithoutLength()) in (0, 1)
-    with pytest.raises(InvalidScoresError, match="length"):
-        mechanism.select(WithoutLength(), ["a", "b"])
-    with pytest.raises(InvalidScoresError):
-        mechanism.pmf(WithoutLength())
+    scores = OnlyExports(pa.array([1.0, 2.0]))
+    assert mechanism.select(scores) in (0, 1)
+    assert mechanism.select(scores, ["a", "b"]) in ("a", "b")
+    assert mechanism.pmf(scores).tolist() == mechanism.pmf([1.0, 2.0]).tolist()
+    assert finite_scores(pa.array([1.5, 2.5], pa.float16())).tolist() == [1.5, 2.5]
+    for empty in (pa.array([], pa.int8()), pa.chunked_array([], pa.int8())):
+        with pytest.raises(InvalidScoresError, match="empty"):
+            mechanism.select(empty)
+
+
+@pytest.mark.parametrize(
+    ("array", "shown"),
+    [
+        (pa.array(["7919"]), "string"),
+        (pa.array([True]), "bool"),
+        (pa.array([None]), "null"),
+        (pa.array([7919]).cast(pa.timestamp("s")), "timestamp"),
+        (pa.array([7919]).cast(pa.decimal128(38, 2)), "decimal"),
+        (pa.array([[7919]]), "nested values"),
+        (pa.array([{"Ann": 1}]), "nested values"),
+        (pa.array([7919]).dictionary_encode(), "nested values"),
+        (pa.array([7919, None]), "with nulls"),
+        (pa.chunked_array([[7919], [None]]), "with nulls"),
+    ],
+)
+def test_arrow_data_that_are_no_scores_are_refused_in_public_terms(array: Any, shown: str) -> None:
+    with pytest.raises(InvalidScoresError, match=shown) as caught:
+        dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0).select(array)
+    assert not {"7919", "Ann"} & set(str(caught.value).replace("<", " ").replace(">", " ").split())
 
 
 def test_errors_say_what_came_in_public_terms() -> None:

@@ -1,9 +1,8 @@
-//! Where the scores are: NumPy arrays and Arrow arrays, in place.
+//! Where the scores are: NumPy arrays, in place.
 
 use numpy::{PyArray1, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::arrow;
 use super::errors::invalid_scores;
 
 /// The element types the core is compiled for.
@@ -40,11 +39,9 @@ pub struct Memory {
     pub first: *const u8,
     pub len: usize,
     pub stride: isize,
-    /// Keeps Arrow memory alive; NumPy memory is kept alive by the caller's reference.
-    pub _owner: Option<arrow::Owner>,
 }
 
-// SAFETY: only read, while the caller's reference or `owner` keeps it alive.
+// SAFETY: only read, while the caller's reference keeps it alive.
 unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
@@ -61,7 +58,7 @@ impl Memory {
     pub fn of(scores: &Bound<'_, PyAny>) -> PyResult<Self> {
         match scores.cast::<PyUntypedArray>() {
             Ok(array) => Self::of_numpy(array),
-            Err(_) => arrow::read(scores),
+            Err(_) => Err(invalid_scores(scores.py(), &format!("<{}>", scores.get_type().name()?), EXPECTED, "")),
         }
     }
 
@@ -93,7 +90,7 @@ impl Memory {
         let stride = array.strides()[0];
         // SAFETY: only the address is taken, and every array has one, whatever its type and dimension.
         let first = unsafe { array.cast_unchecked::<PyArray1<u8>>() }.data().cast_const();
-        Ok(Self { kind, first, len, stride, _owner: None })
+        Ok(Self { kind, first, len, stride })
     }
 }
 

@@ -1,7 +1,6 @@
 //! The Python module: reads the caller's arrays in place, releases the interpreter lock, maps errors.
 
 mod arrays;
-mod arrow;
 mod density;
 mod errors;
 mod integers;

@@ -232,10 +232,8 @@ class Partial:
 class Sampler:
     """Draws from exactly one law at one scale ``b = factor * sensitivity / epsilon``; holds no generator state.
 
-    ``scores`` is a one-dimensional NumPy array of a native float or integer type, of any stride, or an object with
-    the Arrow C data interface (``__arrow_c_array__`` or ``__arrow_c_stream__``) without nulls. They are read in
-    place. Whatever else comes, and NaN, infinities and emptiness, raises ``InvalidScoresError`` before a random bit
-    is drawn.
+    ``scores`` is a one-dimensional NumPy array of a native float or integer type, of any stride, read in place.
+    Whatever else comes, and NaN, infinities and emptiness, raises ``InvalidScoresError`` before a random bit is drawn.
     """
 
     def __new__(

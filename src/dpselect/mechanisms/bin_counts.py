@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.errors import InvalidDataError, InvalidScoresError, Shown
-from dpselect.mechanisms.score_vectors import ScoresLike, exact_array
+from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 
 MOST_UNITS = 1 << 40
 
@@ -24,7 +24,7 @@ def bin_counts(counts: object, name: str = "counts") -> NDArray[np.int64]:
     """
     expected = "whole numbers >= 0, one for each bin, at least one"
     try:
-        given = exact_array(cast(ScoresLike, counts))
+        given = native_scores(cast(ScoresLike, counts))
     except InvalidScoresError as refused:
         problem = InvalidDataError(name, refused.got, expected)
     else:

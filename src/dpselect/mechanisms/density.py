@@ -18,7 +18,7 @@ from dpselect.arguments import finite_bounds, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.density_plans import CountsPlan, PointsPlan
 from dpselect.mechanisms.quantile import refused_values
-from dpselect.mechanisms.score_vectors import ScoresLike, exact_array, native_scores, score_count
+from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
 from dpselect.mechanisms.values import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 
@@ -222,7 +222,7 @@ class DensityMechanism(MechanismValue):
         if widths is None:
             return np.ones(bins)
         expected = f"{bins} finite numbers > 0 with a sum of at most 1e308"
-        lengths = _or_none(lambda: exact_array(widths).astype(np.float64))
+        lengths = _or_none(lambda: native_scores(widths).astype(np.float64))
         if lengths is None or lengths.size != bins or not (lengths > 0.0).all() or not sum(lengths.tolist()) <= 1e308:
             raise InvalidParameterError("widths", Shown("<something else>"), expected)
         return lengths
@@ -251,7 +251,7 @@ def default_sample_size(n: int, *, epsilon: float) -> int:
 
 def _checked_counts(counts: ScoresLike, name: str = "counts") -> npt.NDArray[np.uint64]:
     expected = "whole numbers >= 0 in one dimension, not all of them 0"
-    numbers = _or_none(lambda: exact_array(counts))
+    numbers = _or_none(lambda: native_scores(counts))
     if numbers is None or numbers.dtype.kind not in "iu" or numbers.size == 0:
         raise InvalidDataError(name, Shown(f"<{type(cast(Any, counts)).__name__}>"), expected)
     if bool((numbers < 0).any()):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown, describe
-from dpselect.mechanisms.score_vectors import ScoresLike, exact_array
+from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 _HINT = "Round first, and give the sensitivity of the rounded numbers."
@@ -44,7 +44,7 @@ def whole_values(values: ScoresLike) -> npt.NDArray[np.int64]:
         if members and all(map(_is_whole, members)):
             return np.array([min(max(int(each), _SMALLEST), _LARGEST) for each in members], dtype=np.int64)
     try:
-        vector = exact_array(values)
+        vector = native_scores(values)
     except InvalidScoresError as refused:
         problem = InvalidDataError("values", refused.got, expected)
     else:

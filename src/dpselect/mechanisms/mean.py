@@ -18,7 +18,7 @@ from dpselect.grids import Grid
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Unit
 from dpselect.mechanisms.laplace import draw_peak, laplace_cdf
 from dpselect.mechanisms.quantile import refused_values, with_nan
-from dpselect.mechanisms.score_vectors import ScoresLike, exact_array
+from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 from dpselect.mechanisms.values import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 
@@ -209,7 +209,7 @@ class MeanMechanism(MechanismValue):
     def _mean(self, values: ScoresLike) -> tuple[Fraction, int]:
         """The exact mean of the values' grid points, and how many there are."""
         try:
-            given = exact_array(values)
+            given = native_scores(values)
         except InvalidScoresError as refused:
             problem = refused_values(refused)
         else:

@@ -16,7 +16,7 @@ from dpselect.errors import InvalidScoresError
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.price_units import Price, PriceUnits
 from dpselect.mechanisms.quantile import refused_values, with_nan
-from dpselect.mechanisms.score_vectors import ScoresLike, exact_array
+from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 from dpselect.mechanisms.values import MechanismValue, scale_of
 from dpselect.privacy import Neighbours, neighbouring_relation
 
@@ -215,7 +215,7 @@ def _buyers(offers: NDArray[np.float64 | np.int64 | np.uint64], thresholds: NDAr
 
 def _plain_offers(offers: ScoresLike) -> NDArray[np.float64 | np.int64 | np.uint64]:
     try:
-        return exact_array(offers)
+        return native_scores(offers)
     except InvalidScoresError as refused:
         problem = refused_values(refused, "offers")
     raise problem

@@ -15,7 +15,7 @@ from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScor
 from dpselect.grids import Grid
 from dpselect.mechanisms.interval import FloatArray, IntervalMechanism
 from dpselect.mechanisms.native_grids import native_grid
-from dpselect.mechanisms.score_vectors import ScoresLike, exact_array, native_scores
+from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 from dpselect.mechanisms.values import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 
@@ -173,7 +173,7 @@ def shortest(number: Fraction) -> float | Fraction:
 def plain_values(values: ScoresLike, name: str = "values") -> FloatArray:
     """As doubles, for planning; refused as a draw refuses them."""
     try:
-        plain = exact_array(values).astype(np.float64)
+        plain = native_scores(values).astype(np.float64)
     except InvalidScoresError as refused:
         problem = refused_values(refused, name)
     else:

@@ -13,7 +13,7 @@ from dpselect._native import _core
 from dpselect.accounting import PureEvent
 from dpselect.arguments import positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidScoresError, Shown
-from dpselect.mechanisms.score_vectors import ScoresLike, exact_array
+from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 from dpselect.mechanisms.values import MechanismValue
 
 _MOST_ENUMERATED = 20
@@ -156,7 +156,7 @@ def _checked_bits(bits: ScoresLike, name: str) -> npt.NDArray[np.bool_]:
     if booleans is not None:
         return booleans
     try:
-        vector = exact_array(bits)
+        vector = native_scores(bits)
     except InvalidScoresError as refused:
         problem = InvalidDataError(name, refused.got, expected)
     else:

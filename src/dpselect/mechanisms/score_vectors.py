@@ -41,24 +41,25 @@ ScoresLike = npt.ArrayLike | SupportsArrowArray | SupportsArrowStream | Supports
 
 NumericArray = npt.NDArray[np.float64] | npt.NDArray[np.int64] | npt.NDArray[np.uint64]
 
+_EXPECTED = "a one-dimensional array of float64, float32 or integers"
 _EXACT_IN_DOUBLE = 2**53
 _NOT_VECTORS: Any = (str, bytes, bytearray, Mapping, Set)
 _EXACTLY_DOUBLES: Any = (float, np.float16, np.float32)  # float64 is a float
 _BUFFERS: Any = (array.array, memoryview)
 
 
-def native_scores(scores: ScoresLike) -> ScoresLike:
-    """`scores` as an object the core reads in place: a native one-dimensional NumPy array, or Arrow as it is.
+def native_scores(scores: ScoresLike) -> npt.NDArray[Any]:
+    """`scores` as a native one-dimensional NumPy array, which the core reads in place: perhaps empty or not finite.
 
     Raises:
-        InvalidScoresError: not one-dimensional, not real numbers, or not representable exactly.
+        InvalidScoresError: not one-dimensional, not real numbers, nulls among them, or not representable exactly.
     """
     if isinstance(scores, np.ndarray):
         return _native_array(cast("npt.NDArray[Any]", scores))
     given = cast(Any, scores)  # whatever its type says
     is_pandas = hasattr(given, "iloc")  # its conversion to Arrow may fail with an error that quotes values
     if not is_pandas and (hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__")):
-        return given
+        return _native_array(_from_arrow(given))
     if isinstance(given, _NOT_VECTORS) or not hasattr(given, "__len__"):
         raise _not_a_vector(_type_of(given))
     if _is_plain_sequence(given):
@@ -69,35 +70,21 @@ def native_scores(scores: ScoresLike) -> ScoresLike:
     return _native_array(converted)
 
 
-def score_count(native: ScoresLike) -> int:
+def score_count(native: npt.NDArray[Any]) -> int:
     """How many scores `native_scores` returned, at least one; public, as the candidates are."""
-    count = len(cast(Any, native)) if hasattr(native, "__len__") else None
-    if count is None:
-        raise _refusal(_type_of(native), "an array that knows its length", "Convert it with pyarrow.array(...).")
-    if count == 0:
+    if native.size == 0:
         raise _no_scores()
-    return count
-
-
-def exact_array(scores: ScoresLike) -> npt.NDArray[Any]:
-    """`scores` as a native array for the formulas: exact, of any native type, and perhaps empty or not finite.
-
-    Raises:
-        InvalidScoresError: as `native_scores`, and for nulls.
-    """
-    native = native_scores(scores)
-    return cast("npt.NDArray[Any]", native) if isinstance(native, np.ndarray) else _arrow_to_array(native)
+    return native.size
 
 
 def finite_scores(scores: ScoresLike) -> NumericArray:
     """`scores` as a native float64, int64 or uint64 array for the formulas: exact, finite and not empty.
 
     Raises:
-        InvalidScoresError: as `native_scores`, and for no scores at all, NaN, infinities and nulls.
+        InvalidScoresError: as `native_scores`, and for no scores at all, NaN and infinities.
     """
-    vector = exact_array(scores)
-    if vector.size == 0:
-        raise _no_scores()
+    vector = native_scores(scores)
+    score_count(vector)
     if vector.dtype.kind == "f":
         if not np.isfinite(vector).all():
             raise _not_finite()
@@ -169,14 +156,30 @@ def _exact_integers(scores: Sequence[int]) -> npt.NDArray[Any] | None:
     return None
 
 
-def _arrow_to_array(scores: Any) -> npt.NDArray[Any]:
-    vector = _to_numpy(scores)
-    if vector is None or vector.ndim != 1:
-        raise _not_a_vector(_type_of(scores))
-    nulls = getattr(scores, "null_count", 0)
-    if (nulls() if callable(nulls) else nulls) != 0:
+def _from_arrow(scores: Any) -> npt.NDArray[Any]:
+    """Arrow data of any library through the Arrow C data interface; one chunk is not copied."""
+    import pyarrow  # pyright: ignore[reportMissingTypeStubs] - here, because only who has Arrow data pays for loading it
+
+    pa: Any = pyarrow
+    chunks = _arrow_chunks(scores, pa)
+    if chunks is None:
+        raise _not_a_vector("object whose Arrow export fails")
+    if not (pa.types.is_floating(chunks.type) or pa.types.is_integer(chunks.type)):
+        has_names = pa.types.is_nested(chunks.type) or pa.types.is_dictionary(chunks.type)
+        raise _refusal(f"Arrow array of {'nested values' if has_names else chunks.type}", _EXPECTED, "Cast it first.")
+    if chunks.null_count != 0:
         raise _with_nulls()
-    return _native_array(vector)
+    return (chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()).to_numpy()
+
+
+def _arrow_chunks(scores: Any, pa: Any) -> Any:
+    """`scores` as a chunked array of pyarrow; nothing if its export fails, whose reason may quote values."""
+    try:
+        if hasattr(scores, "__arrow_c_array__"):
+            return pa.chunked_array([pa.array(scores)])
+        return pa.chunked_array(scores)
+    except Exception:  # noqa: BLE001 - whatever a foreign object raises, its text may be data
+        return None
 
 
 def _to_numpy(scores: Any) -> npt.NDArray[Any] | None:
@@ -197,7 +200,7 @@ def _to_numpy(scores: Any) -> npt.NDArray[Any] | None:
 
 
 def _not_a_vector(got: str) -> InvalidScoresError:
-    return _refusal(got, "a one-dimensional array of float64, float32 or integers")
+    return _refusal(got, _EXPECTED)
 
 
 def _no_scores() -> InvalidScoresError:
