@@ -97,6 +97,7 @@ fn limits_are_the_last_that_is_kept() {
     assert_eq!(read(r#"{"b": [{}]}"#), [None]);
     assert_eq!(read(r#"{"b": [{"c": []}]}"#), []);
     assert_eq!(read(r#"{"b": [[[]]]}"#), []);
+    assert_eq!(read(r#"{"b": ["[{", "\"[{\\"]}"#), [None]);
 }
 
 #[test]
