@@ -35,3 +35,13 @@ def test_importing_the_package_loads_no_engine() -> None:
     program = f"import sys, dpselect; print([name for name in {heavy!r} if name in sys.modules])"
     loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60)
     assert loaded.stdout.strip() == "[]"
+
+
+def test_a_python_without_its_lock_is_refused_with_a_sentence() -> None:
+    program = "import sys; sys._is_gil_enabled = lambda: {}; import dpselect.mechanisms; print('loaded')"
+    runs = [
+        subprocess.run([sys.executable, "-c", program.format(held)], capture_output=True, text=True, timeout=60)
+        for held in (True, False)
+    ]
+    assert runs[0].stdout.strip() == "loaded"
+    assert "ImportError: dpselect is not yet checked without Python's global interpreter lock" in runs[1].stderr

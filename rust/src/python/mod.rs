@@ -13,7 +13,8 @@ mod shares;
 
 use pyo3::prelude::*;
 
-#[pymodule]
+/// A free-threaded Python turns its lock on for this module: nobody has checked it without one.
+#[pymodule(gil_used = true)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // Once and now: a fork in the middle of a first call could otherwise catch a lock in the wrong state.
     crate::entropy::watch_forks();
