@@ -67,11 +67,7 @@ class PriceListMechanism(MechanismValue):
         neighbours = neighbouring_relation(self.neighbours)
         values_per_unit = positive_count(self.values_per_unit, "values_per_unit")
         listed = PriceUnits.of(self.prices)
-        if neighbours is Neighbours.ADD_REMOVE:
-            range_of_one = max(listed.second_highest, listed.highest - listed.lowest)
-        else:
-            range_of_one = listed.highest if len(listed.prices) > 1 else 0
-        score_range = values_per_unit * range_of_one
+        score_range = values_per_unit * _range_of_one(listed, neighbours)
         # At the scale score_range / epsilon, which is all that its proof asks for. With one price there is no choice.
         mechanism = PermuteAndFlip(epsilon=self.epsilon, sensitivity=max(1, score_range), monotonic=True)
         self._set("epsilon", mechanism.epsilon)
@@ -97,6 +93,16 @@ class PriceListMechanism(MechanismValue):
     def highest(self) -> float:
         """The highest price, as the nearest double."""
         return float(self._listed.thresholds[-1])
+
+    @property
+    def second_highest(self) -> float | None:
+        """The second highest price, as the nearest double; None if there is only one."""
+        return float(self._listed.thresholds[-2]) if self.count > 1 else None
+
+    @property
+    def unit(self) -> Fraction:
+        """The largest number that all prices are whole multiples of."""
+        return self._listed.unit
 
     @property
     def sensitivity(self) -> float:
@@ -178,11 +184,22 @@ class PriceListMechanism(MechanismValue):
         >>> PriceListMechanism(epsilon=0.5, prices=[0.5, 0.75, 1]).error_bound()
         6.75
         """
-        within = self._mechanism.error_bound(self.count, confidence=confidence)
+        return self.bound_of(self.count, unit=self._listed.unit, confidence=confidence)
+
+    def bound_of(self, count: int, *, unit: Fraction, confidence: float) -> float:
+        """`error_bound` of a list of `count` prices with the common `unit` and the same two highest and lowest.
+
+        The bound depends on no other price: so a certificate that states these can be checked. `unit` divides the one
+        of the prices here.
+        """
+        parts = self._listed.unit / unit
+        score_range = max(1, int(self._score_range * parts))
+        mechanism = PermuteAndFlip(epsilon=self.epsilon, sensitivity=score_range, monotonic=True)
+        within = mechanism.error_bound(count, confidence=confidence)
         if within >= _LARGEST:  # as far as revenues are told apart
             return math.inf
         try:
-            return _as_written(math.floor(within) * self._listed.unit)
+            return _as_written(math.floor(within) * unit)
         except OverflowError:
             return math.inf
 
@@ -200,6 +217,13 @@ class PriceListMechanism(MechanismValue):
             return listed.multiples * buyers
         exact = listed.multiples.astype(object) * buyers.astype(object)
         return np.maximum(exact - exact.max(), -_LARGEST).astype(np.int64)
+
+
+def _range_of_one(listed: PriceUnits, neighbours: Neighbours) -> int:
+    """How far apart one offer moves two revenues, in units."""
+    if neighbours is Neighbours.ADD_REMOVE:
+        return max(listed.second_highest, listed.highest - listed.lowest)
+    return listed.highest if len(listed.prices) > 1 else 0
 
 
 def _buyers(offers: NDArray[np.float64 | np.int64 | np.uint64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
