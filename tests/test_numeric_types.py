@@ -69,11 +69,9 @@ TYPES: dict[str, Type] = {
     "text": str,
     "complex": complex,
     "array": np.array,
-    **{
-        kind.__name__: kind
-        for kind in (np.float16, np.float32, np.float64, np.longdouble, np.bool_)
-        + (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
-    },
+    **{kind.__name__: kind for kind in (np.float16, np.float32, np.float64, np.longdouble, np.bool_)},
+    **{kind.__name__: kind for kind in (np.int8, np.int16, np.int32, np.int64)},
+    **{kind.__name__: kind for kind in (np.uint8, np.uint16, np.uint32, np.uint64)},
 }
 NEVER = {"bool", "bool_", "text", "complex"}
 """No numbers, whatever they say."""
@@ -153,9 +151,12 @@ def test_every_type_of_number_is_refused_or_answered_for_good(
     for name, kind in TYPES.items():
         changed = arguments | {argument: converted(arguments[argument], kind)}
         before = ledger.account("pets").entries
+        refused: SelectionError | None = None
         try:
             release = ask(data, question, column, changed | {"request": name})
-        except SelectionError as refused:
+        except SelectionError as error:
+            refused = error
+        if refused is not None:
             assert isinstance(refused, ValueError)
             assert "\n" not in str(refused)
             assert ledger.account("pets").entries == before

@@ -64,8 +64,8 @@ class Release:
         proofs: pages of this project's repository that prove the guarantee.
         time: the day on which it was asked for, as the start of that day in UTC; with ``Dataset(times="hour")`` the
             hour. Nothing finer, because how long an answer took depends on the data. Has a time zone.
-        receipt: of the charge to a ledger, with a hash of everything here but the value. None: nothing was charged to a durable ledger, and adding up is left to
-            the caller.
+        receipt: of the charge to a ledger, with a hash of everything here but the value. None: nothing was charged to
+            a durable ledger, and adding up is left to the caller.
         event: what it cost, for accounting.
         version: of dpselect.
         arguments: what else the question fixed; for quantiles the levels, for quantiles and prices the most rows of a

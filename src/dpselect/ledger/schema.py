@@ -101,9 +101,9 @@ def _guard_against_accidents(connection: sa.Connection) -> None:
 
 
 def _salt_entries(connection: sa.Connection) -> None:
-    """From version 3 on the body of an entry has a nonce, and that of a charge a public time and hashes of its question.
+    """From version 3 on an entry's body has a nonce, and a charge's a public time and hashes of its question.
 
-    The tables stay, and so do the entries in them. An older library must not write any more: what it writes has neither.
+    The tables stay, and so do the entries in them. An older library must not write any more: it would write neither.
     """
     del connection
 

@@ -47,8 +47,8 @@ class Dataset(Questions[Release]):
         neighbours: which two tables a guarantee compares. ``"add_remove"``: one has all rows of one more unit; how many
             units there are stays private. ``"replace_one"``: all rows of one unit are replaced by others; how many
             units there are is taken to be public. Most questions need twice the noise for it.
-        times: how finely releases tell when they were asked for: the ``"day"`` or the ``"hour"``, in UTC. Nothing finer,
-            because how long an answer took depends on the rows (``docs/sharp-edges.md``).
+        times: how finely releases tell when they were asked for: the ``"day"`` or the ``"hour"``, in UTC. Nothing
+            finer, because how long an answer took depends on the rows (``docs/sharp-edges.md``).
 
     With a ledger each question takes a `request`: an id of your choice for this act of asking. The same question asked
     again under the same id returns the release that was stored, and costs nothing. What else asking may raise then:
@@ -56,8 +56,8 @@ class Dataset(Questions[Release]):
     drawn then.
 
     Raises:
-        InvalidParameterError: only one of `ledger` and `account`, no such `neighbours`, `engine` or `times`, or a `memory_limit`
-            that is no size of memory, or that would not be kept.
+        InvalidParameterError: only one of `ledger` and `account`, no such `neighbours`, `engine` or `times`, or a
+            `memory_limit` that is no size of memory, or that would not be kept.
         TableUnavailableError: the server cannot be reached, now or when a question is asked.
         InvalidDataError: no such table or column, or a file is not what its name says. No error ever depends on,
             or quotes, a row.

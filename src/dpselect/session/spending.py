@@ -59,9 +59,7 @@ class Spending(Payer[Release]):
 
     __slots__ = ("_times",)
 
-    def __init__(
-        self, ledger: Ledger | str | Path | None, account: str | None, times: Times | str = Times.DAY
-    ) -> None:
+    def __init__(self, ledger: Ledger | str | Path | None, account: str | None, times: Times | str = Times.DAY) -> None:
         super().__init__(ledger, account)
         self._times = times_shown(times)
 
