@@ -6,7 +6,8 @@ of private data; only a ledger, which is for its holder alone, keeps the millise
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import functools
+from datetime import UTC, date, datetime
 from enum import StrEnum
 
 from dpselect.errors import InvalidParameterError
@@ -41,6 +42,16 @@ def public_time(moment: datetime, times: Times = Times.DAY) -> datetime:
     """
     hour = moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     return hour.replace(hour=0) if times is Times.DAY else hour
+
+
+@functools.lru_cache(maxsize=8)
+def day_text(day: date) -> str:
+    """The start of a day in UTC, as `as_utc_text` writes it; kept, as a ledger needs it for every charge.
+
+    >>> day_text(date(2026, 11, 21))
+    '2026-11-21T00:00:00+00:00'
+    """
+    return as_utc_text(datetime(day.year, day.month, day.day, tzinfo=UTC))
 
 
 def as_utc_text(moment: datetime) -> str:

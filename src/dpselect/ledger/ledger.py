@@ -34,7 +34,7 @@ from dpselect.ledger.schema import accounts, check_version, entries, migrate, ve
 from dpselect.ledger.verification import verified
 from dpselect.ledger.wanted import Wanted
 from dpselect.privacy import Neighbours, neighbouring_relation
-from dpselect.public_time import as_utc_text, public_time
+from dpselect.public_time import as_utc_text, day_text
 
 
 class Ledger:
@@ -211,7 +211,7 @@ class Ledger:
             cost, total = self._allowed(row, wanted)
             now = datetime.now(UTC)
             body: dict[str, Any] = {**_stamp("charge", now), "event": wanted.text, "cost": cost.to_list()}
-            told = body["public_time"] = as_utc_text(public_time(now) if shown is None else shown)
+            told = body["public_time"] = day_text(now.date()) if shown is None else as_utc_text(shown)
             optional = {"request": wanted.request, "asked": wanted.asked, "question": wanted.question}
             body |= {name: value for name, value in optional.items() if value is not None}
             body |= {"note": note} if note else {}

@@ -67,7 +67,11 @@ class PriceListMechanism(MechanismValue):
         neighbours = neighbouring_relation(self.neighbours)
         values_per_unit = positive_count(self.values_per_unit, "values_per_unit")
         listed = PriceUnits.of(self.prices)
-        score_range = values_per_unit * _range_of_one(listed, neighbours)
+        if neighbours is Neighbours.ADD_REMOVE:
+            range_of_one = max(listed.second_highest, listed.highest - listed.lowest)
+        else:
+            range_of_one = listed.highest if len(listed.prices) > 1 else 0
+        score_range = values_per_unit * range_of_one
         # At the scale score_range / epsilon, which is all that its proof asks for. With one price there is no choice.
         mechanism = PermuteAndFlip(epsilon=self.epsilon, sensitivity=max(1, score_range), monotonic=True)
         self._set("epsilon", mechanism.epsilon)
@@ -217,13 +221,6 @@ class PriceListMechanism(MechanismValue):
             return listed.multiples * buyers
         exact = listed.multiples.astype(object) * buyers.astype(object)
         return np.maximum(exact - exact.max(), -_LARGEST).astype(np.int64)
-
-
-def _range_of_one(listed: PriceUnits, neighbours: Neighbours) -> int:
-    """How far apart one offer moves two revenues, in units."""
-    if neighbours is Neighbours.ADD_REMOVE:
-        return max(listed.second_highest, listed.highest - listed.lowest)
-    return listed.highest if len(listed.prices) > 1 else 0
 
 
 def _buyers(offers: NDArray[np.float64 | np.int64 | np.uint64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
