@@ -48,11 +48,11 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
     else:
         print("How far off it may be is not recomputed: the certificate does not hold all that it depends on.")
     receipt = release.receipt or {}
+    print(_question_told(checked))
     if checked.charged:
         print(f"Charged to account {receipt['account']!r}, entry {receipt['sequence']}.")
     else:
         print("No ledger was asked whether it was charged.")
-    print(_question_told(checked))
     if checked.value:
         print(f"The value is the one that the ledger stored for request {receipt['request']!r}.")
     elif checked.charged:
