@@ -71,7 +71,7 @@ def ledger(kind: str) -> dps.Ledger:
 
 
 @cache
-def certificate(case: str, request_id: str | None = None) -> str:
+def certificate(case: str, request_id: str | None) -> str:
     opened, account = ledger("one"), f"{case}, {request_id}"
     opened.open_account(account, epsilon=10, delta=0.01, unit="person")
     charged: dict[str, Any] = {"ledger": opened, "account": account, "request": request_id}
@@ -214,7 +214,7 @@ def test_without_a_ledger_what_is_said_once_can_be_edited(case: str) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_without_care_for_the_receipt_an_edit_is_noticed_without_a_ledger(case: str) -> None:
-    held = json.loads(certificate(case))
+    held = json.loads(certificate(case, None))
     for place, edited in edits(held):
         if is_answer(place, case) or place[0] == "receipt":
             continue
@@ -223,7 +223,7 @@ def test_without_care_for_the_receipt_an_edit_is_noticed_without_a_ledger(case: 
 
 
 def test_a_receipt_without_the_hash_is_not_one_of_this_ledger() -> None:
-    held = json.loads(certificate("mean"))
+    held = json.loads(certificate("mean", None))
     del held["receipt"]["question"]
     text = canonical_json(held | {"digest": digest(held)})
     assert check(text).question is False
