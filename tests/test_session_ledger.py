@@ -24,7 +24,7 @@ from dpselect.errors import (
     WrongAccountError,
 )
 from dpselect.mechanisms import PermuteAndFlip
-from dpselect.release import Release, canonical_json, digest
+from dpselect.release import Release, canonical_json, digest, question_hash
 from dpselect.session.rows import Rows
 from tests.backends.tables import write_csv
 
@@ -64,7 +64,10 @@ def visits(ledger: dps.Ledger) -> dps.Dataset:
 def test_each_answer_is_charged_and_carries_its_receipt(visits: dps.Dataset, ledger: dps.Ledger) -> None:
     release = visits.most_common("page", candidates=PAGES, epsilon=0.5)
     (_, entry) = ledger.history("clicks")
-    assert release.receipt == {"account": "clicks", "sequence": 1, "hash": entry.hash, "time": entry.time}
+    of_day = f"{entry.time[:10]}T00:00:00+00:00"
+    asked = question_hash(release.to_dict())
+    expected = {"account": "clicks", "sequence": 1, "hash": entry.hash, "time": of_day, "question": asked}
+    assert release.receipt == entry.receipt.to_dict() == expected
     assert (entry.what, entry.epsilon, entry.body["event"]) == (
         "PermuteAndFlip",
         0.5,

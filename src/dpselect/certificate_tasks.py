@@ -18,10 +18,11 @@ from dpselect.accounting import ComposedEvent, Event
 from dpselect.arguments import decimal_fraction, finite_bounds
 from dpselect.certificate_text import wrong
 from dpselect.grids import Grid
-from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
+from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, PriceListMechanism
+from dpselect.mechanisms.price_units import MOST_UNITS
 from dpselect.mechanisms.top_k import TopKPlan
 from dpselect.privacy import Neighbours, Sensitivity
-from dpselect.release import Release
+from dpselect.release import CONFIDENCE, Release
 from dpselect.scores import count_sensitivity, rule_sensitivity
 from dpselect.summaries import (
     HIGHEST_WEIGHT,
@@ -202,12 +203,33 @@ def _mean(stated: Stated) -> Mean:
 
 
 def _best_price(stated: Stated) -> BestPrice:
-    """Of a list the highest price alone has the same cost and sensitivity; the error bound depends on all of them."""
-    rows = stated.arguments["max_rows_per_unit"]
-    if "count" not in stated.public:
+    """Of a list the two highest and the lowest price have the same cost and sensitivity, and the error bound of more.
+
+    Certificates from before the unit was stated tell the highest price only, and not enough for the error bound.
+    """
+    rows, public = stated.arguments["max_rows_per_unit"], stated.public
+    if "count" not in public:
         return BestPrice.planned(bounds=stated.ends, max_rows_per_unit=rows, **stated.price)
-    task = BestPrice.planned([stated.public["highest"]], max_rows_per_unit=rows, **stated.price)
-    return replace(task, candidates=stated.public, error_bound=None)
+    if "common_unit" not in public:
+        task = BestPrice.planned([public["highest"]], max_rows_per_unit=rows, **stated.price)
+        return replace(task, candidates=public, error_bound=None)
+    unit, count = Fraction(public["common_unit"]), public["count"]
+    ends = [public["lowest"], *([public["second_highest"]] if count > 1 else []), public["highest"]]
+    if not ends == sorted(ends) or len(set(ends)) != min(count, 3) or (count == 2 and ends[0] != ends[1]):
+        raise wrong("candidates", "prices that there can be")
+    prices = sorted({_in_units(price, unit) for price in ends})
+    task = BestPrice.planned(prices, max_rows_per_unit=rows, **stated.price)
+    listed = cast(PriceListMechanism, task.mechanism)
+    bound = listed.bound_of(count, unit=unit, confidence=CONFIDENCE)
+    return replace(task, candidates=public, error_bound=bound)
+
+
+def _in_units(price: float, unit: Fraction) -> Fraction:
+    """The whole multiple of `unit` that is the double `price`."""
+    multiple = round(Fraction(price) / unit)
+    if not 0 < multiple <= MOST_UNITS or float(multiple * unit) != price:
+        raise wrong("candidates.common_unit", "what all prices are whole multiples of")
+    return multiple * unit
 
 
 def _density(stated: Stated) -> Density:

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
+from fractions import Fraction
 from typing import Any, cast
 
 from dpselect.errors import InvalidCertificateError, Shown
@@ -39,6 +40,16 @@ def parsed(text: object) -> Fields:
     fields = _object_with(held, "text", _FIELDS, optional=_OPTIONAL)
     _check_task(fields)
     return fields
+
+
+def check_draft(held: Fields) -> None:
+    """Refuse a certificate that could not be written down or read back, whatever its answer will be.
+
+    Raises:
+        InvalidCertificateError: which field is not of its type or range.
+    """
+    fields = _object_with(held, "text", _FIELDS, optional=_OPTIONAL)
+    _check_question(fields)
 
 
 def wrong(field: str, expected: str, hint: str = "") -> InvalidCertificateError:
@@ -108,6 +119,13 @@ def _whole(least: int, most: int = _LARGEST) -> Check:
             raise wrong(name, f"a whole number from {least} to {most}")
 
     return check
+
+
+def _fraction(value: object, name: str) -> None:
+    """In its lowest terms; the common unit of prices has at most 2200 bits below the bar, and 3300 above it."""
+    digits = "[1-9][0-9]{0,1000}"
+    if not isinstance(value, str) or not re.fullmatch(f"{digits}(/{digits})?", value) or str(Fraction(value)) != value:
+        raise wrong(name, "a fraction > 0 in its lowest terms, as text")
 
 
 def _number(value: object, name: str) -> float:
@@ -202,6 +220,7 @@ _RECEIPT: dict[str, Check] = {
     "sequence": _whole(0),
     "hash": _hash,
     "time": _any_text,
+    "question": _hash,
     "request": _text,
 }
 _FIELDS: dict[str, Check] = {
@@ -209,7 +228,7 @@ _FIELDS: dict[str, Check] = {
     "guarantee": _always(
         {"epsilon": _positive, "delta": _delta, "neighbours": _one_of(*map(str, Neighbours)), "unit": _text}
     ),
-    "receipt": _if_any(_RECEIPT, optional=["request"]),
+    "receipt": _if_any(_RECEIPT, optional=["question", "request"]),
     "event": _anything,
     "task": _one_of(
         *("most_common", "least_common", "best_date", "top_k", "best_by", "quantile", "quantiles", "mean"),
@@ -250,18 +269,20 @@ _PRICES: dict[str, Check] = {
     "kind": _one_of("prices"),
     "lowest": _number,
     "highest": _number,
+    "common_unit": _fraction,
+    "second_highest": _number,
 }
 _BOUNDS: dict[str, Check] = {"source": _one_of("bounds"), **_ends}
 _GRID: dict[str, Check] = {"source": _one_of("grid"), **_ends, "step": _positive, "count": _count}
 _BINS: dict[str, Check] = {"source": _one_of("bins"), **_ends, "count": _count}
 _SUMMED: dict[str, Check] = {
-    "sum": _text,
+    "sum": _any_text,
     "scale": _positive,
     "lower": _whole(-(2**31), 2**31),
     "upper": _whole(-(2**31), 2**31),
 }
 _GROUPS: dict[str, Check] = {
-    "column": _text,
+    "column": _any_text,
     "count": _count,
     "kind": _one_of(*_KINDS),
     "max_per_unit": _count,
@@ -278,10 +299,23 @@ def _entry(held: object, name: str) -> object:
 
 def _check_task(fields: Fields) -> None:
     """What depends on the question: the candidates, the arguments, how many values there are, and of which kind."""
-    task, public, value = cast(str, fields["task"]), cast(object, fields["candidates"]), cast(object, fields["value"])
+    value_check, length = _check_question(fields)
+    value = cast(object, fields["value"])
+    for answer in _by_group(fields["groups"], value) if "groups" in fields else [value]:
+        if length is None:
+            value_check(answer, "value")
+            continue
+        _list_of(value_check)(answer, "value")
+        if len(cast("list[object]", answer)) != length:
+            raise wrong("value", "as many as were drawn")
+
+
+def _check_question(fields: Fields) -> tuple[Check, int | None]:
+    """The check of one value of an answer, and how many there are; None: a single one, that is no list."""
+    task, public = cast(str, fields["task"]), cast(object, fields["candidates"])
     arguments = cast(object, fields.get("arguments", {}))
     source = _entry(public, "source")
-    has_bound, length = True, None  # of the list of values; None: a single one
+    has_bound, length = True, None
     value_check: Check = _number
     match task:
         case "most_common" | "least_common" | "best_date" | "top_k" | "best_by":
@@ -301,7 +335,12 @@ def _check_task(fields: Fields) -> None:
             _object_with(public, "candidates", _GRID)
             _object_with(arguments, "arguments", {"units": _count, "max_rows_per_unit": _whole(1, 1)})
         case "best_price":
-            _object_with(public, "candidates", _BOUNDS if source == "bounds" else _PRICES)
+            if source == "bounds":
+                _object_with(public, "candidates", _BOUNDS)
+            else:
+                listed = _object_with(public, "candidates", _PRICES, optional=["common_unit", "second_highest"])
+                if ("second_highest" in listed) != ("common_unit" in listed and listed["count"] > 1):
+                    raise wrong("candidates.second_highest", "one, if there are several prices with a unit")
             _object_with(arguments, "arguments", _ROWS)
             has_bound = source != "bounds"
         case "density":
@@ -324,20 +363,15 @@ def _check_task(fields: Fields) -> None:
             raise wrong("candidates", "lower below upper")
     if (fields["error_bound"] is not None) != has_bound:
         raise wrong("error_bound", "a bound" if has_bound else "null: no bound holds for all data")
-    for answer in _by_group(fields["groups"], value) if "groups" in fields else [value]:
-        if length is None:
-            value_check(answer, "value")
-            continue
-        _list_of(value_check)(answer, "value")
-        if len(cast("list[object]", answer)) != length:
-            raise wrong("value", "as many as were drawn")
+    if "groups" in fields:
+        about = _object_with(fields["groups"], "groups", _GROUPS)
+        if about["max_per_unit"] > about["count"]:
+            raise wrong("groups.max_per_unit", "at most as many as there are groups")
+    return value_check, length
 
 
-def _by_group(groups: object, value: object) -> list[object]:
+def _by_group(about: Fields, value: object) -> list[object]:
     """The answers, once it is clear that there is one for each group."""
-    about = _object_with(groups, "groups", _GROUPS)
-    if about["max_per_unit"] > about["count"]:
-        raise wrong("groups.max_per_unit", "at most as many as there are groups")
     _list_of(_pair)(value, "value")
     pairs = cast("list[list[object]]", value)
     for group, _ in pairs:

@@ -70,6 +70,10 @@ def _is_price(price: float, public: Mapping[str, Any]) -> bool:
     lowest, highest = public["lowest"], public["highest"]
     if not 0 < lowest <= highest or (lowest == highest) != (public["count"] == 1):
         raise wrong("candidates", "prices that there can be")
+    if "common_unit" in public:
+        unit = Fraction(public["common_unit"])
+        if float(round(Fraction(price) / unit) * unit) != price:
+            return False
     return price in (lowest, highest) if public["count"] <= 2 else lowest <= price <= highest
 
 

@@ -13,7 +13,7 @@ from dpselect.certificate_text import wrong
 from dpselect.certificate_values import check_value
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger import Ledger
-from dpselect.release import Release, digest
+from dpselect.release import Release, digest, question_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +26,9 @@ class Checked:
         error_bound: whether the bound on the error was recomputed from the event and public arguments, and agrees.
         charged: whether the charge was found in a ledger, on an account of this unit and relation; None if none was
             asked.
+        question: whether the receipt holds a hash of what was asked, and it is that of this certificate: of every field
+            but the value. Asked of a ledger, the charge holds the same. Without one, whoever edits with care writes a
+            new hash. False of a certificate without a receipt, and of one from before receipts had such a hash.
         value: whether the value itself is certified: the ledger stored this release for its request id. Without a
             request id no ledger knows the value, and whoever edits it with care is not found out.
     """
@@ -34,14 +37,16 @@ class Checked:
     epsilon: float
     error_bound: bool
     charged: bool | None
+    question: bool
     value: bool
 
 
 def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     """Recompute what the certificate `text` claims, and whether its value is one that its candidates allow.
 
-    Whoever edits a certificate with care can make its parts agree with each other; only a ledger shows that what it
-    certifies was charged. The value itself is certified only for a release with a request id, which the ledger stored.
+    Whoever edits a certificate with care can make its parts agree with each other, as none of its hashes needs a
+    secret; only a ledger shows that just this was asked and charged. The value itself is certified only for a release
+    with a request id, which the ledger stored.
 
     Args:
         text: what `Release.to_json` wrote.
@@ -55,8 +60,8 @@ def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
     >>> certificate = people.median("age", bounds=(0, 120), step=1, epsilon=0.5).to_json()
     >>> checked = check(certificate)
-    >>> checked.epsilon, checked.error_bound, checked.charged, checked.value
-    (0.5, True, None, False)
+    >>> checked.epsilon, checked.error_bound, checked.charged, checked.question, checked.value
+    (0.5, True, None, False, False)
     >>> check(certificate.replace('"epsilon": 0.5', '"epsilon": 0.1'))
     Traceback (most recent call last):
     dpselect.errors.InvalidCertificateError: certificate=<digest>: expected that of its content. It was edited.
@@ -76,8 +81,23 @@ def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     recomputed = check_claims(release)
     check_value(release)
     stored = ledger is not None and _stored(release, text, ledger)
+    asked = _agrees_with_receipt(release, held)
     charged = None if ledger is None else True
-    return Checked(release=release, epsilon=epsilon, error_bound=recomputed, charged=charged, value=stored)
+    return Checked(
+        release=release, epsilon=epsilon, error_bound=recomputed, charged=charged, question=asked, value=stored
+    )
+
+
+def _agrees_with_receipt(release: Release, held: dict[str, Any]) -> bool:
+    """Whether the receipt says what was asked; then it has to be what the certificate says."""
+    receipt = release.receipt
+    if receipt is None or "question" not in receipt:
+        return False
+    if receipt["time"] != held["time"]:
+        raise wrong("receipt.time", "the time of the release")
+    if receipt["question"] != question_hash(held):
+        raise wrong("receipt.question", "the hash of what the certificate says, but for the value", "It was edited.")
+    return True
 
 
 def _stored(release: Release, text: str, ledger: Ledger) -> bool:
@@ -90,8 +110,12 @@ def _stored(release: Release, text: str, ledger: Ledger) -> bool:
         entry = ledger.find(receipt["account"], receipt["sequence"])
     except InvalidParameterError:  # no such account
         raise wrong("receipt", "that of a charge in this ledger") from None
-    if entry is None or entry.kind != "charge" or entry.hash != receipt.get("hash"):
+    if entry is None or entry.receipt is None or entry.hash != receipt.get("hash"):
         raise wrong("receipt", "that of a charge in this ledger")
+    expected_receipt = entry.receipt.to_dict()
+    for name in sorted({*expected_receipt, *receipt} - {"request"}):  # what it was for is said below
+        if receipt.get(name) != expected_receipt.get(name):
+            raise wrong(f"receipt.{name}", "what the charge in this ledger says")
     charged = from_json(entry.body["event"])
     try:
         expected = Run(

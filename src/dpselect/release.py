@@ -8,15 +8,16 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from importlib import metadata
 from typing import Any, cast
 
 from dpselect.accounting.events import Event, decode, encode
 from dpselect.answers import Answered, Value, answer_to, as_text
-from dpselect.certificate_text import parsed, wrong
+from dpselect.certificate_text import check_draft, parsed, wrong
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Guarantee, Neighbours
+from dpselect.public_time import as_utc_text
 
 CONFIDENCE = 0.99
 """Of the error bound that every release states."""
@@ -61,9 +62,10 @@ class Release:
             for several quantiles and for a price between bounds.
         confidence: of `error_bound`.
         proofs: pages of this project's repository that prove the guarantee.
-        time: when it was released; has a time zone.
-        receipt: of the charge to a ledger. None: nothing was charged to a durable ledger, and adding up is left to
-            the caller.
+        time: the day on which it was asked for, as the start of that day in UTC; with ``Dataset(times="hour")`` the
+            hour. Nothing finer, because how long an answer took depends on the data. Has a time zone.
+        receipt: of the charge to a ledger, with a hash of everything here but the value. None: nothing was charged to
+            a durable ledger, and adding up is left to the caller.
         event: what it cost, for accounting.
         version: of dpselect.
         arguments: what else the question fixed; for quantiles the levels, for quantiles and prices the most rows of a
@@ -147,8 +149,18 @@ class Release:
             **({} if self.groups is None else {"groups": dict(self.groups)}),
             "proofs": list(self.proofs),
             "version": self.version,
-            "time": self.time.astimezone(UTC).isoformat(timespec="seconds"),
+            "time": as_utc_text(self.time),
         }
+
+    def question_hash(self) -> str:
+        """See `question_hash`; to be called before anything is charged or drawn.
+
+        Raises:
+            InvalidCertificateError: a field could not be written, or not read back. Says which.
+        """
+        held = json.loads(canonical_json(self.to_dict()))
+        check_draft(held)
+        return question_hash(held)
 
     def rows(self) -> tuple[str, list[tuple[str, Value]]]:
         """The answer as a table of two columns: what the first says, and a value for each of its entries."""
@@ -232,6 +244,17 @@ def digest(held: Mapping[str, Any]) -> str:
     """SHA-256 of a certificate without its digest."""
     rest = {key: value for key, value in held.items() if key != "digest"}
     return hashlib.sha256(canonical_json(rest).encode()).hexdigest()
+
+
+def question_hash(held: Mapping[str, Any]) -> str:
+    """SHA-256 of all that a certificate says before anything is drawn: the names of groups, but no answer.
+
+    A ledger's charge and its receipt hold it, so that no field can be edited without contradicting the ledger.
+    """
+    stated = {key: value for key, value in held.items() if key not in ("value", "receipt", "digest")}
+    if held.get("groups") is not None:
+        stated["groups asked"] = [group for group, _ in held["value"]]
+    return hashlib.sha256(b"dpselect question 1" + canonical_json(stated).encode()).hexdigest()
 
 
 def _event(held: object) -> Event:

@@ -121,7 +121,8 @@ def test_the_certificate() -> None:
     assert (release.task, release.column, release.unit, release.time) == ("best_price", "offer", "buyer", WHEN)
     assert (release.mechanism, release.rounds, release.epsilon, release.delta) == ("PriceListMechanism", 1, 0.5, 0.0)
     assert (release.sensitivity, release.monotonic, release.neighbours) == (40.0, True, Neighbours.ADD_REMOVE)
-    assert release.candidates == {"origin": "caller", "count": 3, "kind": "prices", "lowest": 2.5, "highest": 20.0}
+    ends = {"lowest": 2.5, "second_highest": 10.0, "highest": 20.0}
+    assert release.candidates == {"origin": "caller", "count": 3, "kind": "prices", "common_unit": "5/2", **ends}
     assert release.arguments == {"max_rows_per_unit": 2}
     assert release.error_bound == task.mechanism.error_bound(0.99)
     assert release.error_bound <= 70.0 * math.log(3 * 100)

@@ -14,6 +14,7 @@ from dpselect.cli.output import forecast_shown, shown
 from dpselect.cli.progress import scan_progress
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
+from dpselect.public_time import Times
 from dpselect.summaries import CandidateKind
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ class Asked:
     request: str | None = None
     """Id of your choice. The same question under the same id again gives the same answer, for nothing."""
 
+    times: Times = Times.DAY
+    """How finely the certificate says when it was asked for, in UTC; nothing finer, because that tells of the rows."""
+
     dry_run: Flag = False
     """Say what it would cost and how far off it may be; touch nothing. Exit status 2: the account would refuse it."""
 
@@ -78,7 +82,7 @@ class Asked:
         with scan_progress(wanted=not self.quiet) as progress:
             reading = {"table": self.table, "engine": self.engine, "memory_limit": self.memory_limit}
             reading = {name: value for name, value in reading.items() if value is not None}
-            release = ask(Dataset(source, progress=progress, **reading, **who))
+            release = ask(Dataset(source, progress=progress, times=self.times, **reading, **who))
         print(shown(release, as_json=self.as_json, quiet=self.quiet))
         return 0
 

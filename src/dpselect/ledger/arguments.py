@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sys
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
@@ -78,6 +79,20 @@ def any_text(value: object, name: str) -> str:
     except UnicodeEncodeError:
         pass  # said below, as of the other text that PostgreSQL refuses
     raise InvalidParameterError(name, Shown("<text>"), "a text that UTF-8 can hold, without NUL characters")
+
+
+def hash_text(value: object, name: str) -> str:
+    """A SHA-256 as text."""
+    if not isinstance(value, str) or not re.fullmatch("[0-9a-f]{64}", value):
+        raise InvalidParameterError(name, value, "a hash of 64 hexadecimal digits")
+    return value
+
+
+def moment(value: object, name: str) -> datetime:
+    """A time that everybody takes for the same."""
+    if not isinstance(value, datetime) or value.utcoffset() is None:
+        raise InvalidParameterError(name, value, "a datetime with a time zone")
+    return value
 
 
 def seconds(value: object) -> float:

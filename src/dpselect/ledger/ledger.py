@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -21,7 +22,7 @@ from dpselect.errors import (
 )
 from dpselect.ledger import store
 from dpselect.ledger.accounts import State, Terms, described
-from dpselect.ledger.arguments import any_text, exact_number, seconds, short_text
+from dpselect.ledger.arguments import any_text, exact_number, moment, seconds, short_text
 from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash
 from dpselect.ledger.costs import Cost
 from dpselect.ledger.database import Database
@@ -33,6 +34,7 @@ from dpselect.ledger.schema import accounts, check_version, entries, migrate, ve
 from dpselect.ledger.verification import verified
 from dpselect.ledger.wanted import Wanted
 from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.public_time import as_utc_text, day_text
 
 
 class Ledger:
@@ -169,6 +171,8 @@ class Ledger:
         request: str | None = None,
         question: str = "",
         note: str = "",
+        certificate: str | None = None,
+        time: datetime | None = None,
     ) -> Receipt:
         """Record what is about to be drawn, or refuse it. To be called before any draw.
 
@@ -182,6 +186,9 @@ class Ledger:
             request: an id of the caller's choice for this act of asking, or None.
             question: what is asked, in public words that are the same when the same is asked; only a hash is kept.
             note: kept beside the charge, for people; public.
+            certificate: hash of what a certificate will say (`Release.question_hash`), for the entry and the receipt.
+            time: what the receipt says of when; has a time zone. None: the day of the charge, in UTC. How long reading
+                took depends on the rows: give nothing finer than an hour, of before they were read.
 
         Raises:
             ChargeRefusedError: there is not enough left.
@@ -193,21 +200,30 @@ class Ledger:
 
         Proof: ``proofs/ledger.md``.
         """
-        wanted = Wanted.of(account, what, request=request, question=question)
+        wanted = Wanted.of(account, what, request=request, question=question, certificate=certificate)
         note = short_text(note, "note", empty=True)
+        shown = None if time is None else moment(time, "time")
         with self._current().writing() as connection:
             row = self._locked(connection, wanted.account)
             known = self._answered(connection, row, wanted)
             if known is not None:
                 return known
             cost, total = self._allowed(row, wanted)
-            stamp = _stamp("charge")
-            body: dict[str, Any] = {**stamp, "event": wanted.text, "cost": cost.to_list()}
-            body |= {} if wanted.request is None else {"request": wanted.request, "question": wanted.question}
+            now = datetime.now(UTC)
+            body: dict[str, Any] = {**_stamp("charge", now), "event": wanted.text, "cost": cost.to_list()}
+            told = body["public_time"] = day_text(now.date()) if shown is None else as_utc_text(shown)
+            optional = {"request": wanted.request, "asked": wanted.asked, "question": wanted.question}
+            body |= {name: value for name, value in optional.items() if value is not None}
             body |= {"note": note} if note else {}
             head = store.append(connection, row, row.state.charged(total, unit=wanted.unit), body)
-        place = row.state.entries
-        return Receipt(account=wanted.account, sequence=place, hash=head, time=stamp["time"], request=wanted.request)
+        return Receipt(
+            account=wanted.account,
+            sequence=row.state.entries,
+            hash=head,
+            time=told,
+            request=wanted.request,
+            question=wanted.question,
+        )
 
     def look(
         self, account: str, what: Event | Run, *, request: str | None = None, question: str = ""
@@ -367,6 +383,10 @@ def _opened(url: sa.URL, wait: float) -> Ledger:
     return Ledger(url, wait=wait)
 
 
-def _stamp(kind: str) -> dict[str, str]:
-    """What every entry says. The time is for people: nothing depends on the order of clocks."""
-    return {"kind": kind, "time": datetime.now(UTC).isoformat(timespec="milliseconds")}
+def _stamp(kind: str, now: datetime | None = None) -> dict[str, str]:
+    """What every entry says. The time is for the holder: nothing depends on the order of clocks.
+
+    The nonce keeps it from whoever sees the entry's hash, in a receipt, and could try all milliseconds of a day.
+    """
+    time = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
+    return {"kind": kind, "time": time, "nonce": secrets.token_hex(16)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from dpselect.accounting.events import Run, from_json
@@ -48,25 +49,33 @@ def _entry_of(row: Mapping[Any, Any]) -> Entry:
         hash=row["hash"],
         body=body,
         release=row["release"],
+        receipt=_receipt(row, body) if body["kind"] == "charge" else None,
     )
 
 
 def receipt_of(row: Mapping[Any, Any]) -> Receipt:
     """The receipt of a charge, with its stored release if there is one."""
-    body = _body(row)
+    return replace(_receipt(row, _body(row)), release=row["release"])
+
+
+def _receipt(row: Mapping[Any, Any], body: Mapping[str, Any]) -> Receipt:
+    """As it was given for the charge; before version 3 with the fine time, and with no hash of a certificate."""
+    is_old = "nonce" not in body
+    question = None if is_old else body.get("question")
     return Receipt(
         account=_text(body["account"]),
         sequence=row["sequence"],
         hash=row["hash"],
-        time=_text(body["time"]),
+        time=_text(body["time" if is_old else "public_time"]),
         request=row["request"],
-        release=row["release"],
+        question=None if question is None else _text(question),
     )
 
 
 def question_of(row: Mapping[Any, Any]) -> str:
-    """The hash of what was asked under a charge's request id."""
-    return _text(_body(row)["question"])
+    """The hash of what was asked under a charge's request id; before version 3 it had another name."""
+    body = _body(row)
+    return _text(body["asked" if "nonce" in body else "question"])
 
 
 def exported(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> Iterator[str]:

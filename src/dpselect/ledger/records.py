@@ -19,7 +19,9 @@ class Receipt:
         account: its name.
         sequence: which entry of the account it is; the opening is 0.
         hash: of this entry and all before it. Kept outside of the ledger, it shows later whether they are still there.
-        time: when, by the clock of the process that charged; for people only.
+        time: what everybody may know of when: the day or the hour in which it was asked for, in UTC. The time of the
+            charge, which depends on how long reading took, is only in the ledger.
+        question: hash of all that the certificate says but the answer, if the charge was for one, or None.
         request: the request id it was charged under, or None.
         release: the stored answer of that request, if it was answered before. Nothing was charged then.
     """
@@ -30,11 +32,13 @@ class Receipt:
     time: str
     request: str | None = None
     release: str | None = None
+    question: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """For a certificate: everything but the release."""
         held = {"account": self.account, "sequence": self.sequence, "hash": self.hash, "time": self.time}
-        return held if self.request is None else held | {"request": self.request}
+        optional = {"question": self.question, "request": self.request}
+        return held | {name: value for name, value in optional.items() if value is not None}
 
 
 _HARDLY_ANYTHING = 1e-9
@@ -117,7 +121,7 @@ class Entry:
     Attributes:
         sequence: its place; what orders entries, as clocks may jump.
         kind: ``"open"``, ``"charge"``, ``"limit"`` or ``"close"``.
-        time: by the clock of the process that wrote it.
+        time: by the clock of the process that wrote it; for the ledger's holder only (``docs/sharp-edges.md``).
         epsilon: of a charge, by basic composition, rounded up; of an opening or a limit, that limit.
         delta: of a charge, the event's own; of an opening, the limit.
         what: of a charge, what ran: the mechanism, or the kind of event.
@@ -126,6 +130,7 @@ class Entry:
         hash: of this entry and all before it.
         body: the entry itself, as it is hashed.
         release: the stored answer of its request, or None.
+        receipt: of a charge, what it was answered with; else None.
     """
 
     sequence: int
@@ -139,6 +144,7 @@ class Entry:
     hash: str
     body: Mapping[str, Any]
     release: str | None = None
+    receipt: Receipt | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values for JSON."""

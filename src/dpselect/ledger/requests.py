@@ -27,7 +27,7 @@ def answered(connection: sa.Connection, row: store.AccountRow, wanted: Wanted, *
     for entry in held:
         with readable(ledger, name, entry["sequence"]):
             known = question_of(entry)
-        if known != wanted.question:
+        if known != wanted.asked:
             shown, hint = Shown(repr(wanted.request)), "Nothing was charged. Take another id for another question."
             raise RequestReusedError("request", shown, "an id not used for another question", hint)
     found = [entry for entry in held if entry["release"] is not None]

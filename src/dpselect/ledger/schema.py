@@ -100,7 +100,19 @@ def _guard_against_accidents(connection: sa.Connection) -> None:
     )
 
 
-_STEPS: dict[int, Callable[[sa.Connection], None]] = {1: _create_tables, 2: _guard_against_accidents}
+def _salt_entries(connection: sa.Connection) -> None:
+    """From version 3 on an entry's body has a nonce, and a charge's a public time and hashes of its question.
+
+    The tables stay, and so do the entries in them. An older library must not write any more: it would write neither.
+    """
+    del connection
+
+
+_STEPS: dict[int, Callable[[sa.Connection], None]] = {
+    1: _create_tables,
+    2: _guard_against_accidents,
+    3: _salt_entries,
+}
 CURRENT = max(_STEPS)
 
 version_now = sa.select(sa.func.max(migrations.c.version)).scalar_subquery()

@@ -9,7 +9,7 @@ from typing import cast
 from dpselect.accounting.events import Event, Run, to_json
 from dpselect.errors import InvalidParameterError, Shown, WrongAccountError
 from dpselect.ledger.accounts import State, Terms
-from dpselect.ledger.arguments import any_text, short_text
+from dpselect.ledger.arguments import any_text, hash_text, short_text
 from dpselect.ledger.chain import question_digest
 from dpselect.privacy import Neighbours
 
@@ -27,7 +27,8 @@ class Wanted:
         neighbours: the relation, and `unit` the unit, of a run; None of a bare event, which is taken to be the
             account's.
         request: id of the request, or None.
-        question: hash of what is asked under that id.
+        asked: hash of what is asked, by which a request is known again; None if nobody says what.
+        question: hash of what the certificate will say, or None.
     """
 
     account: str
@@ -36,10 +37,13 @@ class Wanted:
     neighbours: Neighbours | None
     unit: str | None
     request: str | None
+    asked: str | None
     question: str | None
 
     @classmethod
-    def of(cls, account: object, what: object, *, request: object, question: object) -> Wanted:
+    def of(
+        cls, account: object, what: object, *, request: object, question: object, certificate: object = None
+    ) -> Wanted:
         """From what a caller gave.
 
         Raises:
@@ -51,15 +55,16 @@ class Wanted:
         run = what if isinstance(what, Run) else None
         text = _as_json(run if run else cast(Event, what))
         words = any_text(question, "question")
-        asked = None if request is None else short_text(request, "request")
+        under = None if request is None else short_text(request, "request")
         return cls(
             account=name,
             event=cast(Event, run.event if run else what),
             text=text,
             neighbours=run.neighbours if run else None,
             unit=run.unit if run else None,
-            request=asked,
-            question=None if asked is None else question_digest(text, words),
+            request=under,
+            asked=question_digest(text, words) if words or under is not None else None,
+            question=None if certificate is None else hash_text(certificate, "certificate"),
         )
 
     def check_for(self, terms: Terms, state: State) -> None:

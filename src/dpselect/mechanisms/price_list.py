@@ -99,6 +99,16 @@ class PriceListMechanism(MechanismValue):
         return float(self._listed.thresholds[-1])
 
     @property
+    def second_highest(self) -> float | None:
+        """The second highest price, as the nearest double; None if there is only one."""
+        return float(self._listed.thresholds[-2]) if self.count > 1 else None
+
+    @property
+    def unit(self) -> Fraction:
+        """The largest number that all prices are whole multiples of."""
+        return self._listed.unit
+
+    @property
     def sensitivity(self) -> float:
         """How far the revenue of any price moves between neighbours: the highest price times `values_per_unit`."""
         return positive_sensitivity(self._sensitivity)
@@ -178,11 +188,22 @@ class PriceListMechanism(MechanismValue):
         >>> PriceListMechanism(epsilon=0.5, prices=[0.5, 0.75, 1]).error_bound()
         6.75
         """
-        within = self._mechanism.error_bound(self.count, confidence=confidence)
+        return self.bound_of(self.count, unit=self._listed.unit, confidence=confidence)
+
+    def bound_of(self, count: int, *, unit: Fraction, confidence: float) -> float:
+        """`error_bound` of a list of `count` prices with the common `unit` and the same two highest and lowest.
+
+        The bound depends on no other price: so a certificate that states these can be checked. `unit` divides the one
+        of the prices here.
+        """
+        parts = self._listed.unit / unit
+        score_range = max(1, int(self._score_range * parts))
+        mechanism = PermuteAndFlip(epsilon=self.epsilon, sensitivity=score_range, monotonic=True)
+        within = mechanism.error_bound(count, confidence=confidence)
         if within >= _LARGEST:  # as far as revenues are told apart
             return math.inf
         try:
-            return _as_written(math.floor(within) * self._listed.unit)
+            return _as_written(math.floor(within) * unit)
         except OverflowError:
             return math.inf
 

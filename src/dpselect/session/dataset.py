@@ -10,6 +10,7 @@ from dpselect.arguments import memory_size
 from dpselect.backends.opening import open_table, origin_of
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.public_time import Times
 from dpselect.release import Release
 from dpselect.session.questions import Questions
 from dpselect.session.rows import Rows
@@ -46,6 +47,8 @@ class Dataset(Questions[Release]):
         neighbours: which two tables a guarantee compares. ``"add_remove"``: one has all rows of one more unit; how many
             units there are stays private. ``"replace_one"``: all rows of one unit are replaced by others; how many
             units there are is taken to be public. Most questions need twice the noise for it.
+        times: how finely releases tell when they were asked for: the ``"day"`` or the ``"hour"``, in UTC. Nothing
+            finer, because how long an answer took depends on the rows (``docs/sharp-edges.md``).
 
     With a ledger each question takes a `request`: an id of your choice for this act of asking. The same question asked
     again under the same id returns the release that was stored, and costs nothing. What else asking may raise then:
@@ -53,8 +56,8 @@ class Dataset(Questions[Release]):
     drawn then.
 
     Raises:
-        InvalidParameterError: only one of `ledger` and `account`, no such `neighbours` or `engine`, or a `memory_limit`
-            that is no size of memory, or that would not be kept.
+        InvalidParameterError: only one of `ledger` and `account`, no such `neighbours`, `engine` or `times`, or a
+            `memory_limit` that is no size of memory, or that would not be kept.
         TableUnavailableError: the server cannot be reached, now or when a question is asked.
         InvalidDataError: no such table or column, or a file is not what its name says. No error ever depends on,
             or quotes, a row.
@@ -78,10 +81,11 @@ class Dataset(Questions[Release]):
         ledger: Ledger | str | Path | None = None,
         account: str | None = None,
         neighbours: Neighbours | Literal["add_remove", "replace_one"] = Neighbours.ADD_REMOVE,
+        times: Times | Literal["day", "hour"] = Times.DAY,
     ) -> None:
         self._is_named = isinstance(source, str | Path)
         self._neighbours = neighbouring_relation(neighbours)
-        self._spending = Spending(ledger, account)
+        self._spending = Spending(ledger, account, times)
         most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
         opened = open_table(source, table=table, engine=engine, memory_limit=most)
         self._rows = Rows(opened, origin=origin_of(source, table=table), unit=unit, progress=progress)

@@ -17,6 +17,7 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import Ledger
 from dpselect.ledger.question import Question
 from dpselect.mechanisms import PendingSelection
+from dpselect.public_time import Times, public_time, times_shown
 from dpselect.release import Release
 from dpselect.tasks import Task
 
@@ -56,32 +57,40 @@ class Payer(ABC, Generic[Reply]):
 class Spending(Payer[Release]):
     """Answers questions, each of them charged to an account before it is drawn, if there is one."""
 
-    __slots__ = ()
+    __slots__ = ("_times",)
+
+    def __init__(self, ledger: Ledger | str | Path | None, account: str | None, times: Times | str = Times.DAY) -> None:
+        super().__init__(ledger, account)
+        self._times = times_shown(times)
 
     @np.errstate(all="ignore")  # or the caller's settings would make a failure of what one row holds
     def answer(
         self, task: Task[Gathered], gather: Callable[[], Gathered], asked: Question, request: str | None
     ) -> Release:
-        """Read, charge, draw and store, in this order; or return what is stored for the request.
+        """Read, write the certificate but for the answer, charge, draw and store, in this order.
 
-        Reading comes first, as a file that cannot be read should cost nothing; but not before the account was asked.
+        Or return what is stored for the request. Reading comes before the charge, as a file that cannot be read should
+        cost nothing; but not before the account was asked. So does the certificate: an answer that could not be written
+        down would be paid for and lost. Its time is that before anything was read, which tells nothing of the rows.
         """
-        column, unit = asked.column, asked.unit
+        time = public_time(datetime.now(UTC), self._times)
         run, ledger = run_of(task, asked), self.ledger_for(request)
-        if ledger is None:
-            with _held(gather()) as values:
-                release = task.release(values, column=column, unit=unit, time=_now())
-            return replace(release, event=run.event)
-        question = "" if request is None else asked.text
-        known = ledger.look(self.account, run, request=request, question=question)
-        if known is not None and known.release is not None:
-            return Release.from_json(known.release)
+        question = "" if ledger is None else asked.text
+        if ledger is not None:
+            known = ledger.look(self.account, run, request=request, question=question)
+            if known is not None and known.release is not None:
+                return Release.from_json(known.release)
         with _held(gather()) as values:
-            receipt = ledger.charge(self.account, run, request=request, question=question)
+            draft = replace(task.draft(values, column=asked.column, unit=asked.unit, time=time), event=run.event)
+            certificate = draft.question_hash()
+            if ledger is None:
+                return replace(draft, value=task.draw(values))
+            receipt = ledger.charge(
+                self.account, run, request=request, question=question, certificate=certificate, time=time
+            )
             if receipt.release is not None:
                 return Release.from_json(receipt.release)
-            drawn = task.release(values, column=column, unit=unit, time=_now())
-        release = replace(drawn, event=run.event, receipt=receipt.to_dict())
+            release = replace(draft, value=task.draw(values), receipt=receipt.to_dict())
         if request is None:
             return release
         return Release.from_json(ledger.store_release(receipt, release.to_json()))
@@ -102,7 +111,3 @@ def run_of(task: Task[Any], asked: Question) -> Run:
     terms = task.terms
     relation = terms.sensitivity.neighbours
     return Run(event=task.event, mechanism=terms.mechanism, neighbours=relation, unit=asked.unit)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

@@ -78,7 +78,9 @@ class BestPrice(Task[UnitValues]):
 
     @classmethod
     def _of_list(cls, listed: PriceListMechanism) -> BestPrice:
-        ends = {"lowest": listed.lowest, "highest": listed.highest}
+        ends: dict[str, Any] = {"lowest": listed.lowest, "highest": listed.highest, "common_unit": str(listed.unit)}
+        if listed.second_highest is not None:
+            ends["second_highest"] = listed.second_highest
         return cls(
             mechanism=listed,
             sensitivity=price_sensitivity(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from dpselect.accounting import ComposedEvent, Event
 from dpselect.accounting.rounding import product_up
-from dpselect.answers import Value
+from dpselect.answers import Answered, Value
+from dpselect.arguments import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
 from dpselect.summaries import PublicGroups
@@ -43,7 +44,7 @@ class Grouped(Task[list[Summary]], Generic[Summary]):
         if neighbours is not Neighbours.ADD_REMOVE:
             hint = "A replaced unit leaves groups and joins others, and would cost twice as much."
             raise InvalidParameterError("by", Shown(repr(groups.column)), "neighbours='add_remove' with groups", hint)
-        return cls(task=task, groups=groups, epsilon=epsilon)
+        return cls(task=task, groups=groups, epsilon=positive_epsilon(epsilon))
 
     @property
     def event(self) -> Event:
@@ -71,6 +72,12 @@ class Grouped(Task[list[Summary]], Generic[Summary]):
     def question(self) -> dict[str, Any]:
         """The public arguments that tell this question from others about the same column."""
         return {**self.task.question, **self.groups.question}
+
+    @property
+    def nothing_drawn(self) -> Answered:
+        """The groups, without an answer of any."""
+        members = self.groups.members
+        return {members[place]: cast(Value, None) for place in range(len(members))}
 
     def draw(self, summary: list[Summary], /) -> dict[Value, Value | list[Value]]:
         """An answer for each group, by one summary for each, in their order."""

@@ -89,12 +89,12 @@ class MostCommon(Task[CandidateCounts | PendingSelection]):
         assert isinstance(self.candidates, PublicCandidates)
         return self.candidates[self.mechanism.select(self.scores(summary).values)]
 
-    def release(
+    def draft(
         self, summary: CandidateCounts | PendingSelection, /, *, column: str, unit: str, time: datetime
     ) -> Release:
-        """Draw, and certify what was drawn; see `Task.release`."""
-        release = Task[CandidateCounts | PendingSelection].release(self, summary, column=column, unit=unit, time=time)
-        return in_parts(release) if isinstance(summary, PendingSelection) else release
+        """See `Task.draft`."""
+        draft = Task[CandidateCounts | PendingSelection].draft(self, summary, column=column, unit=unit, time=time)
+        return in_parts(draft) if isinstance(summary, PendingSelection) else draft
 
     def scores(self, summary: CandidateCounts) -> Scores:
         """How good each candidate is."""

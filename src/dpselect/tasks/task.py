@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from dpselect.accounting import Event
 from dpselect.answers import Answered
@@ -73,6 +73,11 @@ class Task(ABC, Generic[Summary]):
     def question(self) -> dict[str, Any]:
         """The public arguments that tell this question from others about the same column."""
 
+    @property
+    def nothing_drawn(self) -> Answered:
+        """What stands for the answer before it is drawn."""
+        return cast(Answered, None)
+
     @abstractmethod
     def draw(self, summary: Summary, /) -> Answered:
         """The answer, at the cost of `event`.
@@ -91,15 +96,23 @@ class Task(ABC, Generic[Summary]):
             summary: as for `draw`.
             column: name of the column it came from.
             unit: name of the column that names the unit.
-            time: of the release, with a time zone.
+            time: that the release tells, with a time zone.
 
         Raises:
             InvalidParameterError: as for `draw`.
         """
+        return replace(self.draft(summary, column=column, unit=unit, time=time), value=self.draw(summary))
+
+    def draft(self, summary: Summary, /, *, column: str, unit: str, time: datetime) -> Release:
+        """All that the certificate will say but the answer, in whose place is None; see `release`.
+
+        Nothing is drawn. Of the `summary` only public facts count, such as where the draw will be made.
+        """
+        del summary
         terms = self.terms
         moved = terms.sensitivity
         return Release(
-            value=self.draw(summary),
+            value=self.nothing_drawn,
             task=terms.task,
             column=column,
             unit=unit,

@@ -106,9 +106,9 @@ class TopK(Task[CandidateCounts | PendingSelection]):
         scores = count_scores(summary, self.plan.mechanism.neighbours)
         return [self.candidates[position] for position in self.plan.select(scores.values)]
 
-    def release(
+    def draft(
         self, summary: CandidateCounts | PendingSelection, /, *, column: str, unit: str, time: datetime
     ) -> Release:
-        """Draw, and certify what was drawn; see `Task.release`."""
-        release = Task[CandidateCounts | PendingSelection].release(self, summary, column=column, unit=unit, time=time)
-        return in_parts(release) if isinstance(summary, PendingSelection) else release
+        """See `Task.draft`."""
+        draft = Task[CandidateCounts | PendingSelection].draft(self, summary, column=column, unit=unit, time=time)
+        return in_parts(draft) if isinstance(summary, PendingSelection) else draft

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpselect.cli.options import File, Json
 from dpselect.errors import InvalidCertificateError, Shown
+
+if TYPE_CHECKING:
+    from dpselect.certificates import Checked
 
 _LARGEST = 100_000_000
 
@@ -17,7 +22,8 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
     dpselect verify release.json --ledger sqlite:///budget.db
 
     The value itself is certified only for a release with a request id (--request), which its ledger stored. Any other
-    value may have been edited without being found out.
+    value may have been edited without being found out. Without --ledger that holds for all that the certificate does
+    not say twice, such as the column.
 
     Args:
         certificate: File with what --json printed.
@@ -27,11 +33,13 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
     from dpselect.certificates import check
     from dpselect.ledger import Ledger
 
-    checked = check(_text(certificate), ledger=None if ledger is None else Ledger(ledger))
+    with nullcontext() if ledger is None else Ledger(ledger) as opened:
+        checked = check(_text(certificate), ledger=opened)
     release = checked.release
     if as_json:
         found = {"epsilon": checked.epsilon, "delta": release.delta, "charged": checked.charged}
-        print(json.dumps(found | {"error_bound": checked.error_bound, "value": checked.value}, sort_keys=True))
+        found |= {"error_bound": checked.error_bound, "question": checked.question, "value": checked.value}
+        print(json.dumps(found, sort_keys=True))
         return
     print(release.promise)
     print(f"Recomputed from its event: epsilon = {checked.epsilon!r} at delta = {release.delta!r}.")
@@ -40,6 +48,7 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
     else:
         print("How far off it may be is not recomputed: the certificate does not hold all that it depends on.")
     receipt = release.receipt or {}
+    print(_question_told(checked))
     if checked.charged:
         print(f"Charged to account {receipt['account']!r}, entry {receipt['sequence']}.")
     else:
@@ -50,6 +59,18 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
         print("The value itself is not certified: the ledger stored no release for it, only its charge.")
     else:
         print("The value itself is not certified: only a ledger that stored it for a request id can show that.")
+
+
+def _question_told(checked: Checked) -> str:
+    if checked.release.receipt is None:
+        return "What was asked is not certified: there is no receipt."
+    if not checked.question:
+        return (
+            "What was asked is not compared with the ledger: this certificate is from before receipts had a hash of it."
+        )
+    if checked.charged:
+        return "What was asked (every field but the value) is what the ledger's entry has a hash of."
+    return "What was asked agrees with its receipt, whose hash anybody can write anew: only its ledger shows an edit."
 
 
 def _text(path: str) -> str:
