@@ -58,12 +58,17 @@ def planned(question: Question, neighbours: Neighbours) -> Task[Any]:
 
 def summaries(source: Source) -> Questions[Any]:
     """Replies to each question with what the engine hands up."""
-    return _Asked(Rows(source.opened(), origin="", unit="who"), _Summaries(None, None))
+    return summaries_of(Rows(source.opened(), origin="", unit="who"))
+
+
+def summaries_of(rows: Rows) -> Questions[Any]:
+    """The same of rows that are read already."""
+    return _Asked(rows, _Summaries(None, None))
 
 
 def expected_summaries(rows: pa.Table) -> Questions[Any]:
     """The same by a few lines of Python."""
-    return _Asked(Rows(ModelTable(rows.to_pylist()), origin="", unit="who"), _Summaries(None, None))
+    return summaries_of(Rows(ModelTable(rows.to_pylist()), origin="", unit="who"))
 
 
 def law(task: Task[Any], summary: Any) -> Law:

@@ -24,6 +24,7 @@ from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends.engines import spark, spark_frame
 from tests.backends.test_damage import overwrite
+from tests.backends.test_disjoint_units import halves, rows_of, sums_add_up
 
 UNITS = 400
 ROWS = pa.table({"unit": np.arange(UNITS).repeat(4), "value": np.arange(4 * UNITS) * 1.0})
@@ -62,6 +63,10 @@ def test_repeated_rows_of_a_unit_count_once() -> None:
     names = PublicCandidates.given(["a", "b"])
     (found,) = table.count(unit=table.unit("unit"), column=table.column("value"), candidates=names)
     assert found.counts.tolist() == [2, 1]
+
+
+def test_disjoint_units_add_up() -> None:
+    assert sums_add_up([open_table(spark_frame(rows).coalesce(1)) for rows in halves(rows_of(1), 1)])
 
 
 def test_what_spark_says_of_a_row_is_not_passed_on(capfd: pytest.CaptureFixture[str]) -> None:

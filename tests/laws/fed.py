@@ -1,0 +1,257 @@
+"""What a question hands to its mechanisms, and the exact law of what they draw from it, by the reference models.
+
+The product runs until it would draw: the mechanism is written down with what it was given. Laws are probabilities, or
+densities at points that stand for everything between them; only ratios between laws of one question are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from functools import cache
+from itertools import combinations_with_replacement, pairwise, product
+from math import lcm, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from dpselect.mechanisms import (
+    DensityMechanism,
+    GeometricMechanism,
+    MeanMechanism,
+    PriceMechanism,
+    QuantileMechanism,
+    QuantilesMechanism,
+)
+from dpselect.mechanisms.mechanism import Mechanism
+from tests.reference import (
+    density,
+    exponential,
+    geometric,
+    halving,
+    joint_quantiles,
+    permute_and_flip,
+    prices,
+    quantile,
+    top_k,
+)
+from tests.reference.precision import exponential as exp
+from tests.reference.precision import flip_probabilities
+from tests.reference.unit_values import on_grid
+
+
+def parts_for(levels: Sequence[Any]) -> int:
+    """Of a grid point's cell, where values are spread: 2^32 in the product. The proofs hold for any number of them."""
+    return 2 if len(levels) < 3 else 1
+
+
+class Fed(NamedTuple):
+    """A mechanism, what it draws from, and how many times."""
+
+    mechanism: Any
+    given: tuple[Any, ...]
+    rounds: int = 1
+
+
+@contextmanager
+def written_down() -> Iterator[list[Fed]]:
+    """Mechanisms note what they are given, and draw nothing."""
+    fed: list[Fed] = []
+
+    def noting(reply: Callable[[Any, Any, int], Any], *, is_sorted: bool) -> Callable[..., Any]:
+        def draw(mechanism: Any, given: Any, rounds: int = 1) -> Any:
+            numbers = np.asarray(given).tolist()
+            fed.append(Fed(mechanism, tuple(sorted(numbers) if is_sorted else numbers), rounds))
+            return reply(mechanism, given, rounds)
+
+        return draw
+
+    def low(mechanism: Any, given: Any, rounds: int) -> float:
+        return float(mechanism.bounds[0])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Mechanism, "select", noting(lambda *_: 0, is_sorted=False))
+        patch.setattr(Mechanism, "peel", noting(lambda _, given, rounds: np.arange(rounds), is_sorted=False))
+        for kind in (QuantileMechanism, PriceMechanism, MeanMechanism):
+            patch.setattr(kind, "draw", noting(low, is_sorted=True))
+        several = noting(lambda mechanism, *_: mechanism.levels, is_sorted=True)
+        patch.setattr(QuantilesMechanism, "draw", several)
+        for kind, name in ((GeometricMechanism, "draw_many"), (DensityMechanism, "draw")):
+            patch.setattr(kind, name, noting(lambda _, given, rounds: np.asarray(given), is_sorted=False))
+        yield fed
+
+
+def laws_of(task: Any, summary: Any) -> tuple[Fed, ...]:
+    """What `task` hands to its mechanisms if this is the summary: in groups one after the other."""
+    with written_down() as fed:
+        task.draw(summary)
+    return tuple(fed)
+
+
+@cache
+def log_law(fed: tuple[tuple[Fraction, tuple[Fed, ...]], ...], cuts: tuple[Fraction, ...]) -> np.ndarray:
+    """Logarithms of the law of all draws together, if chance decides before it what is handed to the mechanisms.
+
+    Args:
+        fed: what that may be, and how likely it is.
+        cuts: on the line, where laws may change: all values and both bounds.
+    """
+    total = sum(float(chance) * _joint(each, cuts) for chance, each in fed)
+    return np.log(total)
+
+
+def _joint(fed: Sequence[Fed], cuts: tuple[Fraction, ...]) -> np.ndarray:
+    law = np.ones(1)
+    for each in fed:
+        law = np.outer(law, _law(each, cuts)).ravel()
+    return law
+
+
+@cache
+def _law(fed: Fed, cuts: tuple[Fraction, ...]) -> np.ndarray:
+    mechanism, given = fed.mechanism, fed.given
+    match mechanism:
+        case Mechanism():
+            law = _selection(mechanism, given, fed.rounds)
+        case QuantileMechanism():
+            law = _quantile(mechanism, given, cuts)
+        case QuantilesMechanism() if mechanism.method == "joint":
+            law = _jointly(mechanism, given, cuts)
+        case QuantilesMechanism():
+            law = _halving(mechanism, given, cuts)
+        case PriceMechanism():
+            law = _price(mechanism, given, cuts)
+        case MeanMechanism():
+            law = _mean(mechanism, given, cuts)
+        case GeometricMechanism():
+            law = _noise(mechanism, given)
+        case DensityMechanism():
+            law = _sample(mechanism, given)
+        case _:
+            raise AssertionError(mechanism)
+    return np.array([float(each) for each in law])
+
+
+def _selection(mechanism: Mechanism, scores: tuple[Any, ...], rounds: int) -> list[Fraction]:
+    """Of each order of winners."""
+    one = {"permute_and_flip": permute_and_flip.law_by_positions, "exponential": exponential.law}[mechanism.terms[0]]
+    coins = flip_probabilities(scores, scale=Fraction(mechanism.scale))
+    return [chance for _, chance in sorted(top_k.peeled(one, coins, k=rounds).items())]
+
+
+def _inner(cuts: Sequence[Fraction]) -> list[Fraction]:
+    return [(low + high) / 2 for low, high in pairwise(cuts)]
+
+
+def _points(mechanism: Any) -> list[Fraction]:
+    lower, upper, step = (Fraction(each) for each in (*mechanism.bounds, mechanism.step))
+    return [lower + step * place for place in range(int((upper - lower) / step) + 1)]
+
+
+def _places(values: Sequence[Any], points: list[Fraction]) -> list[int]:
+    exact = tuple(min(max(value, points[0]), points[-1]) for value in values)
+    return [points.index(Fraction(point)) for point in on_grid(tuple(map(Fraction, exact)), points)]
+
+
+def _quantile(mechanism: QuantileMechanism, values: tuple[float, ...], cuts: Sequence[Fraction]) -> Sequence[Fraction]:
+    """Of each point; or the density in each cell."""
+    level = Fraction(mechanism.level)
+    decay = exp(-1 / (Fraction(mechanism.scale) * level.denominator))
+    exact = [Fraction(value) for value in values]
+    if mechanism.step is not None:
+        return quantile.grid_law(exact, level=level, points=_points(mechanism), decay=decay)
+    steps = [-quantile.score(exact, at, level=level) * level.denominator for at in _inner(cuts)]
+    weights = [decay ** int(step) for step in steps]
+    total = sum((each * (high - low) for each, (low, high) in zip(weights, pairwise(cuts), strict=True)), Fraction())
+    return [each / total for each in weights]
+
+
+def joint_scale(mechanism: QuantilesMechanism) -> Fraction:
+    """b, in values: what the product says that the noise is made for."""
+    score_range: float = getattr(mechanism, "score_range", 2 * mechanism.sensitivity)
+    return Fraction(score_range / mechanism.epsilon)
+
+
+def _jointly(mechanism: QuantilesMechanism, values: tuple[float, ...], cuts: Sequence[Fraction]) -> list[Fraction]:
+    levels = [Fraction(level) for level in sorted(mechanism.levels)]
+    unit = 2 * lcm(*(level.denominator for level in levels))
+    decay: Any = float(exp(-1 / (joint_scale(mechanism) * unit)))  # doubles, as there are very many products
+    if mechanism.step is None:
+        exact = [Fraction(value) for value in values]
+        return list(joint_quantiles.answer_law(exact, levels=levels, pieces=cuts, decay=decay).values())
+    points = _points(mechanism)
+    law = joint_quantiles.spread_law(
+        _places(values, points), len(points), parts=parts_for(levels), levels=levels, decay=decay
+    )
+    return [chance for _, chance in sorted(law.items())]
+
+
+def node_scale(mechanism: QuantilesMechanism) -> halving.Scale:
+    """Of a node at a level: that of a quantile at this level, for the share of epsilon that a node has."""
+    epsilon = mechanism._node_epsilon  # what the core is given
+
+    @cache
+    def scale(level: Fraction) -> Fraction:
+        return Fraction(QuantileMechanism(epsilon=epsilon, level=float(level), bounds=(0, 1)).scale)
+
+    return scale
+
+
+def _halving(mechanism: QuantilesMechanism, values: tuple[float, ...], cuts: Sequence[Fraction]) -> list[Fraction]:
+    """Of the points; or the density where answers that lie in one cell are evenly far from each other."""
+    levels, scale = [Fraction(level) for level in sorted(mechanism.levels)], node_scale(mechanism)
+    if mechanism.step is not None:
+        points = _points(mechanism)
+        law = halving.grid_law(
+            _places(values, points), len(points), parts=parts_for(levels), levels=levels, scale=scale
+        )
+        return [chance for _, chance in sorted(law.items())]
+    exact, bounds = [Fraction(value) for value in values], (cuts[0], cuts[-1])
+    found: list[Fraction] = []
+    for chosen in combinations_with_replacement(range(len(cuts) - 1), len(levels)):
+        answers = [
+            cuts[cell]
+            + (cuts[cell + 1] - cuts[cell]) * Fraction(chosen[: place + 1].count(cell), chosen.count(cell) + 1)
+            for place, cell in enumerate(chosen)
+        ]
+        found.append(halving.density(exact, answers, levels=levels, bounds=bounds, scale=scale))
+    return found
+
+
+def _price(mechanism: PriceMechanism, offers: tuple[float, ...], cuts: Sequence[Fraction]) -> list[Fraction]:
+    """The density next to both ends of each cell, inside it: between them losses lie between those at the ends."""
+    bounds, scale = (Fraction(mechanism.bounds[0]), Fraction(mechanism.bounds[1])), Fraction(mechanism.scale)
+    exact = [min(Fraction(min(offer, float(bounds[1]))), bounds[1]) for offer in offers]
+    inside = sorted({*bounds, *(cut for cut in cuts if bounds[0] < cut < bounds[1])})
+    masses = prices.masses(exact, cuts=inside, scale=scale, bounds=bounds)
+    found: list[Fraction] = []
+    for (low, high), mass in zip(pairwise(inside), masses, strict=True):
+        buyers = sum(offer >= high for offer in exact)
+        rise = exp(buyers * (low - high) / scale)  # of the density at the lower end, over that at the upper one
+        length = high - low if buyers == 0 else scale / buyers * (1 - rise)
+        found += [mass / length * rise, mass / length]
+    return found
+
+
+def _mean(mechanism: MeanMechanism, values: tuple[float, ...], cuts: Sequence[Fraction]) -> list[Fraction]:
+    """Both bounds' probabilities, and the density between."""
+    mean, count = mechanism._mean(np.array(values))
+    scale = Fraction(mechanism.scale(count))
+    ends = [exp(-abs(mean - end) / scale) / 2 for end in (cuts[0], cuts[-1])]
+    return [*ends, *(exp(-abs(at - mean) / scale) / (2 * scale) for at in (*cuts, *_inner(cuts)))]
+
+
+def _noise(mechanism: GeometricMechanism, counts: tuple[int, ...]) -> list[Fraction]:
+    """Of numbers beyond all counts to either side, and of those between."""
+    ratio = exp(-1 / Fraction(mechanism.scale))
+    of_each = [[geometric.law(ratio, answer - count) for answer in (-1, 0, 1, 2, 3, 4, 5, 9)] for count in counts]
+    return [prod(chances) for chances in product(*of_each)]
+
+
+def _sample(mechanism: DensityMechanism, counts: tuple[int, ...]) -> list[Fraction]:
+    assert mechanism.base == "histograms"
+    k = mechanism.sample_size(sum(counts))
+    decay = exp(-Fraction(mechanism.epsilon) / (2 * k))
+    return list(density.law(*density.binned(counts), k=k, lengths=None, decay=decay).values())

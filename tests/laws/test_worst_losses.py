@@ -1,0 +1,399 @@
+"""The claim of every certificate: between neighbouring tables no answer's probability moves by more than it says.
+
+Every question of a table, each relation, and all pairs of neighbours over a tiny universe: the product reads the tables
+and plans the noise, and the reference models say what law that makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import polars as pl
+import pytest
+
+from dpselect.privacy import Neighbours
+from dpselect.session.questions import Questions
+from tests.backends.asked import Question
+from tests.backends.laws import planned
+from tests.laws.tiny_tables import (
+    UNLIMITED,
+    Limits,
+    Unit,
+    Universe,
+    each_row_a_unit,
+    nameless_rows_counted,
+    singles,
+    stated,
+    worst_delta,
+    worst_loss,
+)
+
+NAN, INF = float("nan"), float("inf")
+SLACK = 1e-9
+"""Of logarithms of doubles."""
+
+A_CROWD = 9  # rows of one person, more than any limit here
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A question, of which universe, and what chance leaves of a unit.
+
+    Attributes:
+        ask: at the epsilon given.
+        less: by what the noise is divided in the control, which then has to lose more than is stated.
+    """
+
+    ask: Any
+    universe: Universe
+    limits: Limits = UNLIMITED
+    less: float = 2.0
+    epsilon: float = 2.0
+
+
+@cache
+def question(asked: Asked, factor: float = 1.0) -> Question:
+    """At so many times the epsilon; the same object each time, so that what was read is known."""
+    return lambda questions: asked.ask(questions, asked.epsilon * factor)
+
+
+def crowd(*row: Any) -> Unit:
+    """Many equal rows."""
+    return Unit((row,) * A_CROWD)
+
+
+def nameless(*row: Any) -> Unit:
+    """Many equal rows that name nobody."""
+    return Unit((), (row,) * A_CROWD)
+
+
+PAGES = Universe(
+    {"page": pl.String},
+    plain=singles([("x",), ("y",)]),
+    odd=(
+        Unit(),
+        Unit((("x",), ("y",))),
+        Unit((("y",), (None,), ("w",), ("x",), ("y",))),
+        Unit(((None,), ("w",), ("",), ("X",))),
+        crowd("x"),
+        nameless("y"),
+    ),
+    always=singles([("x",)] * 3),
+    most=3,
+)
+DAYS = Universe(
+    {"free": pl.Date},
+    plain=singles([(date(2026, 12, 1),), (date(2026, 12, 3),)]),
+    odd=(
+        Unit(((date(2026, 12, 1),), (date(2026, 12, 2),), (date(2026, 12, 3),), (None,))),
+        Unit(((date(2026, 12, 9),), (None,))),
+        crowd(date(2026, 12, 2)),
+        nameless(date(2026, 12, 1)),
+    ),
+)
+PAID = Universe(
+    {"page": pl.String, "paid": pl.Float64},
+    plain=singles([("x", 3.0), ("y", -2.0), ("y", 0.4)]),
+    odd=(
+        Unit((("x", INF), ("y", -INF))),
+        Unit((("x", -INF), ("x", INF), ("y", INF))),
+        Unit((("x", NAN), ("y", None), ("w", 3.0), (None, 3.0))),
+        Unit((("x", -0.0), ("y", 0.5))),
+        crowd("x", -3.0),
+        crowd("y", 2.0),
+        nameless("x", 3.0),
+    ),
+)
+
+
+def numbers(always: Sequence[float], *odd: Unit, most: int = 2) -> Universe:
+    """Between 0 and 3, cut at whole numbers."""
+    common_odd = (
+        Unit(((INF,),)),
+        Unit(((-INF,), (None,))),
+        Unit(((NAN,), (None,))),
+        Unit(((-0.0,), (NAN,))),
+        Unit(((1.0,), (2.0,), (-0.0,), (NAN,))),
+        nameless(3.0),
+    )
+    return Universe(
+        {"paid": pl.Float64},
+        plain=singles([(1.0,), (2.0,), (3.0,)]),
+        odd=(*common_odd, *odd),
+        always=singles([(each,) for each in always]),
+        most=most,
+        cuts=tuple(map(Fraction, range(4))),
+    )
+
+
+def has_number(row: Any) -> bool:
+    """Infinities are numbers."""
+    return row[-1] is not None and row[-1] == row[-1]
+
+
+NUMBERS = numbers([1.0, 2.0], crowd(3.0))
+BALANCED = numbers([1.0, 1.0, 1.0, 2.0, 2.0, 2.0], crowd(3.0), most=1)
+FEW = numbers([1.0, 2.0], crowd(3.0), most=0)
+TWICE = numbers([1.0, 1.0, 1.0, 2.0, 2.0, 2.0], crowd(1.0), crowd(2.0), most=1)
+ONE, TWO = Limits(rows=1, counts=has_number), Limits(rows=2, counts=has_number)
+IN_GROUPS: dict[str, Any] = {"by": "part", "groups": ["a", "b"]}
+
+
+def parted(cell: Any, other: Any, **more: Any) -> dict[str, Any]:
+    """Units with rows in groups, for one kind of cell."""
+    return {
+        "plain": singles([("a", *cell), ("b", *other)]),
+        "odd": (
+            Unit((("a", *cell), ("b", *cell))),
+            Unit((("a", *other), ("b", *cell), ("c", *cell), (None, *cell))),
+            Unit((("a", *cell), ("a", *other), ("b", *other))),
+            Unit((("c", *cell), ("", *other))),
+            Unit((), (("a", *cell),) * A_CROWD),
+            Unit((("b", *other),) * A_CROWD),
+        ),
+        "always": (Unit((("a", *cell),)), Unit((("a", *cell),)), Unit((("b", *other),)), Unit((("b", *other),))),
+        "most": 1,
+        **more,
+    }
+
+
+PAGES_BY = Universe({"part": pl.String, "page": pl.String}, **parted(("x",), ("y",)))
+PAID_BY = Universe({"part": pl.String, "page": pl.String, "paid": pl.Float64}, **parted(("x", 3.0), ("y", INF)))
+NUMBERS_BY = Universe(
+    {"part": pl.String, "paid": pl.Float64}, **parted((3.0,), (1.0,), cuts=tuple(map(Fraction, range(4))))
+)
+
+
+def of_groups(most: int, *, rows: int = 0) -> Limits:
+    """For units that take part in so many groups."""
+    return Limits(
+        rows=rows,
+        groups=("a", "b"),
+        most_groups=most,
+        counts=has_number if rows else lambda row: row[1] in ("x", "y"),
+        group_of=lambda row: row[0],
+    )
+
+
+def _by(most: int) -> dict[str, Any]:
+    return {**IN_GROUPS, "max_groups_per_unit": most}
+
+
+XY = ["x", "y"]
+LINE: dict[str, Any] = {"bounds": (0, 3)}
+GRID: dict[str, Any] = {"bounds": (0, 3), "step": 1}
+
+CONTROLS = {((0, 1), "halving"): 12.0, ((0.75, 0.25), "joint"): 3.0}
+"""So few levels and units lose less than they may, or many would be needed to see that they do."""
+
+QUESTIONS: dict[str, Asked] = {
+    "most_common": Asked(lambda q, e: q.most_common("page", candidates=XY, epsilon=e), PAGES),
+    "most_common of numbers": Asked(lambda q, e: q.most_common("paid", candidates=[0.0, 3.0], epsilon=e), NUMBERS),
+    "least_common": Asked(lambda q, e: q.least_common("page", candidates=["y", "x", "v"], epsilon=e), PAGES),
+    "best_date": Asked(lambda q, e: q.best_date("free", bounds=("2026-12-01", "2026-12-03"), epsilon=e), DAYS),
+    **{
+        f"top_k {k}": Asked(
+            lambda q, e, k=k: q.top_k("page", k, candidates=["x", "v", "y"], epsilon=e), PAGES, less=2.5
+        )
+        for k in (1, 2, 3)
+    },
+    **{
+        f"best_by {clip}": Asked(
+            lambda q, e, clip=clip: q.best_by("page", sum="paid", clip=clip, candidates=XY, epsilon=e), PAID
+        )
+        for clip in ((0, 3), (-2, 3), (-3, 0))
+    },
+    "best_by scaled": Asked(
+        lambda q, e: q.best_by("page", sum="paid", clip=(-1, 2.5), scale=2, candidates=XY, epsilon=e), PAID
+    ),
+    **{
+        f"quantile {level} {name}": Asked(
+            lambda q, e, level=level, domain=domain: q.quantile("paid", level, epsilon=e, **domain),
+            NUMBERS,
+            ONE,
+            less=2.5 if level in (0, 1) else 2,
+        )
+        for level in (0, 0.25, 0.5, 1)
+        for name, domain in (("line", LINE), ("grid", GRID))
+    },
+    "median": Asked(lambda q, e: q.median("paid", epsilon=e, **GRID), NUMBERS, ONE),
+    **{
+        f"quantile {level} {name} of two rows": Asked(
+            lambda q, e, level=level, domain=domain: q.quantile(
+                "paid", level, epsilon=e, max_rows_per_unit=2, **domain
+            ),
+            TWICE,
+            TWO,
+            less=2.5,
+            epsilon=8.0,
+        )
+        for level, name, domain in ((0.5, "line", LINE), (0, "grid", GRID))
+    },
+    **{
+        f"quantiles {levels} {method} {name}": Asked(
+            lambda q, e, levels=levels, method=method, domain=domain: q.quantiles(
+                "paid", levels, epsilon=e, method=method, **domain
+            ),
+            BALANCED if name == "line" else FEW,
+            ONE,
+            less=CONTROLS.get((levels, method), 4.0),
+            epsilon=8.0,
+        )
+        for levels in ((0, 1), (0, 0.5, 1), (0.75, 0.25))
+        for method in ("joint", "halving")
+        for name, domain in (("line", LINE), ("grid", GRID))
+    },
+    **{
+        f"quantiles {method} of two rows": Asked(
+            lambda q, e, method=method, levels=levels: q.quantiles(
+                "paid", levels, epsilon=e, method=method, max_rows_per_unit=2, **LINE
+            ),
+            TWICE,
+            TWO,
+            less=4.0,
+            epsilon=8.0,
+        )
+        for method, levels in (("joint", (0, 0.5)), ("halving", (0.375, 0.625)))
+    },
+    **{
+        f"best_price {prices}": Asked(
+            lambda q, e, prices=prices: q.best_price("paid", prices=prices, epsilon=e), NUMBERS, ONE
+        )
+        for prices in ((1, 2, 3), (3, 1), (0.5, 2, 2.5))
+    },
+    "best_price of one": Asked(lambda q, e: q.best_price("paid", prices=[3], epsilon=e), NUMBERS, ONE, less=0.0),
+    "best_price of two rows": Asked(
+        lambda q, e: q.best_price("paid", prices=[1, 3], epsilon=e, max_rows_per_unit=2), TWICE, TWO, less=2.5
+    ),
+    **{
+        f"best_price between {bounds}": Asked(
+            lambda q, e, bounds=bounds: q.best_price("paid", bounds=bounds, epsilon=e), NUMBERS, ONE, less=2.5
+        )
+        for bounds in ((0, 3), (1, 3))
+    },
+    "mean": Asked(lambda q, e: q.mean("paid", units=4, epsilon=e, **GRID), NUMBERS, ONE),
+    "mean of few": Asked(lambda q, e: q.mean("paid", units=1, epsilon=e, **GRID), NUMBERS, ONE),
+    "density": Asked(lambda q, e: q.density("paid", bins=2, epsilon=e, **LINE), NUMBERS, ONE),
+    "density by a sample": Asked(
+        lambda q, e: q.density("paid", bins=3, method="sample", units=3, sample_size=3, epsilon=e, **LINE),
+        NUMBERS,
+        ONE,
+    ),
+    **{
+        f"most_common in {most} groups": Asked(
+            lambda q, e, most=most: q.most_common("page", candidates=XY, epsilon=e, **_by(most)),
+            PAGES_BY,
+            of_groups(most),
+        )
+        for most in (1, 2)
+    },
+    "least_common in groups": Asked(
+        lambda q, e: q.least_common("page", candidates=XY, epsilon=e, **_by(2)), PAGES_BY, of_groups(2)
+    ),
+    "top_k in groups": Asked(
+        lambda q, e: q.top_k("page", 2, candidates=["y", "v", "x"], epsilon=e, **_by(1)), PAGES_BY, of_groups(1)
+    ),
+    "best_by in groups": Asked(
+        lambda q, e: q.best_by("page", sum="paid", clip=(-1, 2), candidates=XY, epsilon=e, **_by(1)),
+        PAID_BY,
+        of_groups(1),
+    ),
+    **{
+        f"{name} in {most} groups": Asked(ask, NUMBERS_BY, of_groups(most, rows=1), less=3.5)
+        for name, most, ask in (
+            ("quantile", 1, lambda q, e: q.quantile("paid", 0.25, epsilon=e, **GRID, **_by(1))),
+            ("quantile", 2, lambda q, e: q.quantile("paid", 1, epsilon=e, **LINE, **_by(2))),
+            ("quantiles", 1, lambda q, e: q.quantiles("paid", (0, 1), epsilon=e, **LINE, **_by(1))),
+            (
+                "halving",
+                2,
+                lambda q, e: q.quantiles("paid", (0, 0.5), epsilon=e, method="halving", **LINE, **_by(2)),
+            ),
+            ("best_price", 1, lambda q, e: q.best_price("paid", prices=[1, 3], epsilon=e, **_by(1))),
+            ("mean", 1, lambda q, e: q.mean("paid", units=3, epsilon=e, **GRID, **_by(1))),
+            ("density", 2, lambda q, e: q.density("paid", bins=2, epsilon=e, **LINE, **_by(2))),
+        )
+    },
+}
+
+
+def relations(name: str) -> list[Neighbours]:
+    """In groups only what is added or removed is guaranteed."""
+    return [Neighbours.ADD_REMOVE] if "groups" in name else list(Neighbours)
+
+
+EVERY = [pytest.param(name, relation, id=f"{name}-{relation}") for name in QUESTIONS for relation in relations(name)]
+
+
+@pytest.mark.parametrize(("name", "neighbours"), EVERY)
+def test_no_more_is_lost_than_is_stated(name: str, neighbours: Neighbours) -> None:
+    asked = QUESTIONS[name]
+    ask = question(asked)
+    loss = worst_loss(ask, asked.universe, asked.limits, neighbours)
+    assert loss <= stated(ask, neighbours) + SLACK
+    if asked.less:
+        control = worst_loss(ask, asked.universe, asked.limits, neighbours, noise_for=question(asked, asked.less))
+        assert control > stated(ask, neighbours) + SLACK
+
+
+BOUNDED = (
+    "most_common",
+    "least_common",
+    "best_date",
+    "top_k 2",
+    "best_by (0, 3)",
+    "median",
+    "quantile 0.5 line",
+    "quantiles (0.75, 0.25) joint line",
+    "quantiles (0, 0.5, 1) halving line",
+    "best_price (1, 2, 3)",
+    "best_price between (0, 3)",
+    "mean",
+    "density",
+    "most_common in 1 groups",
+    "quantile in 1 groups",
+)
+"""One of each way that contributions are bounded and weighed."""
+
+
+@pytest.mark.parametrize("broken", [each_row_a_unit, nameless_rows_counted])
+@pytest.mark.parametrize("name", BOUNDED)
+def test_the_law_notices_contributions_that_are_not_bounded(name: str, broken: Any) -> None:
+    """Controls: a unit's rows are different units; rows of nobody are somebody's."""
+    asked = QUESTIONS[name]
+    universe = replace(asked.universe, broken=broken, most=min(asked.universe.most, 1))
+    for neighbours in relations(name):
+        ask = question(asked)
+        assert worst_loss(ask, universe, UNLIMITED, neighbours) > stated(ask, neighbours) + SLACK
+
+
+@pytest.mark.parametrize("name", [name for name in BOUNDED if QUESTIONS[name].limits.rows])
+def test_more_rows_than_chance_may_leave_are_noticed(name: str) -> None:
+    """Control: what is gathered is compared with the choices there are."""
+    asked = QUESTIONS[name]
+    broken = replace(asked.universe, broken=each_row_a_unit, most=0)
+    with pytest.raises(AssertionError, match="more is left of a unit"):
+        worst_loss(question(asked), broken, asked.limits, Neighbours.ADD_REMOVE)
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+def test_epsilon_fails_no_more_often_than_delta(neighbours: Neighbours) -> None:
+    def ask(asked: Questions[Any], factor: float = 1.0) -> Any:
+        return asked.top_k("page", 2, candidates=["x", "v", "y"], epsilon=0.5 * factor, delta=0.4)
+
+    task = planned(ask, neighbours)
+    assert (task.terms.mechanism, task.terms.delta) == ("ExponentialMechanism", 0.4)
+    assert worst_loss(ask, PAGES, UNLIMITED, neighbours) > task.terms.epsilon + SLACK  # it does fail
+    assert 0.0 < worst_delta(ask, PAGES, UNLIMITED, neighbours) <= task.terms.delta + SLACK
+    much_less = worst_delta(ask, PAGES, UNLIMITED, neighbours, noise_for=lambda asked: ask(asked, 12.0))
+    assert much_less > task.terms.delta + SLACK  # control
+
+
+def test_every_question_is_asked() -> None:
+    public = {name for name in dir(Questions) if not name.startswith("_")}
+    assert public == {name.split()[0] for name in QUESTIONS} - {"halving"}

@@ -1,0 +1,84 @@
+"""A certificate says nothing of how long reading and drawing took: both depend on the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpselect as dps
+from dpselect.session.rows import Rows
+from dpselect.tasks import BestBy, MostCommon, Quantile
+from tests.backends import asked
+from tests.backends.engines import PLACERS
+from tests.test_certificates_keep_quiet import NOON, Clock, clock, dataset, folders, stated
+
+__all__ = ["clock", "folders"]  # fixtures
+
+
+def taking(monkeypatch: pytest.MonkeyPatch, *, reading: timedelta, drawing: timedelta) -> None:
+    """From here on it is noon, and each reading and each draw takes so long."""
+
+    def slow(method: Callable[..., Any], by: timedelta) -> Callable[..., Any]:
+        def run(*arguments: Any, **others: Any) -> Any:
+            found = method(*arguments, **others)
+            Clock.shown += by
+            return found
+
+        return run
+
+    monkeypatch.setattr(Clock, "shown", NOON)
+    for name in ("count", "total", "gather", "select"):
+        monkeypatch.setattr(Rows, name, slow(getattr(Rows, name), reading))
+    for task in (MostCommon, BestBy, Quantile):
+        monkeypatch.setattr(task, "draw", slow(task.draw, drawing))
+
+
+@pytest.mark.parametrize(
+    ("is_charged", "request_id"), [(False, None), (True, None), (True, "asked once")], ids=["free", "charged", "once"]
+)
+def test_the_same_however_long_it_took(
+    is_charged: bool, request_id: str | None, folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within one day, which is told."""
+    said: list[list[dict[str, Any]]] = []
+    for reading, drawing in ((0.0, 0.0), (0.04, 0.0), (7000.0, 0.002), (3.0, 4000.0)):
+        source = PLACERS["polars"](asked.ROWS, folders())
+        people = dataset(source, folders()) if is_charged else source.asked("who")
+        with monkeypatch.context() as patch:
+            taking(patch, reading=timedelta(seconds=reading), drawing=timedelta(seconds=drawing))
+            names = ("most_common", "best_by", "median", "quantile")
+            said.append([asked_as(name, people, request_id) for name in names])
+    assert all(each == said[0] for each in said)
+
+
+def test_another_day_is_told(folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Control: the clock that is moved is the one that is looked at."""
+    source, said = PLACERS["polars"](asked.ROWS, folders()), list[dict[str, Any]]()
+    for days in (0, 0, 1):
+        monkeypatch.setattr(Clock, "shown", NOON + timedelta(days=days))
+        said.append(stated(asked.QUESTIONS["most_common"](dataset(source, folders()))))
+    assert said[0] == said[1] != said[2]
+    assert said[0] | {"time": 0, "receipt": 0} == said[2] | {"time": 0, "receipt": 0}
+
+
+def asked_as(name: str, people: dps.Dataset, request_id: str | None) -> dict[str, Any]:
+    """What the certificate states; under a request id of its own, if there is one."""
+    if request_id is None:
+        return stated(asked.QUESTIONS[name](people))
+    question = asked.QUESTIONS[name]
+    return stated(question(_Requesting(people, f"{name}, {request_id}")))  # type: ignore[arg-type]
+
+
+class _Requesting:
+    """Adds the id to whatever is asked."""
+
+    def __init__(self, people: dps.Dataset, request_id: str) -> None:
+        self._people, self._request_id = people, request_id
+
+    def __getattr__(self, name: str) -> Callable[..., dps.Release]:
+        method = getattr(self._people, name)
+        return lambda *arguments, **others: method(*arguments, request=self._request_id, **others)
