@@ -48,6 +48,7 @@ from dpselect.tasks import (
     Quantile,
     Quantiles,
     Task,
+    Terms,
     TopK,
 )
 
@@ -184,14 +185,33 @@ def _best_features(stated: Stated) -> BestFeatures:
 def _quantile(stated: Stated) -> Quantile:
     """Neither the cost nor the sensitivity depends on the step, only the bound on the error on how many there are."""
     level, rows = stated.arguments["level"], stated.arguments["max_rows_per_unit"]
-    task = Quantile.planned(level, PublicDomain(*stated.ends), max_rows_per_unit=rows, **stated.price)
+    kind = Quantile if stated.release.monotonic else _QuantileTwoWays
+    task = kind.planned(level, PublicDomain(*stated.ends), max_rows_per_unit=rows, **stated.price)
     return replace(task, domain=stated.domain())
 
 
 def _quantiles(stated: Stated) -> Quantiles:
     asked = dict(stated.arguments)
-    task = Quantiles.planned(asked.pop("levels"), PublicDomain(*stated.ends), **asked, **stated.price)
+    kind = Quantiles if stated.release.monotonic else _QuantilesTwoWays
+    task = kind.planned(asked.pop("levels"), PublicDomain(*stated.ends), **asked, **stated.price)
     return replace(task, domain=stated.domain())
+
+
+class _QuantileTwoWays(Quantile):
+    """As all were once planned, also the extremes: as if scores could move both ways, with the noise for that."""
+
+    @property
+    def moved(self) -> Sensitivity:
+        return replace(super().moved, monotonic=False)
+
+
+class _QuantilesTwoWays(Quantiles):
+    """The same of several."""
+
+    @property
+    def terms(self) -> Terms:
+        terms = super().terms
+        return replace(terms, sensitivity=replace(terms.sensitivity, monotonic=False))
 
 
 def _mean(stated: Stated) -> Mean:
