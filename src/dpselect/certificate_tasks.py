@@ -108,8 +108,18 @@ class Stated:
             return PublicDomain(lower, upper)
         return PublicDomain(lower, upper, Grid(Fraction(lower), Fraction(self.public["step"]), self.public["count"]))
 
+    @property
+    def selected(self) -> int:
+        """How many candidates the answer names, in each group if there are several."""
+        value = self.release.value
+        named = next(iter(value.values())) if isinstance(value, dict) else value
+        return len(cast("list[Any]", named))
+
     def rounds(self, moved: Sensitivity) -> TopKPlan:
-        """At the epsilon of a round that the event states: another version may have planned another one."""
+        """At the epsilon of a round that the event states, and with as many: another version may have planned others.
+
+        Where all candidates are selected, the last of them once took a round of its own.
+        """
         event = self.event
         if not isinstance(event, ComposedEvent):
             raise wrong("event", "that of several rounds")
@@ -126,7 +136,8 @@ class Stated:
         return TopKPlan(
             mechanism=mechanism,
             n_candidates=len(self.candidates()),
-            k=self.release.rounds,
+            k=self.selected,
+            rounds=self.release.rounds,
             epsilon=self.epsilon,
             delta=delta,
         )
