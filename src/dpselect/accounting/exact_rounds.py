@@ -15,7 +15,7 @@ from fractions import Fraction
 from dpselect.accounting.bounded_range import bounded_range_epsilon, calibrate_bounded_range
 from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event
 from dpselect.accounting.rounding import product_up, quotient_down
-from dpselect.accounting.tight import Curve, equal_rounds_curve
+from dpselect.accounting.tight import equal_rounds_curve
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
 
 MOST_EXACT = 100
@@ -59,15 +59,13 @@ def rounds_epsilon(epsilon: float, *, count: int, delta: float) -> float:
     True
     """
     closed = bounded_range_epsilon(epsilon, count=count, delta=delta)
-    curve = _curve(epsilon, count) if delta else None
-    return closed if curve is None else min(closed, curve.epsilon(delta))
+    steps = _steps(epsilon, count=count, delta=delta)
+    return closed if steps is None else min(closed, equal_rounds_curve(epsilon, count=count, steps=steps).epsilon(delta))
 
 
-def _curve(epsilon: float, count: int) -> Curve | None:
-    steps = exact_steps(count)
-    if steps is None or not _SMALLEST <= epsilon <= _WIDEST:
-        return None
-    return equal_rounds_curve(epsilon, count=count, steps=steps)
+def _steps(epsilon: float, *, count: int, delta: float) -> int | None:
+    """As `exact_steps`; None also where there is no delta, or the grid cannot hold the range."""
+    return exact_steps(count) if delta and _SMALLEST <= epsilon <= _WIDEST else None
 
 
 @functools.lru_cache(maxsize=256)
@@ -90,15 +88,15 @@ def calibrate_rounds(*, epsilon: float, delta: float, count: int) -> float:
     Proof: ``proofs/composition.md``, claim 5.
 
     >>> round(calibrate_rounds(epsilon=1.0, delta=1e-6, count=10), 4)
-    0.1538
-    >>> calibrate_rounds(epsilon=1.0, delta=0.0, count=10)
-    0.1
+    0.1533
+    >>> calibrate_rounds(epsilon=1.0, delta=0.0, count=4)
+    0.25
     """
     epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
     count = positive_count(count, "count")
     each = calibrate_bounded_range(epsilon=epsilon, delta=delta, count=count)
     limit = float(Fraction(epsilon) * (1 - _ROOM))
-    if not delta or _curve(each, count) is None:
+    if _steps(each, count=count, delta=delta) is None:
         return each
     tried, total = each, rounds_epsilon(each, count=count, delta=delta)
     # Where a power law reaches the limit: at first as the other bound grows, then through the last two totals.
@@ -109,7 +107,7 @@ def calibrate_rounds(*, epsilon: float, delta: float, count: int) -> float:
         power = _power(before, (tried, total))
         before = tried, total
         tried *= (limit * _AIM / total) ** (1.0 / power)
-        if tried <= each or _curve(tried, count) is None:
+        if tried <= each:
             break
         total = rounds_epsilon(tried, count=count, delta=delta)
         if total <= limit:

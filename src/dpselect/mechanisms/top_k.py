@@ -136,7 +136,7 @@ def plan_top_k(
 
     >>> plan = plan_top_k(1000, 20, epsilon=1.0, sensitivity=1.0, delta=1e-6)
     >>> type(plan.mechanism).__name__, round(plan.mechanism.epsilon, 4)
-    ('ExponentialMechanism', 0.1067)
+    ('ExponentialMechanism', 0.1066)
     >>> plan = plan_top_k(1000, 20, epsilon=1.0, sensitivity=1.0)
     >>> type(plan.mechanism).__name__, round(plan.mechanism.epsilon, 4)
     ('PermuteAndFlip', 0.05)

@@ -74,7 +74,7 @@ def recommendation(
 
     >>> advice = recommendation(10, delta=1e-6)
     >>> advice.mechanism.__name__, round(advice.advantage, 2), round(advice.break_even, 2)
-    ('ExponentialMechanism', 1.5, 1.17)
+    ('ExponentialMechanism', 1.53, 1.17)
     >>> print(recommendation(10).reason)
     Within epsilon = 1 and delta = 0, each of 10 selections may spend epsilon = 0.1 with permute-and-flip and with the
     exponential mechanism, and then permute-and-flip never errs more, whatever the scores.
