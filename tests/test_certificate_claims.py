@@ -96,8 +96,8 @@ def test_a_true_certificate_passes(question: str) -> None:
 
 
 BEFORE: dict[str, str] = json.loads((Path(__file__).parent / "certificates_before.json").read_text())
-"""Of version 0.1.0 as first published: with noise for scores that move both ways at every level, a round for the last of
-all candidates, and rounds planned by Rényi divergences."""
+"""Written earlier: with noise for scores that move both ways at every level, a round for the last of all candidates,
+and rounds planned by Rényi divergences."""
 
 
 @pytest.mark.parametrize("question", BEFORE)

@@ -27,7 +27,7 @@ QUARTILES, EXTREMES = (0.25, 0.5, 0.75), (0.0, 0.5, 1.0)
 def law(
     values: list[float], *, epsilon: float, neighbours: str = "add_remove", levels: tuple[float, ...] = QUARTILES
 ) -> np.ndarray:
-    """Of three levels, 1/2 in the middle, on the grid 0..3, by the definition: node by node, from the quantile's law."""
+    """Of three levels, 1/2 in the middle, on the grid 0..3: node by node, from the law of a single quantile."""
     share = epsilon / 2 if neighbours == "add_remove" else epsilon / 4  # two depths
     chances = np.zeros((4, 4, 4))
     for middle, chance in enumerate(node(values, 0.5, 0, 3, share)):

@@ -63,7 +63,7 @@ def test_at_the_extremes_a_value_more_raises_no_score(values: list[Fraction], ad
 
 @pytest.mark.parametrize("level", [Fraction(0), Fraction(1)])
 def test_at_the_extremes_half_the_noise_is_enough_and_used(level: Fraction) -> None:
-    """Over all data sets of up to four values on four points: the loss comes near epsilon, and less noise exceeds it."""
+    """Over all data sets of up to four values on four points: the loss comes near epsilon."""
     decay, worst, grid = Fraction(1, 1000), Fraction(1), [Fraction(point) for point in range(4)]
     for size in range(5):
         for values in combinations_with_replacement(grid, size):

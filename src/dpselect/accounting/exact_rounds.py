@@ -1,4 +1,4 @@
-r"""Bounded-range rounds that are planned together: by the exact recursion if there are few, by Rényi divergences beyond.
+r"""Bounded-range rounds planned together: by the exact recursion if there are few, by Rényi divergences beyond.
 
 Which of the two is used, and on how fine a grid, follows from the number of rounds alone, never from a clock: whoever
 plans and whoever verifies a certificate finds the same.
@@ -60,7 +60,9 @@ def rounds_epsilon(epsilon: float, *, count: int, delta: float) -> float:
     """
     closed = bounded_range_epsilon(epsilon, count=count, delta=delta)
     steps = _steps(epsilon, count=count, delta=delta)
-    return closed if steps is None else min(closed, equal_rounds_curve(epsilon, count=count, steps=steps).epsilon(delta))
+    return (
+        closed if steps is None else min(closed, equal_rounds_curve(epsilon, count=count, steps=steps).epsilon(delta))
+    )
 
 
 def _steps(epsilon: float, *, count: int, delta: float) -> int | None:

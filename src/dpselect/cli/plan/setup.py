@@ -47,9 +47,7 @@ class Choice:
 
 CHOICES: dict[str, Choice] = {
     "PermuteAndFlip": Choice("permute-and-flip", PermuteAndFlip, calibrate_laplace_profile, laplace_profile_epsilon),
-    "ExponentialMechanism": Choice(
-        "exponential mechanism", ExponentialMechanism, calibrate_rounds, rounds_epsilon
-    ),
+    "ExponentialMechanism": Choice("exponential mechanism", ExponentialMechanism, calibrate_rounds, rounds_epsilon),
     "ReportNoisyMax": Choice("Laplace noisy max", ReportNoisyMax, calibrate_laplace_profile, laplace_profile_epsilon),
 }
 """By the names under which `dpselect` exports them."""
