@@ -103,7 +103,7 @@ def test_each_selection_gets_its_mechanisms_share(capsys: Captured, delta: str) 
             of_mechanism = row[kind.__name__]
             share = of_mechanism["epsilon_of_each_selection"]
             total = (
-                accounting.bounded_range_epsilon
+                accounting.rounds_epsilon
                 if kind is dps.ExponentialMechanism
                 else accounting.laplace_profile_epsilon
             )
