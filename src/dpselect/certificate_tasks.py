@@ -49,6 +49,7 @@ from dpselect.tasks import (
     Quantile,
     Quantiles,
     Task,
+    Terms,
     TopK,
 )
 
@@ -108,8 +109,18 @@ class Stated:
             return PublicDomain(lower, upper)
         return PublicDomain(lower, upper, Grid(Fraction(lower), Fraction(self.public["step"]), self.public["count"]))
 
+    @property
+    def selected(self) -> int:
+        """How many candidates the answer names, in each group if there are several."""
+        value = self.release.value
+        named = next(iter(value.values())) if isinstance(value, dict) else value
+        return len(cast("list[Any]", named))
+
     def rounds(self, moved: Sensitivity) -> TopKPlan:
-        """At the epsilon of a round that the event states: another version may have planned another one."""
+        """At the epsilon of a round that the event states, and with as many: another version may have planned others.
+
+        Where all candidates are selected, the last of them once took a round of its own.
+        """
         event = self.event
         if not isinstance(event, ComposedEvent):
             raise wrong("event", "that of several rounds")
@@ -126,7 +137,8 @@ class Stated:
         return TopKPlan(
             mechanism=mechanism,
             n_candidates=len(self.candidates()),
-            k=self.release.rounds,
+            k=self.selected,
+            rounds=self.release.rounds,
             epsilon=self.epsilon,
             delta=delta,
         )
@@ -185,14 +197,33 @@ def _best_features(stated: Stated) -> BestFeatures:
 def _quantile(stated: Stated) -> Quantile:
     """Neither the cost nor the sensitivity depends on the step, only the bound on the error on how many there are."""
     level, rows = stated.arguments["level"], stated.arguments["max_rows_per_unit"]
-    task = Quantile.planned(level, PublicDomain(*stated.ends), max_rows_per_unit=rows, **stated.price)
+    kind = Quantile if stated.release.monotonic else _QuantileTwoWays
+    task = kind.planned(level, PublicDomain(*stated.ends), max_rows_per_unit=rows, **stated.price)
     return replace(task, domain=stated.domain())
 
 
 def _quantiles(stated: Stated) -> Quantiles:
     asked = dict(stated.arguments)
-    task = Quantiles.planned(asked.pop("levels"), PublicDomain(*stated.ends), **asked, **stated.price)
+    kind = Quantiles if stated.release.monotonic else _QuantilesTwoWays
+    task = kind.planned(asked.pop("levels"), PublicDomain(*stated.ends), **asked, **stated.price)
     return replace(task, domain=stated.domain())
+
+
+class _QuantileTwoWays(Quantile):
+    """As all were once planned, also the extremes: as if scores could move both ways, with the noise for that."""
+
+    @property
+    def moved(self) -> Sensitivity:
+        return replace(super().moved, monotonic=False)
+
+
+class _QuantilesTwoWays(Quantiles):
+    """The same of several."""
+
+    @property
+    def terms(self) -> Terms:
+        terms = super().terms
+        return replace(terms, sensitivity=replace(terms.sensitivity, monotonic=False))
 
 
 def _mean(stated: Stated) -> Mean:

@@ -326,11 +326,11 @@ def _check_question(fields: Fields) -> tuple[Check, int | None]:
             asked = _object_with(arguments, "arguments", _SUMMED if task == "best_by" else {})
             if task == "best_by" and not asked["lower"] < asked["upper"]:
                 raise wrong("arguments", "lower below upper")
-            length = fields["mechanism"]["rounds"] if task == "top_k" else None
+            length = _selected(fields) if task == "top_k" else None
         case "best_features":
             about = _object_with(public, "candidates", _LISTED, optional=["range"])
             _object_with(arguments, "arguments", {"classes": _whole(2)})
-            value_check, length = _KINDS[about["kind"]], fields["mechanism"]["rounds"]
+            value_check, length = _KINDS[about["kind"]], _selected(fields)
         case "mean":
             _object_with(public, "candidates", _GRID)
             _object_with(arguments, "arguments", {"units": _count, "max_rows_per_unit": _whole(1, 1)})
@@ -368,6 +368,20 @@ def _check_question(fields: Fields) -> tuple[Check, int | None]:
         if about["max_per_unit"] > about["count"]:
             raise wrong("groups.max_per_unit", "at most as many as there are groups")
     return value_check, length
+
+
+def _selected(fields: Fields) -> int:
+    """How many candidates were selected, one in each round; if all but one were drawn, the last may follow."""
+    rounds, count = fields["mechanism"]["rounds"], fields["candidates"]["count"]
+    value: object = fields.get("value")
+    if "groups" in fields and isinstance(value, list) and value:  # pairs of a group and its answer: see `_by_group`
+        value = _second(cast("list[object]", value)[0])
+    is_all = rounds + 1 == count and isinstance(value, list) and len(cast("list[object]", value)) == count
+    return count if is_all else rounds
+
+
+def _second(pair: object) -> object:
+    return cast("list[object]", pair)[1] if isinstance(pair, list) and len(cast("list[object]", pair)) == 2 else None
 
 
 def _by_group(about: Fields, value: object) -> list[object]:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, cast
 
-from dpselect.accounting import Event, compose
+from dpselect.accounting import Event, compose, planned_epsilon
 from dpselect.accounting.events import Run, from_json
 from dpselect.certificate_claims import check_claims
 from dpselect.certificate_text import wrong
@@ -75,7 +75,7 @@ def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     for name, written in release.to_dict().items():
         if held.get(name) != written:
             raise wrong(name, "as Release.to_json writes it")
-    epsilon = compose([release.event]).epsilon(release.delta)
+    epsilon = _cost(release.event, release.delta)
     if not epsilon <= release.epsilon:
         raise wrong("guarantee", f"at least epsilon={epsilon!r}, what its event costs")
     recomputed = check_claims(release)
@@ -98,6 +98,13 @@ def _agrees_with_receipt(release: Release, held: dict[str, Any]) -> bool:
     if receipt["question"] != question_hash(held):
         raise wrong("receipt.question", "the hash of what the certificate says, but for the value", "It was edited.")
     return True
+
+
+def _cost(event: Event, delta: float) -> float:
+    """The smaller of what the general bounds give and what rounds are planned by."""
+    planned = planned_epsilon(event, delta=delta)
+    general = compose([event]).epsilon(delta)
+    return general if planned is None else min(general, planned)
 
 
 def _stored(release: Release, text: str, ledger: Ledger) -> bool:

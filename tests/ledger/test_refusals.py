@@ -41,7 +41,7 @@ def test_the_refusal_of_a_top_k_says_what_is_spent_and_what_fits(tmp_path: Path,
             r"left of 1\.0; with this, (1\.0\d+) would be spent\. At (0\.[89]\d+) times", refused.value.what
         )
         assert found is not None
-        assert 1.0 < float(found[1]) < 1.06
+        assert 1.0 < float(found[1]) < 1.11
         ledger.charge("clicks", top_k_event(k, epsilon=float(found[2]), delta=1e-6))
 
 
@@ -94,5 +94,5 @@ def test_nothing_is_advised_where_nothing_fits() -> None:
 def test_without_a_delta_the_rounds_are_added_up(tmp_path: Path) -> None:
     with Ledger(tmp_path / "budget.db") as ledger:
         ledger.open_account("clicks", epsilon=1)
-        with pytest.raises(ChargeRefusedError, match=r"this would cost 2\.04\d*, the sum of its rounds\. Nothing"):
+        with pytest.raises(ChargeRefusedError, match=r"this would cost 2\.13\d*, the sum of its rounds\. Nothing"):
             ledger.charge("clicks", top_k_event(20, epsilon=1.0, delta=1e-6))

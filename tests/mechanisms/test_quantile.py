@@ -116,6 +116,13 @@ def test_the_law_above_can_fail() -> None:
     assert worst_loss(mechanism, [*crowds, 0.0], [*crowds, 8.0]) > 1.5
 
 
+@pytest.mark.parametrize("level", [0.0, 1.0])
+def test_half_the_noise_is_used_up_at_the_extremes(level: float) -> None:
+    """Nearly all answers fall by one when a value is added next to the bound; the little room beyond it does not."""
+    mechanism = dps.QuantileMechanism(epsilon=1.0, level=level, bounds=(0, 8))
+    assert 0.99 < worst_loss(mechanism, [], [7.99 if level else 0.01]) <= 1.0 + 1e-9
+
+
 def worst_loss(mechanism: dps.QuantileMechanism, before: list[float], after: list[float]) -> float:
     if mechanism.step is not None:
         chances = [mechanism.pmf(values) for values in (before, after)]
@@ -126,14 +133,24 @@ def worst_loss(mechanism: dps.QuantileMechanism, before: list[float], after: lis
 
 
 @pytest.mark.parametrize(
-    ("level", "neighbours", "sensitivity"),
-    [(0.5, "add_remove", 0.5), (0.1, "add_remove", 0.9), (1, "add_remove", 1.0), (0.5, "replace_one", 1.0)],
+    ("level", "neighbours", "sensitivity", "factor"),
+    [
+        (0.5, "add_remove", 0.5, 2),
+        (0.1, "add_remove", 0.9, 2),
+        (5e-324, "add_remove", 1.0, 2),
+        (0, "add_remove", 1.0, 1),
+        (1, "add_remove", 1.0, 1),
+        (0.5, "replace_one", 1.0, 2),
+        (0, "replace_one", 1.0, 2),
+        (1, "replace_one", 1.0, 2),
+    ],
 )
-def test_the_sensitivity(level: float, neighbours: Any, sensitivity: float) -> None:
+def test_the_sensitivity(level: float, neighbours: Any, sensitivity: float, factor: int) -> None:
     mechanism = dps.QuantileMechanism(epsilon=0.5, level=level, bounds=(0, 1), neighbours=neighbours)
     assert mechanism.sensitivity == pytest.approx(sensitivity)
     assert Fraction(mechanism.sensitivity) >= (1 - Fraction(level) if level < 0.5 else Fraction(level))
-    assert mechanism.scale == pytest.approx(4 * sensitivity)
+    assert mechanism.scale == pytest.approx(2 * factor * sensitivity)
+    assert mechanism.monotonic is (factor == 1)
     assert mechanism.event == dps.accounting.BoundedRangeEvent(epsilon=0.5)
 
 

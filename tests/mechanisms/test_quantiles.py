@@ -21,13 +21,18 @@ from tests.mechanisms.test_quantile import ALLOWED_HERE
 GRID = (0, 3)
 
 
-def law(values: list[float], *, epsilon: float, neighbours: str = "add_remove") -> np.ndarray:
-    """Of the levels 1/4, 1/2, 3/4 on the grid 0..3, by the definition: node by node, from the single quantile's law."""
+QUARTILES, EXTREMES = (0.25, 0.5, 0.75), (0.0, 0.5, 1.0)
+
+
+def law(
+    values: list[float], *, epsilon: float, neighbours: str = "add_remove", levels: tuple[float, ...] = QUARTILES
+) -> np.ndarray:
+    """Of three levels, 1/2 in the middle, on the grid 0..3: node by node, from the law of a single quantile."""
     share = epsilon / 2 if neighbours == "add_remove" else epsilon / 4  # two depths
     chances = np.zeros((4, 4, 4))
     for middle, chance in enumerate(node(values, 0.5, 0, 3, share)):
-        below = node([value for value in values if value < middle], 0.5, 0, middle, share)
-        above = node([value for value in values if value >= middle], 0.5, middle, 3, share)
+        below = node([value for value in values if value < middle], 2 * levels[0], 0, middle, share)
+        above = node([value for value in values if value >= middle], 2 * levels[2] - 1, middle, 3, share)
         for low, high in product(range(middle + 1), range(middle, 4)):
             chances[low, middle, high] = chance * below[low] * above[high - middle]
     return chances
@@ -40,22 +45,28 @@ def node(values: list[float], level: float, first: int, last: int, epsilon: floa
     return mechanism.pmf(values)
 
 
+@pytest.mark.parametrize("levels", [QUARTILES, EXTREMES], ids=str)
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
-def test_three_levels_have_the_law_of_three_nodes(neighbours: Any) -> None:
+def test_three_levels_have_the_law_of_three_nodes(neighbours: Any, levels: tuple[float, ...]) -> None:
     values = [0.5, 1.0, 1.0, 2.0, 9.0]
-    levels = (0.5, 0.25, 0.75)
-    mechanism = dps.QuantilesMechanism(epsilon=4.0, levels=levels, bounds=GRID, method="halving", neighbours=neighbours)
+    shuffled = (levels[1], levels[0], levels[2])
+    mechanism = dps.QuantilesMechanism(
+        epsilon=4.0, levels=shuffled, bounds=GRID, method="halving", neighbours=neighbours
+    )
     counts = np.zeros((6, 6, 6))
     for _ in range(20_000):
         middle, low, high = mechanism.draw(values)
         assert low <= middle <= high
         counts[tuple(np.searchsorted(values, [low, middle, high]))] += 1
-    assert p_value(counts.ravel(), law_on_the_line(values, epsilon=4.0, neighbours=neighbours).ravel()) >= NEVER
-    assert p_value(counts.ravel(), law_on_the_line(values, epsilon=5.0, neighbours=neighbours).ravel()) < NEVER
+    for epsilon, is_its_own in ((4.0, True), (5.0, False)):
+        chances = law_on_the_line(values, epsilon=epsilon, neighbours=neighbours, levels=levels).ravel()
+        assert (p_value(counts.ravel(), chances) >= NEVER) is is_its_own
 
 
-def law_on_the_line(values: list[float], *, epsilon: float, neighbours: str) -> np.ndarray:
-    """Of the gaps that the quartiles lie in: the middle one's place is integrated over, as its gap's ends matter."""
+def law_on_the_line(
+    values: list[float], *, epsilon: float, neighbours: str, levels: tuple[float, ...] = QUARTILES
+) -> np.ndarray:
+    """Of the gaps that three answers lie in: the middle one's place is integrated over, as its gap's ends matter."""
     share = epsilon / 2 if neighbours == "add_remove" else epsilon / 4
     ends = np.clip([GRID[0], *values, GRID[1]], *GRID)
     chances = np.zeros((len(values) + 1,) * 3)
@@ -65,32 +76,76 @@ def law_on_the_line(values: list[float], *, epsilon: float, neighbours: str) -> 
         below, above = [v for v in values if v <= ends[gap]], [v for v in values if v > ends[gap]]
         for part in (np.arange(60) + 0.5) / 60:
             at = ends[gap] + part * (ends[gap + 1] - ends[gap])
-            low = dps.QuantileMechanism(epsilon=share, level=0.5, bounds=(GRID[0], at)).cdf(below, ends)
-            high = dps.QuantileMechanism(epsilon=share, level=0.5, bounds=(at, GRID[1])).cdf(above, ends)
+            low = dps.QuantileMechanism(epsilon=share, level=2 * levels[0], bounds=(GRID[0], at)).cdf(below, ends)
+            high = dps.QuantileMechanism(epsilon=share, level=2 * levels[2] - 1, bounds=(at, GRID[1])).cdf(above, ends)
             chances[:, gap, :] += masses[gap] / 60 * np.outer(np.diff(low), np.diff(high))
     return chances
 
 
+@pytest.mark.parametrize("levels", [QUARTILES, EXTREMES], ids=str)
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
-def test_the_loss_is_at_most_epsilon(neighbours: str) -> None:
-    assert worst_loss(neighbours, epsilon=1.0) <= 1.0 + 1e-9
+def test_the_loss_is_at_most_epsilon(neighbours: str, levels: tuple[float, ...]) -> None:
+    assert worst_loss(neighbours, epsilon=1.0, levels=levels) <= 1.0 + 1e-9
 
 
 def test_the_law_above_can_fail() -> None:
-    """Not dividing epsilon among the depths."""
+    """Not dividing epsilon among the depths; and half the noise where a node's share is not 0 or 1."""
     assert worst_loss("add_remove", epsilon=2.0) > 1.1
+    assert worst_loss("add_remove", epsilon=2.0, levels=EXTREMES) > 1.1
+    crowds = [[0.01] * 5 + [2.99] * 5 + more for more in ([], [0.0])]
+    ends = np.unique(np.concatenate([[0.0, 3.0], *crowds]))
+    doubled = dps.QuantileMechanism(epsilon=2.0, level=0.5, bounds=GRID)
+    chances = [np.diff(doubled.cdf(values, ends)) for values in crowds]
+    assert np.abs(np.log(chances[0] / chances[1])).max() > 1.5
 
 
-def worst_loss(neighbours: str, *, epsilon: float) -> float:
+def worst_loss(neighbours: str, *, epsilon: float, levels: tuple[float, ...] = QUARTILES) -> float:
     worst = 0.0
     crowds = [0.0] * 9 + [3.0] * 9
     for values in ([], [1.0], [0.0, 3.0], crowds, [*crowds, 0.0, 0.0], [0.5, 1.5, 2.5, 2.5], [1.5] * 9, [3.0] * 15):
         for new, old in product([0.0, 1.0, 1.5, 3.0], [0.0, 2.0, 3.0]):
             before = values if neighbours == "add_remove" else [*values, old]
-            laws = [law(data, epsilon=epsilon, neighbours=neighbours) for data in (before, [*values, new])]
+            both = (before, [*values, new])
+            laws = [law(data, epsilon=epsilon, neighbours=neighbours, levels=levels) for data in both]
             possible = laws[0] > 0
             worst = max(worst, float(np.abs(np.log(laws[0][possible] / laws[1][possible])).max()))
     return worst
+
+
+@pytest.mark.parametrize(
+    ("levels", "apart"),
+    [((0,), 1.0), ((1,), 1.0), ((0, 1), 1.0), ((0, 0.5), 1.5), ((0, 0.5, 1), 1.5), ((0.5,), 1.0), ((0, 0.25), 1.75)],
+    ids=str,
+)
+def test_the_planned_scale(levels: tuple[float, ...], apart: float) -> None:
+    """At levels 0 and 1 half of two sensitivities, with 1/2 among them three quarters."""
+    joint = dps.QuantilesMechanism(epsilon=1.0, levels=levels, bounds=(0, 1))
+    assert joint.score_range == apart
+    for relation in ("add_remove", "replace_one"):
+        halving = dps.QuantilesMechanism(
+            epsilon=1.0, levels=levels, bounds=(0, 1), method="halving", neighbours=relation, values_per_unit=4
+        )
+        is_monotone = relation == "add_remove" and set(levels) <= {0, 1}
+        assert (halving.monotonic, halving.score_range) == (is_monotone, 4.0 if is_monotone else 8.0)
+
+
+@pytest.mark.parametrize("step", [None, 1])
+@pytest.mark.parametrize("method", ["joint", "halving"])
+@pytest.mark.parametrize("level", [0.0, 1.0])
+def test_one_level_is_drawn_as_a_single_quantile(level: float, method: Any, step: int | None) -> None:
+    """At the extremes too, where the noise is half of what it was."""
+    values = [0.4, 1.2, 1.2, 2.5] if step is None else []
+    mechanism = dps.QuantilesMechanism(epsilon=2.0, levels=(level,), bounds=GRID, step=step, method=method)
+    draws = [mechanism.draw(values)[0] for _ in range(6000)]
+    single = dps.QuantileMechanism(epsilon=2.0, level=level, bounds=GRID, step=step)
+    ends = np.linspace(0.0, 3.0, 16) if step is None else np.arange(4) + 0.5
+    counts = np.diff(np.searchsorted(np.sort(draws), ends, side="right"), prepend=0)
+    chances = np.diff(single.cdf(values, ends), prepend=0.0)
+    assert p_value(counts[chances > 0], chances[chances > 0]) >= NEVER
+    if step is None:
+        twice = dps.QuantileMechanism(epsilon=1.0, level=level, bounds=GRID)
+        old = np.diff(twice.cdf(values, ends), prepend=0.0)
+        assert p_value(counts[old > 0], old[old > 0]) < NEVER
 
 
 def test_many_levels_of_many_values() -> None:

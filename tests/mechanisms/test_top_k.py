@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import polars as pl
@@ -12,10 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpselect as dps
-from dpselect.accounting import ComposedEvent, bounded_range_epsilon
+from dpselect.accounting import ComposedEvent, calibrate_bounded_range, calibrate_rounds, compose, rounds_epsilon
 from dpselect.errors import InvalidParameterError, InvalidScoresError
 from dpselect.mechanisms import plan_top_k, worst_case
 from dpselect.privacy import Neighbours
+from tests.laws.goodness_of_fit import NEVER, p_value
+from tests.reference import permute_and_flip
+from tests.reference.precision import flip_probabilities
+from tests.reference.top_k import peeled
 
 
 def test_the_best_in_order() -> None:
@@ -38,18 +44,62 @@ def test_the_best_in_order() -> None:
 def test_a_plan_never_costs_more_than_was_asked(n: int, k: int, epsilon: float, delta: float) -> None:
     k = min(k, n)
     plan = plan_top_k(n, k, epsilon=epsilon, sensitivity=1.0, delta=delta)
+    rounds = max(1, k - (k == n))
     assert plan.delta <= delta
     assert plan.epsilon == epsilon
-    assert plan.event == ComposedEvent(event=plan.mechanism.event, count=k)
+    assert (plan.k, plan.rounds) == (k, rounds)
+    assert plan.event == ComposedEvent(event=plan.mechanism.event, count=rounds)
     if isinstance(plan.mechanism, dps.PermuteAndFlip):
         assert plan.delta == 0.0
-        assert Fraction(plan.mechanism.epsilon) * k <= Fraction(epsilon)
+        assert Fraction(plan.mechanism.epsilon) * rounds <= Fraction(epsilon)
         assert plan.event.epsilon <= epsilon
-        assert plan.mechanism.epsilon == pytest.approx(epsilon / k, rel=1e-15)
+        assert plan.mechanism.epsilon == pytest.approx(epsilon / rounds, rel=1e-15)
     else:
         assert plan.delta == delta
-        assert bounded_range_epsilon(plan.mechanism.epsilon, count=k, delta=delta) <= epsilon
-        assert plan.mechanism.epsilon >= epsilon / k
+        assert rounds_epsilon(plan.mechanism.epsilon, count=rounds, delta=delta) <= epsilon
+        assert plan.mechanism.epsilon >= calibrate_bounded_range(epsilon=epsilon, delta=delta, count=rounds)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("k", [2, 3, 10, 40])
+def test_the_last_of_all_candidates_takes_no_round(k: int, delta: float) -> None:
+    """All of k are planned as k - 1 of them; what is left is then the same as if it had been drawn."""
+    every, but_one = (plan_top_k(k, size, epsilon=1.0, sensitivity=1.0, delta=delta) for size in (k, k - 1))
+    assert every.mechanism == but_one.mechanism
+    assert every.event == but_one.event
+    assert every.error_bound() == but_one.error_bound()
+    assert every.error_bound() < plan_top_k(k + 1, k, epsilon=1.0, sensitivity=1.0, delta=delta).error_bound()
+    assert sorted(every.select(np.zeros(k))) == list(range(k))
+
+
+def test_of_one_candidate_one_round_is_charged() -> None:
+    plan = plan_top_k(1, 1, epsilon=0.7, sensitivity=1.0)
+    assert (plan.rounds, plan.event.count, plan.event.epsilon) == (1, 1, 0.7)
+
+
+def test_all_candidates_have_the_law_of_one_round_less() -> None:
+    """Three candidates in order: the exact law at half of epsilon a round, and not at a third."""
+    scores, epsilon = [0.0, 1.0, 3.0], 2.0
+    orders = list(permutations(range(3)))
+    draws = Counter(tuple(dps.top_k(scores, 3, epsilon=epsilon, sensitivity=1.0)) for _ in range(20_000))
+    counts = np.array([draws[order] for order in orders])
+    for rounds, is_its_own in ((2, True), (3, False)):
+        flips = flip_probabilities(scores, scale=2 * rounds / Fraction(epsilon))
+        law = peeled(permute_and_flip.law_by_heads, flips, k=3)
+        chances = np.array([float(law[order]) for order in orders])
+        assert (p_value(counts, chances) >= NEVER) is is_its_own
+
+
+@pytest.mark.parametrize("k", [10, 50, 100])
+def test_rounds_are_planned_by_the_exact_recursion(k: int) -> None:
+    """With 2 to 7 percent more of epsilon a round than by Rényi divergences, and still within the total."""
+    plan = plan_top_k(1000, k, epsilon=1.0, sensitivity=1.0, delta=1e-6)
+    assert isinstance(plan.mechanism, dps.ExponentialMechanism)
+    assert plan.mechanism.epsilon > 1.02 * calibrate_bounded_range(epsilon=1.0, delta=1e-6, count=k)
+    assert compose([plan.event], tight=True).epsilon(1e-6) <= 1.0
+    assert compose([plan.event]).epsilon(1e-6) > 1.02  # the control: the other bound alone would not do
+    beyond = plan_top_k(1000, 101, epsilon=1.0, sensitivity=1.0, delta=1e-6)
+    assert beyond.mechanism.epsilon == calibrate_bounded_range(epsilon=1.0, delta=1e-6, count=101)
 
 
 @pytest.mark.parametrize("n", [2, 30, 1000, 10**6])
@@ -57,9 +107,10 @@ def test_a_plan_never_costs_more_than_was_asked(n: int, k: int, epsilon: float, 
 def test_the_mechanism_with_the_smaller_worst_expected_error_is_taken(n: int, k: int) -> None:
     k = min(k, n)
     plan = plan_top_k(n, k, epsilon=1.0, sensitivity=1.0, delta=1e-6)
-    affordable = dps.accounting.calibrate_bounded_range(epsilon=1.0, delta=1e-6, count=k)
+    rounds = max(1, k - (k == n))
+    affordable = calibrate_rounds(epsilon=1.0, delta=1e-6, count=rounds)
     errors = {
-        dps.PermuteAndFlip: worst_case.PERMUTE_AND_FLIP.expected_error(n) * k,
+        dps.PermuteAndFlip: worst_case.PERMUTE_AND_FLIP.expected_error(n) * rounds,
         dps.ExponentialMechanism: worst_case.EXPONENTIAL.expected_error(n) / affordable,
     }
     assert errors[type(plan.mechanism)] <= min(errors.values()) * (1 + 1e-12)
@@ -78,9 +129,9 @@ def test_the_choice_depends_on_the_public_arguments() -> None:
 
 def test_known_advantage_of_the_exponential_mechanism() -> None:
     """Epsilon a round over that of basic composition, at delta = 10^-6 and total epsilon 1."""
-    for k, ratio in {5: 1.16, 10: 1.5, 20: 2.04, 50: 3.16}.items():
-        plan = plan_top_k(1000, k, epsilon=1.0, sensitivity=1.0, delta=1e-6)
-        assert plan.mechanism.epsilon * k == pytest.approx(ratio, abs=5e-3)
+    for k, ratio, exact in ((5, 1.16, 1.164), (10, 1.5, 1.54), (20, 2.04, 2.13), (50, 3.16, 3.33)):
+        assert calibrate_bounded_range(epsilon=1.0, delta=1e-6, count=k) * k == pytest.approx(ratio, abs=5e-3)
+        assert calibrate_rounds(epsilon=1.0, delta=1e-6, count=k) * k == pytest.approx(exact, rel=5e-3)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])

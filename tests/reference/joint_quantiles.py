@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, groupby, pairwise, product
 
@@ -32,6 +32,36 @@ def score(ranks: Sequence[int], count: int, *, levels: Levels) -> Fraction:
     """
     sizes = [high - low for low, high in pairwise([0, *ranks, count])]
     return -sum((abs(size - gap * count) for size, gap in zip(sizes, gaps(levels), strict=True)), Fraction(0)) / 2
+
+
+def score_range(levels: Levels, *, most: int = 1) -> Fraction:
+    """How far a unit of up to `most` values that is added moves two scores apart.
+
+    >>> [str(score_range([Fraction(part, 4) for part in parts])) for parts in ((0, 4), (0, 2, 4), (2,), (0, 1))]
+    ['1', '3/2', '1', '7/4']
+    """
+    shares = gaps(levels)
+    return most * (2 - min(shares) - min(share for share in shares if share > 0))
+
+
+def movements(cells: int, count: int, *, levels: Levels, most: int) -> Iterator[tuple[Fraction, ...]]:
+    """How all scores change, for every data set of up to `count` values and every unit of up to `most` that is added.
+
+    Values lie on the ends of unit cells, both bounds included, answers within the cells.
+    """
+    answers = list(combinations_with_replacement(range(cells), len(levels)))
+
+    def scores(values: Sequence[int]) -> list[Fraction]:
+        ranks = [sum(value <= cell for value in values) for cell in range(cells)]
+        return [score([ranks[cell] for cell in answer], len(values), levels=levels) for answer in answers]
+
+    for size in range(count + 1):
+        for values in combinations_with_replacement(range(cells + 1), size):
+            before = scores(values)
+            for more in range(1, most + 1):
+                for own in combinations_with_replacement(range(cells + 1), more):
+                    after = scores([*values, *own])
+                    yield tuple(a - b for a, b in zip(after, before, strict=True))
 
 
 def path_law(ends: Sequence[Fraction], *, levels: Levels, decay: Fraction) -> dict[tuple[int, ...], Fraction]:

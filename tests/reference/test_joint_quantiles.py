@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 import dpselect as dps
 from tests.laws.goodness_of_fit import NEVER, p_value
-from tests.reference.joint_quantiles import answer_law, gaps, path_law, score, spread_law
+from tests.reference.joint_quantiles import answer_law, gaps, movements, path_law, score, score_range, spread_law
 from tests.reference.precision import exponential
 from tests.reference.strategies import few_examples
 
@@ -69,9 +70,9 @@ def worst_ratio(before: list[Fraction], after: list[Fraction], *, levels: list[F
     return max(max(laws[0][at] / laws[1][at], laws[1][at] / laws[0][at]) for at in laws[0])
 
 
-def allowed(levels: list[Fraction], decay: Fraction, *, moves: Fraction) -> Fraction:
-    """exp(epsilon) where two sensitivities cost epsilon."""
-    return decay ** -int(2 * moves * 2 * math.lcm(*(level.denominator for level in levels)))
+def allowed(levels: list[Fraction], decay: Fraction, *, apart: Fraction) -> Fraction:
+    """exp(epsilon) where scores that move `apart` cost epsilon."""
+    return decay ** -int(apart * 2 * math.lcm(*(level.denominator for level in levels)))
 
 
 @few_examples
@@ -81,9 +82,9 @@ def test_the_loss_is_at_most_epsilon(
 ) -> None:
     decay = Fraction(4, 5)
     added = worst_ratio(values, [*values, new], levels=levels, decay=decay)
-    assert added <= allowed(levels, decay, moves=sensitivity(levels))
+    assert added <= allowed(levels, decay, apart=score_range(levels))
     replaced = worst_ratio([*values, old], [*values, new], levels=levels, decay=decay)
-    assert replaced <= allowed(levels, decay, moves=Fraction(1))
+    assert replaced <= allowed(levels, decay, apart=Fraction(2))
 
 
 def test_a_smaller_sensitivity_would_fail() -> None:
@@ -91,8 +92,89 @@ def test_a_smaller_sensitivity_would_fail() -> None:
     levels, decay = LEVELS[1], Fraction(1, 2)
     crowd = [Fraction(hundredths, 100) for hundredths in (1, 2, 399, 400, 401, 402, 798, 799)]
     worst = worst_ratio(crowd, [*crowd, Fraction(8)], levels=levels, decay=decay)
-    assert worst > allowed(levels, decay, moves=sensitivity(levels) / 2)
-    assert worst <= allowed(levels, decay, moves=sensitivity(levels))
+    assert worst > allowed(levels, decay, apart=sensitivity(levels))
+    assert worst <= allowed(levels, decay, apart=score_range(levels))
+
+
+QUARTERS = [Fraction(part, 4) for part in range(5)]
+SUBSETS = [list(chosen) for size in (1, 2, 3) for chosen in combinations(QUARTERS, size)]
+
+
+@pytest.mark.parametrize("most", [1, 2])
+@pytest.mark.parametrize("levels", SUBSETS, ids=lambda levels: ",".join(map(str, levels)))
+def test_scores_move_apart_by_the_range_and_no_further(levels: list[Fraction], most: int) -> None:
+    """Every data set of up to four values, every unit of up to `most`, every vector of answers, and the mechanism."""
+    fall, rise = 1 - min(gaps(levels)), 1 - min(share for share in gaps(levels) if share > 0)
+    apart, lowest, highest = Fraction(0), Fraction(0), Fraction(0)
+    for moved in movements(3, 4, levels=levels, most=most):
+        apart = max(apart, max(moved) - min(moved))
+        lowest, highest = min(lowest, *moved), max(highest, *moved)
+    assert -lowest <= most * fall
+    assert highest <= most * rise
+    assert apart <= score_range(levels, most=most) == most * (fall + rise)
+    is_extreme = set(levels) <= {0, 1}
+    assert (lowest == 0 or highest == 0) == is_extreme
+    for method in ("joint", "halving"):
+        arguments = {"levels": tuple(map(float, levels)), "bounds": (0, 1), "values_per_unit": most, "method": method}
+        mechanism = dps.QuantilesMechanism(epsilon=1.0, **arguments)
+        assert mechanism.monotonic is is_extreme
+        replaced = dps.QuantilesMechanism(epsilon=1.0, neighbours="replace_one", **arguments)
+        assert (replaced.monotonic, replaced.score_range) == (False, 2 * most)
+        if method == "joint":
+            assert mechanism.score_range == score_range(levels, most=most)
+            assert mechanism.sensitivity == most * fall
+
+
+@pytest.mark.parametrize("levels", [[0, 4], [0, 2], [0, 2, 4], [0], [4], [2], [0, 1]], ids=str)
+def test_the_range_is_attained(levels: list[int]) -> None:
+    """With enough values: all of them in one group, and none in the group with the smallest share above 0."""
+    chosen = [QUARTERS[level] for level in levels]
+    shares = gaps(chosen)
+    falls, rises = shares.index(min(shares)), shares.index(min(share for share in shares if share > 0))
+    count = 400
+    moved = []
+    for group, is_full in ((falls, True), (rises, False)):
+        others = [0 if j == group or share == 0 else int(share * count) + 1 for j, share in enumerate(shares)]
+        sizes = [count * (j == group) for j in range(len(shares))] if is_full else others
+        sizes[group] += count - sum(sizes) if group != rises or sum(sizes) < count else 0
+        ranks_before = [sum(sizes[: j + 1]) for j in range(len(chosen))]
+        total = sum(sizes)
+        ranks_after = [rank + (j >= group) for j, rank in enumerate(ranks_before)]
+        moved.append(score(ranks_after, total + 1, levels=chosen) - score(ranks_before, total, levels=chosen))
+    assert moved[0] == -(1 - min(shares))
+    assert moved[1] == 1 - shares[rises]
+    assert moved[1] - moved[0] == score_range(chosen)
+
+
+@pytest.mark.parametrize("levels", [[0], [4], [0, 4], [0, 2], [0, 2, 4], [2]], ids=str)
+def test_the_loss_over_a_tiny_universe_is_that_of_the_range(levels: list[int]) -> None:
+    """Every data set of up to three values on three points, and every value more: the exact worst loss."""
+    chosen, decay, worst = [QUARTERS[level] for level in levels], Fraction(1, 50), Fraction(1)
+    pieces = [Fraction(end) for end in range(4)]
+    for size in range(4):
+        for values in combinations_with_replacement([Fraction(point) for point in range(4)], size):
+            before = answer_law(values, levels=chosen, pieces=pieces, decay=decay)
+            for new in range(4):
+                after = answer_law([*values, Fraction(new)], levels=chosen, pieces=pieces, decay=decay)
+                worst = max(worst, *(max(after[at] / before[at], before[at] / after[at]) for at in before))
+    assert worst <= allowed(chosen, decay, apart=score_range(chosen))
+    # Nearly all of it is used, up to the volumes of the answers; at levels between 0 and 1 no less would do.
+    assert worst * 500 > allowed(chosen, decay, apart=score_range(chosen))
+
+
+def test_half_the_noise_at_the_median_or_between_extremes_would_fail() -> None:
+    """What is right for 0 and 1 is not for a level between them, nor are three quarters for the median alone."""
+    decay = Fraction(1, 50)
+    crowd = [Fraction(hundredths, 100) for hundredths in (1, 2, 3, 797, 798, 799)]
+    median = worst_ratio(crowd, [*crowd, Fraction(8)], levels=[Fraction(1, 2)], decay=decay)
+    assert median > allowed([Fraction(1, 2)], decay, apart=Fraction(3, 4) * score_range([Fraction(1, 2)]))
+    assert median > allowed([Fraction(1, 2)], decay, apart=sensitivity([Fraction(1, 2)]))
+    assert median <= allowed([Fraction(1, 2)], decay, apart=score_range([Fraction(1, 2)]))
+    # Nearly all lowest answers lie above a value near the bound, which they lose by; a few others gain.
+    mixed = [Fraction(0), Fraction(1, 2), Fraction(1)]
+    crowd = [Fraction(hundredths, 100) for hundredths in (400, 401, 402, 600, 601, 602)]
+    worst = worst_ratio(crowd, [*crowd, Fraction(1, 100)], levels=mixed, decay=decay)
+    assert allowed(mixed, decay, apart=Fraction(1)) < worst <= allowed(mixed, decay, apart=Fraction(3, 2))
 
 
 def test_spreading_costs_nothing_and_keeps_ties_together() -> None:
@@ -100,7 +182,7 @@ def test_spreading_costs_nothing_and_keeps_ties_together() -> None:
     for values, new in (([1, 1], 1), ([0, 2], 1), ([1, 1, 1], 0), ([], 2)):
         laws = [spread_law(data, 3, parts=2, levels=levels, decay=decay) for data in (values, [*values, new])]
         worst = max(max(laws[0][at] / laws[1][at], laws[1][at] / laws[0][at]) for at in laws[0])
-        assert worst <= allowed(levels, decay, moves=sensitivity(levels))
+        assert worst <= allowed(levels, decay, apart=score_range(levels))
         assert sum(laws[0].values()) == 1
     tied = spread_law([1] * 3, 3, parts=3, levels=levels, decay=Fraction(1, 100))
     on_the_line = path_law([Fraction(end) for end in (0, 1, 1, 1, 3)], levels=levels, decay=Fraction(1, 100))
@@ -121,12 +203,12 @@ CASES = {
 
 
 @pytest.mark.parametrize("values", CASES.values(), ids=CASES)
-@pytest.mark.parametrize("levels", [[0.5], [0.25, 0.75], [0.0, 0.5, 1.0]], ids=str)
+@pytest.mark.parametrize("levels", [[0.5], [0.25, 0.75], [0.0, 0.5, 1.0], [0.0, 1.0]], ids=str)
 def test_draws_have_the_law(values: list[float], levels: list[float]) -> None:
     mechanism = dps.QuantilesMechanism(epsilon=3.0, levels=tuple(levels), bounds=(0, 8), method="joint")
     exact_levels = [Fraction(level) for level in levels]
     steps = 2 * math.lcm(*(level.denominator for level in exact_levels))
-    decay = exponential(-Fraction(3) / (2 * Fraction(mechanism.sensitivity) * steps))
+    decay = exponential(-Fraction(3) / (score_range(exact_levels) * steps))
     clipped = sorted(min(max(value, 0.0), 8.0) for value in values)
     law = path_law([Fraction(0), *map(Fraction, clipped), Fraction(8)], levels=exact_levels, decay=decay)
     paths = list(law)
@@ -156,7 +238,7 @@ def test_one_value_on_a_grid_is_spread_over_its_point() -> None:
     mechanism = dps.QuantilesMechanism(epsilon=4.0, levels=(0.0,), bounds=(0, 2), step=1, method="joint")
     counts = np.bincount([int(mechanism.draw([1.0])[0]) for _ in range(6000)], minlength=3)
     u = (np.arange(4000) + 0.5) / 4000
-    far = math.exp(-4.0 / 2.0)
+    far = math.exp(-4.0)  # a level of 0 takes half the noise
     total = 1 + u + (2 - u) * far
     law = np.array([np.mean(1 / total), np.mean((u + (1 - u) * far) / total), np.mean(far / total)])
     assert p_value(counts, law) >= NEVER

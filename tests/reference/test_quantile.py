@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from tests.reference.quantile import (
     score,
 )
 from tests.reference.strategies import few_examples
+from tests.reference.unit_values import rank_range
 
 LOWER, UPPER = Fraction(0), Fraction(8)
 levels = st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), Fraction(1)])
@@ -52,6 +54,26 @@ def test_replacing_a_value_moves_no_score_by_more_than_one(
     assert max(map(abs, moved)) <= 1
 
 
+@few_examples
+@given(data_sets, positions, st.sampled_from([Fraction(0), Fraction(1)]))
+def test_at_the_extremes_a_value_more_raises_no_score(values: list[Fraction], added: Fraction, level: Fraction) -> None:
+    moved = [score([*values, added], p, level=level) - score(values, p, level=level) for p in points]
+    assert set(moved) <= {-1, 0}
+
+
+@pytest.mark.parametrize("level", [Fraction(0), Fraction(1)])
+def test_at_the_extremes_half_the_noise_is_enough_and_used(level: Fraction) -> None:
+    """Over all data sets of up to four values on four points: the loss comes near epsilon."""
+    decay, worst, grid = Fraction(1, 1000), Fraction(1), [Fraction(point) for point in range(4)]
+    for size in range(5):
+        for values in combinations_with_replacement(grid, size):
+            before = grid_law(values, level=level, points=grid, decay=decay)
+            for new in grid:
+                after = grid_law([*values, new], level=level, points=grid, decay=decay)
+                worst = max(worst, largest_ratio(before, after))
+    assert Fraction(1, 4) / decay < worst <= 1 / decay
+
+
 @pytest.mark.parametrize("level", [Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)])
 def test_both_sensitivities_are_attained_in_both_directions_at_once(level: Fraction) -> None:
     values = [Fraction(each, 3) for each in range(1, 21)]
@@ -66,9 +88,9 @@ def test_both_sensitivities_are_attained_in_both_directions_at_once(level: Fract
 @few_examples
 @given(data_sets, positions, levels)
 def test_the_loss_is_at_most_epsilon(values: list[Fraction], added: Fraction, level: Fraction) -> None:
-    """exp(epsilon) is decay ** -(2 * sensitivity * denominator): two sensitivities, in steps."""
+    """exp(epsilon) is decay ** -(range * denominator): two sensitivities, or one at the extremes, in steps."""
     decay = Fraction(3, 4)
-    allowed = decay ** -int(2 * sensitivity(level) * level.denominator)
+    allowed = decay ** -int(rank_range(level, most=1) * level.denominator)
     assert largest_ratio(*densities(values, [*values, added], level=level, decay=decay)) <= allowed
     before = grid_law(values, level=level, points=points, decay=decay)
     after = grid_law([*values, added], level=level, points=points, decay=decay)
@@ -146,7 +168,7 @@ every_level = pytest.mark.parametrize("level", [0.0, 0.25, 0.5, 0.75, 1.0])
 
 
 def exact_decay(mechanism: dps.QuantileMechanism, level: Fraction) -> Fraction:
-    scale = 2 * Fraction(mechanism.sensitivity) / Fraction(mechanism.epsilon)
+    scale = rank_range(level, most=1) / Fraction(mechanism.epsilon)
     return exponential(-1 / (scale * level.denominator))
 
 

@@ -19,6 +19,7 @@ from tests.reference.unit_values import (
     movements,
     on_grid,
     point_scores,
+    rank_range,
     released_law,
     replaced_movements,
     worst_ratio,
@@ -41,8 +42,20 @@ def test_the_rank_score_moves_by_what_is_claimed_and_no_less(level: Fraction, mo
     changes = movements(add_remove_pairs(UNITS, CONTRIBUTIONS), GRID, level=level, most=most, cells=cells)
     claimed = most * max(level, 1 - level)
     assert sensitivity(changes) == claimed  # type: ignore[arg-type]
-    assert score_range(changes) <= 2 * claimed  # type: ignore[arg-type]
-    assert 0 <= rank_sensitivity(float(level), max_rows_per_unit=most).value - claimed < 1e-15
+    assert score_range(changes) <= rank_range(level, most=most)  # type: ignore[arg-type]
+    moved = rank_sensitivity(float(level), max_rows_per_unit=most)
+    assert 0 <= moved.value - claimed < 1e-15
+    assert moved.monotonic == is_monotone(changes) == (level in (0, 1))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("level", [Fraction(0), Fraction(1)])
+def test_with_one_row_at_the_extremes_a_replaced_unit_moves_scores_by_no_more(level: Fraction) -> None:
+    """A range of m is all that there is; the noise is for twice as much, as monotone is claimed of add/remove only."""
+    for most in (1, 2):
+        changes = replaced_movements(UNITS, CONTRIBUTIONS, GRID, level=level, most=most)
+        assert score_range(changes) == most  # type: ignore[arg-type]
+    relation = Neighbours.REPLACE_ONE
+    assert not rank_sensitivity(float(level), max_rows_per_unit=1, neighbours=relation).monotonic
 
 
 @both_domains
@@ -104,6 +117,17 @@ def test_the_scale_of_monotone_scores_would_lose_more(cells: bool) -> None:
     assert promised == root**2
     # With half of the scale in use, e^epsilon would be promised to be the root alone.
     assert root < worst_ratio(*laws) <= promised
+
+
+@both_domains
+@every_most
+@pytest.mark.parametrize("level", [Fraction(0), Fraction(1)])
+def test_at_the_extremes_half_of_that_scale_is_kept_and_used(level: Fraction, most: int, cells: bool) -> None:
+    root, worst = Fraction(30), Fraction(1)
+    for larger, smaller in add_remove_pairs(UNITS[:2], CONTRIBUTIONS):
+        laws = [released_law(data, GRID, level=level, most=most, root=root, cells=cells) for data in (larger, smaller)]
+        worst = max(worst, worst_ratio(*laws))
+    assert root ** (most - 1) * 8 < worst <= exp_epsilon(root, level=level, most=most) == root**most
 
 
 def test_who_is_kept_of_one_unit_says_nothing_of_another() -> None:

@@ -156,9 +156,18 @@ def released_law(
     return tuple(total)
 
 
+def rank_range(level: Fraction, *, most: int) -> Fraction:
+    """How far one unit that is added moves two rank scores apart: twice the sensitivity, or once at the extremes.
+
+    >>> rank_range(Fraction(1, 4), most=1), rank_range(Fraction(1), most=2)
+    (Fraction(3, 2), Fraction(2, 1))
+    """
+    return most * max(level, 1 - level) * (1 if level in (0, 1) else 2)
+
+
 def exp_epsilon(root: Fraction, *, level: Fraction, most: int) -> Fraction:
-    """``e ** epsilon`` of a release whose scale is ``1 / (d ln root)``, from ``scale = 2 m max(q, 1-q) / epsilon``."""
-    return root ** int(2 * most * max(level, 1 - level) * level.denominator)
+    """``e ** epsilon`` of a release whose scale is ``1 / (d ln root)``, from ``scale = w / epsilon``."""
+    return root ** int(rank_range(level, most=most) * level.denominator)
 
 
 def worst_ratio(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:

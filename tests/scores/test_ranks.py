@@ -1,4 +1,4 @@
-"""The rank score's sensitivity: exact, rounded up, never claimed to be monotone."""
+"""The rank score's sensitivity: exact, rounded up, and monotone at the extremes only."""
 
 from __future__ import annotations
 
@@ -32,5 +32,8 @@ def test_never_less_than_the_truth_and_hardly_more(level: float, rows: int) -> N
 def test_what_is_claimed_besides() -> None:
     sensitivity = rank_sensitivity(0.5, max_rows_per_unit=1)
     assert sensitivity.monotonic is False
+    for level, one_way in ((0.0, True), (1.0, True), (5e-324, False)):
+        assert rank_sensitivity(level, max_rows_per_unit=3).monotonic is one_way
+    assert not rank_sensitivity(1.0, max_rows_per_unit=1, neighbours=Neighbours.REPLACE_ONE).monotonic
     assert sensitivity.neighbours is Neighbours.ADD_REMOVE
     assert (ROOT / sensitivity.proof).is_file()

@@ -49,9 +49,18 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[float], QuantileMe
 
 @pytest.mark.parametrize(
     ("level", "rows", "epsilon", "scale"),
-    [(0.5, 1, 0.5, 2.0), (0.25, 1, 0.5, 3.0), (1.0, 1, 1.0, 2.0), (0.5, 7, 1.0, 7.0)],
+    [
+        (0.5, 1, 0.5, 2.0),
+        (0.25, 1, 0.5, 3.0),
+        (1.0, 1, 1.0, 1.0),
+        (0.0, 1, 1.0, 1.0),
+        (1.0, 7, 1.0, 7.0),
+        (0.5, 7, 1.0, 7.0),
+    ],
 )
-def test_the_scale_is_twice_the_sensitivity(level: float, rows: int, epsilon: float, scale: float) -> None:
+def test_the_scale_is_twice_the_sensitivity_or_once_at_the_extremes(
+    level: float, rows: int, epsilon: float, scale: float
+) -> None:
     task = Quantile.planned(level, AGES, epsilon=epsilon, max_rows_per_unit=rows)
     assert task.mechanism.scale == scale
     assert task.mechanism.sensitivity == rows * max(level, 1 - level)

@@ -154,7 +154,9 @@ impl<E: Entropy> Halving<'_, E> {
         }
         // Upwards, as 1 - level may be no double.
         let sensitivity = level.max((1.0 - level).next_up()).min(1.0);
-        let scale = Scale::new(self.epsilon, sensitivity, 2)?;
+        // At share 0 or 1 a value more lowers all scores: proofs/quantiles.md, claim 3.
+        let factor = if level > 0.0 && level < 1.0 { 2 } else { 1 };
+        let scale = Scale::new(self.epsilon, sensitivity, factor)?;
         let part: Grid;
         let range = match self.range {
             Range::Interval { .. } => Range::Interval { lower: ends.0, upper: ends.1 },

@@ -15,6 +15,7 @@ from dpselect.accounting.events import (
     Run,
     SequenceEvent,
 )
+from dpselect.accounting.exact_rounds import calibrate_rounds, planned_epsilon, rounds_epsilon
 from dpselect.accounting.explanation import Bound, Explanation
 from dpselect.accounting.filter import Filter
 from dpselect.accounting.laplace_profile import (
@@ -45,7 +46,10 @@ __all__ = [
     "calibrate",
     "calibrate_bounded_range",
     "calibrate_laplace_profile",
+    "calibrate_rounds",
     "compose",
     "laplace_profile_epsilon",
     "laplace_profile_renyi",
+    "planned_epsilon",
+    "rounds_epsilon",
 ]

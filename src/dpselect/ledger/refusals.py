@@ -47,7 +47,8 @@ def sure_share(event: Event, terms: Terms, state: State) -> float:
 
     Found for the epsilons of the event. A question of several rounds that was planned with a delta is another matter:
     its epsilon falls faster than those of its rounds, but no faster than their squares, as divided by a squared epsilon
-    neither a Rényi divergence nor what converting it adds increases with epsilon. So of rounds the square is told.
+    neither a Rényi divergence nor what converting it adds increases with epsilon. So of rounds the square is told, less
+    the thousandth that the search for their epsilon may leave to it.
     """
     fits, too_much = 0, _FINEST
     while too_much - fits > 1:
@@ -57,7 +58,7 @@ def sure_share(event: Event, terms: Terms, state: State) -> float:
         else:
             too_much = middle
     is_single = not isinstance(event, (ComposedEvent, SequenceEvent, NonAdaptiveEvent))
-    return fits / _FINEST if is_single else fits * fits // _FINEST / _FINEST
+    return fits / _FINEST if is_single else max(0, fits * fits // _FINEST - 1) / _FINEST
 
 
 def _allows(terms: Terms, state: State, event: Event, factor: Fraction) -> bool:

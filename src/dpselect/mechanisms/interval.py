@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -56,7 +57,12 @@ class IntervalMechanism(ScaledMechanism):
 
     def __post_init__(self) -> None:
         ScaledMechanism.__post_init__(self)
-        self._set("_sampler", _core.IntervalSampler(self.epsilon, self.sensitivity, self._factor))
+        self._set("_sampler", _core.IntervalSampler(*self.terms))
+
+    @property
+    def terms(self) -> tuple[float, float, Literal[1, 2]]:
+        """Epsilon, sensitivity and what the scale is a multiple of; all that the scale depends on."""
+        return self.epsilon, self.sensitivity, self._factor
 
     @property
     def event(self) -> BoundedRangeEvent:

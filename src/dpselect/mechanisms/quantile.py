@@ -35,7 +35,8 @@ class QuantileMechanism(MechanismValue):
         step: distance of the grid's points, which start at `lower` and have to meet `upper`. Floats mean the decimals
             they are written as.
         neighbours: which data sets the guarantee compares. The sensitivity is ``max(level, 1 - level)`` under
-            ``"add_remove"``, 1 under ``"replace_one"``, times `values_per_unit`.
+            ``"add_remove"``, 1 under ``"replace_one"``, times `values_per_unit`. At level 0 and 1 a unit that is added
+            or removed moves the scores of all answers in one direction, which halves the noise.
         values_per_unit: the most values that are one unit's.
 
     Raises:
@@ -46,6 +47,9 @@ class QuantileMechanism(MechanismValue):
     >>> mechanism = QuantileMechanism(epsilon=1.0, level=0.5, bounds=(0, 120), step=1)
     >>> mechanism.sensitivity, mechanism.scale
     (0.5, 1.0)
+    >>> highest = QuantileMechanism(epsilon=1.0, level=1, bounds=(0, 120), step=1)
+    >>> highest.sensitivity, highest.monotonic, highest.scale
+    (1.0, True, 1.0)
     >>> ages = [37] * 1000 + [20, 60]
     >>> mechanism.draw(ages)
     37.0
@@ -70,7 +74,12 @@ class QuantileMechanism(MechanismValue):
         values_per_unit = positive_count(self.values_per_unit, "values_per_unit")
         sensitivity = max(exact, 1 - exact) if neighbours is Neighbours.ADD_REMOVE else Fraction(1)
         sensitivity *= values_per_unit
-        mechanism = IntervalMechanism(epsilon=self.epsilon, sensitivity=sensitivity, neighbours=neighbours)  # type: ignore[arg-type] # rounded up there
+        mechanism = IntervalMechanism(
+            epsilon=self.epsilon,
+            sensitivity=sensitivity,  # type: ignore[arg-type] # rounded up there
+            monotonic=moves_one_way(level, neighbours),
+            neighbours=neighbours,
+        )
         self._set("epsilon", mechanism.epsilon)
         self._set("level", level)
         self._set("bounds", (shortest(lower), shortest(upper)))
@@ -78,7 +87,7 @@ class QuantileMechanism(MechanismValue):
         self._set("neighbours", neighbours)
         self._set("values_per_unit", values_per_unit)
         self._set("_mechanism", mechanism)
-        self._set("_sampler", _core.IntervalSampler(mechanism.epsilon, mechanism.sensitivity, 2))
+        self._set("_sampler", _core.IntervalSampler(*mechanism.terms))
         grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
         self._set("step", None if grid is None else shortest(grid.step))
         self._set("_grid", grid)
@@ -89,8 +98,13 @@ class QuantileMechanism(MechanismValue):
         return self._mechanism.sensitivity
 
     @property
+    def monotonic(self) -> bool:
+        """Whether one unit moves the scores of all answers in the same direction: at level 0 and 1, if it is added."""
+        return self._mechanism.monotonic
+
+    @property
     def scale(self) -> float:
-        """The scale b = 2 * sensitivity / epsilon, in ranks."""
+        """The scale b = 2 * sensitivity / epsilon, half of it if `monotonic`, in ranks."""
         return self._mechanism.scale
 
     @property
@@ -163,6 +177,17 @@ class QuantileMechanism(MechanismValue):
 
 
 _MOST_POINTS = 10_000_000
+
+
+def moves_one_way(level: float, neighbours: Neighbours) -> bool:
+    """Whether a unit moves the rank scores of all numbers in the same direction: those of the two extremes.
+
+    Proof: ``proofs/quantiles.md``, claim 3.
+
+    >>> moves_one_way(1.0, Neighbours.ADD_REMOVE), moves_one_way(0.5, Neighbours.ADD_REMOVE)
+    (True, False)
+    """
+    return level in (0.0, 1.0) and neighbours is Neighbours.ADD_REMOVE
 
 
 def shortest(number: Fraction) -> float | Fraction:

@@ -18,7 +18,7 @@ from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScor
 from dpselect.grids import Grid
 from dpselect.mechanisms.interval import FloatArray
 from dpselect.mechanisms.native_grids import native_grid
-from dpselect.mechanisms.quantile import plain_values, refused_values, shortest
+from dpselect.mechanisms.quantile import moves_one_way, plain_values, refused_values, shortest
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
 from dpselect.mechanisms.values import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -46,7 +46,8 @@ class QuantilesMechanism(MechanismValue):
             it, so that a point that holds many values is as wide as all of them.
         method: ``"joint"`` or ``"halving"``. The first is closer for up to about twenty levels with many
             values between them, and the second beyond; joint takes longer with many levels.
-        neighbours: which data sets the guarantee compares; ``"replace_one"`` takes up to twice the noise.
+        neighbours: which data sets the guarantee compares; ``"replace_one"`` takes up to twice the noise. Levels 0
+            and 1 take less under ``"add_remove"``: see `score_range`.
         values_per_unit: the most values that are one unit's.
 
     Raises:
@@ -58,6 +59,9 @@ class QuantilesMechanism(MechanismValue):
     >>> mechanism = QuantilesMechanism(epsilon=3.0, levels=[0.25, 0.5, 0.75], bounds=(0, 120), step=1)
     >>> mechanism.event, mechanism.sensitivity
     (BoundedRangeEvent(epsilon=3.0), 0.75)
+    >>> extremes = QuantilesMechanism(epsilon=3.0, levels=[0, 1], bounds=(0, 120))
+    >>> extremes.sensitivity, extremes.score_range  # without the extremes the range is twice the sensitivity
+    (1.0, 1.0)
     >>> low, middle, high = mechanism.draw(range(120))
     >>> low <= middle <= high
     True
@@ -102,8 +106,35 @@ class QuantilesMechanism(MechanismValue):
         """
         if self.method == "halving" or self.neighbours is Neighbours.REPLACE_ONE:
             return positive_sensitivity(self.values_per_unit)
+        return positive_sensitivity(self.values_per_unit * (1 - min(self._shares)))
+
+    @property
+    def monotonic(self) -> bool:
+        """Whether one unit moves the scores of all answers in the same direction: with no level between 0 and 1."""
+        return all(moves_one_way(level, self.neighbours) for level in self.levels)
+
+    @property
+    def score_range(self) -> float:
+        """How far one unit moves the scores of two vectors of answers apart, which the noise is made for.
+
+        Joint and under ``"add_remove"``: what a score falls by, ``1 - gap`` for the smallest gap among 0, the levels
+        and 1, and what one rises by, ``1 - gap`` for the smallest gap above 0; times `values_per_unit`. Else twice the
+        `sensitivity`, or all of it if `monotonic`; halving at a node.
+
+        Proof: ``proofs/joint_quantiles.md``, claim 1.
+        """
+        if self.method == "halving" or self.neighbours is Neighbours.REPLACE_ONE:
+            return self.sensitivity * (1.0 if self.monotonic else 2.0)
+        shares = self._shares
+        return positive_sensitivity(
+            self.values_per_unit * (2 - min(shares) - min(share for share in shares if share > 0))
+        )
+
+    @property
+    def _shares(self) -> list[Fraction]:
+        """Of the values, in the groups between the answers."""
         ends = [Fraction(0), *(Fraction(level) for level in sorted(self.levels)), Fraction(1)]
-        return positive_sensitivity(self.values_per_unit * (1 - min(high - low for low, high in pairwise(ends))))
+        return [high - low for low, high in pairwise(ends)]
 
     @property
     def _depths(self) -> int:
@@ -147,7 +178,8 @@ class QuantilesMechanism(MechanismValue):
         try:
             native = native_scores(values)
             if self.method == "joint":
-                arguments = (increasing, self.epsilon, self.sensitivity, *self._ends, grid)
+                # The core's scale is twice this over epsilon; a half of a double is one.
+                arguments = (increasing, self.epsilon, self.score_range / 2.0, *self._ends, grid)
                 answers = _core.joint_quantiles(native, *arguments)
             else:
                 answers = _core.quantiles(native, increasing, self._node_epsilon, *self._ends, grid)
@@ -196,7 +228,7 @@ class QuantilesMechanism(MechanismValue):
         ends = np.sort(np.concatenate([plain.clip(*self._ends), self._ends]))
         increasing = sorted(self.levels)
         # A value in a wrong group is one too many there and one missing in another.
-        law = JointLaw.of(ends, increasing, rate=self.epsilon / (4.0 * self.sensitivity))
+        law = JointLaw.of(ends, increasing, rate=self.epsilon / (2.0 * self.score_range))
         at = np.asarray(points, dtype=np.float64)
         return np.array([law.cdf(increasing.index(level), at) for level in self.levels])
 

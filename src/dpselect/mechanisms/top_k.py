@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
-from dpselect.accounting import ComposedEvent, calibrate_bounded_range
+from dpselect.accounting import ComposedEvent, calibrate_rounds
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidScoresError, Shown
 from dpselect.mechanisms import laws
@@ -29,7 +29,9 @@ class TopKPlan:
     Attributes:
         mechanism: runs once a round, each round without the earlier winners.
         n_candidates: number of scores the plan is for.
-        k: number of rounds.
+        k: number to select.
+        rounds: how many of them are drawn: `k`, or one less where all are selected, as the last is then the only one
+            left. Of a single candidate one round is charged all the same, as for any selection.
         epsilon: total cost.
         delta: total cost; 0 if the plan meets `epsilon` without it.
     """
@@ -37,13 +39,14 @@ class TopKPlan:
     mechanism: PermuteAndFlip | ExponentialMechanism
     n_candidates: int
     k: int
+    rounds: int
     epsilon: float
     delta: float
 
     @property
     def event(self) -> ComposedEvent:
         """What the whole run costs, for accounting."""
-        return ComposedEvent(event=self.mechanism.event, count=self.k)
+        return ComposedEvent(event=self.mechanism.event, count=self.rounds)
 
     def error_bound(self, confidence: float = 0.99) -> float:
         """With probability `confidence`, *every* selected score is at most this far below what it should have been.
@@ -62,8 +65,8 @@ class TopKPlan:
 
         Proof: ``proofs/error_bounds.md``.
         """
-        # Each round holds with this probability whatever the earlier ones released, so all do with the k-th power.
-        log_confidence = math.log(probability(confidence, "confidence")) / self.k
+        # Each round holds with this probability whatever the earlier ones released, so all do with its power.
+        log_confidence = math.log(probability(confidence, "confidence")) / self.rounds
         return self.mechanism.worst_error(
             self.n_candidates, failure=-math.expm1(log_confidence), confidence=math.exp(log_confidence)
         )
@@ -112,9 +115,10 @@ def plan_top_k(
 ) -> TopKPlan:
     """The better of two ways to select `k` of `n_candidates`, decided from public arguments alone.
 
-    Permute-and-flip at ``epsilon / k`` a round errs less per unit of epsilon; the exponential mechanism composes
-    better when `delta` > 0, so that each of its rounds may spend more. The one with the smaller worst-case expected
-    error in the first, largest, round is taken.
+    Permute-and-flip at ``epsilon / rounds`` a round errs less per unit of epsilon; the exponential mechanism composes
+    better when `delta` > 0, so that each of its rounds may spend more: up to 100 rounds by the exact recursion, beyond
+    by Rényi divergences (`dpselect.accounting.calibrate_rounds`). The one with the smaller worst-case expected error in
+    the first, largest, round is taken. If all candidates are selected, the last one takes no round.
 
     Args:
         n_candidates: number of scores, >= 1.
@@ -132,31 +136,34 @@ def plan_top_k(
 
     >>> plan = plan_top_k(1000, 20, epsilon=1.0, sensitivity=1.0, delta=1e-6)
     >>> type(plan.mechanism).__name__, round(plan.mechanism.epsilon, 4)
-    ('ExponentialMechanism', 0.102)
+    ('ExponentialMechanism', 0.1066)
     >>> plan = plan_top_k(1000, 20, epsilon=1.0, sensitivity=1.0)
     >>> type(plan.mechanism).__name__, round(plan.mechanism.epsilon, 4)
     ('PermuteAndFlip', 0.05)
+    >>> plan_top_k(5, 5, epsilon=1.0, sensitivity=1.0).mechanism.epsilon  # in four rounds
+    0.25
     """
     n_candidates = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
     k = positive_count(k, "k", at_most=n_candidates, at_most_what="the number of candidates")
     epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
-    pure, approximate = _epsilons_per_round(n_candidates, k, epsilon, delta)
+    rounds = max(1, min(k, n_candidates - 1))
+    pure, approximate = _epsilons_per_round(n_candidates, rounds, epsilon, delta)
     relation = neighbouring_relation(neighbours)
     if approximate is None:
         kind, per_round, delta = PermuteAndFlip, pure, 0.0
     else:
         kind, per_round = ExponentialMechanism, approximate
     mechanism = kind(epsilon=per_round, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation)
-    return TopKPlan(mechanism=mechanism, n_candidates=n_candidates, k=k, epsilon=epsilon, delta=delta)
+    return TopKPlan(mechanism=mechanism, n_candidates=n_candidates, k=k, rounds=rounds, epsilon=epsilon, delta=delta)
 
 
 @functools.lru_cache(maxsize=256)
-def _epsilons_per_round(n: int, k: int, epsilon: float, delta: float) -> tuple[float, float | None]:
+def _epsilons_per_round(n: int, rounds: int, epsilon: float, delta: float) -> tuple[float, float | None]:
     """Epsilon of a permute-and-flip round; and of an exponential one, if that errs less."""
-    pure = calibrate_bounded_range(epsilon=epsilon, delta=0.0, count=k)
+    pure = calibrate_rounds(epsilon=epsilon, delta=0.0, count=rounds)
     if delta == 0.0:
         return pure, None  # at equal epsilon permute-and-flip never errs more: proofs/permute_and_flip.md
-    approximate = calibrate_bounded_range(epsilon=epsilon, delta=delta, count=k)
+    approximate = calibrate_rounds(epsilon=epsilon, delta=delta, count=rounds)
     pure_error = laws.PERMUTE_AND_FLIP.worst_case.expected_error(n)
     approximate_error = laws.EXPONENTIAL.worst_case.expected_error(n)
     # Errors are in scales, and the scale is inverse to epsilon.

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from decimal import Decimal
 
-from dpselect.accounting import calibrate_bounded_range, calibrate_laplace_profile
+from dpselect.accounting import calibrate_laplace_profile, calibrate_rounds
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
@@ -74,7 +74,7 @@ def recommendation(
 
     >>> advice = recommendation(10, delta=1e-6)
     >>> advice.mechanism.__name__, round(advice.advantage, 2), round(advice.break_even, 2)
-    ('ExponentialMechanism', 1.5, 1.17)
+    ('ExponentialMechanism', 1.53, 1.17)
     >>> print(recommendation(10).reason)
     Within epsilon = 1 and delta = 0, each of 10 selections may spend epsilon = 0.1 with permute-and-flip and with the
     exponential mechanism, and then permute-and-flip never errs more, whatever the scores.
@@ -86,7 +86,7 @@ def recommendation(
     epsilon, delta = positive_epsilon(epsilon), delta_below_one(delta)
     confidence = probability(confidence, "confidence")
     flip = calibrate_laplace_profile(epsilon=epsilon, delta=delta, count=selections)
-    exponential = calibrate_bounded_range(epsilon=epsilon, delta=delta, count=selections)
+    exponential = calibrate_rounds(epsilon=epsilon, delta=delta, count=selections)
     break_even = _break_even(n, confidence)
     wins = exponential > flip * break_even
     each = "the only selection" if selections == 1 else f"each of {selections:,} selections"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpselect.arguments import positive_sensitivity
+from dpselect.mechanisms.quantile import moves_one_way
 from dpselect.privacy import Neighbours, Sensitivity
 
 
@@ -17,7 +18,8 @@ def rank_sensitivity(
     :math:`-|L - \text{level} \cdot n|`, or on a grid the negative distance of :math:`\text{level} \cdot n` from the
     ranks the number has. A unit adds :math:`j \le m` values, so :math:`L - \text{level} \cdot n` moves by between
     :math:`-\text{level} \cdot j` and :math:`(1 - \text{level}) j`. Numbers on the two sides of the quantile move in
-    opposite directions: not monotone, and the scale is twice this over epsilon.
+    opposite directions: not monotone, and the scale is twice this over epsilon. At level 0 and 1 there is only one
+    side, all scores fall when a unit is added, and the scale is half of that.
 
     Args:
         level: of the quantile, from 0 to 1.
@@ -31,8 +33,11 @@ def rank_sensitivity(
 
     >>> rank_sensitivity(0.5, max_rows_per_unit=1).value, rank_sensitivity(0.25, max_rows_per_unit=4).value
     (0.5, 3.0)
+    >>> rank_sensitivity(0.5, max_rows_per_unit=1).monotonic, rank_sensitivity(1.0, max_rows_per_unit=1).monotonic
+    (False, True)
     """
     exact = Fraction(level)
     most = max(exact, 1 - exact) if neighbours is Neighbours.ADD_REMOVE else 1
     value = positive_sensitivity(max_rows_per_unit * most)
-    return Sensitivity(value, monotonic=False, neighbours=neighbours, proof="proofs/unit_values.md")
+    monotonic = moves_one_way(level, neighbours)
+    return Sensitivity(value, monotonic=monotonic, neighbours=neighbours, proof="proofs/unit_values.md")

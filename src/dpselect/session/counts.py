@@ -203,8 +203,8 @@ class CountQuestions(Asking[Reply]):
             epsilon: privacy loss of all `k` selections together, > 0.
             delta: probability with which that may fail, from 0 (pure differential privacy) to below 1; far below one
                 over the number of units. More than 0 lowers the error from about ten selections on. A ledger composes
-                the rounds at the account's own delta, to a little more than `epsilon` (``docs/ledger.md``), and without
-                one to their sum.
+                the rounds at the account's own delta, to some percent more than `epsilon` (``docs/ledger.md``), and
+                without one to their sum.
             by, groups, max_groups_per_unit, allow_many: see `most_common`.
             request: see `Dataset`.
 

@@ -76,7 +76,7 @@ class BestFeatures(Task[RuleCounts]):
         return Terms(
             task=self.name,
             mechanism=type(self.plan.mechanism).__name__,
-            rounds=self.plan.k,
+            rounds=self.plan.rounds,
             epsilon=self.plan.epsilon,
             delta=self.plan.delta,
             sensitivity=rule_sensitivity(max(self.features.weights), neighbours=self.neighbours),

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import positive_count, quantile_level
 from dpselect.mechanisms import ExponentialMechanism, QuantileMechanism
-from dpselect.privacy import Neighbours
+from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.release import CONFIDENCE
 from dpselect.scores import rank_sensitivity
 from dpselect.summaries import PublicDomain, UnitValues
@@ -77,6 +77,13 @@ class Quantile(Task[UnitValues]):
         return self.mechanism.event
 
     @property
+    def moved(self) -> Sensitivity:
+        """How far one unit moves the ranks, and whether all of them in one direction."""
+        return rank_sensitivity(
+            self.level, max_rows_per_unit=self.max_rows_per_unit, neighbours=self.mechanism.neighbours
+        )
+
+    @property
     def error_bound(self) -> float | None:
         """In ranks, at the confidence of a release, whatever the data; None without a grid, where there is no bound.
 
@@ -86,7 +93,10 @@ class Quantile(Task[UnitValues]):
         if self.domain.grid is None:
             return None
         # On a grid it is the exponential mechanism among its points, the best of which has a score of 0.
-        selection = ExponentialMechanism(epsilon=self.mechanism.epsilon, sensitivity=self.mechanism.sensitivity)
+        moved = self.moved
+        selection = ExponentialMechanism(
+            epsilon=self.mechanism.epsilon, sensitivity=moved.value, monotonic=moved.monotonic
+        )
         return selection.error_bound(self.domain.grid.count, confidence=CONFIDENCE)
 
     @property
@@ -95,16 +105,15 @@ class Quantile(Task[UnitValues]):
 
         Proof: ``proofs/unit_values.md`` (the sensitivity) and ``proofs/quantiles.md`` (the draw).
         """
-        rows = self.max_rows_per_unit
         return Terms(
             task=self.name,
             mechanism=type(self.mechanism).__name__,
             epsilon=self.mechanism.epsilon,
-            sensitivity=rank_sensitivity(self.level, max_rows_per_unit=rows, neighbours=self.mechanism.neighbours),
+            sensitivity=self.moved,
             candidates=self.domain.description(),
             error_bound=self.error_bound,
             proofs=("proofs/quantiles.md",),
-            arguments={"level": self.level, "max_rows_per_unit": rows},
+            arguments={"level": self.level, "max_rows_per_unit": self.max_rows_per_unit},
         )
 
     @property

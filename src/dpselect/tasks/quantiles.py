@@ -85,7 +85,7 @@ class Quantiles(Task[UnitValues]):
             epsilon=self.mechanism.epsilon,
             sensitivity=Sensitivity(
                 self.mechanism.sensitivity,
-                monotonic=False,
+                monotonic=self.mechanism.monotonic,
                 neighbours=self.mechanism.neighbours,
                 proof="proofs/unit_values.md",
             ),

@@ -84,7 +84,7 @@ class TopK(Task[CandidateCounts | PendingSelection]):
         return Terms(
             task=self.name,
             mechanism=type(self.plan.mechanism).__name__,
-            rounds=self.plan.k,
+            rounds=self.plan.rounds,
             epsilon=self.plan.epsilon,
             delta=self.plan.delta,
             sensitivity=count_sensitivity(self.plan.mechanism.neighbours),

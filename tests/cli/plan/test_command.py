@@ -103,12 +103,13 @@ def test_each_selection_gets_its_mechanisms_share(capsys: Captured, delta: str) 
             of_mechanism = row[kind.__name__]
             share = of_mechanism["epsilon_of_each_selection"]
             total = (
-                accounting.bounded_range_epsilon
-                if kind is dps.ExponentialMechanism
-                else accounting.laplace_profile_epsilon
+                accounting.rounds_epsilon if kind is dps.ExponentialMechanism else accounting.laplace_profile_epsilon
             )
             assert total(share, count=10, delta=float(delta)) <= row["epsilon"]
-            assert total(share * 1.0001, count=10, delta=float(delta)) > row["epsilon"]
+            assert (
+                total(share * (1.002 if kind is dps.ExponentialMechanism else 1.0001), count=10, delta=float(delta))
+                > row["epsilon"]
+            )
             assert of_mechanism["error_bound"] == kind(epsilon=share, sensitivity=1).error_bound(50, 0.99)
     flip, exponential, laplace = (plan["table"][0][name]["epsilon_of_each_selection"] for name in NAMES)
     assert flip == laplace == pytest.approx(0.1, rel=0.01)
@@ -281,7 +282,9 @@ def test_several_selections_pay_in_total(capsys: Captured) -> None:
     (target,) = as_json(capsys, *question)["targets"]
     for name, total in target["epsilon"].items():
         (row,) = as_json(capsys, *question[:-2], "--epsilon", repr(total))["table"]
-        assert row[name]["expected_error"] == pytest.approx(5.0, rel=1e-6)
+        # Rounds planned exactly leave up to a thousandth of the total free.
+        room = 2e-3 if name == "ExponentialMechanism" else 1e-6
+        assert row[name]["expected_error"] == pytest.approx(5.0, rel=room)
     assert "in each selection takes the total epsilon = " in unwrapped(planned(capsys, *question))
 
 

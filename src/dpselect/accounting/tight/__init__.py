@@ -3,7 +3,7 @@
 Proof: ``proofs/composition.md``, claims 5 to 7.
 """
 
-from dpselect.accounting.tight.compose import NotTight, tight_curve
+from dpselect.accounting.tight.compose import NotTight, equal_rounds_curve, tight_curve
 from dpselect.accounting.tight.curve import Curve
 
-__all__ = ["Curve", "NotTight", "tight_curve"]
+__all__ = ["Curve", "NotTight", "equal_rounds_curve", "tight_curve"]

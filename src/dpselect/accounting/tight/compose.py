@@ -86,6 +86,17 @@ def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | NotTi
     return _profile(losses, grid=grid) if not grid.ranges else _averaged(curve, losses, grid=grid)
 
 
+def equal_rounds_curve(epsilon: float, *, count: int, steps: int) -> Curve:
+    """The same of `count` runs of one bounded-range mechanism, on the grid that cuts its `epsilon` into `steps`.
+
+    Args:
+        epsilon: from 1e-200 to 60.
+        count: number of runs, >= 1; the work grows with the square of ``count * steps``.
+        steps: >= 1; more make a smaller bound.
+    """
+    return _after_ranges(_grid({BoundedRangeEvent(epsilon=epsilon): count}, smallest=epsilon, steps=steps))
+
+
 def _affordable(counts: dict[SingleEvent, int], *, work: float) -> _Grid | NotTight:
     """The finest grid within `work` on which no sum of epsilons grows much."""
     if sum(counts.values()) > _MOST_PLACES:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from dpselect.accounting import (
-    bounded_range_epsilon,
-    calibrate_bounded_range,
     calibrate_laplace_profile,
+    calibrate_rounds,
     laplace_profile_epsilon,
+    rounds_epsilon,
 )
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.cli.plan.public_scores import public_scores
@@ -47,9 +47,7 @@ class Choice:
 
 CHOICES: dict[str, Choice] = {
     "PermuteAndFlip": Choice("permute-and-flip", PermuteAndFlip, calibrate_laplace_profile, laplace_profile_epsilon),
-    "ExponentialMechanism": Choice(
-        "exponential mechanism", ExponentialMechanism, calibrate_bounded_range, bounded_range_epsilon
-    ),
+    "ExponentialMechanism": Choice("exponential mechanism", ExponentialMechanism, calibrate_rounds, rounds_epsilon),
     "ReportNoisyMax": Choice("Laplace noisy max", ReportNoisyMax, calibrate_laplace_profile, laplace_profile_epsilon),
 }
 """By the names under which `dpselect` exports them."""
