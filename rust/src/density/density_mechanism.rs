@@ -14,7 +14,7 @@ use crate::density::distance_bands::Band;
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::numbers::coin::{Exponential, LazyUniform, flip};
-use crate::numbers::exact_choice::{Shares, pick};
+use crate::numbers::exact_choice::{Probabilities, pick};
 use crate::numbers::exp_enclosure::{Ratio, exp_negative};
 use crate::numbers::extended_float::Wide;
 use crate::numbers::scale::Scale;
@@ -88,7 +88,7 @@ impl Plan {
         loop {
             let shares = self.shells.iter().map(|shell| shell.share);
             // Nothing is left over but what rounding makes of it.
-            let Some(chosen) = pick(shares, margin, || self.shares(), entropy) else { continue };
+            let Some(chosen) = pick(shares, margin, || self.probabilities(), entropy) else { continue };
             let band = &self.shells[chosen].band;
             if !band.draw(&self.base, self.staircase.sample_size(), places, entropy)? {
                 continue;
@@ -136,12 +136,12 @@ impl Plan {
     }
 
     /// The probabilities with which rounds begin.
-    fn shares(&self) -> Shares {
+    fn probabilities(&self) -> Probabilities {
         let parts = self.shells.iter().map(|shell| {
             let (weight, exponent) = proposed(shell);
             weight << (exponent - self.total.1) as usize
         });
-        Shares { parts: parts.collect(), whole: self.total.0.clone() }
+        Probabilities { parts: parts.collect(), whole: self.total.0.clone() }
     }
 
     /// Cut the distances into shells until at least half of what is proposed is accepted.

@@ -11,7 +11,7 @@ use crate::density::cumulative_counts::{Gate, Staircase};
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
-use crate::numbers::exact_choice::{Shares, pick};
+use crate::numbers::exact_choice::{Probabilities, pick};
 use crate::numbers::extended_float::Wide;
 
 /// Upper bounds of the weights of all ways on, for every gate and count.
@@ -110,12 +110,12 @@ impl Band {
             weights.advance();
             probability
         });
-        let exactly = || self.shares(base, index, count);
+        let exactly = || self.probabilities(base, index, count);
         pick(probabilities, slack(k), exactly, entropy).map(|chosen| least + chosen as u64)
     }
 
     /// The probabilities of the steps from `count` at gate `index`.
-    fn shares(&self, base: &BaseMeasure, index: usize, count: u64) -> Shares {
+    fn probabilities(&self, base: &BaseMeasure, index: usize, count: u64) -> Probabilities {
         let next = self.gates[index + 1];
         let cells = self.gates[index].boundary..next.boundary;
         let least = next.low.saturating_sub(count);
@@ -127,7 +127,7 @@ impl Band {
             .into_iter()
             .zip(on)
             .map(|(weight, (bound, exponent))| (weight * bound) << (exponent - lowest) as usize);
-        Shares { parts: parts.collect(), whole: (whole * denominator) << (whole_exponent - lowest) as usize }
+        Probabilities { parts: parts.collect(), whole: (whole * denominator) << (whole_exponent - lowest) as usize }
     }
 }
 

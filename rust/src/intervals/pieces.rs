@@ -10,8 +10,8 @@ use dashu_int::ops::BitTest;
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
-use crate::error::reserved;
 use crate::numbers::coin::LazyUniform;
+use crate::numbers::cumulative_table::CumulativeTable;
 use crate::numbers::exp_enclosure::{Ratio, exp_negative};
 use crate::numbers::extended_float::Wide;
 
@@ -27,6 +27,12 @@ pub trait Segments {
     /// With the contract of `Scale::exponent`, but that zero need not be met exactly: an absolute error of 2^-59 will
     /// do for small ones.
     fn exponent(&self, index: usize) -> f64;
+
+    /// Length and exponent as they are needed for bounds only: zero as above, else the length within a relative 2^-40
+    /// and the exponent x within 2^-24 + 2^-40 x.
+    fn sketch(&self, index: usize) -> (Wide, f64) {
+        (self.length(index), self.exponent(index))
+    }
 
     /// Not negative, and of moderate size for the pieces of largest weight (measure it from the best one).
     fn exact_exponent(&self, index: usize) -> Ratio;
@@ -45,8 +51,7 @@ fn margin(x: f64) -> f64 {
 
 /// Integer bounds of the weights, summed up.
 pub struct Chooser {
-    /// `ends[i]` = sum of the bounds up to and including piece i.
-    ends: Vec<u64>,
+    bounds: CumulativeTable,
     bits: u32,
     /// Bounds are multiples of `2^(unit - bits)`.
     unit: i64,
@@ -61,9 +66,9 @@ impl Chooser {
         let count = segments.count();
         let mut unit = i64::MIN;
         for index in 0..count {
-            let length = segments.length(index);
+            let (length, x) = segments.sketch(index);
             if !length.is_zero() {
-                unit = unit.max(log_bound(length, segments.exponent(index)));
+                unit = unit.max(log_bound(length, x));
             }
         }
         if unit == i64::MIN {
@@ -71,44 +76,20 @@ impl Chooser {
         }
         // A sum of `count` bounds of at most 2^bits stays below 2^63.
         let bits = WEIGHT_BITS.min(count.leading_zeros() - 1);
-        let mut chooser = Self { ends: reserved(count)?, bits, unit, is_filtered: true };
-        let mut total = 0;
-        for index in 0..count {
-            total += chooser.bound(segments, index);
-            chooser.ends.push(total);
-        }
-        Ok(chooser)
-    }
-
-    /// An integer, at least 1, that is no less than `2^bits` times the weight over `2^unit`; 0 for a piece without length.
-    fn bound<S: Segments>(&self, segments: &S, index: usize) -> u64 {
-        let length = segments.length(index);
-        if length.is_zero() {
-            return 0;
-        }
-        let x = segments.exponent(index);
-        let shift = i64::from(self.bits) - self.unit;
-        if log_bound(length, x) + shift <= 0 {
-            return 1;
-        }
-        // x is moderate here, or the branch above had been taken: lengths lie within 2^8400 of each other.
-        let weight = length.times_exp_negative(x).times_power_of_two(shift);
-        // `as` saturates; the weight is below 2^bits, the slack far above all errors.
-        ((weight * (1.0 + 1.0 / (1 << 20) as f64)) as u64).saturating_add(1).min((1 << self.bits) + 1)
+        let bounds = CumulativeTable::new((0..count).map(|index| bound(segments, index, bits, unit)))?;
+        Ok(Self { bounds, bits, unit, is_filtered: true })
     }
 
     /// The bound of piece `index`, and the sum of all.
     #[must_use]
     pub fn share(&self, index: usize) -> (u64, u64) {
-        let before = if index == 0 { 0 } else { self.ends[index - 1] };
-        (self.ends[index] - before, self.ends[self.ends.len() - 1])
+        (self.bounds.weight(index), self.bounds.total())
     }
 
     /// Choose a piece.
     pub fn draw<S: Segments, E: Entropy>(&self, segments: &S, entropy: &mut E) -> usize {
         loop {
-            let target = entropy.below(self.ends[self.ends.len() - 1]);
-            let index = self.ends.partition_point(|&end| end <= target);
+            let index = self.bounds.draw(entropy);
             let mut uniform = LazyUniform::draw(entropy);
             if self.accepts(segments, index, &mut uniform, entropy) {
                 return index;
@@ -166,6 +147,22 @@ impl Chooser {
         let denominator = scaled(length.denominator, -shift) * UBig::from(bound);
         is_below(uniform, &Ratio { numerator, denominator }, &x, entropy)
     }
+}
+
+/// An integer, at least 1, that is no less than `2^bits` times the weight over `2^unit`; 0 for a piece without length.
+fn bound<S: Segments>(segments: &S, index: usize, bits: u32, unit: i64) -> u64 {
+    let (length, x) = segments.sketch(index);
+    if length.is_zero() {
+        return 0;
+    }
+    let shift = i64::from(bits) - unit;
+    if log_bound(length, x) + shift <= 0 {
+        return 1;
+    }
+    // x is moderate here, or the branch above had been taken: lengths lie within 2^8400 of each other.
+    let weight = length.times_exp_negative(x).times_power_of_two(shift);
+    // `as` saturates; the weight is below 2^bits, the slack far above all errors.
+    ((weight * (1.0 + 1.0 / (1 << 20) as f64)) as u64).saturating_add(1).min((1 << bits) + 1)
 }
 
 /// Whether V < ratio * exp(-x), in integers: V is refined until the enclosures are apart.

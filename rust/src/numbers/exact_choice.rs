@@ -7,22 +7,23 @@ use dashu_int::UBig;
 
 use crate::entropy::Entropy;
 use crate::numbers::coin::LazyUniform;
+use crate::numbers::cumulative_table::CumulativeTable;
 
 /// Exact probabilities `parts[i] / whole`; the parts sum to the whole at most.
-pub struct Shares {
+pub struct Probabilities {
     pub parts: Vec<UBig>,
     pub whole: UBig,
 }
 
 const TWO_TO_MINUS_64: f64 = 1.0 / 18_446_744_073_709_551_616.0;
 
-/// Choose i with the probability `shares().parts[i] / shares().whole`, or nothing with what is left.
+/// Choose i with the probability `probabilities().parts[i] / probabilities().whole`, or nothing with what is left.
 ///
 /// `approximate` yields the same probabilities as doubles, whose partial sums are wrong by at most `margin`.
 pub fn pick<E: Entropy>(
     approximate: impl Iterator<Item = f64>,
     margin: f64,
-    shares: impl FnOnce() -> Shares,
+    probabilities: impl FnOnce() -> Probabilities,
     entropy: &mut E,
 ) -> Option<usize> {
     let mut uniform = LazyUniform::draw(entropy);
@@ -36,30 +37,29 @@ pub fn pick<E: Entropy>(
             return Some(index);
         }
         if value < sum + margin {
-            return pick_exactly(&mut uniform, &shares(), entropy);
+            return pick_exactly(&mut uniform, &probabilities(), entropy);
         }
     }
     None
 }
 
-/// The first i of which V is below the sum of the shares up to it.
+/// The first i of which V is below the sum of the parts up to it.
 #[cold]
 #[inline(never)]
-fn pick_exactly<E: Entropy>(uniform: &mut LazyUniform, shares: &Shares, entropy: &mut E) -> Option<usize> {
-    let mut sum = UBig::ZERO;
-    let mut ends = Vec::with_capacity(shares.parts.len());
-    for part in &shares.parts {
-        sum += part;
-        ends.push(sum.clone());
-    }
+fn pick_exactly<E: Entropy>(
+    uniform: &mut LazyUniform,
+    probabilities: &Probabilities,
+    entropy: &mut E,
+) -> Option<usize> {
+    let table = CumulativeTable::of_large(&probabilities.parts);
     loop {
         let (cell, bits) = uniform.cell();
-        let low = &cell * &shares.whole;
-        let high = &low + &shares.whole;
-        let first = ends.partition_point(|end| end << bits <= low);
+        let low = &cell * &probabilities.whole;
+        let high = &low + &probabilities.whole;
+        let first = table.passed(|end| end << bits <= low);
         // V is strictly below the upper end of its cell.
-        if first == ends.partition_point(|end| end << bits < high) {
-            return (first < ends.len()).then_some(first);
+        if first == table.passed(|end| end << bits < high) {
+            return (first < probabilities.parts.len()).then_some(first);
         }
         uniform.refine(entropy);
     }
@@ -71,8 +71,8 @@ mod tests {
     use crate::entropy::testing::{Scripted, seeded};
     use crate::testing::assert_law;
 
-    fn thirds() -> Shares {
-        Shares { parts: vec![UBig::from(1_u8), UBig::from(3_u8), UBig::from(1_u8)], whole: UBig::from(6_u8) }
+    fn thirds() -> Probabilities {
+        Probabilities { parts: vec![UBig::from(1_u8), UBig::from(3_u8), UBig::from(1_u8)], whole: UBig::from(6_u8) }
     }
 
     #[test]

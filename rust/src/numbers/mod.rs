@@ -1,4 +1,5 @@
 pub mod coin;
+pub mod cumulative_table;
 pub mod exact_choice;
 pub mod exp_enclosure;
 pub mod extended_float;
@@ -8,4 +9,3 @@ pub mod rational;
 pub mod rounding;
 pub mod scale;
 pub mod score;
-pub mod weighted_counts;

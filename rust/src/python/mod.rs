@@ -9,7 +9,7 @@ mod json_lines;
 mod landscapes;
 mod partial;
 mod sampler;
-mod shares;
+mod weighted_counts;
 
 use pyo3::prelude::*;
 
@@ -23,7 +23,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(intervals::draw_quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(json_lines::json_fields, module)?)?;
     module.add_function(wrap_pyfunction!(json_lines::json_keys, module)?)?;
-    module.add_function(wrap_pyfunction!(shares::tally, module)?)?;
+    module.add_function(wrap_pyfunction!(weighted_counts::tally, module)?)?;
     module.add_class::<density::DensityPlan>()?;
     module.add_class::<integers::GeometricSampler>()?;
     module.add_class::<integers::Proposals>()?;

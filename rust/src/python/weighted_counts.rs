@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use super::sampler::run;
 use crate::entropy::with_thread_entropy;
-use crate::numbers::weighted_counts::Shares;
+use crate::numbers::cumulative_table::CumulativeTable;
 
 /// How often each cell comes in `size` draws with probabilities proportional to `weights`.
 #[pyfunction]
@@ -13,6 +13,9 @@ use crate::numbers::weighted_counts::Shares;
 pub fn tally<'py>(weights: &Bound<'py, PyArray1<u64>>, size: u64) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let py = weights.py();
     let weights = weights.readonly().as_array().to_vec();
-    let counts = run(py, usize::MAX, || with_thread_entropy(|entropy| Shares::new(&weights)?.tally(size, entropy)))?;
+    let counts = run(py, usize::MAX, || {
+        let table = CumulativeTable::new(weights.into_iter())?;
+        with_thread_entropy(|entropy| table.draw_counts(size, entropy))
+    })?;
     Ok(PyArray1::from_iter(py, counts.into_iter().map(|count| count as i64)))
 }
