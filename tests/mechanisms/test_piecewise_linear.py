@@ -155,11 +155,13 @@ def test_extreme_scales() -> None:
 
 
 def test_many_pieces() -> None:
-    """More than are kept in memory; the law does not know."""
+    """Planned in doubles, of which the law does not know."""
     mechanism = dps.PiecewiseLinearMechanism(epsilon=8.0, sensitivity=1.0)
     breakpoints, scores = np.linspace(0, 1, 1501), np.abs(np.sin(np.arange(1501.0)))
-    draws = np.array([mechanism.draw(breakpoints, scores) for _ in range(100)])
-    assert p_value(np.histogram(draws, bins=2, range=(0, 1))[0], np.array([0.5, 0.5])) > 1e-10
+    draws = mechanism.plan(breakpoints, scores).draw_many(100_000)
+    counts, cuts = np.histogram(draws, bins=200, range=(0, 1))
+    assert p_value(counts, np.diff(mechanism.cdf(breakpoints, scores, cuts))) >= NEVER
+    assert p_value(counts, np.full(200, 1 / 200)) < NEVER
 
 
 def test_a_value_with_an_event_and_a_scale() -> None:

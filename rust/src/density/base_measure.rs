@@ -113,10 +113,10 @@ impl BaseMeasure {
         &self,
         cells: Range<usize>,
         count: u64,
-        places: &mut Places,
+        sample: &mut Sample,
         entropy: &mut E,
     ) -> Result<(), SelectError> {
-        let start = places.cells.len();
+        let start = sample.cells.len();
         match self {
             Self::Histograms => {
                 // A uniform order of stars (points) and bars (steps to the next cell).
@@ -124,7 +124,7 @@ impl BaseMeasure {
                 let mut cell = cells.start;
                 while stars > 0 {
                     if bars == 0 || entropy.below(stars + bars) < stars {
-                        places.cells.push(cell);
+                        sample.cells.push(cell);
                         stars -= 1;
                     } else {
                         cell += 1;
@@ -137,11 +137,11 @@ impl BaseMeasure {
                     let pieces = Plain(&lengths[cells.clone()]);
                     let chooser = Chooser::new(&pieces)?;
                     for _ in 0..count {
-                        places.cells.push(cells.start + chooser.draw(&pieces, entropy));
+                        sample.cells.push(cells.start + chooser.draw(&pieces, entropy));
                     }
-                    places.cells[start..].sort_unstable();
+                    sample.cells[start..].sort_unstable();
                 } else {
-                    places.cells.extend((0..count).map(|_| cells.start));
+                    sample.cells.extend((0..count).map(|_| cells.start));
                 }
             }
             Self::Line { positions, .. } => {
@@ -154,11 +154,11 @@ impl BaseMeasure {
                     if inner.get(below) == Some(&rounded) && point.is_above(rounded, entropy) {
                         below += 1;
                     }
-                    places.cells.push(cells.start + below);
-                    places.points.push(rounded);
+                    sample.cells.push(cells.start + below);
+                    sample.points.push(rounded);
                 }
-                places.cells[start..].sort_unstable();
-                places.points[start..].sort_unstable_by(f64::total_cmp);
+                sample.cells[start..].sort_unstable();
+                sample.points[start..].sort_unstable_by(f64::total_cmp);
             }
         }
         Ok(())
@@ -167,12 +167,12 @@ impl BaseMeasure {
 
 /// A sample: the cells of its points in increasing order, and on a line the points themselves.
 #[derive(Default)]
-pub struct Places {
+pub struct Sample {
     pub cells: Vec<usize>,
     pub points: Vec<f64>,
 }
 
-impl Places {
+impl Sample {
     /// # Errors
     /// `Memory`.
     pub fn new(k: usize) -> Result<Self, SelectError> {
@@ -187,13 +187,13 @@ impl Places {
 
 /// The weight of a group for 0, 1, 2, ... points, each from the one before: relative error at most `c 2^-50`.
 #[derive(Clone, Copy)]
-pub struct Weights {
+pub struct GroupWeights {
     group: Group,
     pub count: u64,
     pub weight: Wide,
 }
 
-impl Weights {
+impl GroupWeights {
     #[must_use]
     pub fn new(group: Group) -> Self {
         Self { group, count: 0, weight: Wide::from_f64(1.0) }

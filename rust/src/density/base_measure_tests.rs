@@ -15,7 +15,7 @@ fn weights_in_doubles_are_as_good_as_claimed() {
     for base in measures() {
         for cells in [0..5, 0..1, 2..4, 3..4, 1..5] {
             let (exact, denominator) = base.exact_weights(cells.clone(), 0..40);
-            let mut weights = Weights::new(base.group(cells.clone()));
+            let mut weights = GroupWeights::new(base.group(cells.clone()));
             for count in 0..40_u64 {
                 let (above, exponent) = weights.weight.exact();
                 // |above 2^exponent - exact / denominator| <= (count + 1) 2^-50 of it.
@@ -38,7 +38,7 @@ fn weights_in_doubles_are_as_good_as_claimed() {
 #[test]
 fn points_are_spread_by_weight() {
     let mut entropy = seeded(81);
-    let mut places = Places::default();
+    let mut sample = Sample::default();
     // Two points in three cells, by unordered pair: 00 01 02 11 12 22.
     let pair = |cells: &[usize]| [0, 1, 2, 9, 3, 4, 9, 9, 5][3 * cells[0] + cells[1]];
     let lengths = [0.5, 0.25, 0.25];
@@ -51,9 +51,9 @@ fn points_are_spread_by_weight() {
     ];
     for (base, law, wrong) in measures {
         assert_law("places", 20_000, &law, &wrong, || {
-            places.clear();
-            base.place(0..3, 2, &mut places, &mut entropy).unwrap();
-            pair(&places.cells)
+            sample.clear();
+            base.place(0..3, 2, &mut sample, &mut entropy).unwrap();
+            pair(&sample.cells)
         });
     }
 }
@@ -63,9 +63,9 @@ fn a_point_that_rounds_onto_a_position_keeps_its_side() {
     let base = BaseMeasure::line(vec![-1.0, 1.0, 3.0], 1).unwrap();
     // -1 + 4 V with V around 1/2: just below and just above position 1, both rounded to it.
     for (words, cell) in [([(1 << 63) - 1, u64::MAX], 0), ([1 << 63, 1], 1)] {
-        let mut places = Places::default();
-        base.place(0..2, 1, &mut places, &mut Scripted::new(&words)).unwrap();
-        assert_eq!((places.cells[0], places.points[0]), (cell, 1.0));
+        let mut sample = Sample::default();
+        base.place(0..2, 1, &mut sample, &mut Scripted::new(&words)).unwrap();
+        assert_eq!((sample.cells[0], sample.points[0]), (cell, 1.0));
     }
 }
 

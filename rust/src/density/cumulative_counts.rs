@@ -9,7 +9,7 @@ use crate::error::SelectError;
 use crate::error::reserved;
 
 /// Cumulative counts of the data, and the sizes.
-pub struct Staircase {
+pub struct CumulativeCounts {
     before: Vec<u64>,
     through: Vec<u64>,
     n: u64,
@@ -28,7 +28,7 @@ pub struct Gate {
 /// n times k stays below it, so that no sum here overflows.
 const LARGEST_DISTANCE: u128 = 1 << 61;
 
-impl Staircase {
+impl CumulativeCounts {
     /// Neither vector decreases, `before[b] <= through[b] <= before[b + 1]`, and the last of `through` is n.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Staircase {
     /// Cells with these counts, compared at the cells' ends.
     ///
     /// # Errors
-    /// As [`Staircase::new`].
+    /// As [`CumulativeCounts::new`].
     pub fn of_counts(counts: &[u64], k: u64) -> Result<Self, SelectError> {
         let mut sums: Vec<u64> = reserved(counts.len() + 1)?;
         let mut sum = 0_u64;

@@ -3,14 +3,14 @@ use crate::entropy::Entropy;
 use crate::entropy::testing::seeded;
 
 /// The definition: every boundary, both limits.
-fn plain_distance(staircase: &Staircase, cells: &[usize]) -> u64 {
-    let (n, k) = (staircase.n as i64, staircase.k as i64);
+fn plain_distance(cumulative: &CumulativeCounts, cells: &[usize]) -> u64 {
+    let (n, k) = (cumulative.n as i64, cumulative.k as i64);
     let at = |boundary: usize| {
         let reached = n * cells.iter().filter(|&&cell| cell < boundary).count() as i64;
-        let (above, below) = (k * staircase.before[boundary] as i64, k * staircase.through[boundary] as i64);
+        let (above, below) = (k * cumulative.before[boundary] as i64, k * cumulative.through[boundary] as i64);
         (reached - above).max(below - reached)
     };
-    (0..=staircase.cells()).map(at).max().unwrap().max(0) as u64
+    (0..=cumulative.cells()).map(at).max().unwrap().max(0) as u64
 }
 
 fn samples(cells: usize, k: usize) -> Vec<Vec<usize>> {
@@ -26,7 +26,7 @@ fn samples(cells: usize, k: usize) -> Vec<Vec<usize>> {
     all
 }
 
-fn landscapes() -> Vec<Staircase> {
+fn landscapes() -> Vec<CumulativeCounts> {
     let mut entropy = seeded(61);
     let mut all = Vec::new();
     for _ in 0..120 {
@@ -42,22 +42,22 @@ fn landscapes() -> Vec<Staircase> {
         }
         if sum > 0 {
             *through.last_mut().unwrap() = sum;
-            all.push(Staircase::new(before, through, k).unwrap());
+            all.push(CumulativeCounts::new(before, through, k).unwrap());
         }
     }
-    all.push(Staircase::of_counts(&[0, 5, 0, 2], 3).unwrap());
-    all.push(Staircase::of_counts(&[1; 4], 5).unwrap());
+    all.push(CumulativeCounts::of_counts(&[0, 5, 0, 2], 3).unwrap());
+    all.push(CumulativeCounts::of_counts(&[1; 4], 5).unwrap());
     all
 }
 
 #[test]
 fn gates_let_through_exactly_what_is_near_enough() {
-    for staircase in landscapes() {
-        let samples = samples(staircase.cells(), staircase.k as usize);
-        let distances: Vec<u64> = samples.iter().map(|cells| staircase.distance(cells)).collect();
-        assert_eq!(staircase.least_distance(), distances.iter().copied().min().unwrap());
-        for radius in staircase.least_distance()..=staircase.largest_distance() {
-            let gates = staircase.gates(radius).unwrap();
+    for cumulative in landscapes() {
+        let samples = samples(cumulative.cells(), cumulative.k as usize);
+        let distances: Vec<u64> = samples.iter().map(|cells| cumulative.distance(cells)).collect();
+        assert_eq!(cumulative.least_distance(), distances.iter().copied().min().unwrap());
+        for radius in cumulative.least_distance()..=cumulative.largest_distance() {
+            let gates = cumulative.gates(radius).unwrap();
             assert!(gates.windows(2).all(|pair| pair[0].boundary < pair[1].boundary));
             assert!(gates.windows(2).all(|pair| pair[0].low <= pair[1].low && pair[0].high <= pair[1].high));
             assert!(gates.iter().all(|gate| gate.low <= gate.high));
@@ -67,7 +67,7 @@ fn gates_let_through_exactly_what_is_near_enough() {
                     gate.low <= count && count <= gate.high
                 });
                 assert_eq!(passes, distance <= radius);
-                assert_eq!(distance, plain_distance(&staircase, cells));
+                assert_eq!(distance, plain_distance(&cumulative, cells));
             }
         }
     }
@@ -77,12 +77,12 @@ fn gates_let_through_exactly_what_is_near_enough() {
 fn both_ways_to_find_the_gates_find_equivalent_ones() {
     // 4000 cells against 3 points: by searching. Every gate of the plain way is implied.
     let counts: Vec<u64> = (0..4000).map(|cell| u64::from(cell % 7 == 0)).collect();
-    let staircase = Staircase::of_counts(&counts, 3).unwrap();
-    for radius in [staircase.least_distance(), 50, 400, staircase.largest_distance()] {
-        let gates = staircase.gates(radius).unwrap();
+    let cumulative = CumulativeCounts::of_counts(&counts, 3).unwrap();
+    for radius in [cumulative.least_distance(), 50, 400, cumulative.largest_distance()] {
+        let gates = cumulative.gates(radius).unwrap();
         assert!(gates.len() <= 8);
-        for boundary in 0..=staircase.cells() {
-            let wanted = staircase.gate(boundary, radius);
+        for boundary in 0..=cumulative.cells() {
+            let wanted = cumulative.gate(boundary, radius);
             let implied_low = gates.iter().filter(|gate| gate.boundary <= boundary).map(|gate| gate.low).max();
             let implied_high = gates.iter().filter(|gate| gate.boundary >= boundary).map(|gate| gate.high).min();
             assert_eq!((implied_low, implied_high), (Some(wanted.low), Some(wanted.high)), "{boundary} at {radius}");
@@ -92,9 +92,9 @@ fn both_ways_to_find_the_gates_find_equivalent_ones() {
 
 #[test]
 fn what_has_no_distance_is_refused() {
-    assert_eq!(Staircase::of_counts(&[], 1).err(), Some(SelectError::NoCandidates));
-    assert_eq!(Staircase::of_counts(&[0, 0], 1).err(), Some(SelectError::NoCandidates));
-    assert_eq!(Staircase::of_counts(&[1, 0], 0).err(), Some(SelectError::InvalidCount));
-    assert_eq!(Staircase::of_counts(&[u64::MAX, 1], 1).err(), Some(SelectError::Memory));
-    assert_eq!(Staircase::of_counts(&[1 << 40], 1 << 40).err(), Some(SelectError::Memory));
+    assert_eq!(CumulativeCounts::of_counts(&[], 1).err(), Some(SelectError::NoCandidates));
+    assert_eq!(CumulativeCounts::of_counts(&[0, 0], 1).err(), Some(SelectError::NoCandidates));
+    assert_eq!(CumulativeCounts::of_counts(&[1, 0], 0).err(), Some(SelectError::InvalidCount));
+    assert_eq!(CumulativeCounts::of_counts(&[u64::MAX, 1], 1).err(), Some(SelectError::Memory));
+    assert_eq!(CumulativeCounts::of_counts(&[1 << 40], 1 << 40).err(), Some(SelectError::Memory));
 }

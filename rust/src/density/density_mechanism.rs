@@ -8,14 +8,15 @@
 
 use dashu_int::UBig;
 
-use crate::density::base_measure::{BaseMeasure, Places};
-use crate::density::cumulative_counts::Staircase;
+use crate::density::base_measure::{BaseMeasure, Sample};
+use crate::density::cumulative_counts::CumulativeCounts;
 use crate::density::distance_bands::Band;
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::numbers::coin::{Exponential, LazyUniform, flip};
+use crate::numbers::decision::is_below_exponential;
 use crate::numbers::exact_choice::{Probabilities, pick};
-use crate::numbers::exp_enclosure::{Ratio, exp_negative};
+use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::extended_float::Wide;
 use crate::numbers::scale::Scale;
 
@@ -42,7 +43,7 @@ struct Shell {
 
 /// Shells and bands for one data set: all that draws need.
 pub struct Plan {
-    staircase: Staircase,
+    cumulative: CumulativeCounts,
     base: BaseMeasure,
     scale: Scale,
     least: u64,
@@ -54,18 +55,18 @@ pub struct Plan {
 impl Plan {
     /// # Errors
     /// `Memory`.
-    pub fn new(staircase: Staircase, base: BaseMeasure, scale: Scale) -> Result<Self, SelectError> {
-        let least = staircase.least_distance();
+    pub fn new(cumulative: CumulativeCounts, base: BaseMeasure, scale: Scale) -> Result<Self, SelectError> {
+        let least = cumulative.least_distance();
         let mut plan =
-            Self { staircase, base, scale, least, shells: Vec::new(), total: (UBig::ZERO, 0), acceptance: 0.0 };
+            Self { cumulative, base, scale, least, shells: Vec::new(), total: (UBig::ZERO, 0), acceptance: 0.0 };
         plan.cut()?;
         plan.weigh();
         Ok(plan)
     }
 
     #[must_use]
-    pub fn staircase(&self) -> &Staircase {
-        &self.staircase
+    pub fn cumulative(&self) -> &CumulativeCounts {
+        &self.cumulative
     }
 
     /// At least so many of the rounds are accepted, up to roundings.
@@ -79,21 +80,21 @@ impl Plan {
         self.shells.len()
     }
 
-    /// Draw one sample into `places`.
+    /// Draw one sample into `sample`.
     ///
     /// # Errors
     /// `Memory`.
-    pub fn draw<E: Entropy>(&self, places: &mut Places, entropy: &mut E) -> Result<(), SelectError> {
+    pub fn draw<E: Entropy>(&self, sample: &mut Sample, entropy: &mut E) -> Result<(), SelectError> {
         let margin = (8.0 * self.shells.len() as f64 + 64.0) / (1_u64 << 50) as f64;
         loop {
             let shares = self.shells.iter().map(|shell| shell.share);
             // Nothing is left over but what rounding makes of it.
             let Some(chosen) = pick(shares, margin, || self.probabilities(), entropy) else { continue };
             let band = &self.shells[chosen].band;
-            if !band.draw(&self.base, self.staircase.sample_size(), places, entropy)? {
+            if !band.draw(&self.base, self.cumulative.sample_size(), sample, entropy)? {
                 continue;
             }
-            let distance = self.staircase.distance(&places.cells);
+            let distance = self.cumulative.distance(&sample.cells);
             let own = &self.shells[self.shells.partition_point(|shell| shell.radius < distance)];
             if flip(&self.exponential(distance - own.start), entropy) && self.levels(own, entropy) {
                 return Ok(());
@@ -116,23 +117,9 @@ impl Plan {
         if value < shell.surely {
             return true;
         }
-        let x = self.exact_exponent(shell.start - self.least);
-        let (ceiling, exponent) = &shell.ceiling;
-        loop {
-            let (cell, bits) = uniform.cell();
-            // So many bits after the point that the ceiling, too, has some to show.
-            let precision = bits + 64 + exponent.unsigned_abs() as usize;
-            let truth = exp_negative(&x, precision);
-            // V 2^bits * ceiling * 2^exponent against exp(-x).
-            let left = (precision as i64 - bits as i64 + exponent) as usize;
-            if ((&cell + UBig::ONE) * ceiling) << left <= truth.low {
-                return true;
-            }
-            if (cell * ceiling) << left >= truth.high {
-                return false;
-            }
-            uniform.refine(entropy);
-        }
+        let Ratio { numerator, denominator } = Ratio::scaled(shell.ceiling.0.clone(), shell.ceiling.1);
+        let reciprocal = Ratio { numerator: denominator, denominator: numerator };
+        is_below_exponential(&mut uniform, &reciprocal, &self.exact_exponent(shell.start - self.least), entropy)
     }
 
     /// The probabilities with which rounds begin.
@@ -146,7 +133,7 @@ impl Plan {
 
     /// Cut the distances into shells until at least half of what is proposed is accepted.
     fn cut(&mut self) -> Result<(), SelectError> {
-        let largest = self.staircase.largest_distance();
+        let largest = self.cumulative.largest_distance();
         self.add(0, self.least, largest)?;
         // One scale of the exponential, in distances.
         let step = (std::f64::consts::LN_2 / self.scale.exponent_of_gap(1.0)).max(1.0) as u64;
@@ -171,7 +158,7 @@ impl Plan {
     }
 
     fn add(&mut self, index: usize, start: u64, radius: u64) -> Result<(), SelectError> {
-        let band = Band::new(&self.staircase, &self.base, radius)?;
+        let band = Band::new(&self.cumulative, &self.base, radius)?;
         let shell = Shell {
             start,
             radius,

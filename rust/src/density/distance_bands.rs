@@ -6,8 +6,8 @@
 //! given up with what they leave over; so every sample of the band comes with its weight over the first bound,
 //! whatever the rounding. Proof: `proofs/density.md`, "Bands".
 
-use crate::density::base_measure::{BaseMeasure, Group, Places, Weights};
-use crate::density::cumulative_counts::{Gate, Staircase};
+use crate::density::base_measure::{BaseMeasure, Group, GroupWeights, Sample};
+use crate::density::cumulative_counts::{CumulativeCounts, Gate};
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
@@ -30,13 +30,13 @@ fn slack(k: u64) -> f64 {
 }
 
 impl Band {
-    /// All samples not farther away than `radius`, which is not below [`Staircase::least_distance`].
+    /// All samples not farther away than `radius`, which is not below [`CumulativeCounts::least_distance`].
     ///
     /// # Errors
     /// `Memory`.
-    pub fn new(staircase: &Staircase, base: &BaseMeasure, radius: u64) -> Result<Self, SelectError> {
-        let gates = staircase.gates(radius)?;
-        let k = staircase.sample_size();
+    pub fn new(cumulative: &CumulativeCounts, base: &BaseMeasure, radius: u64) -> Result<Self, SelectError> {
+        let gates = cumulative.gates(radius)?;
+        let k = cumulative.sample_size();
         let mut starts: Vec<usize> = reserved(gates.len())?;
         let mut size = 0;
         for gate in &gates {
@@ -76,16 +76,16 @@ impl Band {
         &self,
         base: &BaseMeasure,
         k: u64,
-        places: &mut Places,
+        sample: &mut Sample,
         entropy: &mut E,
     ) -> Result<bool, SelectError> {
-        places.clear();
+        sample.clear();
         let mut count = 0;
         for index in 0..self.gates.len() - 1 {
             let Some(step) = self.step(base, index, count, k, entropy) else {
                 return Ok(false);
             };
-            base.place(self.gates[index].boundary..self.gates[index + 1].boundary, step, places, entropy)?;
+            base.place(self.gates[index].boundary..self.gates[index + 1].boundary, step, sample, entropy)?;
             count += step;
         }
         Ok(true)
@@ -100,7 +100,7 @@ impl Band {
         let next = self.gates[index + 1];
         let cells = self.gates[index].boundary..next.boundary;
         let least = next.low.saturating_sub(count);
-        let mut weights = Weights::new(base.group(cells.clone()));
+        let mut weights = GroupWeights::new(base.group(cells.clone()));
         while weights.count < least {
             weights.advance();
         }
@@ -171,7 +171,7 @@ impl Work {
     /// h(C) = sum over c of w(c) h'(C + c), cut where what follows is certainly lost in the rounding up.
     fn at_once(&mut self, group: Group, here: &Gate, next: &Gate, on: &[Wide], out: &mut [Wide], slack: f64) {
         let up = Wide::from_f64(1.0 + slack);
-        let mut weights = Weights::new(group);
+        let mut weights = GroupWeights::new(group);
         self.row.clear();
         while weights.count <= next.high - here.low {
             self.row.push(weights.weight);

@@ -4,25 +4,25 @@ use super::*;
 use crate::entropy::testing::seeded;
 use crate::testing::assert_law;
 
-fn subjects() -> Vec<(Staircase, BaseMeasure)> {
+fn subjects() -> Vec<(CumulativeCounts, BaseMeasure)> {
     let mut all = Vec::new();
     for (counts, k) in [(vec![0, 5, 0, 2], 5), (vec![3, 1], 4), (vec![1; 9], 6), (vec![7], 3), (vec![0, 0, 1, 9, 0], 7)]
     {
         let lengths: Vec<f64> = (1..=counts.len()).map(|cell| 0.3 * cell as f64).collect();
-        all.push((Staircase::of_counts(&counts, k).unwrap(), BaseMeasure::Histograms));
-        all.push((Staircase::of_counts(&counts, k).unwrap(), BaseMeasure::cells(lengths, k).unwrap()));
+        all.push((CumulativeCounts::of_counts(&counts, k).unwrap(), BaseMeasure::Histograms));
+        all.push((CumulativeCounts::of_counts(&counts, k).unwrap(), BaseMeasure::cells(lengths, k).unwrap()));
     }
     let line = BaseMeasure::line(vec![0.0, 1e-9, 0.5, 0.7, 1.0], 4).unwrap();
-    all.push((Staircase::new(vec![0, 1, 3, 4, 6], vec![1, 3, 4, 6, 6], 4).unwrap(), line));
+    all.push((CumulativeCounts::new(vec![0, 1, 3, 4, 6], vec![1, 3, 4, 6, 6], 4).unwrap(), line));
     all
 }
 
 #[test]
 fn the_steps_from_every_state_never_sum_to_more_than_it_and_hardly_to_less() {
-    for (staircase, base) in subjects() {
-        let least = staircase.least_distance();
-        for radius in [least, least + 3, 2 * least + 9, staircase.largest_distance()] {
-            let band = Band::new(&staircase, &base, radius).unwrap();
+    for (cumulative, base) in subjects() {
+        let least = cumulative.least_distance();
+        for radius in [least, least + 3, 2 * least + 9, cumulative.largest_distance()] {
+            let band = Band::new(&cumulative, &base, radius).unwrap();
             for index in 0..band.gates.len() - 1 {
                 for count in band.gates[index].low..=band.gates[index].high {
                     let exact = band.probabilities(&base, index, count);
@@ -71,13 +71,13 @@ fn what_is_cut_off_a_sum_is_paid_for() {
 #[test]
 fn every_sample_of_a_band_comes_as_its_weight_says() {
     // Four cells, three points, data in the middle: samples as base-4 numbers.
-    let staircase = Staircase::of_counts(&[0, 3, 3, 0], 3).unwrap();
+    let cumulative = CumulativeCounts::of_counts(&[0, 3, 3, 0], 3).unwrap();
     for base in [BaseMeasure::Histograms, BaseMeasure::cells(vec![1.0, 2.0, 0.5, 0.25], 3).unwrap()] {
         let mut law = vec![0.0; 64];
         let radius = 6;
         for sample in 0..64_usize {
             let cells = [sample / 16, sample / 4 % 4, sample % 4];
-            if cells.is_sorted() && staircase.distance(&cells) <= radius {
+            if cells.is_sorted() && cumulative.distance(&cells) <= radius {
                 law[sample] = (0..4)
                     .map(|cell| {
                         let count = cells.iter().filter(|&&other| other == cell).count() as i32;
@@ -100,11 +100,11 @@ fn every_sample_of_a_band_comes_as_its_weight_says() {
         let wrong: Vec<f64> =
             law.iter().enumerate().map(|(index, _)| f64::from(u8::from(law[index] > 0.0)) / reached as f64).collect();
         let wrong = if matches!(base, BaseMeasure::Histograms) { vec![1.0 / 64.0; 64] } else { wrong };
-        let band = Band::new(&staircase, &base, radius).unwrap();
-        let (mut entropy, mut places) = (seeded(91), Places::default());
+        let band = Band::new(&cumulative, &base, radius).unwrap();
+        let (mut entropy, mut sample) = (seeded(91), Sample::default());
         assert_law("band", 20_000, &law, &wrong, || {
-            while !band.draw(&base, 3, &mut places, &mut entropy).unwrap() {}
-            places.cells.iter().fold(0, |number, cell| 4 * number + cell)
+            while !band.draw(&base, 3, &mut sample, &mut entropy).unwrap() {}
+            sample.cells.iter().fold(0, |number, cell| 4 * number + cell)
         });
     }
 }

@@ -2,8 +2,8 @@
 //! curvature: pieces of lines and of concave parabolas, bounded or not, continuous or not.
 //!
 //! A piece is chosen by a bound of its mass, a point of it proposed by a uniform or an exponential number, and kept with
-//! the probability that makes up for the bound. Everything that decides is exact, whatever the scales.
-//! Proof: `proofs/falling_scores.md`.
+//! the probability that makes up for the bound. Bounds are made of doubles with a known error, once for all draws of a
+//! plan; everything that decides is exact, whatever the scales. Proof: `proofs/falling_scores.md`.
 
 use dashu_int::UBig;
 use dashu_int::ops::BitTest;
@@ -11,180 +11,272 @@ use dashu_int::ops::BitTest;
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
+use crate::interrupt;
 use crate::intervals::pieces::{Chooser, Segments};
+use crate::numbers::decision::{Lazy, decide};
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::extended_float::Wide;
 use crate::numbers::lazy_variate::Variate;
-use crate::numbers::rational::Rational;
-use crate::numbers::rounding::nearest_quotient;
+use crate::numbers::rational::{Rational, exactly, nearest_f64, scaled};
 use crate::numbers::scale::Scale;
 
 /// A piece: at the distance t from its top the score is `score - slope t - curvature t^2`.
 #[derive(Clone, Debug)]
-pub struct Fall {
+pub struct FallingPiece {
     pub top: Rational,
     /// Whether the piece lies above its top.
     pub is_upward: bool,
     /// None if it has no end.
-    pub length: Option<Ratio>,
+    pub length: Option<Rational>,
     pub score: Rational,
-    pub slope: Ratio,
-    pub curvature: Ratio,
+    /// Not negative.
+    pub slope: Rational,
+    /// Not negative.
+    pub curvature: Rational,
 }
 
-/// A score over the line (or what of it belongs to the piece's), piece by piece.
-pub trait Landscape {
+/// A piece without curvature, in doubles: length and slope within a relative 2^-50, zero if and only if they are.
+#[derive(Clone, Copy, Debug)]
+pub struct PieceInDoubles {
+    /// None if it has no end.
+    pub length: Option<Wide>,
+    pub slope: Wide,
+    /// At the top, off by at most `error`; neither need be finite.
+    pub score: f64,
+    pub error: f64,
+}
+
+impl PieceInDoubles {
+    fn is_empty(&self) -> bool {
+        self.length.is_some_and(Wide::is_zero)
+    }
+}
+
+/// A score over the line (or what of it belongs to the pieces), piece by piece.
+pub trait PiecewiseScore: Send + Sync {
     fn count(&self) -> usize;
 
     /// Piece `index`; one of length 0 is never drawn. One without an end must fall.
-    fn fall(&self, index: usize) -> Fall;
+    fn piece(&self, index: usize) -> FallingPiece;
+
+    /// The same in doubles, of all pieces or of none.
+    fn in_doubles(&self, _index: usize) -> Option<PieceInDoubles> {
+        None
+    }
 
     /// Whether there may be curvature.
-    fn is_curved(&self) -> bool;
-}
-
-/// Draw a point, rounded once to the nearest finite double.
-///
-/// # Errors
-/// `NoCandidates` if no piece has a length, `Memory`.
-pub fn draw<L: Landscape, E: Entropy>(landscape: &L, scale: &Scale, entropy: &mut E) -> Result<f64, SelectError> {
-    let parts = Parts::new(landscape, scale)?;
-    let chooser = Chooser::new(&parts)?;
-    Ok(parts.draw(&chooser, entropy))
-}
-
-/// Of so few parts the exact numbers are kept; of more they are computed again where they are needed.
-const FEW: usize = 1024;
-
-/// The pieces, those with curvature in two: as far as the parabola costs a factor e at most, and the rest, which is steep.
-/// Either way a proposal is kept with probability 1/4 at least.
-struct Parts<'a, L> {
-    landscape: &'a L,
-    scale: &'a Scale,
-    /// The best score of a part with a length.
-    best: Rational,
-    /// Of each part, the length that its mass is bounded by, and the exponent at its top.
-    known: Vec<(Wide, f64)>,
-    /// All of them, or none.
-    kept: Vec<Fall>,
-}
-
-impl<'a, L: Landscape> Parts<'a, L> {
-    fn new(landscape: &'a L, scale: &'a Scale) -> Result<Self, SelectError> {
-        let best = (0..landscape.count())
-            .map(|index| landscape.fall(index))
-            .filter(|fall| !fall.is_empty())
-            .map(|fall| fall.score)
-            .reduce(|best, score| if score.is_above(&best) { score } else { best })
-            .ok_or(SelectError::NoCandidates)?;
-        let mut parts = Self { landscape, scale, best, known: Vec::new(), kept: Vec::new() };
-        let count = parts.pieces_of_each() * landscape.count();
-        let mut known = reserved(count)?;
-        let mut kept = reserved(count.min(FEW))?;
-        for index in 0..count {
-            let part = parts.part(index);
-            let length = part.bounding_length(scale);
-            let exponent = scale.exact_exponent_of_gap(&parts.best.height_above(&part.score));
-            known.push((Wide::from_ratio(&length), moderate(&exponent)));
-            if count <= FEW {
-                kept.push(part);
-            }
-        }
-        (parts.known, parts.kept) = (known, kept);
-        Ok(parts)
-    }
-
-    fn pieces_of_each(&self) -> usize {
-        if self.landscape.is_curved() { 2 } else { 1 }
-    }
-
-    fn part(&self, index: usize) -> Fall {
-        if let Some(part) = self.kept.get(index) {
-            return part.clone();
-        }
-        let each = self.pieces_of_each();
-        let fall = self.landscape.fall(index / each);
-        if each == 1 {
-            return fall;
-        }
-        let [near, far] = fall.split(self.scale);
-        if index.is_multiple_of(2) { near } else { far }
+    fn is_curved(&self) -> bool {
+        false
     }
 }
 
-impl<L: Landscape> Parts<'_, L> {
-    fn draw<E: Entropy>(&self, chooser: &Chooser, entropy: &mut E) -> f64 {
+/// All that draws with one score need.
+pub struct Plan {
+    parts: Parts,
+    chooser: Chooser,
+}
+
+impl Plan {
+    /// # Errors
+    /// `NoCandidates` if no piece has a length, `Memory`, `Interrupted`.
+    pub fn new(score: impl PiecewiseScore + 'static, scale: Scale) -> Result<Self, SelectError> {
+        let parts = Parts::new(Box::new(score), scale)?;
+        let chooser = Chooser::new(&parts)?;
+        Ok(Self { parts, chooser })
+    }
+
+    /// Draw a point, rounded once to the nearest finite double.
+    pub fn draw<E: Entropy>(&self, entropy: &mut E) -> f64 {
         loop {
-            let part = self.part(chooser.draw(self, entropy));
-            if let Some(mut point) = part.propose(self.scale, entropy) {
+            let part = self.parts.part(self.chooser.draw(&self.parts, entropy));
+            if let Some(mut point) = part.propose(&self.parts.rate, entropy) {
                 return point.rounded(entropy);
             }
         }
     }
 }
 
-impl<L: Landscape> Segments for Parts<'_, L> {
-    fn count(&self) -> usize {
-        self.known.len()
-    }
-
-    fn length(&self, index: usize) -> Wide {
-        self.known[index].0
-    }
-
-    fn exact_length(&self, index: usize) -> Ratio {
-        self.part(index).bounding_length(self.scale)
-    }
-
-    fn exponent(&self, index: usize) -> f64 {
-        self.known[index].1
-    }
-
-    fn exact_exponent(&self, index: usize) -> Ratio {
-        self.scale.exact_exponent_of_gap(&self.best.height_above(&self.part(index).score))
-    }
+/// The pieces, those with curvature in two: as far as the parabola costs a factor e at most, and the rest, which is steep.
+/// Either way a proposal is kept with probability 1/4 at least.
+struct Parts {
+    score: Box<dyn PiecewiseScore>,
+    scale: Scale,
+    /// 1/b.
+    rate: Rational,
+    rate_in_doubles: Wide,
+    /// The best score of a part with a length, the double nearest to it, and whether that is the score itself.
+    best: Rational,
+    near_best: f64,
+    is_best_double: bool,
+    /// Of each part, the length that its mass is bounded by, and the exponent at its top, if the score has no doubles.
+    known: Vec<(Wide, f64)>,
 }
 
-/// An exponent as a double with the contract of [`Segments::exponent`].
-fn moderate(exponent: &Ratio) -> f64 {
-    if exponent.numerator == UBig::ZERO {
-        return 0.0;
+impl Parts {
+    fn new(score: Box<dyn PiecewiseScore>, scale: Scale) -> Result<Self, SelectError> {
+        let best = best(&*score)?;
+        let near_best = nearest_f64(&best);
+        let rate = scale.exact_exponent_of_gap(&Ratio::from_f64(1.0));
+        let rate_in_doubles = Wide::from_ratio(&rate);
+        let is_best_double = near_best.is_finite() && exactly(near_best) == best;
+        let rate = rate.into();
+        let mut parts =
+            Self { score, scale, rate, rate_in_doubles, best, near_best, is_best_double, known: Vec::new() };
+        if parts.score.in_doubles(0).is_none() {
+            let mut known = reserved(parts.count())?;
+            for index in 0..parts.count() {
+                interrupt::check()?;
+                let part = parts.part(index);
+                known.push((
+                    Wide::from_ratio(&part.bounding_length(&parts.rate).into()),
+                    parts.moderate_exponent(&part),
+                ));
+            }
+            parts.known = known;
+        }
+        Ok(parts)
     }
-    Wide::from_ratio(exponent).times_power_of_two(0).clamp(2_f64.powi(-70), 2_f64.powi(70))
-}
 
-impl Fall {
-    fn is_empty(&self) -> bool {
-        self.length.as_ref().is_some_and(|length| length.numerator == UBig::ZERO)
+    fn part(&self, index: usize) -> FallingPiece {
+        if !self.score.is_curved() {
+            return self.score.piece(index);
+        }
+        let [near, far] = self.score.piece(index / 2).split(&self.rate);
+        if index.is_multiple_of(2) { near } else { far }
     }
 
-    /// The length if the line falls by a factor e at most over it, else the distance over which it falls by that.
-    fn bounding_length(&self, scale: &Scale) -> Ratio {
-        let rate = scale.exact_exponent_of_gap(&self.slope);
-        match &self.length {
-            Some(length) if is_gentle(&rate, length) => length.clone(),
-            _ => Ratio { numerator: rate.denominator, denominator: rate.numerator },
+    /// A part's exponent as a double with the contract of [`Segments::exponent`].
+    fn moderate_exponent(&self, part: &FallingPiece) -> f64 {
+        let exponent = (&self.best - &part.score) * &self.rate;
+        if exponent.is_zero() {
+            return 0.0;
+        }
+        Wide::from_ratio(&exponent.into()).times_power_of_two(0).clamp(2_f64.powi(-70), 2_f64.powi(70))
+    }
+
+    /// The length that bounds the mass.
+    fn rough_length(&self, piece: &PieceInDoubles) -> Wide {
+        let rate = piece.slope.times(self.rate_in_doubles);
+        match piece.length {
+            Some(length) if !Wide::from_f64(1.0).is_below(rate.times(length)) => length,
+            _ => Wide::from_f64(1.0).over(rate),
         }
     }
 
+    /// The exponent within 2^-24 + 2^-42 of itself.
+    fn rough_exponent(&self, index: usize, piece: &PieceInDoubles) -> f64 {
+        if piece.error == 0.0 && self.is_best_double {
+            return self.scale.exponent(self.near_best, piece.score);
+        }
+        let gap = (self.near_best - piece.score).max(0.0);
+        // Two roundings to the nearest; half a place more than they are worth, for those of this sum.
+        let error = piece.error + (self.near_best.abs() + gap) * f64::EPSILON + 5e-324;
+        if gap < f64::INFINITY && error < f64::INFINITY {
+            let x = self.scale.exponent_of_gap(gap);
+            if self.scale.exponent_of_gap(error) < 2_f64.powi(-25) + x * 2_f64.powi(-43) {
+                return x;
+            }
+        }
+        self.moderate_exponent(&self.part(index))
+    }
+}
+
+/// The best score of a piece with a length: the exact ones are compared where doubles cannot tell.
+fn best(score: &dyn PiecewiseScore) -> Result<Rational, SelectError> {
+    let mut surely = f64::NEG_INFINITY;
+    for piece in (0..score.count()).filter_map(|index| score.in_doubles(index)) {
+        if !piece.is_empty() {
+            surely = surely.max(piece.score - piece.error); // NaN changes nothing
+        }
+    }
+    let mut best: Option<Rational> = None;
+    let mut last = f64::NAN;
+    for index in 0..score.count() {
+        if let Some(piece) = score.in_doubles(index) {
+            // Of equal scores without an error one is enough.
+            if piece.is_empty() || piece.score + piece.error < surely || (piece.error == 0.0 && piece.score == last) {
+                continue;
+            }
+        }
+        interrupt::check()?;
+        let piece = score.piece(index);
+        if !piece.is_empty() && best.as_ref().is_none_or(|best| piece.score > *best) {
+            last = score.in_doubles(index).filter(|piece| piece.error == 0.0).map_or(f64::NAN, |piece| piece.score);
+            best = Some(piece.score);
+        }
+    }
+    best.ok_or(SelectError::NoCandidates)
+}
+
+impl Segments for Parts {
+    fn count(&self) -> usize {
+        self.score.count() * if self.score.is_curved() { 2 } else { 1 }
+    }
+
+    fn length(&self, index: usize) -> Wide {
+        self.in_doubles(index).0
+    }
+
+    fn exponent(&self, index: usize) -> f64 {
+        self.in_doubles(index).1
+    }
+
+    fn in_doubles(&self, index: usize) -> (Wide, f64) {
+        if let Some(&known) = self.known.get(index) {
+            return known;
+        }
+        match self.score.in_doubles(index) {
+            Some(piece) => (self.rough_length(&piece), self.rough_exponent(index, &piece)),
+            None => (Wide::ZERO, 0.0), // all are known then
+        }
+    }
+
+    /// The exponent's share, and 2^-48 of the length: two roundings more than the slope's.
+    fn margin(&self, x: f64) -> f64 {
+        (1.0 + x) * (1.0 / (1_u64 << 41) as f64) + 1.0 / (1_u64 << 23) as f64
+    }
+
+    fn exact_length(&self, index: usize) -> Ratio {
+        self.part(index).bounding_length(&self.rate).into()
+    }
+
+    fn exact_exponent(&self, index: usize) -> Ratio {
+        ((&self.best - self.part(index).score) * &self.rate).into()
+    }
+}
+
+impl FallingPiece {
+    fn is_empty(&self) -> bool {
+        self.length.as_ref().is_some_and(Rational::is_zero)
+    }
+
+    /// The length if the line falls by a factor e at most over it, else the distance over which it falls by that.
+    fn bounding_length(&self, rate: &Rational) -> Rational {
+        match &self.length {
+            Some(length) if self.is_gentle(length, rate) => length.clone(),
+            _ => Rational::ONE / (&self.slope * rate),
+        }
+    }
+
+    fn is_gentle(&self, length: &Rational, rate: &Rational) -> bool {
+        &self.slope * rate * length <= Rational::ONE
+    }
+
     /// A part over which curvature / b t^2 is at most 1, and the rest as a piece of its own, steep at its top.
-    fn split(self, scale: &Scale) -> [Self; 2] {
-        let reach = reach(&scale.exact_exponent_of_gap(&self.curvature));
+    fn split(self, rate: &Rational) -> [Self; 2] {
+        let reach = reach(&(&self.curvature * rate));
         let rest = match (&reach, &self.length) {
-            (None, _) => Some(nothing()),
-            (Some(reach), Some(length)) if is_at_most(length, reach) => Some(nothing()),
-            (Some(reach), Some(length)) => Some(length.minus(reach)),
+            (Some(reach), Some(length)) if length > reach => Some(length - reach),
             (Some(_), None) => None,
+            _ => Some(Rational::ZERO),
         };
-        let reach = reach.unwrap_or_else(nothing);
-        let drop_of_slope = self.slope.times(&reach);
-        let drop_of_curve = self.curvature.times(&reach).times(&reach);
-        let twice = Ratio { numerator: UBig::from(2_u8), denominator: UBig::ONE };
+        let reach = reach.unwrap_or(Rational::ZERO);
+        let fall_of_curve = &self.curvature * &reach;
         let far = Self {
-            top: self.top.moved(&reach, self.is_upward),
+            top: moved(&self.top, &reach, self.is_upward),
             is_upward: self.is_upward,
-            score: self.score.moved(&drop_of_slope.plus(&drop_of_curve), false),
-            slope: self.slope.plus(&self.curvature.times(&reach).times(&twice)),
+            score: &self.score - (&self.slope + &fall_of_curve) * &reach,
+            slope: &self.slope + &fall_of_curve + &fall_of_curve,
             curvature: self.curvature.clone(),
             length: rest,
         };
@@ -193,78 +285,73 @@ impl Fall {
     }
 
     /// A point of the piece, or none: the choice of a piece has to start again.
-    fn propose<E: Entropy>(self, scale: &Scale, entropy: &mut E) -> Option<FallenPoint> {
-        let rate = scale.exact_exponent_of_gap(&self.slope);
-        let (mut distance, unit, linear) = match self.length {
-            Some(length) if is_gentle(&rate, &length) => {
-                let linear = rate.times(&length);
-                (Variate::uniform(entropy), length, linear)
+    fn propose<E: Entropy>(self, rate: &Rational, entropy: &mut E) -> Option<LazyPoint> {
+        let (mut distance, unit, linear) = match &self.length {
+            Some(length) if self.is_gentle(length, rate) => {
+                let linear = &self.slope * rate * length;
+                (Variate::uniform(entropy), length.clone(), linear)
             }
             length => {
+                let steepness = &self.slope * rate;
                 let mut distance = Variate::exponential(entropy);
                 if let Some(length) = length
-                    && !distance.is_below(&rate.times(&length), entropy)
+                    && !distance.is_below(&(&steepness * length), entropy)
                 {
                     return None;
                 }
-                (distance, Ratio { numerator: rate.denominator, denominator: rate.numerator }, nothing())
+                (distance, Rational::ONE / steepness, Rational::ZERO)
             }
         };
-        let quadratic = scale.exact_exponent_of_gap(&self.curvature).times(&unit).times(&unit);
-        let is_certain = linear.numerator == UBig::ZERO && quadratic.numerator == UBig::ZERO;
-        let cost = |t: &Ratio| linear.plus(&quadratic.times(t)).times(t);
+        let quadratic = &self.curvature * rate * unit.sqr();
+        let is_certain = linear.is_zero() && quadratic.is_zero();
+        let cost = |t: &Rational| (&linear + &quadratic * t) * t;
         let is_kept = is_certain || distance.survives(cost, entropy);
-        is_kept.then_some(FallenPoint { top: self.top, is_upward: self.is_upward, unit, distance })
+        is_kept.then_some(LazyPoint { top: self.top, is_upward: self.is_upward, unit, distance })
     }
 }
 
 /// A point at so many units from a top.
-struct FallenPoint {
+struct LazyPoint {
     top: Rational,
     is_upward: bool,
-    unit: Ratio,
+    unit: Rational,
     distance: Variate,
 }
 
-impl FallenPoint {
+impl LazyPoint {
     /// The finite double nearest to the point.
     fn rounded<E: Entropy>(&mut self, entropy: &mut E) -> f64 {
-        loop {
-            let (low, bits) = self.distance.cell();
+        decide(self, entropy, |point| {
+            let (low, bits) = point.distance.cell();
             let at = |cell: UBig| {
-                let share = Ratio { numerator: cell, denominator: UBig::ONE << bits };
-                let point = self.top.moved(&self.unit.times(&share), self.is_upward);
-                nearest_quotient(&point.numerator, &point.denominator).clamp(-f64::MAX, f64::MAX)
+                let distance = &point.unit * scaled(cell.into(), -(bits as i64));
+                nearest_f64(&moved(&point.top, &distance, point.is_upward)).clamp(-f64::MAX, f64::MAX)
             };
             let rounded = at(&low + UBig::ONE);
-            if rounded == at(low) {
-                return rounded;
-            }
-            self.distance.refine(entropy);
-        }
+            (rounded == at(low)).then_some(rounded)
+        })
     }
 }
 
-fn nothing() -> Ratio {
-    Ratio { numerator: UBig::ZERO, denominator: UBig::ONE }
+impl Lazy for LazyPoint {
+    fn refine<E: Entropy>(&mut self, entropy: &mut E) {
+        self.distance.refine(entropy);
+    }
 }
 
-fn is_at_most(a: &Ratio, b: &Ratio) -> bool {
-    &a.numerator * &b.denominator <= &b.numerator * &a.denominator
-}
-
-fn is_gentle(rate: &Ratio, length: &Ratio) -> bool {
-    &rate.numerator * &length.numerator <= &rate.denominator * &length.denominator
+fn moved(point: &Rational, distance: &Rational, is_upward: bool) -> Rational {
+    if is_upward { point + distance } else { point - distance }
 }
 
 /// A power of two w with 1/8 < curvature w^2 <= 1, if there is curvature.
-fn reach(curvature: &Ratio) -> Option<Ratio> {
-    if curvature.numerator == UBig::ZERO {
+fn reach(curvature: &Rational) -> Option<Rational> {
+    if curvature.is_zero() {
         return None;
     }
+    let Ratio { numerator, denominator } = curvature.clone().into();
     // 2^(octaves - 1) < curvature < 2^(octaves + 1).
-    let octaves = curvature.numerator.bit_len() as i64 - curvature.denominator.bit_len() as i64;
-    Some(Ratio::scaled(UBig::ONE, -(octaves + 2).div_euclid(2)))
+    let octaves = numerator.bit_len() as i64 - denominator.bit_len() as i64;
+    Some(scaled(1.into(), -(octaves + 2).div_euclid(2)))
 }
 
 #[cfg(test)]

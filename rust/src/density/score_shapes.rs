@@ -1,20 +1,14 @@
-//! Scores that fall from tops: lines between points, lines of given slopes, concave scores of given slopes, and one peak.
+//! Scores in pieces that fall from tops: lines between points, lines through the origin, concave scores of given slopes,
+//! and one peak.
 
 use dashu_int::{IBig, UBig};
 
-use crate::density::piecewise_quadratic::{Fall, Landscape};
+use crate::density::piecewise_quadratic::{FallingPiece, PieceInDoubles, PiecewiseScore};
 use crate::error::SelectError;
-use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::rational::{Dyadic, Rational};
-
-fn none() -> Ratio {
-    Ratio { numerator: UBig::ZERO, denominator: UBig::ONE }
-}
-
-/// The quotient of two differences, the second one positive.
-fn quotient(rise: &Ratio, run: &Ratio) -> Ratio {
-    Ratio { numerator: &rise.numerator * &run.denominator, denominator: &rise.denominator * &run.numerator }
-}
+use crate::error::reserved;
+use crate::interrupt;
+use crate::numbers::extended_float::Wide;
+use crate::numbers::rational::{Rational, exactly};
 
 /// Finite numbers that do not decrease.
 fn check_order(points: &[f64]) -> Result<(), SelectError> {
@@ -40,8 +34,9 @@ impl Tail {
     }
 }
 
-fn tail(point: f64, score: Rational, slope: Ratio, is_upward: bool) -> Fall {
-    Fall { top: Dyadic::from_f64(point).exactly(), is_upward, length: None, score, slope, curvature: none() }
+fn tail(point: f64, score: Rational, slope: f64, is_upward: bool) -> FallingPiece {
+    let slope = exactly(slope.abs());
+    FallingPiece { top: exactly(point), is_upward, length: None, score, slope, curvature: Rational::ZERO }
 }
 
 /// Lines by their scores at both ends of every piece; neighbours need not meet.
@@ -80,81 +75,92 @@ impl Lines {
     }
 }
 
-impl Landscape for Lines {
+impl PiecewiseScore for Lines {
     fn count(&self) -> usize {
         self.starts.len() + self.tails.len()
     }
 
-    fn fall(&self, index: usize) -> Fall {
+    fn piece(&self, index: usize) -> FallingPiece {
         let Some(&start) = self.starts.get(index) else {
             let (line, is_upward) = self.tails[index - self.starts.len()];
             let point = self.breakpoints[if is_upward { self.breakpoints.len() - 1 } else { 0 }];
-            let score = Dyadic::from_f64(line.score).exactly();
-            return tail(point, score, Dyadic::from_f64(line.slope).magnitude(), is_upward);
+            return tail(point, exactly(line.score), line.slope, is_upward);
         };
-        let [low, high] = [self.breakpoints[index], self.breakpoints[index + 1]].map(Dyadic::from_f64);
-        let [start, end] = [start, self.ends[index]].map(Dyadic::from_f64);
-        let length = high.minus(&low).magnitude();
-        let drop = start.minus(&end);
-        let is_upward = !drop.is_negative();
-        let slope = if low.minus(&high).is_negative() { quotient(&drop.magnitude(), &length) } else { none() };
-        let (top, score) = if is_upward { (low, start) } else { (high, end) };
-        let (top, score) = (top.exactly(), score.exactly());
-        Fall { top, is_upward, length: Some(length), score, slope, curvature: none() }
+        let (low, high, end) = (self.breakpoints[index], self.breakpoints[index + 1], self.ends[index]);
+        let length = exactly(high) - exactly(low);
+        let is_upward = start >= end;
+        let ((top, score), least) = if is_upward { ((low, start), end) } else { ((high, end), start) };
+        let drop = exactly(score) - exactly(least);
+        let slope = if low < high { drop / &length } else { Rational::ZERO };
+        let (top, score) = (exactly(top), exactly(score));
+        FallingPiece { top, is_upward, length: Some(length), score, slope, curvature: Rational::ZERO }
     }
 
-    fn is_curved(&self) -> bool {
-        false
+    fn in_doubles(&self, index: usize) -> Option<PieceInDoubles> {
+        let Some(&start) = self.starts.get(index) else {
+            let (line, _) = self.tails[index - self.starts.len()];
+            return Some(PieceInDoubles {
+                length: None,
+                slope: Wide::from_f64(line.slope),
+                score: line.score,
+                error: 0.0,
+            });
+        };
+        let length = Wide::from_gap(self.breakpoints[index], self.breakpoints[index + 1]);
+        let (least, score) =
+            if start < self.ends[index] { (start, self.ends[index]) } else { (self.ends[index], start) };
+        let slope = if length.is_zero() { Wide::ZERO } else { Wide::from_gap(least, score).over(length) };
+        Some(PieceInDoubles { length: Some(length), slope, score, error: 0.0 })
     }
 }
 
-/// Lines by a slope and a point of each, between breakpoints: the score of piece i is
-/// `heights[i] + slopes[i] * (x - anchors[i])`.
-pub struct Inclines {
+/// Lines through the origin, between breakpoints: the score of piece i is `slopes[i] * x`.
+pub struct LinesThroughOrigin {
     breakpoints: Vec<f64>,
     slopes: Vec<f64>,
-    anchors: Vec<f64>,
-    heights: Vec<f64>,
 }
 
-impl Inclines {
+impl LinesThroughOrigin {
     /// # Errors
     /// As [`Lines::new`].
-    pub fn new(
-        breakpoints: Vec<f64>,
-        slopes: Vec<f64>,
-        anchors: Vec<f64>,
-        heights: Vec<f64>,
-    ) -> Result<Self, SelectError> {
+    pub fn new(breakpoints: Vec<f64>, slopes: Vec<f64>) -> Result<Self, SelectError> {
         check_order(&breakpoints)?;
-        for numbers in [&slopes, &anchors, &heights] {
-            check_finite(numbers)?;
-            if numbers.len() + 1 != breakpoints.len() {
-                return Err(SelectError::InvalidCount);
-            }
+        check_finite(&slopes)?;
+        if slopes.len() + 1 == breakpoints.len() {
+            Ok(Self { breakpoints, slopes })
+        } else {
+            Err(SelectError::InvalidCount)
         }
-        Ok(Self { breakpoints, slopes, anchors, heights })
+    }
+
+    /// The slope, the breakpoint at the better end, and whether the piece lies above it.
+    fn top(&self, index: usize) -> (f64, f64, bool) {
+        let slope = self.slopes[index];
+        let is_upward = slope <= 0.0;
+        (slope, self.breakpoints[if is_upward { index } else { index + 1 }], is_upward)
     }
 }
 
-impl Landscape for Inclines {
+impl PiecewiseScore for LinesThroughOrigin {
     fn count(&self) -> usize {
         self.slopes.len()
     }
 
-    fn fall(&self, index: usize) -> Fall {
-        let [low, high] = [self.breakpoints[index], self.breakpoints[index + 1]].map(Dyadic::from_f64);
-        let [slope, anchor, height] =
-            [self.slopes[index], self.anchors[index], self.heights[index]].map(Dyadic::from_f64);
-        let length = Some(high.minus(&low).magnitude());
-        let is_upward = !slope.is_positive();
-        let top = if is_upward { low } else { high };
-        let score = height.plus(&slope.times(&top.minus(&anchor))).exactly();
-        Fall { top: top.exactly(), is_upward, length, score, slope: slope.magnitude(), curvature: none() }
+    fn piece(&self, index: usize) -> FallingPiece {
+        let (slope, top, is_upward) = self.top(index);
+        let [slope, top, low, high] = [slope, top, self.breakpoints[index], self.breakpoints[index + 1]].map(exactly);
+        let score = &slope * &top;
+        let slope = if is_upward { -slope } else { slope };
+        FallingPiece { top, is_upward, length: Some(high - low), score, slope, curvature: Rational::ZERO }
     }
 
-    fn is_curved(&self) -> bool {
-        false
+    fn in_doubles(&self, index: usize) -> Option<PieceInDoubles> {
+        let (slope, top, _) = self.top(index);
+        let length = Wide::from_gap(self.breakpoints[index], self.breakpoints[index + 1]);
+        let score = slope * top;
+        // One rounding, also below the normal doubles; infinite, as the score, beyond the largest.
+        let error = score.abs() * f64::EPSILON + 5e-324;
+        Some(PieceInDoubles { length: Some(length), slope: Wide::from_f64(slope.abs()), score, error })
     }
 }
 
@@ -166,14 +172,14 @@ pub struct Concave {
     breakpoints: Vec<f64>,
     slopes: Vec<f64>,
     /// At every breakpoint, up to a constant.
-    scores: Vec<Dyadic>,
+    scores: Vec<Rational>,
     has_tails: bool,
 }
 
 impl Concave {
     /// # Errors
     /// `NotFinite` if a number is not, if breakpoints decrease, slopes increase or, with tails, do not lead down;
-    /// `InvalidCount` if there is not one slope a breakpoint.
+    /// `InvalidCount` if there is not one slope a breakpoint; `Memory`, `Interrupted`.
     pub fn new(breakpoints: Vec<f64>, slopes: Vec<f64>, has_tails: bool) -> Result<Self, SelectError> {
         check_order(&breakpoints)?;
         check_finite(&slopes)?;
@@ -184,57 +190,57 @@ impl Concave {
         if !slopes.iter().rev().is_sorted() || (has_tails && !falls_outwards) {
             return Err(SelectError::NotFinite);
         }
-        let mut scores = vec![Dyadic::from_f64(0.0)];
+        let mut scores = reserved(slopes.len())?;
+        scores.push(Rational::ZERO);
         for index in 1..slopes.len() {
-            let [low, high] = [breakpoints[index - 1], breakpoints[index]].map(Dyadic::from_f64);
-            let [before, after] = [slopes[index - 1], slopes[index]].map(Dyadic::from_f64);
-            let rise = before.plus(&after).half().times(&high.minus(&low));
-            scores.push(scores[index - 1].plus(&rise));
+            interrupt::check()?;
+            let length = exactly(breakpoints[index]) - exactly(breakpoints[index - 1]);
+            let rise = (exactly(slopes[index - 1]) + exactly(slopes[index])) * half() * length;
+            scores.push(&scores[index - 1] + rise);
         }
         Ok(Self { breakpoints, slopes, scores, has_tails })
     }
 
     /// The part of a gap on the one side of its best point.
-    fn part(&self, gap: usize, is_falling: bool) -> Fall {
-        let [low, high] = [self.breakpoints[gap], self.breakpoints[gap + 1]].map(Dyadic::from_f64);
-        let [before, after] = [self.slopes[gap], self.slopes[gap + 1]].map(Dyadic::from_f64);
-        let length = high.minus(&low).magnitude();
-        let bend = before.minus(&after).magnitude();
-        let half = Ratio { numerator: UBig::ONE, denominator: UBig::from(2_u8) };
-        let curvature = if length.numerator == UBig::ZERO { none() } else { quotient(&bend, &length).times(&half) };
-        let is_split = before.is_positive() && after.is_negative();
-        if is_split && length.numerator != UBig::ZERO {
+    fn part(&self, gap: usize, is_falling: bool) -> FallingPiece {
+        let [low, high] = [self.breakpoints[gap], self.breakpoints[gap + 1]].map(exactly);
+        let [before, after] = [self.slopes[gap], self.slopes[gap + 1]].map(exactly);
+        let length = &high - &low;
+        let bend = &before - &after;
+        let curvature = if length.is_zero() { Rational::ZERO } else { &bend / &length * half() };
+        if before > Rational::ZERO && after < Rational::ZERO && !length.is_zero() {
             // The slope is 0 at the share before / (before - after) of the length.
-            let share = |slope: &Dyadic| quotient(&slope.magnitude(), &bend).times(&length);
-            let top = low.exactly().moved(&share(&before), true);
-            let rise = before.magnitude().times(&share(&before)).times(&half);
-            let score = self.scores[gap].exactly().moved(&rise, true);
-            let length = Some(share(if is_falling { &after } else { &before }));
-            return Fall { top, is_upward: is_falling, length, score, slope: none(), curvature };
+            let rising = &before / &bend * &length;
+            let top = &low + &rising;
+            let score = &self.scores[gap] + before * &rising * half();
+            let length = Some(if is_falling { length - rising } else { rising });
+            return FallingPiece { top, is_upward: is_falling, length, score, slope: Rational::ZERO, curvature };
         }
-        let falls = !before.is_positive();
+        let falls = before <= Rational::ZERO;
         let (top, score, slope) =
-            if falls { (low, &self.scores[gap], before) } else { (high, &self.scores[gap + 1], after) };
-        let length = Some(if falls == is_falling { length } else { none() });
-        let (top, score) = (top.exactly(), score.exactly());
-        Fall { top, is_upward: falls, length, score, slope: slope.magnitude(), curvature }
+            if falls { (low, &self.scores[gap], -before) } else { (high, &self.scores[gap + 1], after) };
+        let length = Some(if falls == is_falling { length } else { Rational::ZERO });
+        FallingPiece { top, is_upward: falls, length, score: score.clone(), slope, curvature }
     }
 }
 
-impl Landscape for Concave {
+fn half() -> Rational {
+    exactly(0.5)
+}
+
+impl PiecewiseScore for Concave {
     fn count(&self) -> usize {
         2 * (self.slopes.len() - 1) + if self.has_tails { 2 } else { 0 }
     }
 
-    fn fall(&self, index: usize) -> Fall {
+    fn piece(&self, index: usize) -> FallingPiece {
         let last = self.slopes.len() - 1;
         if index < 2 * last {
             return self.part(index / 2, index % 2 == 1);
         }
         let is_upward = index == 2 * last;
         let end = if is_upward { last } else { 0 };
-        let slope = Dyadic::from_f64(self.slopes[end]).magnitude();
-        tail(self.breakpoints[end], self.scores[end].exactly(), slope, is_upward)
+        tail(self.breakpoints[end], self.scores[end].clone(), self.slopes[end], is_upward)
     }
 
     fn is_curved(&self) -> bool {
@@ -246,9 +252,9 @@ impl Landscape for Concave {
 pub struct Peak {
     center: Rational,
     /// How far it goes below and above the center; None without end.
-    reach: [Option<Ratio>; 2],
-    slope: Ratio,
-    curvature: Ratio,
+    reach: [Option<Rational>; 2],
+    slope: Rational,
+    curvature: Rational,
 }
 
 impl Peak {
@@ -264,39 +270,37 @@ impl Peak {
         denominator: UBig,
         is_squared: bool,
     ) -> Result<Self, SelectError> {
-        let distance = |end: Option<IBig>, is_upward: bool| {
-            let Some(end) = end else { return Ok(None) };
-            let numerator = if is_upward { end - &center } else { &center - end };
-            let numerator = UBig::try_from(numerator).map_err(|_| SelectError::NotFinite)?;
-            Ok(Some(Ratio { numerator, denominator: denominator.clone() }))
-        };
-        let reach = [distance(below, false)?, distance(above, true)?];
         if denominator == UBig::ZERO || unit == UBig::ZERO {
             return Err(SelectError::NotFinite);
         }
-        let each = Ratio { numerator: denominator.clone(), denominator: unit };
-        let (slope, curvature) = if is_squared { (none(), each.times(&each)) } else { (each, none()) };
-        Ok(Self { center: Rational { numerator: center, denominator }, reach, slope, curvature })
+        let over = |number: IBig| Rational::from_parts(number, denominator.clone());
+        let reach = [below.map(|end| over(&center - end)), above.map(|end| over(end - &center))];
+        if reach.iter().flatten().any(|reach| *reach < Rational::ZERO) {
+            return Err(SelectError::NotFinite);
+        }
+        let each = Rational::ONE / over(unit.into());
+        let (slope, curvature) = if is_squared { (Rational::ZERO, each.sqr()) } else { (each, Rational::ZERO) };
+        Ok(Self { center: over(center), reach, slope, curvature })
     }
 }
 
-impl Landscape for Peak {
+impl PiecewiseScore for Peak {
     fn count(&self) -> usize {
         2
     }
 
-    fn fall(&self, index: usize) -> Fall {
-        Fall {
+    fn piece(&self, index: usize) -> FallingPiece {
+        FallingPiece {
             top: self.center.clone(),
             is_upward: index == 1,
             length: self.reach[index].clone(),
-            score: Dyadic::from_f64(0.0).exactly(),
+            score: Rational::ZERO,
             slope: self.slope.clone(),
             curvature: self.curvature.clone(),
         }
     }
 
     fn is_curved(&self) -> bool {
-        self.curvature.numerator != UBig::ZERO
+        !self.curvature.is_zero()
     }
 }

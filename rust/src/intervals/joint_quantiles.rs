@@ -13,8 +13,8 @@ use crate::intervals::answer_range::Range;
 use crate::intervals::cuts::Cuts;
 use crate::intervals::joint_chain::Chain;
 use crate::intervals::joint_steps::Steps;
-use crate::intervals::pieces::is_below;
 use crate::numbers::coin::LazyUniform;
+use crate::numbers::decision::is_below_exponential;
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::extended_float::Wide;
 use crate::numbers::rounding::nearest_quotient;
@@ -156,7 +156,7 @@ impl<'a> Joint<'a> {
     fn accepts<E: Entropy>(&self, gaps: &[usize], factor: &Ratio, uniform: &mut LazyUniform, entropy: &mut E) -> bool {
         let unit = self.unit.exact_ratio();
         let ratio = factor.times(&Ratio { numerator: unit.denominator, denominator: unit.numerator });
-        is_below(uniform, &ratio, &self.steps.exact_exponent(gaps, self.cuts.gaps() - 1), entropy)
+        is_below_exponential(uniform, &ratio, &self.steps.exact_exponent(gaps, self.cuts.gaps() - 1), entropy)
     }
 
     /// The volume of the increasing answers in these gaps.

@@ -6,13 +6,13 @@
 //! "Pieces".
 
 use dashu_int::UBig;
-use dashu_int::ops::BitTest;
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::numbers::coin::LazyUniform;
 use crate::numbers::cumulative_table::CumulativeTable;
-use crate::numbers::exp_enclosure::{Ratio, exp_negative};
+use crate::numbers::decision::is_below_exponential;
+use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::extended_float::Wide;
 
 /// Pieces, each with a length and an exponent, known in doubles and exactly.
@@ -22,17 +22,23 @@ pub trait Segments {
     /// With relative error at most 2^-53; zero if and only if the length is, and such a piece is never chosen.
     fn length(&self, index: usize) -> Wide;
 
-    fn exact_length(&self, index: usize) -> Ratio;
-
     /// With the contract of `Scale::exponent`, but that zero need not be met exactly: an absolute error of 2^-59 will
     /// do for small ones.
     fn exponent(&self, index: usize) -> f64;
 
-    /// Length and exponent as they are needed for bounds only: zero as above, else the length within a relative 2^-40
-    /// and the exponent x within 2^-24 + 2^-40 x.
-    fn sketch(&self, index: usize) -> (Wide, f64) {
+    /// Both at once.
+    fn in_doubles(&self, index: usize) -> (Wide, f64) {
         (self.length(index), self.exponent(index))
     }
+
+    /// Whoever is less exact than that says so here. How far, relative, `length * exp(-x)` computed of these doubles may be from the truth, at an exponent x of at most
+    /// 2^20: the length carries 2^-53, x a relative 2^-50, `Wide::times_exp_negative` (1 + x) 2^-49, three more operations
+    /// 2^-53 each. It has to be below 2^-20 as long as x is below 2^13.
+    fn margin(&self, x: f64) -> f64 {
+        (1.0 + x) * (1.0 / (1_u64 << 47) as f64)
+    }
+
+    fn exact_length(&self, index: usize) -> Ratio;
 
     /// Not negative, and of moderate size for the pieces of largest weight (measure it from the best one).
     fn exact_exponent(&self, index: usize) -> Ratio;
@@ -42,12 +48,6 @@ pub trait Segments {
 const WEIGHT_BITS: u32 = 40;
 /// From this exponent on doubles only say that a weight is small.
 const LARGEST_TRUSTED: f64 = 1_048_576.0;
-
-/// How far, relative, the doubles below may be from the truth at an exponent x <= [`LARGEST_TRUSTED`]: the length
-/// carries 2^-53, x a relative 2^-50, `Wide::times_exp_negative` (1 + x) 2^-49, three more operations 2^-53 each.
-fn margin(x: f64) -> f64 {
-    (1.0 + x) * (1.0 / (1_u64 << 47) as f64)
-}
 
 /// Integer bounds of the weights, summed up.
 pub struct Chooser {
@@ -66,7 +66,7 @@ impl Chooser {
         let count = segments.count();
         let mut unit = i64::MIN;
         for index in 0..count {
-            let (length, x) = segments.sketch(index);
+            let (length, x) = segments.in_doubles(index);
             if !length.is_zero() {
                 unit = unit.max(log_bound(length, x));
             }
@@ -113,18 +113,18 @@ impl Chooser {
     /// The decision, if doubles and the first 64 bits of V allow one.
     fn decide<S: Segments>(&self, segments: &S, index: usize, bound: u64, head: u64) -> Option<bool> {
         const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
-        let x = segments.exponent(index);
+        let (length, x) = segments.in_doubles(index);
         if x > LARGEST_TRUSTED {
             // Lengths differ by less than 2^8400, the threshold is far below 2^-64.
             return (head > 0).then_some(false);
         }
-        let weight = segments.length(index).times_exp_negative(x);
+        let weight = length.times_exp_negative(x);
         let threshold = weight.times_power_of_two(i64::from(self.bits) - self.unit) / bound as f64 * TWO_TO_64;
         // `as` saturates, and both ends are rounded to the side that decides less.
-        if head > (threshold * (1.0 + margin(x))) as u64 {
+        if head > (threshold * (1.0 + segments.margin(x))) as u64 {
             Some(false)
         } else {
-            (head < (threshold * (1.0 - margin(x))) as u64).then_some(true)
+            (head < (threshold * (1.0 - segments.margin(x))) as u64).then_some(true)
         }
     }
 
@@ -145,13 +145,13 @@ impl Chooser {
         let scaled = |number: UBig, by: i64| if by > 0 { number << by as usize } else { number };
         let numerator = scaled(length.numerator, shift);
         let denominator = scaled(length.denominator, -shift) * UBig::from(bound);
-        is_below(uniform, &Ratio { numerator, denominator }, &x, entropy)
+        is_below_exponential(uniform, &Ratio { numerator, denominator }, &x, entropy)
     }
 }
 
 /// An integer, at least 1, that is no less than `2^bits` times the weight over `2^unit`; 0 for a piece without length.
 fn bound<S: Segments>(segments: &S, index: usize, bits: u32, unit: i64) -> u64 {
-    let (length, x) = segments.sketch(index);
+    let (length, x) = segments.in_doubles(index);
     if length.is_zero() {
         return 0;
     }
@@ -163,26 +163,6 @@ fn bound<S: Segments>(segments: &S, index: usize, bits: u32, unit: i64) -> u64 {
     let weight = length.times_exp_negative(x).times_power_of_two(shift);
     // `as` saturates; the weight is below 2^bits, the slack far above all errors.
     ((weight * (1.0 + 1.0 / (1 << 20) as f64)) as u64).saturating_add(1).min((1 << bits) + 1)
-}
-
-/// Whether V < ratio * exp(-x), in integers: V is refined until the enclosures are apart.
-pub(crate) fn is_below<E: Entropy>(uniform: &mut LazyUniform, ratio: &Ratio, x: &Ratio, entropy: &mut E) -> bool {
-    let Ratio { numerator, denominator } = ratio;
-    let magnitude = (numerator.bit_len() as i64 - denominator.bit_len() as i64 + 1).max(0) as usize;
-    loop {
-        let (cell, bits) = uniform.cell();
-        let precision = bits + 64 + magnitude;
-        let item = exp_negative(x, precision);
-        // (cell + [0, 1)) 2^-bits * denominator against numerator * item 2^-precision.
-        let left = |cell: UBig| (cell * denominator) << (precision - bits);
-        if left(&cell + UBig::ONE) <= numerator * &item.low {
-            return true;
-        }
-        if left(cell) >= numerator * &item.high {
-            return false;
-        }
-        uniform.refine(entropy);
-    }
 }
 
 /// An integer above the binary logarithm of `length * exp(-x)`, by at most 3 for moderate x.

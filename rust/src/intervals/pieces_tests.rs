@@ -52,6 +52,14 @@ impl Segments for Pieces {
     }
 }
 
+impl Chooser {
+    /// Whether the bound is no less than the weight: if it were, the whole of [0, 1) would be accepted.
+    pub(crate) fn is_bounded<S: Segments>(&self, segments: &S, index: usize) -> bool {
+        let mut last = LazyUniform::draw(&mut Scripted::new(&[u64::MAX]));
+        !self.accepts_exactly(segments, index, self.share(index).0, &mut last, &mut Scripted::new(&[u64::MAX; 4]))
+    }
+}
+
 fn cases() -> Vec<Pieces> {
     vec![
         Pieces::new(&[0.0, 1.0, 1.5, 4.0], &[0.0, 1.0, -2.0], 1.0),
@@ -94,10 +102,7 @@ fn the_bounds_are_bounds_and_tight() {
                 assert_eq!(bound, 0);
                 continue;
             }
-            // The whole of [0, 1) below would mean a bound that is too small.
-            let mut last = LazyUniform::draw(&mut Scripted::new(&[u64::MAX]));
-            let mut entropy = Scripted::new(&[u64::MAX; 4]);
-            assert!(!chooser.accepts_exactly(&pieces, piece, bound, &mut last, &mut entropy));
+            assert!(chooser.is_bounded(&pieces, piece));
             if bound > total / 1000 {
                 let mut likely = LazyUniform::draw(&mut Scripted::new(&[u64::MAX - (1 << 50)]));
                 assert!(chooser.accepts(&pieces, piece, &mut likely, &mut Scripted::new(&[])));

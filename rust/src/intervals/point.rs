@@ -8,6 +8,7 @@ use dashu_int::{IBig, UBig};
 
 use crate::entropy::Entropy;
 use crate::numbers::coin::LazyUniform;
+use crate::numbers::decision::{Lazy, decide, is_less};
 use crate::numbers::rounding::{nearest, parts};
 
 /// `(start + width * V) * 2^exponent`.
@@ -38,32 +39,29 @@ impl Point {
 
     /// The double nearest to the point.
     pub fn rounded<E: Entropy>(&mut self, entropy: &mut E) -> f64 {
-        loop {
-            let (low, high, exponent) = self.cell();
+        decide(self, entropy, |point| {
+            let (low, high, exponent) = point.cell();
             let rounded = nearest(&low, exponent);
-            if rounded == nearest(&high, exponent) {
-                return rounded;
-            }
-            self.uniform.refine(entropy);
-        }
+            (rounded == nearest(&high, exponent)).then_some(rounded)
+        })
     }
 
     /// Whether the point itself lies above `value` (that they are equal has probability zero).
     pub fn is_above<E: Entropy>(&mut self, value: f64, entropy: &mut E) -> bool {
         let (mantissa, value_exponent) = parts(value);
-        loop {
-            let (low, high, exponent) = self.cell();
+        decide(self, entropy, |point| {
+            let (low, high, exponent) = point.cell();
             let common = exponent.min(value_exponent);
             let at = |integer: IBig, exponent: i64| integer << (exponent - common) as usize;
             let value = at(mantissa.clone(), value_exponent);
-            if at(low, exponent) >= value {
-                return true;
-            }
-            if at(high, exponent) <= value {
-                return false;
-            }
-            self.uniform.refine(entropy);
-        }
+            is_less(&(value.clone(), value), &(at(low, exponent), at(high, exponent)))
+        })
+    }
+}
+
+impl Lazy for Point {
+    fn refine<E: Entropy>(&mut self, entropy: &mut E) {
+        self.uniform.refine(entropy);
     }
 }
 

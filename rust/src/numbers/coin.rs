@@ -7,6 +7,7 @@
 use dashu_int::UBig;
 
 use crate::entropy::Entropy;
+use crate::numbers::decision::{Lazy, decide};
 use crate::numbers::exp_enclosure::{Enclosure, Ratio, exp_negative};
 
 /// A uniform real number of [0, 1), drawn 64 bits at a time.
@@ -45,6 +46,12 @@ impl LazyUniform {
             cell = (cell << 64) + UBig::from(word);
         }
         (cell, 64 * (1 + self.tail.len()))
+    }
+}
+
+impl Lazy for LazyUniform {
+    fn refine<E: Entropy>(&mut self, entropy: &mut E) {
+        Self::refine(self, entropy);
     }
 }
 
@@ -212,7 +219,7 @@ fn below_exact<E: Entropy>(
     stage: Stage,
     entropy: &mut E,
 ) -> bool {
-    loop {
+    decide(uniform, entropy, |uniform| {
         let (cell, bits) = uniform.cell();
         let precision = bits + 64;
         let item = exp_negative(x, precision);
@@ -226,14 +233,11 @@ fn below_exact<E: Entropy>(
         };
         let (left, right) = sides(&(&cell + UBig::ONE), &factor.high, &item.low);
         if left <= right {
-            return true; // V is strictly below the upper end of its cell
+            return Some(true); // V is strictly below the upper end of its cell
         }
         let (left, right) = sides(&cell, &factor.low, &item.high);
-        if left >= right {
-            return false;
-        }
-        uniform.refine(entropy);
-    }
+        (left >= right).then_some(false)
+    })
 }
 
 impl Proposal {

@@ -8,6 +8,7 @@ use dashu_int::UBig;
 use crate::entropy::Entropy;
 use crate::numbers::coin::LazyUniform;
 use crate::numbers::cumulative_table::CumulativeTable;
+use crate::numbers::decision::decide;
 
 /// Exact probabilities `parts[i] / whole`; the parts sum to the whole at most.
 pub struct Probabilities {
@@ -52,17 +53,15 @@ fn pick_exactly<E: Entropy>(
     entropy: &mut E,
 ) -> Option<usize> {
     let table = CumulativeTable::of_large(&probabilities.parts);
-    loop {
+    decide(uniform, entropy, |uniform| {
         let (cell, bits) = uniform.cell();
         let low = &cell * &probabilities.whole;
         let high = &low + &probabilities.whole;
         let first = table.passed(|end| end << bits <= low);
         // V is strictly below the upper end of its cell.
-        if first == table.passed(|end| end << bits < high) {
-            return (first < probabilities.parts.len()).then_some(first);
-        }
-        uniform.refine(entropy);
-    }
+        let is_certain = first == table.passed(|end| end << bits < high);
+        is_certain.then(|| (first < probabilities.parts.len()).then_some(first))
+    })
 }
 
 #[cfg(test)]

@@ -6,60 +6,7 @@
 use dashu_int::UBig;
 use dashu_int::ops::BitTest;
 
-/// A non-negative rational number.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ratio {
-    pub numerator: UBig,
-    /// Never zero.
-    pub denominator: UBig,
-}
-
-impl Ratio {
-    /// The exact value of a finite, non-negative double.
-    #[must_use]
-    pub fn from_f64(value: f64) -> Self {
-        debug_assert!(value.is_finite() && value >= 0.0);
-        let bits = value.to_bits();
-        let biased = (bits >> 52) & 0x7ff;
-        let fraction = bits & ((1 << 52) - 1);
-        let (mantissa, exponent) =
-            if biased == 0 { (fraction, -1074) } else { (fraction | (1 << 52), biased as i64 - 1075) };
-        Self::scaled(UBig::from(mantissa), exponent)
-    }
-
-    /// `mantissa * 2^exponent`.
-    #[must_use]
-    pub fn scaled(mantissa: UBig, exponent: i64) -> Self {
-        let shift = exponent.unsigned_abs() as usize;
-        if exponent >= 0 {
-            Self { numerator: mantissa << shift, denominator: UBig::ONE }
-        } else {
-            Self { numerator: mantissa, denominator: UBig::ONE << shift }
-        }
-    }
-
-    #[must_use]
-    pub fn times(&self, other: &Self) -> Self {
-        Self { numerator: &self.numerator * &other.numerator, denominator: &self.denominator * &other.denominator }
-    }
-
-    /// `max(self - other, 0)`.
-    #[must_use]
-    pub fn minus(&self, other: &Self) -> Self {
-        let left = &self.numerator * &other.denominator;
-        let right = &other.numerator * &self.denominator;
-        let numerator = if left > right { left - right } else { UBig::ZERO };
-        Self { numerator, denominator: &self.denominator * &other.denominator }
-    }
-
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        Self {
-            numerator: &self.numerator * &other.denominator + &other.numerator * &self.denominator,
-            denominator: &self.denominator * &other.denominator,
-        }
-    }
-}
+pub use crate::numbers::rational::Ratio;
 
 /// `low * 2^-precision <= value <= high * 2^-precision`.
 #[derive(Clone, Debug)]
@@ -140,22 +87,6 @@ mod tests {
         let shift = precision - 60;
         let to_f64 = |value: &UBig| (value >> shift).to_f64().value() / 2_f64.powi(60);
         (to_f64(&enclosure.low), libm::exp(-x), to_f64(&enclosure.high) + 2_f64.powi(-60))
-    }
-
-    #[test]
-    fn doubles_round_trip() {
-        for value in [1.0, 0.1, 5e-324, 1.797e308, 2.2e-308] {
-            let ratio = Ratio::from_f64(value);
-            let nearest = if value >= 1.0 {
-                (&ratio.numerator / &ratio.denominator).to_f64().value()
-            } else {
-                let scaled = (&ratio.numerator << 1100) / &ratio.denominator;
-                let text = scaled.bit_len() as i32 - 1100;
-                assert!((value.log2() - f64::from(text)).abs() <= 1.0);
-                continue;
-            };
-            assert_eq!(nearest.to_bits(), value.to_bits());
-        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use dashu_int::UBig;
 
 use crate::entropy::Entropy;
 use crate::numbers::coin::LazyUniform;
+use crate::numbers::decision::{Lazy, decide, is_less};
 use crate::numbers::exp_enclosure::{Ratio, exp_negative};
 use crate::numbers::lazy_variate::Variate;
 
@@ -45,50 +46,46 @@ impl Clock {
 
     /// Let a further gap pass: a standard exponential over the rate. `rate_bits` as at the start.
     pub fn pass<E: Entropy>(&mut self, mut gap: Variate, rate_bits: u32, entropy: &mut E) {
-        loop {
-            let (cell, cell_bits) = gap.cell();
-            if cell_bits - rate_bits as usize == self.bits {
-                self.known += cell;
-                self.parts += 1;
-                return;
-            }
-            // Both to the same number of bits; nobody has seen those that are drawn for it.
-            if cell_bits - (rate_bits as usize) < self.bits {
-                gap.refine(entropy);
-            } else {
-                self.refine(entropy);
-            }
+        // Both to the same number of bits; nobody has seen those that are drawn for it.
+        let rate_bits = rate_bits as usize;
+        while gap.cell().1 - rate_bits < self.bits {
+            gap.refine(entropy);
         }
+        let (cell, bits) = gap.cell();
+        while self.bits < bits - rate_bits {
+            self.refine(entropy);
+        }
+        self.known += cell;
+        self.parts += 1;
     }
 
-    /// Draw the next 64 bits of every part.
-    pub fn refine<E: Entropy>(&mut self, entropy: &mut E) {
+    /// Whether `self * exp(-x)` comes before `other`, as real numbers (they are equal with probability zero).
+    pub fn is_before<E: Entropy>(&mut self, x: &Ratio, other: &mut Self, entropy: &mut E) -> bool {
+        decide(&mut (self, other), entropy, |(own, other)| {
+            let shared = own.bits.max(other.bits);
+            let precision = SPARE_BITS + shared;
+            let item = exp_negative(x, precision);
+            // The two sides over their common denominator, which is 2 to this many bits times both rates.
+            let left = |known: &UBig, item: &UBig| (known * UBig::from(other.rate) * item) << (shared - own.bits);
+            let right = |known: &UBig| (known * UBig::from(own.rate)) << (shared - other.bits + precision);
+            // A time is strictly below the end of what is known of it.
+            let end = |clock: &Self| &clock.known + UBig::from(clock.parts);
+            is_less(
+                &(left(&own.known, &item.low), left(&end(own), &item.high)),
+                &(right(&other.known), right(&end(other))),
+            )
+        })
+    }
+}
+
+impl Lazy for Clock {
+    /// The next 64 bits of every part.
+    fn refine<E: Entropy>(&mut self, entropy: &mut E) {
         self.known <<= WORD_BITS;
         for _ in 0..self.parts {
             self.known += UBig::from(entropy.next_u64());
         }
         self.bits += WORD_BITS;
-    }
-
-    /// Whether `self * exp(-x)` comes before `other`, as real numbers (they are equal with probability zero).
-    pub fn is_before<E: Entropy>(&mut self, x: &Ratio, other: &mut Self, entropy: &mut E) -> bool {
-        loop {
-            let precision = SPARE_BITS + self.bits.max(other.bits);
-            let item = exp_negative(x, precision);
-            // The two sides over their common denominator, which is 2 to this many bits times both rates.
-            let shared = self.bits.max(other.bits);
-            let left = |known: UBig, item: &UBig| (known * UBig::from(other.rate) * item) << (shared - self.bits);
-            let right = |known: UBig| (known * UBig::from(self.rate)) << (shared - other.bits + precision);
-            let end = |clock: &Self| &clock.known + UBig::from(clock.parts);
-            if left(end(self), &item.high) <= right(other.known.clone()) {
-                return true; // a time is strictly below the end of what is known of it
-            }
-            if left(self.known.clone(), &item.low) >= right(end(other)) {
-                return false;
-            }
-            self.refine(entropy);
-            other.refine(entropy);
-        }
     }
 }
 

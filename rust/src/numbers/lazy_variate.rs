@@ -7,8 +7,10 @@ use dashu_int::UBig;
 
 use crate::entropy::Entropy;
 use crate::numbers::coin::{LazyUniform, exp_negative_f64};
-use crate::numbers::exp_enclosure::{Ratio, exp_negative};
+use crate::numbers::decision::{Lazy, decide, is_less};
+use crate::numbers::exp_enclosure::exp_negative;
 use crate::numbers::extended_float::Wide;
+use crate::numbers::rational::{Rational, scaled};
 
 /// `whole + V` for a lazy uniform V.
 pub struct Variate {
@@ -41,36 +43,23 @@ impl Variate {
         ((UBig::from(self.whole) << bits) + cell, bits)
     }
 
-    pub fn refine<E: Entropy>(&mut self, entropy: &mut E) {
-        self.fraction.refine(entropy);
-    }
-
     /// Whether the number is below `bound` (that they are equal has probability zero).
-    pub fn is_below<E: Entropy>(&mut self, bound: &Ratio, entropy: &mut E) -> bool {
-        loop {
-            let (low, bits) = self.cell();
-            let right = &bound.numerator << bits;
-            if (&low + UBig::ONE) * &bound.denominator <= right {
-                return true;
-            }
-            if low * &bound.denominator >= right {
-                return false;
-            }
-            self.refine(entropy);
-        }
+    pub fn is_below<E: Entropy>(&mut self, bound: &Rational, entropy: &mut E) -> bool {
+        decide(self, entropy, |variate| is_less(&variate.ends(), &(bound.clone(), bound.clone())))
     }
 
-    /// A coin that shows heads with probability exp(-cost(self)), for a cost that does not decrease.
-    pub fn survives<E: Entropy>(&mut self, cost: impl Fn(&Ratio) -> Ratio, entropy: &mut E) -> bool {
+    /// A coin that shows heads with probability exp(-cost(self)), for a cost >= 0 that does not decrease.
+    pub fn survives<E: Entropy>(&mut self, cost: impl Fn(&Rational) -> Rational, entropy: &mut E) -> bool {
         let mut coin = LazyUniform::draw(entropy);
-        let (least, most) = self.enclose(&cost);
-        decide(coin.head(), &least, &most).unwrap_or_else(|| self.survives_exactly(&mut coin, &cost, entropy))
+        let (low, high) = self.ends();
+        certainly_survives(coin.head(), cost(&low), cost(&high))
+            .unwrap_or_else(|| self.survives_exactly(&mut coin, &cost, entropy))
     }
 
-    /// The cost at both ends of the cell.
-    fn enclose(&self, cost: impl Fn(&Ratio) -> Ratio) -> (Ratio, Ratio) {
+    /// Both ends of the cell.
+    fn ends(&self) -> (Rational, Rational) {
         let (low, bits) = self.cell();
-        let end = |cell: UBig| cost(&Ratio { numerator: cell, denominator: UBig::ONE << bits });
+        let end = |cell: UBig| scaled(cell.into(), -(bits as i64));
         let high = end(&low + UBig::ONE);
         (end(low), high)
     }
@@ -80,34 +69,32 @@ impl Variate {
     fn survives_exactly<E: Entropy>(
         &mut self,
         coin: &mut LazyUniform,
-        cost: impl Fn(&Ratio) -> Ratio,
+        cost: impl Fn(&Rational) -> Rational,
         entropy: &mut E,
     ) -> bool {
-        loop {
-            let (least_cost, most_cost) = self.enclose(&cost);
-            let (cell, coin_bits) = coin.cell();
-            let precision = coin_bits + 64;
-            let least = exp_negative(&most_cost, precision).low;
-            let most = exp_negative(&least_cost, precision).high;
-            let at = |cell: UBig| cell << (precision - coin_bits);
-            if at(&cell + UBig::ONE) <= least {
-                return true;
-            }
-            if at(cell) >= most {
-                return false;
-            }
-            coin.refine(entropy);
-            self.refine(entropy);
-        }
+        decide(&mut (coin, self), entropy, |(coin, variate)| {
+            let (cell, bits) = coin.cell();
+            let precision = bits + 64;
+            let (low, high) = variate.ends();
+            let least = exp_negative(&cost(&high).into(), precision).low;
+            let most = exp_negative(&cost(&low).into(), precision).high;
+            is_less(&(&cell << 64, (&cell + UBig::ONE) << 64), &(least, most))
+        })
+    }
+}
+
+impl Lazy for Variate {
+    fn refine<E: Entropy>(&mut self, entropy: &mut E) {
+        self.fraction.refine(entropy);
     }
 }
 
 /// Whether a coin with these first 64 bits shows heads, if doubles can tell at both of these costs.
-fn decide(head: u64, least: &Ratio, most: &Ratio) -> Option<bool> {
+fn certainly_survives(head: u64, least: Rational, most: Rational) -> Option<bool> {
     const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
     // Below a cost of 40 its double is off by a relative 2^-53, which is 2^-47 of the exponential; that adds 2^-50.
     const MARGIN: f64 = 1.0 / (1_u64 << 42) as f64;
-    let as_double = |cost: &Ratio| Wide::from_ratio(cost).times_power_of_two(0);
+    let as_double = |cost: Rational| Wide::from_ratio(&cost.into()).times_power_of_two(0);
     let (least, most) = (as_double(least), as_double(most));
     if most > 40.0 {
         return None;
@@ -142,20 +129,17 @@ pub(crate) fn is_below<E: Entropy>(a: &mut LazyUniform, b: &mut LazyUniform, ent
     if a.head() != b.head() {
         return a.head() < b.head();
     }
-    loop {
-        let ((a_cell, a_bits), (b_cell, b_bits)) = (a.cell(), b.cell());
-        let bits = a_bits.min(b_bits);
-        let (a_known, b_known) = (a_cell >> (a_bits - bits), b_cell >> (b_bits - bits));
-        if a_known != b_known {
-            return a_known < b_known;
-        }
-        if a_bits == bits {
-            a.refine(entropy);
-        }
-        if b_bits == bits {
-            b.refine(entropy);
-        }
+    // To the same number of bits first; then the first that differ decide.
+    while a.cell().1 < b.cell().1 {
+        a.refine(entropy);
     }
+    while b.cell().1 < a.cell().1 {
+        b.refine(entropy);
+    }
+    decide(&mut (a, b), entropy, |(a, b)| {
+        let (a, b) = (a.cell().0, b.cell().0);
+        (a != b).then(|| a < b)
+    })
 }
 
 #[cfg(test)]

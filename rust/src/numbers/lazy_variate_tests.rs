@@ -2,8 +2,8 @@ use super::*;
 use crate::entropy::testing::{Scripted, seeded};
 use crate::testing::assert_law;
 
-fn ratio(numerator: u64, denominator: u64) -> Ratio {
-    Ratio { numerator: UBig::from(numerator), denominator: UBig::from(denominator) }
+fn ratio(numerator: u64, denominator: u64) -> Rational {
+    Rational::from_parts(numerator.into(), denominator.into())
 }
 
 /// The cell of the number in quarters, the last one for all above.
@@ -82,7 +82,7 @@ fn coins_show_heads_as_often_as_the_cost_says() {
     let two = ratio(2, 1);
     assert_law("kept", 40_000, &law, &without_square, || {
         let mut v = Variate::uniform(&mut entropy);
-        if v.survives(|t| two.plus(t).times(t), &mut entropy) { quarters(&v, 3) } else { 4 }
+        if v.survives(|t| (&two + t) * t, &mut entropy) { quarters(&v, 3) } else { 4 }
     });
 }
 
@@ -92,12 +92,12 @@ fn all_words_of_a_truncated_coin_give_the_probability() {
     let half = Variate::uniform(&mut Scripted::new(&[1 << 63]));
     for (rate, probability) in [(1, f64::exp(-0.5)), (3, f64::exp(-1.5)), (9, f64::exp(-4.5))] {
         let heads = (0..1024_u64).filter(|word| {
-            let cost = |t: &Ratio| t.times(&ratio(rate, 1));
+            let cost = |t: &Rational| t * ratio(rate, 1);
             let mut entropy = Scripted::new(&[0; 6]);
             let mut variate = Variate { whole: 0, fraction: half.fraction.clone() };
             let mut coin = LazyUniform::draw(&mut Scripted::new(&[word << 54]));
-            let (least, most) = variate.enclose(cost);
-            let quick = decide(coin.head(), &least, &most);
+            let (low, high) = variate.ends();
+            let quick = certainly_survives(coin.head(), cost(&low), cost(&high));
             let exact = variate.survives_exactly(&mut coin, cost, &mut entropy);
             assert!(quick.is_none_or(|quick| quick == exact));
             exact
@@ -112,10 +112,10 @@ fn doubles_decide_as_the_integers_do_or_not_at_all() {
     let mut decided = 0;
     for round in 0..3000_u64 {
         let mut variate = Variate::exponential(&mut entropy);
-        let cost = |t: &Ratio| t.times(t).times(&ratio(1 + round % 97, 7));
-        let (least, most) = variate.enclose(cost);
+        let cost = |t: &Rational| t * t * ratio(1 + round % 97, 7);
+        let (low, high) = variate.ends();
         let mut coin = LazyUniform::draw(&mut entropy);
-        if let Some(quick) = decide(coin.head(), &least, &most) {
+        if let Some(quick) = certainly_survives(coin.head(), cost(&low), cost(&high)) {
             assert_eq!(variate.survives_exactly(&mut coin, cost, &mut entropy), quick);
             decided += 1;
         }

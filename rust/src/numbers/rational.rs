@@ -1,158 +1,118 @@
-//! Exact numbers of either sign: binary ones, closed under sums and products, and quotients.
+//! Exact rational numbers: dashu's, shortened by powers of two only, so that no sum waits for a common divisor.
 
-use dashu_int::{IBig, Sign, UBig};
+use dashu_int::{IBig, UBig};
+pub use dashu_ratio::Relaxed as Rational;
 
-use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::rounding::parts;
+use crate::numbers::rounding::{nearest_quotient, parts};
+
+/// A finite double itself.
+#[must_use]
+pub fn exactly(value: f64) -> Rational {
+    let (integer, exponent) = parts(value);
+    scaled(integer, exponent)
+}
 
 /// `integer * 2^exponent`.
-#[derive(Clone, Debug)]
-pub struct Dyadic {
-    integer: IBig,
-    exponent: i64,
+#[must_use]
+pub fn scaled(integer: IBig, exponent: i64) -> Rational {
+    let shift = exponent.unsigned_abs() as usize;
+    if exponent >= 0 { (integer << shift).into() } else { Rational::from_parts(integer, UBig::ONE << shift) }
 }
 
-impl Dyadic {
-    #[must_use]
-    pub fn new(integer: IBig, exponent: i64) -> Self {
-        Self { integer, exponent }
-    }
-
-    /// A finite double.
-    #[must_use]
-    pub fn from_f64(value: f64) -> Self {
-        let (integer, exponent) = parts(value);
-        // As short as it can be: what is computed from it stays short, too.
-        match integer.trailing_zeros() {
-            Some(zeros) => Self { integer: integer >> zeros, exponent: exponent + zeros as i64 },
-            None => Self { integer, exponent: 0 },
-        }
-    }
-
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        let exponent = self.exponent.min(other.exponent);
-        let at = |number: &Self| &number.integer << (number.exponent - exponent) as usize;
-        Self { integer: at(self) + at(other), exponent }
-    }
-
-    #[must_use]
-    pub fn minus(&self, other: &Self) -> Self {
-        self.plus(&Self { integer: -other.integer.clone(), exponent: other.exponent })
-    }
-
-    #[must_use]
-    pub fn times(&self, other: &Self) -> Self {
-        Self { integer: &self.integer * &other.integer, exponent: self.exponent + other.exponent }
-    }
-
-    #[must_use]
-    pub fn half(&self) -> Self {
-        Self { integer: self.integer.clone(), exponent: self.exponent - 1 }
-    }
-
-    #[must_use]
-    pub fn is_positive(&self) -> bool {
-        self.integer > IBig::ZERO
-    }
-
-    #[must_use]
-    pub fn is_negative(&self) -> bool {
-        self.integer < IBig::ZERO
-    }
-
-    #[must_use]
-    pub fn magnitude(&self) -> Ratio {
-        Ratio::scaled(self.integer.clone().into_parts().1, self.exponent)
-    }
-
-    #[must_use]
-    pub fn exactly(&self) -> Rational {
-        let (sign, _) = self.integer.clone().into_parts();
-        let Ratio { numerator, denominator } = self.magnitude();
-        Rational { numerator: IBig::from_parts(sign, numerator), denominator }
-    }
+/// The nearest double.
+#[must_use]
+pub fn nearest_f64(number: &Rational) -> f64 {
+    nearest_quotient(number.numerator(), number.denominator())
 }
 
-/// `numerator / denominator`.
-#[derive(Clone, Debug)]
-pub struct Rational {
-    pub numerator: IBig,
+/// A rational number that is not negative, in two parts that anybody may look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ratio {
+    pub numerator: UBig,
     /// Never zero.
     pub denominator: UBig,
 }
 
-impl Rational {
+/// The number without its sign.
+impl From<Rational> for Ratio {
+    fn from(number: Rational) -> Self {
+        let (numerator, denominator) = number.into_parts();
+        Self { numerator: numerator.into_parts().1, denominator }
+    }
+}
+
+impl From<Ratio> for Rational {
+    fn from(ratio: Ratio) -> Self {
+        Self::from_parts(ratio.numerator.into(), ratio.denominator)
+    }
+}
+
+impl Ratio {
+    /// The exact value of a finite, non-negative double.
     #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        if self.denominator == other.denominator {
-            return Self { numerator: &self.numerator + &other.numerator, denominator: self.denominator.clone() };
+    pub fn from_f64(value: f64) -> Self {
+        debug_assert!(value.is_finite() && value >= 0.0);
+        let (integer, exponent) = parts(value);
+        Self::scaled(integer.into_parts().1, exponent)
+    }
+
+    /// `mantissa * 2^exponent`.
+    #[must_use]
+    pub fn scaled(mantissa: UBig, exponent: i64) -> Self {
+        let shift = exponent.unsigned_abs() as usize;
+        if exponent >= 0 {
+            Self { numerator: mantissa << shift, denominator: UBig::ONE }
+        } else {
+            Self { numerator: mantissa, denominator: UBig::ONE << shift }
         }
-        Self {
-            numerator: &self.numerator * IBig::from(other.denominator.clone())
-                + &other.numerator * IBig::from(self.denominator.clone()),
-            denominator: &self.denominator * &other.denominator,
-        }
     }
 
     #[must_use]
-    pub fn minus(&self, other: &Self) -> Self {
-        self.plus(&Self { numerator: -other.numerator.clone(), denominator: other.denominator.clone() })
-    }
-
-    /// `self + distance`, or `self - distance`.
-    #[must_use]
-    pub fn moved(&self, distance: &Ratio, is_upward: bool) -> Self {
-        let sign = if is_upward { Sign::Positive } else { Sign::Negative };
-        let numerator = IBig::from_parts(sign, distance.numerator.clone());
-        self.plus(&Self { numerator, denominator: distance.denominator.clone() })
-    }
-
-    #[must_use]
-    pub fn is_above(&self, other: &Self) -> bool {
-        self.minus(other).numerator > IBig::ZERO
+    pub fn times(&self, other: &Self) -> Self {
+        Self { numerator: &self.numerator * &other.numerator, denominator: &self.denominator * &other.denominator }
     }
 
     /// `max(self - other, 0)`.
     #[must_use]
-    pub fn height_above(&self, other: &Self) -> Ratio {
-        let difference = self.minus(other);
-        let (sign, magnitude) = difference.numerator.into_parts();
-        let numerator = if sign == Sign::Positive { magnitude } else { UBig::ZERO };
-        Ratio { numerator, denominator: difference.denominator }
+    pub fn minus(&self, other: &Self) -> Self {
+        let left = &self.numerator * &other.denominator;
+        let right = &other.numerator * &self.denominator;
+        let numerator = if left > right { left - right } else { UBig::ZERO };
+        Self { numerator, denominator: &self.denominator * &other.denominator }
+    }
+
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            numerator: &self.numerator * &other.denominator + &other.numerator * &self.denominator,
+            denominator: &self.denominator * &other.denominator,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numbers::rounding::nearest_quotient;
+    use dashu_int::ops::BitTest;
 
-    fn rounded(number: &Rational) -> f64 {
-        nearest_quotient(&number.numerator, &number.denominator)
+    #[test]
+    fn sums_and_products_of_doubles_have_no_error() {
+        let [large, one, small] = [1e300, 1.0, -3e-300].map(exactly);
+        let sum = &large + &one + &small - &large;
+        assert_eq!(nearest_f64(&(sum - one)), -3e-300);
+        assert_eq!(nearest_f64(&(&large * exactly(-1.5))), -1.5e300);
+        assert_eq!(nearest_f64(&(exactly(1.0) / exactly(-3.0))), -1.0 / 3.0);
+        assert_eq!(Ratio::from(small), Ratio::from(exactly(3e-300)));
+        // Sums of doubles stay as short as the longest of them.
+        let many = (0..1000).fold(exactly(0.0), |sum, _| sum + exactly(0.1));
+        assert!(many.denominator().bit_len() < 60);
     }
 
     #[test]
-    fn binary_numbers_add_and_multiply_without_an_error() {
-        let [large, one, small] = [1e300, 1.0, -3e-300].map(Dyadic::from_f64);
-        let sum = large.plus(&one).plus(&small).minus(&large);
-        assert_eq!(rounded(&sum.minus(&one).exactly()), -3e-300);
-        assert!(sum.is_positive() && small.is_negative() && !large.minus(&large).is_positive());
-        assert_eq!(rounded(&large.times(&Dyadic::from_f64(-3.0)).half().exactly()), -1.5e300);
-        assert_eq!(small.magnitude(), Dyadic::from_f64(3e-300).magnitude());
-    }
-
-    #[test]
-    fn quotients_are_compared_and_moved_as_real_numbers() {
-        let third = Ratio { numerator: UBig::ONE, denominator: UBig::from(3_u8) };
-        let zero = Dyadic::from_f64(0.0).exactly();
-        let (above, below) = (zero.moved(&third, true), zero.moved(&third, false));
-        assert!(above.is_above(&zero) && zero.is_above(&below) && !zero.is_above(&above) && !zero.is_above(&zero));
-        assert_eq!(rounded(&below), -1.0 / 3.0);
-        assert_eq!(
-            above.height_above(&below).numerator * UBig::from(3_u8),
-            above.height_above(&below).denominator * UBig::from(2_u8)
-        );
-        assert_eq!(below.height_above(&above).numerator, UBig::ZERO);
+    fn doubles_come_back_as_themselves() {
+        for value in [1.0, 0.1, 5e-324, f64::MAX, 2.2e-308, 0.0, -0.75] {
+            assert_eq!(nearest_f64(&exactly(value)), value);
+            assert_eq!(Rational::from(Ratio::from_f64(value.abs())), exactly(value.abs()));
+        }
     }
 }

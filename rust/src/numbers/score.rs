@@ -3,7 +3,7 @@
 use dashu_int::{IBig, Sign, UBig};
 
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::rational::Dyadic;
+use crate::numbers::rational::{Rational, scaled};
 use crate::numbers::rounding::parts;
 
 /// A score of any type, exactly: `±magnitude * 2^exponent`.
@@ -16,9 +16,9 @@ pub struct Height {
 
 impl Height {
     #[must_use]
-    pub fn exactly(self) -> Dyadic {
+    pub fn exactly(self) -> Rational {
         let magnitude = IBig::from(self.magnitude);
-        Dyadic::new(if self.is_negative { -magnitude } else { magnitude }, i64::from(self.exponent))
+        scaled(if self.is_negative { -magnitude } else { magnitude }, i64::from(self.exponent))
     }
 }
 

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use super::arrays::{Memory, with_view};
 use super::intervals::to_vec;
 use super::sampler::run;
-use crate::density::base_measure::{BaseMeasure, Places};
-use crate::density::cumulative_counts::Staircase;
+use crate::density::base_measure::{BaseMeasure, Sample};
+use crate::density::cumulative_counts::CumulativeCounts;
 use crate::density::density_mechanism::Plan;
 use crate::entropy::with_thread_entropy;
 use crate::error::SelectError;
@@ -37,12 +37,12 @@ impl DensityPlan {
             if lengths.as_ref().is_some_and(|lengths| lengths.len() != counts.len()) {
                 return Err(SelectError::NotFinite);
             }
-            let staircase = Staircase::of_counts(&counts, k)?;
+            let cumulative = CumulativeCounts::of_counts(&counts, k)?;
             let base = match lengths {
                 Some(lengths) => BaseMeasure::cells(lengths, k)?,
                 None => BaseMeasure::Histograms,
             };
-            plan(staircase, base, k, epsilon)
+            plan(cumulative, base, k, epsilon)
         })
     }
 
@@ -57,8 +57,8 @@ impl DensityPlan {
                     return Err(SelectError::NotFinite);
                 }
                 let (lower, upper) = (lower + 0.0, upper + 0.0);
-                let (staircase, positions) = jumps(&Window::of_all(&view, Range::Interval { lower, upper })?, (lower, upper), k)?;
-                plan(staircase, BaseMeasure::line(positions, k)?, k, epsilon)
+                let (cumulative, positions) = jumps(&Window::of_all(&view, Range::Interval { lower, upper })?, (lower, upper), k)?;
+                plan(cumulative, BaseMeasure::line(positions, k)?, k, epsilon)
             })
         })
     }
@@ -78,13 +78,13 @@ impl DensityPlan {
     /// `size` independent samples: how many points of each lie in each cell.
     #[pyo3(signature = (size, /))]
     fn draw_counts<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let cells = self.0.staircase().cells();
+        let cells = self.0.cumulative().cells();
         let counts = run(py, usize::MAX, || {
             let length = size.checked_mul(cells).ok_or(SelectError::Memory)?;
             let mut counts: Vec<i64> = reserved(length)?;
             counts.resize(length, 0);
-            self.draw_all(size, |index, places| {
-                for &cell in &places.cells {
+            self.draw_all(size, |index, sample| {
+                for &cell in &sample.cells {
                     counts[index * cells + cell] += 1;
                 }
             })?;
@@ -96,11 +96,11 @@ impl DensityPlan {
     /// `size` independent samples: the points of each, in increasing order (of a plan for values).
     #[pyo3(signature = (size, /))]
     fn draw_points<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let k = self.0.staircase().sample_size() as usize;
+        let k = self.0.cumulative().sample_size() as usize;
         let points = run(py, usize::MAX, || {
             let length = size.checked_mul(k).ok_or(SelectError::Memory)?;
             let mut points: Vec<f64> = reserved(length)?;
-            self.draw_all(size, |_, places| points.extend_from_slice(&places.points))?;
+            self.draw_all(size, |_, sample| points.extend_from_slice(&sample.points))?;
             Ok(points)
         })?;
         let columns = points.len().checked_div(size).unwrap_or(k);
@@ -109,26 +109,26 @@ impl DensityPlan {
 }
 
 impl DensityPlan {
-    fn draw_all(&self, size: usize, mut take: impl FnMut(usize, &Places)) -> Result<(), SelectError> {
-        let mut places = Places::new(self.0.staircase().sample_size() as usize)?;
+    fn draw_all(&self, size: usize, mut take: impl FnMut(usize, &Sample)) -> Result<(), SelectError> {
+        let mut sample = Sample::new(self.0.cumulative().sample_size() as usize)?;
         with_thread_entropy(|entropy| {
             for index in 0..size {
-                self.0.draw(&mut places, entropy)?;
-                take(index, &places);
+                self.0.draw(&mut sample, entropy)?;
+                take(index, &sample);
             }
             Ok(())
         })
     }
 }
 
-fn plan(staircase: Staircase, base: BaseMeasure, k: u64, epsilon: f64) -> Result<DensityPlan, SelectError> {
+fn plan(cumulative: CumulativeCounts, base: BaseMeasure, k: u64, epsilon: f64) -> Result<DensityPlan, SelectError> {
     // Replacing one value moves the distance by at most k.
     let scale = Scale::new(epsilon, k as f64, 2)?;
-    Ok(DensityPlan(Plan::new(staircase, base, scale)?))
+    Ok(DensityPlan(Plan::new(cumulative, base, scale)?))
 }
 
 /// Where the cumulative counts of the values jump: at the bounds, whatever lies there, and at every value between.
-fn jumps(window: &Window, bounds: (f64, f64), k: u64) -> Result<(Staircase, Vec<f64>), SelectError> {
+fn jumps(window: &Window, bounds: (f64, f64), k: u64) -> Result<(CumulativeCounts, Vec<f64>), SelectError> {
     let places = window.values.len() + 2;
     let mut positions: Vec<f64> = reserved(places)?;
     let (mut before, mut through): (Vec<u64>, Vec<u64>) = (reserved(places)?, reserved(places)?);
@@ -148,5 +148,5 @@ fn jumps(window: &Window, bounds: (f64, f64), k: u64) -> Result<(Staircase, Vec<
     if window.values.last() != Some(&bounds.1) {
         jump(bounds.1, window.total);
     }
-    Ok((Staircase::new(before, through, k)?, positions))
+    Ok((CumulativeCounts::new(before, through, k)?, positions))
 }

@@ -6,8 +6,8 @@ mod errors;
 mod integers;
 mod intervals;
 mod json_lines;
-mod landscapes;
 mod partial;
+mod piecewise;
 mod sampler;
 mod weighted_counts;
 
@@ -31,7 +31,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(intervals::joint_quantiles, module)?)?;
     module.add_class::<intervals::Grid>()?;
     module.add_class::<intervals::IntervalSampler>()?;
-    module.add_class::<landscapes::LandscapeSampler>()?;
+    module.add_class::<piecewise::PiecewisePlan>()?;
+    module.add_class::<piecewise::PiecewiseSampler>()?;
     module.add_class::<partial::Partial>()?;
     module.add_class::<sampler::Sampler>()
 }

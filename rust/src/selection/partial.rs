@@ -68,9 +68,9 @@ impl Winner {
     #[must_use]
     pub fn first_of<E: Entropy>(mut self, mut other: Self, scale: &Scale, entropy: &mut E) -> Self {
         // Seen from the partition with the higher top, the other one's times are exp(x) as long.
-        let difference = self.top.exactly().minus(&other.top.exactly());
-        let x = scale.exact_exponent_of_gap(&difference.magnitude());
-        let is_first = if difference.is_negative() {
+        let (own, others) = (self.top.exactly(), other.top.exactly());
+        let x = scale.exact_exponent_of_gap(&(&own - &others).into());
+        let is_first = if own < others {
             !other.clock.is_before(&x, &mut self.clock, entropy)
         } else {
             self.clock.is_before(&x, &mut other.clock, entropy)

@@ -7,6 +7,7 @@ use dashu_int::UBig;
 
 use crate::entropy::Entropy;
 use crate::numbers::coin::LazyUniform;
+use crate::numbers::decision::{decide, is_less};
 use crate::numbers::exp_enclosure::{Ratio, exp_negative};
 
 /// A coin with probability 1 / (1 + exp(x)) for a rational x > 0.
@@ -41,17 +42,10 @@ impl Turn {
     #[cold]
     #[inline(never)]
     fn flip_exactly<E: Entropy>(&self, mut uniform: LazyUniform, entropy: &mut E) -> bool {
-        loop {
-            uniform.refine(entropy);
+        decide(&mut uniform, entropy, |uniform| {
             let (cell, bits) = uniform.cell();
-            let (low, high) = enclosure(&self.x, bits + 64);
-            if (&cell + UBig::ONE) << 64 <= low {
-                return true;
-            }
-            if cell << 64 >= high {
-                return false;
-            }
-        }
+            is_less(&(&cell << 64, (&cell + UBig::ONE) << 64), &enclosure(&self.x, bits + 64))
+        })
     }
 }
 

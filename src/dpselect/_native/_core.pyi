@@ -8,8 +8,9 @@ __all__ = [
     "GeometricSampler",
     "Grid",
     "IntervalSampler",
-    "LandscapeSampler",
     "Partial",
+    "PiecewisePlan",
+    "PiecewiseSampler",
     "Proposals",
     "ResponseSampler",
     "Sampler",
@@ -138,14 +139,21 @@ class ResponseSampler:
         """`bits`, each turned or not."""
 
 @final
-class LandscapeSampler:
+class PiecewisePlan:
+    """A score in pieces and bounds of their masses, to draw points from; holds no generator state."""
+
+    def draw_many(self, size: int, /) -> NDArray[np.float64]:
+        """`size` independent points, each at the full price and rounded once to the nearest finite double."""
+
+@final
+class PiecewiseSampler:
     """Draws with density ``exp(score / b)`` where the score has slopes; holds no generator state.
 
-    A point is rounded once to the nearest finite double. Breakpoints never decrease, and all numbers are finite.
+    Breakpoints never decrease, and all numbers are finite.
     """
 
-    def __new__(cls, epsilon: float, sensitivity: float, factor: Literal[1, 2]) -> LandscapeSampler: ...
-    def lines(
+    def __new__(cls, epsilon: float, sensitivity: float, factor: Literal[1, 2]) -> PiecewiseSampler: ...
+    def plan_lines(
         self,
         breakpoints: NDArray[np.float64],
         starts: NDArray[np.float64],
@@ -153,27 +161,24 @@ class LandscapeSampler:
         below: tuple[float, float] | None,
         above: tuple[float, float] | None,
         /,
-    ) -> float:
+    ) -> PiecewisePlan:
         """Piece i goes in a line from ``starts[i]`` at ``breakpoints[i]`` to ``ends[i]`` at the next breakpoint.
 
         `below` and `above` are tails without end: the score at the outer breakpoint, and how much it falls for each
         unit outwards (> 0).
         """
 
-    def slopes(
-        self,
-        breakpoints: NDArray[np.float64],
-        slopes: NDArray[np.float64],
-        anchors: NDArray[np.float64],
-        heights: NDArray[np.float64],
-        /,
-    ) -> float:
-        """The score of piece i is ``heights[i] + slopes[i] * (x - anchors[i])``, as real numbers."""
+    def plan_lines_through_origin(
+        self, breakpoints: NDArray[np.float64], slopes: NDArray[np.float64], /
+    ) -> PiecewisePlan:
+        """The score of piece i is ``slopes[i] * x``, as real numbers."""
 
-    def concave(self, breakpoints: NDArray[np.float64], slopes: NDArray[np.float64], has_tails: bool, /) -> float:
+    def plan_concave(
+        self, breakpoints: NDArray[np.float64], slopes: NDArray[np.float64], has_tails: bool, /
+    ) -> PiecewisePlan:
         """A concave score with these slopes at the breakpoints, which never increase, and linear ones in between."""
 
-    def peak(
+    def draw_peak(
         self,
         center: bytes,
         lower: bytes | None,
@@ -183,10 +188,10 @@ class LandscapeSampler:
         is_squared: bool,
         /,
     ) -> float:
-        """The score ``-|x - center| / unit``, or minus its square, between the ends, each of which may be None.
+        """One draw with the score ``-|x - center| / unit``, or minus its square, between the ends, which may be None.
 
         The numbers are little-endian integers over `denominator`, which like `unit` is positive and without a sign; the
-        others are in two's complement.
+        others are in two's complement. The point is rounded once to the nearest finite double.
         """
 
 @final

@@ -12,6 +12,7 @@ from dpselect.accounting import BoundedRangeEvent
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Unit
 from dpselect.mechanisms.interval import doubles
+from dpselect.mechanisms.plans import NumberPlan
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.mechanisms.values import ScaledMechanism
 
@@ -40,11 +41,11 @@ class ConcaveMechanism(ScaledMechanism):
     array([0.5       , 0.90118884])
     """
 
-    _sampler: _core.LandscapeSampler = field(init=False, repr=False, compare=False)
+    _sampler: _core.PiecewiseSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         ScaledMechanism.__post_init__(self)
-        self._set("_sampler", _core.LandscapeSampler(self.epsilon, self.sensitivity, self._factor))
+        self._set("_sampler", _core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor))
 
     @property
     def event(self) -> BoundedRangeEvent:
@@ -69,8 +70,22 @@ class ConcaveMechanism(ScaledMechanism):
 
         Proof that the draw is exact: ``proofs/falling_scores.md``.
         """
+        return self.plan(breakpoints, slopes, tails=tails).draw()
+
+    def plan(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> NumberPlan:
+        """Prepare many draws, each of which costs `epsilon`; planning itself costs nothing.
+
+        Args and Raises: as for `draw`.
+
+        Returns:
+            A plan. It holds the slopes, so it is as private as they are.
+
+        >>> plan = ConcaveMechanism(epsilon=2.0, sensitivity=1.0).plan([-1.0, 3.0], [2.0, -6.0])
+        >>> -1.0 <= plan.draw() <= 3.0
+        True
+        """
         points, leaning = _checked(breakpoints, slopes, tails)
-        return self._sampler.concave(points, leaning, tails)
+        return NumberPlan(self._sampler.plan_concave(points, leaning, tails), event=self.event)
 
     def cdf(
         self, breakpoints: ScoresLike, slopes: ScoresLike, points: npt.ArrayLike, *, tails: bool = False

@@ -6,35 +6,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect._native import _core
-from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import positive_count
+from dpselect.mechanisms.plans import Plan
 
 
-class _Plan:
-    """What both kinds share: the bands around the data, and what each sample costs. Never shown, never pickled."""
-
-    __slots__ = ("_event", "_native")
-
-    def __init__(self, native: _core.DensityPlan, *, event: BoundedRangeEvent) -> None:
-        self._native = native
-        self._event = event
-
-    @property
-    def event(self) -> BoundedRangeEvent:
-        """What each sample costs, for accounting."""
-        return self._event
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} at epsilon={self._event.epsilon!r} a sample>"
-
-
-class CountsPlan(_Plan):
+class CountsPlan(Plan[_core.DensityPlan]):
     """Draws samples of binned data, prepared by `DensityMechanism.plan`. It holds the data: as private as they are.
 
     >>> from dpselect.mechanisms.density import DensityMechanism
     >>> plan = DensityMechanism(epsilon=50.0, k=4).plan([300, 0, 100])
     >>> plan
-    <CountsPlan at epsilon=50.0 a sample>
+    <CountsPlan at epsilon=50.0 a draw>
     >>> plan.draw_many(2).tolist()
     [[3, 0, 1], [3, 0, 1]]
     """
@@ -50,7 +32,7 @@ class CountsPlan(_Plan):
         return self._native.draw_counts(positive_count(size, "size"))
 
 
-class PointsPlan(_Plan):
+class PointsPlan(Plan[_core.DensityPlan]):
     """Draws samples of points, prepared by `DensityMechanism.plan_points`. It holds the data: as private as they are.
 
     >>> from dpselect.mechanisms.density import DensityMechanism

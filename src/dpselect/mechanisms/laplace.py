@@ -56,7 +56,7 @@ class LaplaceMechanism(MechanismValue):
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     bounds: tuple[float | Fraction, float | Fraction] | None = None
     _ends: tuple[float, float] = field(init=False, repr=False, compare=False)
-    _sampler: _core.LandscapeSampler = field(init=False, repr=False, compare=False)
+    _sampler: _core.PiecewiseSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self._set("epsilon", positive_epsilon(self.epsilon))
@@ -68,7 +68,7 @@ class LaplaceMechanism(MechanismValue):
             ends = (float(lower), float(upper))
             self._set("bounds", ends)
         self._set("_ends", ends)
-        self._set("_sampler", _core.LandscapeSampler(self.epsilon, self.sensitivity, 1))
+        self._set("_sampler", _core.PiecewiseSampler(self.epsilon, self.sensitivity, 1))
 
     @property
     def scale(self) -> float:
@@ -121,7 +121,7 @@ def laplace_cdf(center: Fraction, at: FloatArray, *, epsilon: float, sensitivity
 
 
 def draw_peak(
-    sampler: _core.LandscapeSampler,
+    sampler: _core.PiecewiseSampler,
     center: Fraction,
     *,
     bounds: tuple[Fraction, Fraction] | None = None,
@@ -132,7 +132,7 @@ def draw_peak(
     denominator = math.lcm(center.denominator, unit.denominator, *(end.denominator for end in bounds or ()))
     lower, upper = (_integer(end * denominator) for end in bounds) if bounds else (None, None)
     whole = (unit * denominator).numerator
-    return sampler.peak(
+    return sampler.draw_peak(
         _integer(center * denominator), lower, upper, _unsigned(whole), _unsigned(denominator), is_squared
     )
 

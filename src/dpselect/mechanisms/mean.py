@@ -162,7 +162,7 @@ class MeanMechanism(MechanismValue):
         """
         mean, count = self._mean(values)
         # Distances in widths: the score then moves by 1 / n, or ranges over 2 / n, and no square can overflow.
-        sampler = _core.LandscapeSampler(self.epsilon, positive_sensitivity(self._share(count)), self._factor)
+        sampler = _core.PiecewiseSampler(self.epsilon, positive_sensitivity(self._share(count)), self._factor)
         lower, upper = (float(end) for end in self._ends)
         if self.score == "squared":
             return draw_peak(sampler, mean, bounds=self._ends, unit=self._width, is_squared=True)

@@ -15,6 +15,7 @@ from dpselect.arguments import finite_number
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Unit
 from dpselect.mechanisms.interval import doubles
+from dpselect.mechanisms.plans import NumberPlan
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.mechanisms.values import ScaledMechanism
 
@@ -44,11 +45,11 @@ class PiecewiseLinearMechanism(ScaledMechanism):
     array([0.18393972, 0.5       ])
     """
 
-    _sampler: _core.LandscapeSampler = field(init=False, repr=False, compare=False)
+    _sampler: _core.PiecewiseSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         ScaledMechanism.__post_init__(self)
-        self._set("_sampler", _core.LandscapeSampler(self.epsilon, self.sensitivity, self._factor))
+        self._set("_sampler", _core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor))
 
     @property
     def event(self) -> BoundedRangeEvent:
@@ -81,11 +82,34 @@ class PiecewiseLinearMechanism(ScaledMechanism):
 
         Proof that the draw is exact: ``proofs/falling_scores.md``.
         """
+        return self.plan(breakpoints, scores, left_slope=left_slope, right_slope=right_slope).draw()
+
+    def plan(
+        self,
+        breakpoints: ScoresLike,
+        scores: ScoresLike,
+        *,
+        left_slope: float | None = None,
+        right_slope: float | None = None,
+    ) -> NumberPlan:
+        """Prepare many draws, each of which costs `epsilon`; planning itself costs nothing.
+
+        Args and Raises: as for `draw`.
+
+        Returns:
+            A plan. It holds the scores, so it is as private as they are.
+
+        >>> mechanism = PiecewiseLinearMechanism(epsilon=2.0, sensitivity=1.0)
+        >>> plan = mechanism.plan([0.0, 1.0, 4.0], [0.0, 1.0, 0.0])
+        >>> plan.draw_many(5).shape, plan.event == mechanism.event
+        ((5,), True)
+        """
         points, starts, ends = _checked(breakpoints, scores)
         below, above = _tails(left_slope, right_slope)
         _check_range(points, has_tail=below is not None or above is not None)
         tails = _tail(scores_at=starts, end=0, slope=below), _tail(scores_at=ends, end=-1, slope=above)
-        return self._sampler.lines(points, starts[: points.size - 1], ends[: points.size - 1], *tails)
+        native = self._sampler.plan_lines(points, starts[: points.size - 1], ends[: points.size - 1], *tails)
+        return NumberPlan(native, event=self.event)
 
     def cdf(
         self,

@@ -1,0 +1,130 @@
+//! `PiecewiseSampler` and `PiecewisePlan`: draws where the score goes in lines and parabolas.
+
+use dashu_int::{IBig, UBig};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+
+use super::errors::{invalid_parameter, to_python};
+use super::sampler::run;
+use crate::density::piecewise_quadratic::{PiecewiseScore, Plan};
+use crate::density::score_shapes::{Concave, Lines, LinesThroughOrigin, Peak, Tail};
+use crate::entropy::with_thread_entropy;
+use crate::error::SelectError;
+use crate::error::reserved;
+use crate::interrupt;
+use crate::numbers::scale::Scale;
+
+/// A scale, and nothing else.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct PiecewiseSampler {
+    scale: Scale,
+}
+
+/// A score and the bounds of its pieces' masses; holds no generator state.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct PiecewisePlan(Plan);
+
+type Doubles<'py> = Bound<'py, PyArray1<f64>>;
+
+#[pymethods]
+impl PiecewiseSampler {
+    #[new]
+    fn new(py: Python<'_>, epsilon: f64, sensitivity: f64, factor: u8) -> PyResult<Self> {
+        if !matches!(factor, 1 | 2) {
+            return Err(invalid_parameter(py, "factor", "<out of range>", "1 or 2"));
+        }
+        let scale = Scale::new(epsilon, sensitivity, factor).map_err(|error| to_python(py, error))?;
+        Ok(Self { scale })
+    }
+
+    /// Lines from `starts[i]` to `ends[i]` between the breakpoints, and tails of (score, fall for each unit) outside.
+    #[pyo3(signature = (breakpoints, starts, ends, below, above, /))]
+    fn plan_lines(
+        &self,
+        breakpoints: &Doubles<'_>,
+        starts: &Doubles<'_>,
+        ends: &Doubles<'_>,
+        below: Option<(f64, f64)>,
+        above: Option<(f64, f64)>,
+    ) -> PyResult<PiecewisePlan> {
+        let tail = |given: Option<(f64, f64)>| given.map(|(score, slope)| Tail { score, slope });
+        let (points, starts, ends) = (to_vec(breakpoints), to_vec(starts), to_vec(ends));
+        self.plan(breakpoints.py(), move || Lines::new(points, starts, ends, tail(below), tail(above)))
+    }
+
+    /// Lines `slopes[i] * x` between the breakpoints.
+    #[pyo3(signature = (breakpoints, slopes, /))]
+    fn plan_lines_through_origin(&self, breakpoints: &Doubles<'_>, slopes: &Doubles<'_>) -> PyResult<PiecewisePlan> {
+        let (points, slopes) = (to_vec(breakpoints), to_vec(slopes));
+        self.plan(breakpoints.py(), move || LinesThroughOrigin::new(points, slopes))
+    }
+
+    /// A concave score with these slopes at the breakpoints, linear in between, and kept up outside if there are tails.
+    #[pyo3(signature = (breakpoints, slopes, has_tails, /))]
+    fn plan_concave(
+        &self,
+        breakpoints: &Doubles<'_>,
+        slopes: &Doubles<'_>,
+        has_tails: bool,
+    ) -> PyResult<PiecewisePlan> {
+        let (points, slopes) = (to_vec(breakpoints), to_vec(slopes));
+        self.plan(breakpoints.py(), move || Concave::new(points, slopes, has_tails))
+    }
+
+    /// One draw with the score `-|x - center| / unit`, or minus its square, from `lower` to `upper` (all over
+    /// `denominator`).
+    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (center, lower, upper, unit, denominator, is_squared, /))]
+    fn draw_peak(
+        &self,
+        py: Python<'_>,
+        center: &[u8],
+        lower: Option<&[u8]>,
+        upper: Option<&[u8]>,
+        unit: &[u8],
+        denominator: &[u8],
+        is_squared: bool,
+    ) -> PyResult<f64> {
+        let center = IBig::from_le_bytes(center);
+        let (lower, upper) = (lower.map(IBig::from_le_bytes), upper.map(IBig::from_le_bytes));
+        let (unit, denominator) = (UBig::from_le_bytes(unit), UBig::from_le_bytes(denominator));
+        run(py, 0, || {
+            let plan = Plan::new(Peak::new(center, lower, upper, unit, denominator, is_squared)?, self.scale.clone())?;
+            with_thread_entropy(|entropy| Ok(plan.draw(entropy)))
+        })
+    }
+}
+
+impl PiecewiseSampler {
+    fn plan<S: PiecewiseScore + 'static>(
+        &self,
+        py: Python<'_>,
+        score: impl FnOnce() -> Result<S, SelectError> + Send,
+    ) -> PyResult<PiecewisePlan> {
+        run(py, usize::MAX, || Ok(PiecewisePlan(Plan::new(score()?, self.scale.clone())?)))
+    }
+}
+
+#[pymethods]
+impl PiecewisePlan {
+    /// `size` independent points.
+    #[pyo3(signature = (size, /))]
+    fn draw_many<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let points = run(py, usize::MAX, || {
+            let mut points: Vec<f64> = reserved(size)?;
+            with_thread_entropy(|entropy| {
+                for _ in 0..size {
+                    interrupt::check()?;
+                    points.push(self.0.draw(entropy));
+                }
+                Ok(())
+            })?;
+            Ok(points)
+        })?;
+        Ok(PyArray1::from_vec(py, points))
+    }
+}
+
+fn to_vec(array: &Doubles<'_>) -> Vec<f64> {
+    array.readonly().as_array().to_vec()
+}

@@ -1,0 +1,64 @@
+"""Prepared draws: what is made of the data once, and drawn from many times."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dpselect._native import _core
+from dpselect.accounting import BoundedRangeEvent
+from dpselect.arguments import positive_count
+
+Native = TypeVar("Native", _core.DensityPlan, _core.PiecewisePlan)
+
+
+class Plan(Generic[Native]):
+    """What all kinds share: the prepared data, and what each draw costs. The data are never shown and never pickled."""
+
+    __slots__ = ("_event", "_native")
+
+    def __init__(self, native: Native, *, event: BoundedRangeEvent) -> None:
+        self._native = native
+        self._event = event
+
+    @property
+    def event(self) -> BoundedRangeEvent:
+        """What each draw costs, for accounting."""
+        return self._event
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} at epsilon={self._event.epsilon!r} a draw>"
+
+
+class NumberPlan(Plan[_core.PiecewisePlan]):
+    """Draws numbers, prepared by the `plan` of a mechanism. It holds the data: as private as they are.
+
+    Planning takes the time; draws take microseconds each, however many pieces the score has. The plan is of no use in
+    another process: it is not pickled.
+
+    Proof: ``proofs/falling_scores.md``.
+
+    >>> from dpselect import PriceMechanism
+    >>> plan = PriceMechanism(epsilon=1.0, bounds=(0, 10)).plan([4.0] * 5000 + [9.5] * 100)
+    >>> plan
+    <NumberPlan at epsilon=1.0 a draw>
+    >>> prices = plan.draw_many(3)              # costs 3 events of epsilon = 1
+    >>> bool(np.all((3.0 < prices) & (prices <= 4.0)))
+    True
+    """
+
+    __slots__ = ()
+
+    def draw(self) -> float:
+        """Draw one number, at the cost of one `event`, rounded once to the nearest finite double."""
+        return float(self._native.draw_many(1)[0])
+
+    def draw_many(self, size: int) -> npt.NDArray[np.float64]:
+        """Draw `size` independent numbers, shape ``(size,)``, each at the cost of one `event`.
+
+        Raises:
+            InvalidParameterError: `size` is not a whole number >= 1. Nothing is drawn.
+        """
+        return self._native.draw_many(positive_count(size, "size"))
