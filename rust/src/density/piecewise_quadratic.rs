@@ -35,12 +35,13 @@ pub struct FallingPiece {
     pub curvature: Rational,
 }
 
-/// A piece without curvature, in doubles: length and slope within a relative 2^-50, zero if and only if they are.
+/// A piece without curvature, in doubles: length and fall within a relative 2^-51, zero if and only if they are.
 #[derive(Clone, Copy, Debug)]
 pub struct PieceInDoubles {
     /// None if it has no end.
     pub length: Option<Wide>,
-    pub slope: Wide,
+    /// From the top to the other end; for each unit if there is none.
+    pub fall: Wide,
     /// At the top, off by at most `error`; neither need be finite.
     pub score: f64,
     pub error: f64,
@@ -156,10 +157,10 @@ impl Parts {
 
     /// The length that bounds the mass.
     fn rough_length(&self, piece: &PieceInDoubles) -> Wide {
-        let rate = piece.slope.times(self.rate_in_doubles);
+        let fall = piece.fall.times(self.rate_in_doubles);
         match piece.length {
-            Some(length) if !Wide::from_f64(1.0).is_below(rate.times(length)) => length,
-            _ => Wide::from_f64(1.0).over(rate),
+            Some(length) if !Wide::from_f64(1.0).is_below(fall) => length,
+            length => length.unwrap_or(Wide::from_f64(1.0)).over(fall),
         }
     }
 
@@ -181,27 +182,30 @@ impl Parts {
     }
 }
 
-/// The best score of a piece with a length: the exact ones are compared where doubles cannot tell.
+/// The best score of a piece with a length: exact ones are compared where doubles cannot tell.
 fn best(score: &dyn PiecewiseScore) -> Result<Rational, SelectError> {
     let mut surely = f64::NEG_INFINITY;
-    for piece in (0..score.count()).filter_map(|index| score.in_doubles(index)) {
-        if !piece.is_empty() {
-            surely = surely.max(piece.score - piece.error); // NaN changes nothing
-        }
-    }
-    let mut best: Option<Rational> = None;
-    let mut last = f64::NAN;
+    let mut near: Vec<usize> = Vec::new();
     for index in 0..score.count() {
         if let Some(piece) = score.in_doubles(index) {
             // Of equal scores without an error one is enough.
-            if piece.is_empty() || piece.score + piece.error < surely || (piece.error == 0.0 && piece.score == last) {
+            let is_no_better = piece.error == 0.0 && piece.score <= surely;
+            if piece.is_empty() || piece.score + piece.error < surely || is_no_better {
                 continue;
             }
+            surely = surely.max(piece.score - piece.error); // NaN changes nothing
+        }
+        near.try_reserve(1).map_err(|_| SelectError::Memory)?;
+        near.push(index);
+    }
+    let mut best: Option<Rational> = None;
+    for index in near {
+        if score.in_doubles(index).is_some_and(|piece| piece.score + piece.error < surely) {
+            continue;
         }
         interrupt::check()?;
         let piece = score.piece(index);
         if !piece.is_empty() && best.as_ref().is_none_or(|best| piece.score > *best) {
-            last = score.in_doubles(index).filter(|piece| piece.error == 0.0).map_or(f64::NAN, |piece| piece.score);
             best = Some(piece.score);
         }
     }

@@ -101,16 +101,14 @@ impl PiecewiseScore for Lines {
             let (line, _) = self.tails[index - self.starts.len()];
             return Some(PieceInDoubles {
                 length: None,
-                slope: Wide::from_f64(line.slope),
+                fall: Wide::from_f64(line.slope),
                 score: line.score,
                 error: 0.0,
             });
         };
-        let length = Wide::from_gap(self.breakpoints[index], self.breakpoints[index + 1]);
-        let (least, score) =
-            if start < self.ends[index] { (start, self.ends[index]) } else { (self.ends[index], start) };
-        let slope = if length.is_zero() { Wide::ZERO } else { Wide::from_gap(least, score).over(length) };
-        Some(PieceInDoubles { length: Some(length), slope, score, error: 0.0 })
+        let (end, length) = (self.ends[index], Wide::from_gap(self.breakpoints[index], self.breakpoints[index + 1]));
+        let (score, least) = if start < end { (end, start) } else { (start, end) };
+        Some(PieceInDoubles { length: Some(length), fall: Wide::from_gap(least, score), score, error: 0.0 })
     }
 }
 
@@ -160,7 +158,7 @@ impl PiecewiseScore for LinesThroughOrigin {
         let score = slope * top;
         // One rounding, also below the normal doubles; infinite, as the score, beyond the largest.
         let error = score.abs() * f64::EPSILON + 5e-324;
-        Some(PieceInDoubles { length: Some(length), slope: Wide::from_f64(slope.abs()), score, error })
+        Some(PieceInDoubles { length: Some(length), fall: length.times(Wide::from_f64(slope.abs())), score, error })
     }
 }
 
