@@ -187,6 +187,9 @@ fn best(score: &dyn PiecewiseScore) -> Result<Rational, SelectError> {
     let mut surely = f64::NEG_INFINITY;
     let mut near: Vec<usize> = Vec::new();
     for index in 0..score.count() {
+        if index % 4096 == 0 {
+            interrupt::check()?;
+        }
         if let Some(piece) = score.in_doubles(index) {
             // Of equal scores without an error one is enough.
             let is_no_better = piece.error == 0.0 && piece.score <= surely;

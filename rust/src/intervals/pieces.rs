@@ -9,6 +9,7 @@ use dashu_int::UBig;
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
+use crate::interrupt;
 use crate::numbers::coin::LazyUniform;
 use crate::numbers::cumulative_table::CumulativeTable;
 use crate::numbers::decision::is_below_exponential;
@@ -61,11 +62,14 @@ pub struct Chooser {
 
 impl Chooser {
     /// # Errors
-    /// `NoCandidates` if no piece has a length, `Memory`.
+    /// `NoCandidates` if no piece has a length, `Memory`, `Interrupted`.
     pub fn new<S: Segments>(segments: &S) -> Result<Self, SelectError> {
         let count = segments.count();
         let mut unit = i64::MIN;
         for index in 0..count {
+            if index % 4096 == 0 {
+                interrupt::check()?;
+            }
             let (length, x) = segments.in_doubles(index);
             if !length.is_zero() {
                 unit = unit.max(log_bound(length, x));

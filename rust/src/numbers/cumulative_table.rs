@@ -16,7 +16,7 @@ pub struct CumulativeTable<W = u64> {
 
 impl CumulativeTable<u64> {
     /// # Errors
-    /// `NoCandidates` if all weights are zero, `InvalidCount` if their sum is 2^63 or more, `Memory`.
+    /// `NoCandidates` if all weights are zero, `InvalidCount` if their sum is 2^63 or more, `Memory`, `Interrupted`.
     pub fn new(weights: impl ExactSizeIterator<Item = u64>) -> Result<Self, SelectError> {
         let mut table = Self { ends: reserved(weights.len())? };
         table.refill(weights)?;
@@ -31,7 +31,10 @@ impl CumulativeTable<u64> {
         self.ends.clear();
         self.ends.try_reserve_exact(weights.len()).map_err(|_| SelectError::Memory)?;
         let mut total = 0_u64;
-        for weight in weights {
+        for (index, weight) in weights.enumerate() {
+            if index % 4096 == 0 {
+                interrupt::check()?;
+            }
             let sum = total.checked_add(weight).filter(|sum| sum.leading_zeros() > 0);
             total = sum.ok_or(SelectError::InvalidCount)?;
             self.ends.push(total);
