@@ -271,7 +271,7 @@ impl Peak {
         if denominator == UBig::ZERO || unit == UBig::ZERO {
             return Err(SelectError::NotFinite);
         }
-        let over = |number: IBig| Rational::from_parts(number, denominator.clone());
+        let over = move |number: IBig| Rational::from_parts(number, denominator.clone());
         let reach = [below.map(|end| over(&center - end)), above.map(|end| over(end - &center))];
         if reach.iter().flatten().any(|reach| *reach < Rational::ZERO) {
             return Err(SelectError::NotFinite);
