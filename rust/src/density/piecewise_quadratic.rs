@@ -111,7 +111,12 @@ struct Parts {
     is_best_double: bool,
     /// Of each part, the length that its mass is bounded by, and the exponent at its top, if the score has no doubles.
     known: Vec<(Wide, f64)>,
+    /// All of them then, if they are few.
+    kept: Vec<FallingPiece>,
 }
+
+/// Of so few parts the exact numbers are kept; of more they are computed again where they are needed.
+const FEW: usize = 64;
 
 impl Parts {
     fn new(score: Box<dyn PiecewiseScore>, scale: Scale) -> Result<Self, SelectError> {
@@ -121,10 +126,20 @@ impl Parts {
         let rate_in_doubles = Wide::from_ratio(&rate);
         let is_best_double = near_best.is_finite() && exactly(near_best) == best;
         let rate = rate.into();
-        let mut parts =
-            Self { score, scale, rate, rate_in_doubles, best, near_best, is_best_double, known: Vec::new() };
+        let mut parts = Self {
+            score,
+            scale,
+            rate,
+            rate_in_doubles,
+            best,
+            near_best,
+            is_best_double,
+            known: Vec::new(),
+            kept: Vec::new(),
+        };
         if parts.score.in_doubles(0).is_none() {
             let mut known = reserved(parts.count())?;
+            let mut kept = Vec::new();
             for index in 0..parts.count() {
                 interrupt::check()?;
                 let part = parts.part(index);
@@ -132,13 +147,19 @@ impl Parts {
                     Wide::from_ratio(&part.bounding_length(&parts.rate).into()),
                     parts.moderate_exponent(&part),
                 ));
+                if parts.count() <= FEW {
+                    kept.push(part);
+                }
             }
-            parts.known = known;
+            (parts.known, parts.kept) = (known, kept);
         }
         Ok(parts)
     }
 
     fn part(&self, index: usize) -> FallingPiece {
+        if let Some(part) = self.kept.get(index) {
+            return part.clone();
+        }
         if !self.score.is_curved() {
             return self.score.piece(index);
         }
