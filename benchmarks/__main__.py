@@ -15,6 +15,7 @@ from benchmarks import (
     lines_engines,
     lines_leak,
     lines_ledger,
+    lines_many,
     lines_memory,
     lines_numbers,
     lines_optimal,
@@ -54,6 +55,7 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
     return chain(
         lines_select.lines(sizes),
         lines_calls.lines(),
+        lines_many.lines(),
         lines_memory.lines(),
         lines_pmf.lines(),
         lines_planning.lines(),

@@ -7,13 +7,14 @@ probabilities ``p_i`` of the other models are such weights.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
 from tests.reference.precision import logarithm
 from tests.reference.races import exponential_race, uniform_race
+from tests.reference.randomness import Randomness, exact_law
 
 
 def exponential_noise_law(weights: Sequence[Fraction]) -> tuple[Fraction, ...]:
@@ -65,19 +66,34 @@ def laplace_noise_law(weights: Sequence[Fraction]) -> tuple[WithLogarithms, ...]
     >>> round(float(worse.value()), 4)
     0.3366
     """
-    grid = [Fraction(0), *sorted(set(weights)), None]
+    return _law_of_largest([_laplace(weight) for weight in weights], knots=weights)
+
+
+Variable = Callable[[Fraction], tuple[Laurent, Laurent]]
+"""Density of a positive variable and its chance of staying below ``y``, on the cell that starts at the argument."""
+
+
+def _laplace(weight: Fraction) -> Variable:
+    below: tuple[Laurent, Laurent] = ({0: 1 / (2 * weight)}, {1: 1 / (2 * weight)})
+    above: tuple[Laurent, Laurent] = ({-2: weight / 2}, {0: Fraction(1), -1: -weight / 2})
+    return lambda start: above if start >= weight else below
+
+
+def _law_of_largest(variables: Sequence[Variable], *, knots: Collection[Fraction]) -> tuple[WithLogarithms, ...]:
+    """Who is the largest of independent variables whose densities are polynomials in ``y``, ``1 / y`` between `knots`."""
+    grid = [Fraction(0), *sorted(set(knots) - {0}), None]
     chances: list[WithLogarithms] = []
-    for i, own in enumerate(weights):
+    for i in range(len(variables)):
         rational, logarithms = Fraction(0), defaultdict[Fraction, Fraction](Fraction)
         for start, end in pairwise(grid):
             assert start is not None
-            above = [start >= a for a in weights]
-            integrand: Laurent = {-2: own / 2} if above[i] else {0: 1 / (2 * own)}
-            for j, a in enumerate(weights):
+            cell = [variable(start) for variable in variables]
+            integrand = cell[i][0]
+            for j, (_, below) in enumerate(cell):
                 if j != i:
-                    integrand = _times(integrand, {0: Fraction(1), -1: -a / 2} if above[j] else {1: 1 / (2 * a)})
+                    integrand = _times(integrand, below)
             for power, coefficient in integrand.items():
-                if power == -1:  # only between two weights: the first cell has powers >= 0, the last one <= -2
+                if power == -1:  # only between two knots: the first cell has powers >= 0, the last one <= -2
                     assert end is not None
                     logarithms[start] -= coefficient
                     logarithms[end] += coefficient
@@ -87,6 +103,105 @@ def laplace_noise_law(weights: Sequence[Fraction]) -> tuple[WithLogarithms, ...]
                     rational += coefficient * (at_end - at_start) / (power + 1)
         chances.append(WithLogarithms(rational, dict(logarithms)))
     return tuple(chances)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A candidate known to stand between two levels: ``exp(noisy score / scale)`` lies in ``[low, high]``.
+
+    With noise upwards, from its own weight or from a level above that, its density goes with ``y ** -2``; with noise
+    downwards from its own weight it is constant.
+    """
+
+    candidate: int
+    is_up: bool
+    low: Fraction
+    high: Fraction | None
+
+    def __call__(self, start: Fraction) -> tuple[Laurent, Laurent]:
+        """As a `Variable`."""
+        if start < self.low:
+            return {}, {}
+        if self.high is not None and start >= self.high:
+            return {}, {0: Fraction(1)}
+        if self.is_up:
+            whole = 1 / self.low - (1 / self.high if self.high else 0)
+            return {-2: 1 / whole}, {0: 1 / (self.low * whole), -1: -1 / whole}
+        assert self.high is not None
+        whole = self.high - self.low
+        return {0: 1 / whole}, {1: 1 / whole, 0: -self.low / whole}
+
+
+def chance_above(weight: Fraction, *, level: Fraction, above: Fraction | None) -> Fraction:
+    """The chance that a candidate not above `level` by its score stands above it, given that it stands below `above`.
+
+    It stands above `level` with half the flip probability measured from there, and then above `above` with
+    ``level / above``: drawn again whenever that happens.
+
+    >>> chance_above(Fraction(1, 3), level=Fraction(1), above=None)
+    Fraction(1, 6)
+    >>> chance_above(Fraction(1, 3), level=Fraction(1), above=Fraction(2))
+    Fraction(1, 11)
+    """
+    found = weight / level / 2
+    beyond = level / above if above is not None else Fraction(0)
+    return found * (1 - beyond) / (1 - found * beyond)
+
+
+def standing_by_levels(
+    weights: Sequence[Fraction], *, levels: Sequence[Fraction], randomness: Randomness
+) -> tuple[Standing, ...]:
+    """Go from level to level, the first one at the best weight and each below the last, until anybody stands above one.
+
+    >>> from tests.reference.randomness import exact_law
+    >>> weights = [Fraction(1), Fraction(1, 2)]
+    >>> law = exact_law(lambda chance: standing_by_levels(weights, levels=[Fraction(1)], randomness=chance))
+    >>> sum(chance for standing, chance in law.items() if standing[0].high is None)      # above the best: 1 - 1/2 * 3/4
+    Fraction(5, 8)
+    """
+    above: Fraction | None = None
+    for level in [*levels, Fraction(0)]:
+        found: list[Standing] = []
+        for candidate, weight in enumerate(weights):
+            if weight <= level:
+                if randomness.coin(chance_above(weight, level=level, above=above)):
+                    found.append(Standing(candidate, is_up=True, low=level, high=above))
+                continue
+            assert above is not None
+            if weight > above:  # noise downwards, drawn before: below the last level, its place is uniform
+                if randomness.coin(1 - level / above):
+                    found.append(Standing(candidate, is_up=False, low=level, high=above))
+                continue
+            up, down, rest = (1 - weight / above) / 2, (1 - level / weight) / 2, level / weight / 2
+            way = randomness.choose([up, down, rest])  # given that it stands below `above`
+            if way == 0:
+                found.append(Standing(candidate, is_up=True, low=weight, high=above))
+            elif way == 1:
+                found.append(Standing(candidate, is_up=False, low=level, high=weight))
+        if found:
+            return tuple(found)
+        above = level
+    raise AssertionError("everybody stands above the last level")
+
+
+def law_by_levels(weights: Sequence[Fraction], *, levels: Sequence[Fraction]) -> tuple[WithLogarithms, ...]:
+    """Law of the largest of those who stand above the first level that anybody stands above.
+
+    >>> law_by_levels([Fraction(1), Fraction(1, 2)], levels=[Fraction(1)])[1].value() == laplace_noise_law(
+    ...     [Fraction(1), Fraction(1, 2)])[1].value()
+    True
+    """
+    rationals = [Fraction(0)] * len(weights)
+    logarithms = [defaultdict[Fraction, Fraction](Fraction) for _ in weights]
+    for standing, chance in exact_law(
+        lambda randomness: standing_by_levels(weights, levels=levels, randomness=randomness)
+    ).items():
+        knots = {knot for one in standing for knot in (one.low, one.high) if knot is not None}
+        for one, largest in zip(standing, _law_of_largest(standing, knots=knots), strict=True):
+            rationals[one.candidate] += chance * largest.rational
+            for argument, coefficient in largest.logarithms.items():
+                logarithms[one.candidate][argument] += chance * coefficient
+    return tuple(WithLogarithms(each, dict(logs)) for each, logs in zip(rationals, logarithms, strict=True))
 
 
 def _times(left: Laurent, right: Laurent) -> Laurent:

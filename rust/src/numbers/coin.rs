@@ -23,11 +23,6 @@ impl LazyUniform {
         Self { head: entropy.next_u64(), tail: Vec::new() }
     }
 
-    /// The beginning of the line, for where no number is asked for.
-    pub(crate) fn zero() -> Self {
-        Self { head: 0, tail: Vec::new() }
-    }
-
     #[inline]
     #[must_use]
     pub fn head(&self) -> u64 {

@@ -107,6 +107,12 @@ impl Scale {
         times_power_of_two(fraction * self.fraction, exponent + i64::from(shift)).clamp(2_f64.powi(-70), 2_f64.powi(70))
     }
 
+    /// About how far below the top a score has this exponent; only for choices that any number would be right for.
+    #[must_use]
+    pub fn gap_of(&self, exponent: f64) -> f64 {
+        exponent / self.reciprocal
+    }
+
     /// The least `bits` with `2^bits / b >= 1/2`, up to a relative 2^-51.
     #[must_use]
     pub fn block_bits(&self) -> usize {

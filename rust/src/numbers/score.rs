@@ -55,6 +55,9 @@ pub trait Score: Copy + PartialOrd + Send + Sync + 'static {
     /// The finite value itself, whatever its type.
     fn height(self) -> Height;
 
+    /// A value below `self`, by about `distance` where the type has one there; `None` if it has none below.
+    fn lowered(self, distance: f64) -> Option<Self>;
+
     /// The nearest double: the value itself, but for integers beyond 2^53.
     fn nearest_f64(self) -> f64;
 }
@@ -111,6 +114,12 @@ macro_rules! float_score {
                 Height { is_negative: sign == Sign::Negative, magnitude, exponent: exponent as i16 }
             }
 
+            fn lowered(self, distance: f64) -> Option<Self> {
+                let target = (f64::from(self) - distance) as $float;
+                let lower = if target < self { target } else { self.next_down() };
+                lower.is_finite().then_some(lower)
+            }
+
             #[inline(always)]
             fn nearest_f64(self) -> f64 {
                 f64::from(self)
@@ -161,6 +170,13 @@ macro_rules! integer_score {
                 Height { is_negative: value < 0, magnitude: value.unsigned_abs() as u64, exponent: 0 }
             }
 
+            fn lowered(self, distance: f64) -> Option<Self> {
+                // `as` saturates, and makes 0 of NaN.
+                let distance = (distance as $unsigned).max(1);
+                let room = self.wrapping_sub(Self::MIN) as $unsigned;
+                (distance <= room).then(|| self.wrapping_sub(distance as $integer))
+            }
+
             #[inline(always)]
             fn nearest_f64(self) -> f64 {
                 self as f64
@@ -207,6 +223,19 @@ mod tests {
         let gap = low.exact_gap_below(high);
         let once = Ratio::from_f64(1.7e308);
         assert_eq!(gap.numerator * once.denominator, once.numerator * gap.denominator * UBig::from(2_u8));
+    }
+
+    #[test]
+    fn lowered_scores_are_lower_or_there_are_none() {
+        assert_eq!(5.0_f64.lowered(3.0), Some(2.0));
+        assert_eq!(1e300_f64.lowered(1.0), Some(1e300_f64.next_down()));
+        assert_eq!(16_777_216.0_f32.lowered(0.3), Some(16_777_215.0));
+        assert_eq!((f64::MIN.lowered(1.0), 0.0_f64.lowered(f64::INFINITY)), (None, None));
+        assert_eq!((5_i8.lowered(133.0), 5_i8.lowered(134.0), 5_u8.lowered(0.1)), (Some(-128), None, Some(4)));
+        assert_eq!(
+            (i64::MAX.lowered(1e19), 7_i64.lowered(f64::NAN)),
+            (Some(i64::MAX.wrapping_sub(10_000_000_000_000_000_000_u64 as i64)), Some(6))
+        );
     }
 
     #[test]

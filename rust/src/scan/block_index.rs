@@ -286,20 +286,20 @@ impl<T: Score> Blocks<'_, T> {
     }
 }
 
-/// The weights of the blocks of one stripe, relative to the index's top.
+/// The weights of blocks and stripes, measured from `top`.
 impl<T: Score> Blocks<'_, T> {
     /// Sum over the items of a stripe of their blocks' weights.
     #[must_use]
-    pub fn stripe_weight(&self, scale: &Scale, weights: Weights, stripe: usize) -> u64 {
+    pub fn stripe_weight(&self, top: T, scale: &Scale, weights: Weights, stripe: usize) -> u64 {
         let count = self.stripe_range(stripe).len();
-        if scale.octaves(self.top, self.stripe_maxima[stripe]) >= MOST_OCTAVES {
+        if scale.octaves(top, self.stripe_maxima[stripe]) >= MOST_OCTAVES {
             return count as u64; // every block of it has weight 1
         }
         let (rows, rest) = (count / self.lanes, count % self.lanes);
         let maxima = self.block_maxima(stripe);
-        let mut sum = kernels::sum_of_weights(self.level, maxima, self.top, scale, weights) * rows as u64;
+        let mut sum = kernels::sum_of_weights(self.level, maxima, top, scale, weights) * rows as u64;
         if rest > 0 {
-            sum += kernels::sum_of_weights(self.level, &maxima[..rest], self.top, scale, weights);
+            sum += kernels::sum_of_weights(self.level, &maxima[..rest], top, scale, weights);
         }
         sum
     }
@@ -314,6 +314,7 @@ impl<T: Score> Blocks<'_, T> {
     #[inline]
     pub fn block_weights<'b>(
         &self,
+        top: T,
         scale: &Scale,
         weights: Weights,
         stripe: usize,
@@ -321,8 +322,13 @@ impl<T: Score> Blocks<'_, T> {
     ) -> &'b [u64] {
         let maxima = self.block_maxima(stripe);
         let bounds = &mut bounds[..maxima.len()];
-        kernels::fill_weights(self.level, maxima, self.top, scale, weights, bounds);
+        kernels::fill_weights(self.level, maxima, top, scale, weights, bounds);
         bounds
+    }
+
+    /// The weight of every stripe's maximum; `bounds` has a place for each.
+    pub fn stripe_weights(&self, top: T, scale: &Scale, weights: Weights, bounds: &mut [u64]) {
+        kernels::fill_weights(self.level, &self.stripe_maxima, top, scale, weights, bounds);
     }
 }
 

@@ -111,10 +111,10 @@ fn stripe_weights_are_the_sum_over_their_items() {
             let weights = Weights::for_count(len);
             for stripe in 0..blocks.stripes() {
                 let mut bounds = [0; MOST_LANES];
-                let bounds = blocks.block_weights(&scale, weights, stripe, &mut bounds);
+                let bounds = blocks.block_weights(blocks.top(), &scale, weights, stripe, &mut bounds);
                 let sum: u64 =
                     (0..blocks.lanes()).map(|lane| bounds[lane] * blocks.block(stripe, lane).len as u64).sum();
-                assert_eq!(blocks.stripe_weight(&scale, weights, stripe), sum);
+                assert_eq!(blocks.stripe_weight(blocks.top(), &scale, weights, stripe), sum);
             }
         }
     }

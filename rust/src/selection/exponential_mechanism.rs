@@ -1,137 +1,91 @@
-//! The exponential mechanism by block rejection.
+//! The exponential mechanism by rejection from a line of weight bounds.
 //!
-//! Propose a block with probability proportional to (items) * (weight bound), an item of it uniformly, and accept with
-//! exp(-x) / bound; otherwise propose again. Proofs: `proofs/exponential_mechanism.md`
-//! (the law) and `proofs/exact_sampling.md` (this way of drawing); model: `tests/reference/block_rejection.py`.
+//! Propose an item with probability proportional to its bound and accept with exp(-x) / bound; otherwise propose again.
+//! Proofs: `proofs/exponential_mechanism.md` (the law), `proofs/exact_sampling.md` (this way of drawing) and
+//! `proofs/partial_selection.md` (the time); model: `tests/reference/block_rejection.py`.
 
 use crate::entropy::Entropy;
-use crate::numbers::coin::{Proposal, Stage, accept};
-use crate::numbers::scale::Scale;
+use crate::error::SelectError;
+use crate::interrupt;
+use crate::numbers::coin::{Proposal, Stage, accept, flip};
+use crate::numbers::lazy_time::Clock;
+use crate::numbers::lazy_variate::Variate;
 use crate::numbers::score::Score;
-use crate::scan::block_index::{Blocks, MOST_LANES, Weights};
-use crate::selection::index_set::Visited;
+use crate::selection::weight_line::{BlockLine, Round, WeightLine};
 
-/// Cumulative integer weights of the stripes: what block rejection proposes from.
-pub struct Proposals {
-    weights: Weights,
-    /// `ends[s]` = sum over the stripes up to and including `s`.
-    ends: Vec<u64>,
+/// Tries of an item chosen uniformly, each independent of those that failed before.
+const UNIFORM_TRIES: usize = 15;
+/// Proposals between two questions whether the call is to end.
+const PROPOSALS_PER_CHECK: usize = 4096;
+
+/// Draw a candidate from scores of which nothing but the index is known.
+///
+/// # Errors
+/// `Interrupted`.
+pub fn draw<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E) -> Result<usize, SelectError> {
+    draw_from(round, &mut BlockLine::new(round).of(round), |_| {}, entropy)
 }
 
-/// An item, the bound it was proposed with, and where on the line it ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Proposed {
-    pub index: usize,
-    pub weight: u64,
-    pub end: u64,
-}
-
-impl Proposals {
-    #[must_use]
-    pub fn new<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> Self {
-        let weights = Weights::for_count(blocks.len());
-        let mut proposals = Self { weights, ends: Vec::with_capacity(blocks.stripes()) };
-        proposals.rebuild(blocks, scale);
-        proposals
-    }
-
-    /// Recompute after the blocks changed.
-    pub fn rebuild<T: Score>(&mut self, blocks: &Blocks<'_, T>, scale: &Scale) {
-        self.ends.clear();
-        let mut total = 0;
-        for stripe in 0..blocks.stripes() {
-            total += blocks.stripe_weight(scale, self.weights, stripe);
-            self.ends.push(total);
-        }
-    }
-
-    /// Change one stripe's weight after its blocks changed.
-    pub fn refresh<T: Score>(&mut self, blocks: &Blocks<'_, T>, scale: &Scale, stripe: usize) {
-        let before = self.ends[stripe] - if stripe == 0 { 0 } else { self.ends[stripe - 1] };
-        let change = blocks.stripe_weight(scale, self.weights, stripe).wrapping_sub(before);
-        for end in &mut self.ends[stripe..] {
-            *end = end.wrapping_add(change);
-        }
-    }
-
-    /// The length of the line that proposals come from: every item lies on it with its weight.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.ends[self.ends.len() - 1]
-    }
-
-    #[must_use]
-    pub fn weights(&self) -> Weights {
-        self.weights
-    }
-
-    /// Propose an item.
-    #[inline]
-    pub fn propose<T: Score, E: Entropy>(
-        &self,
-        blocks: &Blocks<'_, T>,
-        scale: &Scale,
-        bounds: &mut [u64; MOST_LANES],
-        entropy: &mut E,
-    ) -> Proposed {
-        self.at(blocks, scale, entropy.below(self.total()), bounds)
-    }
-
-    /// The item that lies at `target`, which must be below the total.
-    #[inline]
-    pub fn at<T: Score>(
-        &self,
-        blocks: &Blocks<'_, T>,
-        scale: &Scale,
-        target: u64,
-        bounds: &mut [u64; MOST_LANES],
-    ) -> Proposed {
-        let stripe = self.ends.partition_point(|&end| end <= target);
-        let mut rest = target - if stripe == 0 { 0 } else { self.ends[stripe - 1] };
-        let range = blocks.stripe_range(stripe);
-        let lanes = blocks.lanes();
-        let (rows, incomplete) = ((range.len() / lanes) as u64, range.len() % lanes);
-        let bounds = blocks.block_weights(scale, self.weights, stripe, bounds);
-        // Eight lanes at a glance, as long as their blocks are equally long.
-        let mut first = 0;
-        if incomplete == 0 {
-            for eight in bounds.chunks_exact(8) {
-                let weight = eight.iter().sum::<u64>() * rows;
-                if rest < weight {
-                    break;
-                }
-                rest -= weight;
-                first += 8;
-            }
-        }
-        for (lane, &weight) in bounds.iter().enumerate().skip(first) {
-            let len = rows + u64::from(lane < incomplete);
-            if rest < weight * len {
-                let row = (rest / weight) as usize;
-                let index = range.start + row * lanes + lane;
-                return Proposed { index, weight, end: target + (weight - rest % weight) };
-            }
-            rest -= weight * len;
-        }
-        unreachable!("the stripe's weight is the sum of its blocks' weights")
-    }
-}
-
-/// Draw a candidate by the exponential mechanism, never one of `removed`.
-pub fn draw<T: Score, E: Entropy>(
-    blocks: &Blocks<'_, T>,
-    scale: &Scale,
-    proposals: &Proposals,
-    removed: &Visited,
+/// Draw a candidate with a line at hand, after a few uniform tries: for scores many of which are near the top.
+///
+/// # Errors
+/// `Interrupted`.
+pub fn draw_from_many_near<T: Score, E: Entropy, L: WeightLine>(
+    round: &Round<'_, '_, T>,
+    line: impl FnOnce() -> L,
     entropy: &mut E,
-) -> usize {
-    let bits = proposals.weights.bits;
-    let mut bounds = [0; MOST_LANES];
-    loop {
-        let Proposed { index, weight, .. } = proposals.propose(blocks, scale, &mut bounds, entropy);
-        let x = blocks.exponential(scale, index);
-        if accept(&x, Proposal::Weight { weight, bits }, Stage::WHOLE, entropy) && !removed.contains(index) {
-            return index;
+) -> Result<usize, SelectError> {
+    for _ in 0..UNIFORM_TRIES {
+        let index = entropy.below(round.blocks.len() as u64) as usize;
+        if !round.removed.contains(index) && flip(&round.exponential(index), entropy) {
+            return Ok(index);
         }
     }
+    draw_from(round, &mut line(), |_| {}, entropy)
+}
+
+/// Draw a candidate with a line at hand; `propose` is told of every proposal before it is made.
+///
+/// # Errors
+/// `Interrupted`.
+pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
+    round: &Round<'_, '_, T>,
+    line: &mut L,
+    mut proposing: impl FnMut(&mut E),
+    entropy: &mut E,
+) -> Result<usize, SelectError> {
+    let bits = line.bits();
+    for proposals in 1_usize.. {
+        proposing(entropy);
+        let place = line.propose(entropy);
+        // Only the first part of the item's piece, as long as the item's own bound, is the item's.
+        let weight = line.own_weight(&place);
+        if place.into < weight
+            && !round.removed.contains(place.index)
+            && accept(&round.exponential(place.index), Proposal::Weight { weight, bits }, Stage::WHOLE, entropy)
+        {
+            return Ok(place.index);
+        }
+        if proposals % PROPOSALS_PER_CHECK == 0 {
+            interrupt::check()?;
+        }
+    }
+    Err(SelectError::Changed)
+}
+
+/// Draw a candidate and the time at which it comes: proposals come at the rate of all bounds together.
+///
+/// # Errors
+/// `Interrupted`.
+pub fn draw_with_time<T: Score, E: Entropy>(
+    round: &Round<'_, '_, T>,
+    entropy: &mut E,
+) -> Result<(usize, Clock), SelectError> {
+    let line = BlockLine::new(round);
+    let mut line = line.of(round);
+    let bits = line.bits();
+    let mut clock = Clock::start(line.total(), bits);
+    let wait = |entropy: &mut E| clock.pass(Variate::exponential(entropy), bits, entropy);
+    let index = draw_from(round, &mut line, wait, entropy)?;
+    Ok((index, clock))
 }

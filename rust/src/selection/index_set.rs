@@ -1,8 +1,8 @@
-//! A set of candidate indices: small, open addressing, no hashing of secrets (indices are not secret).
+//! Sets of candidates: a few seen in one draw, by open addressing (indices are not secret); those out of a row of draws, by bits.
 
-/// Indices that a draw has to skip.
+/// Indices seen in a draw.
 #[derive(Clone, Debug, Default)]
-pub struct Visited {
+pub struct IndexSet {
     /// `index + 1`, or 0 for an empty slot; the length is a power of two and at least twice `len`.
     slots: Vec<u64>,
     len: usize,
@@ -10,7 +10,7 @@ pub struct Visited {
 
 const SMALLEST: usize = 64;
 
-impl Visited {
+impl IndexSet {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -67,20 +67,44 @@ impl Visited {
     }
 }
 
+/// Candidates that are out of all rounds that follow.
+#[derive(Clone, Debug, Default)]
+pub struct Removed {
+    /// One bit a candidate; bits that are not there are zero.
+    bits: Vec<u64>,
+}
+
+/// Everybody is in.
+pub static NOBODY: Removed = Removed { bits: Vec::new() };
+
+impl Removed {
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, index: usize) -> bool {
+        self.bits.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+    }
+
+    /// Take `index` out, one of `count`.
+    pub fn insert(&mut self, index: usize, count: usize) {
+        self.bits.resize(count.div_ceil(64), 0);
+        self.bits[index / 64] |= 1 << (index % 64);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn agrees_with_the_standard_set() {
-        let mut visited = Visited::new();
+        let mut set = IndexSet::new();
         let mut standard = std::collections::HashSet::new();
-        assert!(!visited.contains(0));
+        assert!(!set.contains(0));
         for step in 0_usize..5000 {
             let index = (step * step * 31) % 4001;
-            assert_eq!(visited.insert(index), standard.insert(index));
+            assert_eq!(set.insert(index), standard.insert(index));
         }
-        assert_eq!(visited.len, standard.len());
-        assert!((0..4001).all(|index| visited.contains(index) == standard.contains(&index)));
+        assert_eq!(set.len, standard.len());
+        assert!((0..4001).all(|index| set.contains(index) == standard.contains(&index)));
     }
 }

@@ -42,7 +42,7 @@ fn every_law_by_single_draws() {
             let (right, wrong) = (law_of(law, &scores, &scale()), law_of(law, &scores, &wrong_scale()));
             let scale = scale();
             assert_law(&format!("{law:?}, {name}"), 150_000, &right, &wrong, || {
-                draw(law, &blocks, &scale, &mut entropy)
+                draw(law, &Round::new(&blocks, &scale), &mut entropy).unwrap()
             });
         }
     }
@@ -107,10 +107,13 @@ fn large_vectors_keep_their_laws_on_every_route() {
     for (law, part) in [(Law::Exponential, 0..50), (Law::PermuteAndFlip, 50..100)] {
         let (right, wrong) = (&laws[part.clone()], &wrong_laws[part]);
         assert_law(&format!("{law:?}, single"), 60_000, right, wrong, || {
-            scores[draw(law, &blocks, &scale, &mut entropy)] as usize
+            scores[draw(law, &Round::new(&blocks, &scale), &mut entropy).unwrap()] as usize
         });
         let mut draws = select_many(law, View::of(&scores), &scale, 100_000).unwrap().into_iter();
         assert_law(&format!("{law:?}, many"), 100_000, right, wrong, || scores[draws.next().unwrap()] as usize);
+        // So few at a time that no table of items is made.
+        let mut draws = (0..600).flat_map(|_| select_many(law, View::of(&scores), &scale, 100).unwrap());
+        assert_law(&format!("{law:?}, few"), 60_000, right, wrong, || scores[draws.next().unwrap()] as usize);
     }
     // The items of one value are equally likely, wherever they lie.
     let mut counts = vec![0; 200];
@@ -134,25 +137,10 @@ fn a_lone_item_in_the_last_stripe_is_not_thinned() {
         let law = permute_and_flip_law(&exponents(&[0.0, -0.21], &scale));
         let blocks = Blocks::new(View::of(&scores)).unwrap();
         assert_law("lone", 60_000, &law, &[law[0] - 0.03, law[1] + 0.03], || {
-            usize::from(draw(Law::PermuteAndFlip, &blocks, &scale, &mut entropy) != 700)
+            let drawn = draw(Law::PermuteAndFlip, &Round::new(&blocks, &scale), &mut entropy).unwrap();
+            usize::from(drawn != 700)
         });
     }
-}
-
-#[test]
-fn the_rest_of_the_time_has_the_law_too() {
-    // With no thinned stage long enough to matter, draws come from the plain rest: force it by a stage of length 2^-40.
-    let scores = [0.0, 1.0, 3.0];
-    let blocks = Blocks::new(View::of(&scores)).unwrap();
-    let scale = scale();
-    let mut plan = ArrivalPlan::new(&blocks, &scale).unwrap();
-    plan.near.clear();
-    plan.stages = vec![Stage { start: 0, end: 1, bits: 17 }];
-    plan.far = ItemTable::new(&blocks, &scale, |weight| weight).unwrap();
-    let mut entropy = seeded(43);
-    let (right, wrong) =
-        (law_of(Law::PermuteAndFlip, &scores, &scale), law_of(Law::PermuteAndFlip, &scores, &wrong_scale()));
-    assert_law("rest", 100_000, &right, &wrong, || plan.draw(&blocks, &scale, &mut entropy));
 }
 
 #[test]
@@ -166,26 +154,6 @@ fn extreme_scales_and_scores_draw() {
                 // Where 1/b is huge only the best can win; ties at the top must both stay possible.
                 assert!(pick < 4 && (epsilon / sensitivity < 1e300 || scores[pick] == 1.7e308));
             }
-        }
-    }
-}
-
-#[test]
-fn tables_find_the_piece_of_every_position() {
-    let mut entropy = seeded(44);
-    for len in [1_usize, 2, 37, 5000] {
-        let scores: Vec<f64> = (0..len).map(|_| entropy.below(400) as f64 / 7.0).collect();
-        let blocks = Blocks::new(View::of(&scores)).unwrap();
-        let table = ItemTable::new(&blocks, &scale(), |weight| if weight % 5 == 0 { 0 } else { weight }).unwrap();
-        if table.total() == 0 {
-            continue;
-        }
-        for _ in 0..2000 {
-            let position = entropy.below(table.total());
-            assert_eq!(table.item_at(position), table.ends.partition_point(|&end| end <= position));
-        }
-        for position in [0, table.total() - 1] {
-            assert_eq!(table.item_at(position), table.ends.partition_point(|&end| end <= position));
         }
     }
 }

@@ -1,4 +1,6 @@
-pub mod arrival_race;
+pub mod arrival_stages;
+#[cfg(test)]
+mod arrival_time_tests;
 pub mod exponential_mechanism;
 pub mod index_set;
 pub mod many_draws;
@@ -9,3 +11,4 @@ pub mod permute_and_flip;
 pub mod randomized_response;
 pub mod thinning;
 pub mod top_k;
+pub mod weight_line;

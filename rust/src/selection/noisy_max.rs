@@ -1,105 +1,258 @@
-//! Report-noisy-max with Laplace noise, every candidate's noise refined only as far as the comparison needs.
+//! Report-noisy-max with Laplace noise: level after level from the top down, until somebody stands above one.
 //!
-//! In units of the scale, candidate i stands at y = -x + s E with a fair sign s and a standard exponential
-//! E = -ln U. Doubles enclose y; whoever certainly loses is dropped, and the last contenders are compared exactly:
-//! "y_a > y_b" is a comparison of a quotient of uniforms with an exponential of a rational number, so no logarithm
-//! is ever evaluated. (Exponential noise is permute-and-flip, Gumbel noise the exponential mechanism: the same laws
-//! without the noise.) Proof: `proofs/noisy_max.md`.
+//! In units of the scale, candidate i stands at y = -x + s E with a fair sign s and a standard exponential E. Above a level
+//! that its score does not exceed it stands with probability exp(-x)/2, and then by a standard exponential more, whoever
+//! it is: permute-and-flip's coins and times at half weight, so that at the first level, the best score, the first to come
+//! before time 1/2 is the largest. If nobody does, all stand below: then those with scores above the next level have
+//! noise drawn one by one, the others are listed as before, and the largest is compared exactly, by bits drawn as needed.
+//! (Exponential noise is permute-and-flip, Gumbel noise the exponential mechanism: the same laws without the noise.)
+//! Proof: `proofs/noisy_max.md`; model: `tests/reference/noisy_max.py`.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use dashu_int::UBig;
 
 use crate::entropy::Entropy;
-use crate::numbers::coin::{LazyUniform, exp_negative_f64};
-use crate::numbers::exp_enclosure::{Ratio, exp_negative};
-use crate::numbers::scale::Scale;
+use crate::error::SelectError;
+use crate::numbers::coin::{Exponential, LazyUniform, Proposal, Stage, accept, below};
+use crate::numbers::exp_enclosure::exp_negative;
 use crate::numbers::score::Score;
-use crate::scan::block_index::Blocks;
-use crate::selection::index_set::Visited;
+use crate::selection::arrival_stages::{AnyOfThem, Comers, before_one_half, list};
+use crate::selection::weight_line::{BlockLine, Round};
 
-/// Wider than all rounding errors in the enclosures below: relative to the exponent, and absolute.
+/// How far a level lies below the one before, in units of the scale. It only steers: somebody stands above the second level
+/// but for a probability of exp(-4), and few have to be looked at for it.
+const STEP: f64 = 4.0;
+/// Levels kept from one draw to the next.
+const LEVELS_KEPT: usize = 8;
+/// The first half of permute-and-flip's time.
+const HALF: Stage = Stage { start: 0, end: 1, bits: 1 };
+/// Wider than all rounding errors in the enclosures below, relative to exponent and noise.
 const MARGIN: f64 = 1e-12;
 const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 
-struct Contender {
+/// What the draws from one round have in common.
+pub struct Levels<T> {
+    /// How far they lie apart, about.
+    step: f64,
+    kept: [OnceLock<Level<T>>; LEVELS_KEPT],
+}
+
+#[derive(Clone)]
+struct Level<T> {
+    /// The score that the level is at; below the last one there is no score.
+    height: Option<T>,
+    /// Candidates with scores above this level and not above the one before.
+    near: Vec<usize>,
+    /// Bounds of the weights measured from here.
+    line: Option<BlockLine>,
+}
+
+impl<T: Score> Level<T> {
+    fn first(round: &Round<'_, '_, T>) -> Self {
+        Self { height: Some(round.top), near: Vec::new(), line: Some(BlockLine::new(round)) }
+    }
+
+    /// The level that follows one at `before`.
+    fn after(before: T, step: f64, round: &Round<'_, '_, T>) -> Self {
+        let height = before.lowered(round.scale.gap_of(step));
+        let is_near = |score: T| score <= before && height.is_none_or(|height| score > height);
+        let mut near = Vec::new();
+        round.visit_blocks(
+            |maximum| height.is_none_or(|height| maximum > height),
+            |index, score| {
+                if is_near(score) && !round.removed.contains(index) {
+                    near.push(index);
+                }
+            },
+        );
+        Self { height, near, line: height.map(|height| BlockLine::new(&round.from(height))) }
+    }
+}
+
+impl<T: Score> Default for Levels<T> {
+    fn default() -> Self {
+        Self { step: STEP, kept: [const { OnceLock::new() }; LEVELS_KEPT] }
+    }
+}
+
+impl<T: Score> Levels<T> {
+    fn get(&self, number: usize, make: impl FnOnce() -> Level<T>) -> Cow<'_, Level<T>> {
+        match self.kept.get(number) {
+            Some(cell) => Cow::Borrowed(cell.get_or_init(make)),
+            None => Cow::Owned(make()),
+        }
+    }
+}
+
+/// Draw the candidate whose score plus Laplace noise is largest; `levels` must be of the same round.
+///
+/// # Errors
+/// `Interrupted`, or `Changed` if somebody overwrote the scores.
+pub fn draw<T: Score, E: Entropy>(
+    round: &Round<'_, '_, T>,
+    levels: &Levels<T>,
+    entropy: &mut E,
+) -> Result<usize, SelectError> {
+    let first = levels.get(0, || Level::first(round));
+    if let Some(line) = &first.line {
+        let is_out = |index| round.removed.contains(index);
+        if let Some((winner, _)) = before_one_half::<AnyOfThem, _, _, _>(round, &mut line.of(round), is_out, entropy)? {
+            return Ok(winner.kept);
+        }
+    }
+    // Everybody stands below `above` from here on, but for those whose noise was drawn.
+    let mut above = round.top;
+    let mut best: Option<Contender<T>> = None;
+    for number in 1.. {
+        let level = levels.get(number, || Level::after(above, levels.step, round));
+        for &index in &level.near {
+            let score = round.blocks.get(index);
+            if score > above || level.height.is_some_and(|height| score <= height) {
+                return Err(SelectError::Changed);
+            }
+            best = Some(larger(best, Contender::below(above, index, score, round, entropy), round, entropy));
+        }
+        // The best score is near the first level below it.
+        if best.is_none() {
+            return Err(SelectError::Changed);
+        }
+        let (Some(height), Some(line)) = (level.height, &level.line) else { break };
+        let from_here = round.from(height);
+        let is_out = |index| round.removed.contains(index) || round.blocks.get(index) > height;
+        let mut candidates = Everyone::default();
+        list(HALF, &from_here, &mut line.of(&from_here), is_out, &mut candidates, entropy)?;
+        for index in candidates.indices {
+            if let Some(contender) = Contender::between(above, index, &from_here, round, entropy) {
+                best = Some(larger(best, contender, round, entropy));
+            }
+        }
+        if let Some(best) = &mut best
+            && best.is_above(height, round, entropy)
+        {
+            return Ok(best.index);
+        }
+        above = height;
+    }
+    best.map(|best| best.index).ok_or(SelectError::Changed)
+}
+
+/// All who come.
+#[derive(Default)]
+struct Everyone {
+    indices: Vec<usize>,
+}
+
+impl Comers for Everyone {
+    fn add<E: Entropy>(&mut self, index: usize, _: &mut E) {
+        self.indices.push(index);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.indices.is_empty()
+    }
+}
+
+/// A candidate with its noise, counted from a score `base`: y = -x(base) + E or - E, with E = -ln U.
+struct Contender<T> {
     index: usize,
+    base: T,
     is_up: bool,
     uniform: LazyUniform,
+    /// y lies between these.
     low: f64,
     high: f64,
 }
 
-impl Contender {
+impl<T: Score> Contender<T> {
     /// Enclose y from the first 64 bits of U.
-    fn new(index: usize, exponent: f64, is_up: bool, uniform: LazyUniform) -> Self {
+    fn new(index: usize, base: T, is_up: bool, uniform: LazyUniform, round: &Round<'_, '_, T>) -> Self {
+        let exponent = round.scale.exponent(round.top, base);
         let head = uniform.head() as f64;
         // U lies in [head, head + 1) 2^-64; both conversions to a double carry a relative error of 2^-53.
-        let nearest = -((head + 1.0) / TWO_TO_64).ln();
-        let farthest = if head == 0.0 { f64::INFINITY } else { -(head / TWO_TO_64).ln() };
+        let nearest = -libm::log((head + 1.0) / TWO_TO_64);
+        let farthest = if head == 0.0 { f64::INFINITY } else { -libm::log(head / TWO_TO_64) };
         let (low, high) = if is_up { (nearest, farthest) } else { (-farthest, -nearest) };
         let slack = MARGIN * (1.0 + exponent + nearest);
-        Self { index, is_up, uniform, low: low - exponent - slack, high: high - exponent + slack }
+        Self { index, base, is_up, uniform, low: low - exponent - slack, high: high - exponent + slack }
     }
-}
 
-/// Draw the candidate whose score plus Laplace noise is largest, never one of `removed`.
-pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed: &Visited, entropy: &mut E) -> usize {
-    let mut contenders: Vec<Contender> = Vec::new();
-    let mut best_low = f64::NEG_INFINITY;
-    // The stripe of the top first: whoever wins there makes nearly everybody else lose at a glance.
-    let first = (0..blocks.stripes()).find(|&stripe| blocks.stripe_maximum(stripe) >= blocks.top()).unwrap_or(0);
-    let others = (0..blocks.stripes()).filter(|&stripe| stripe != first);
-    for stripe in std::iter::once(first).chain(others) {
-        let nearest = scale.octaves(blocks.top(), blocks.stripe_maximum(stripe)) * std::f64::consts::LN_2;
-        let mut hopeless = hopeless_above(best_low + nearest * (1.0 - MARGIN));
-        for index in blocks.stripe_range(stripe) {
-            let uniform = LazyUniform::draw(entropy);
-            if uniform.head() > hopeless || removed.contains(index) {
-                continue;
-            }
+    /// A candidate of that score, given that it stands below the level at `above`, which the score does not exceed.
+    fn below<E: Entropy>(above: T, index: usize, score: T, round: &Round<'_, '_, T>, entropy: &mut E) -> Self {
+        loop {
             let is_up = entropy.next_u32() & 1 == 1;
-            let contender = Contender::new(index, scale.exponent(blocks.top(), blocks.get(index)), is_up, uniform);
-            if contender.high < best_low {
-                continue;
+            let mut contender = Self::new(index, score, is_up, LazyUniform::draw(entropy), round);
+            if !contender.is_above(above, round, entropy) {
+                return contender;
             }
-            if contender.low > best_low {
-                best_low = contender.low;
-                contenders.retain(|other| other.high >= best_low);
-                hopeless = hopeless_above(best_low + nearest * (1.0 - MARGIN));
-            }
-            contenders.push(contender);
         }
     }
-    let mut best = contenders.swap_remove(0);
-    for mut rival in contenders {
-        if is_above(blocks, scale, &mut rival, &mut best, entropy) {
-            best = rival;
+
+    /// A candidate that was found above the level that `from_here` measures from, given that it stands below the one at
+    /// `above`; nobody if it turns out to stand below both.
+    fn between<E: Entropy>(
+        above: T,
+        index: usize,
+        from_here: &Round<'_, '_, T>,
+        round: &Round<'_, '_, T>,
+        entropy: &mut E,
+    ) -> Option<Self> {
+        loop {
+            let mut contender = Self::new(index, from_here.top, true, LazyUniform::draw(entropy), round);
+            if !contender.is_above(above, round, entropy) {
+                return Some(contender);
+            }
+            // Above both: all of its noise is drawn anew.
+            if !accept(&from_here.exponential(index), Proposal::Certain, HALF, entropy) {
+                return None;
+            }
         }
     }
-    best.index
+
+    /// Whether it stands above the level at `height`.
+    fn is_above<E: Entropy>(&mut self, height: T, round: &Round<'_, '_, T>, entropy: &mut E) -> bool {
+        let is_based_above = self.base > height;
+        if self.is_up != is_based_above {
+            // Upwards from a base that is not above: U < exp(-x) for the distance x; downwards from one above: U > exp(-x).
+            let (higher, lower) = if is_based_above { (self.base, height) } else { (height, self.base) };
+            let scale = round.scale;
+            let x = Exponential {
+                approximate: scale.exponent(higher, lower),
+                exact: || scale.exact_exponent(higher, lower),
+            };
+            return below(&mut self.uniform, &x, Proposal::Certain, Stage::WHOLE, entropy) == self.is_up;
+        }
+        self.is_up
+    }
 }
 
-/// A bound such that every U whose first 64 bits exceed it gives noise below `needed`, whatever its sign.
-fn hopeless_above(needed: f64) -> u64 {
-    // Noise reaches `needed` > 0 only if U <= exp(-needed).
-    if needed > 0.0 { (exp_negative_f64(needed.min(45.0)) * (1.0 + MARGIN) * TWO_TO_64) as u64 } else { u64::MAX }
+/// The one that stands higher.
+fn larger<T: Score, E: Entropy>(
+    one: Option<Contender<T>>,
+    mut other: Contender<T>,
+    round: &Round<'_, '_, T>,
+    entropy: &mut E,
+) -> Contender<T> {
+    let Some(mut one) = one else { return other };
+    if is_higher(round, &mut other, &mut one, entropy) { other } else { one }
 }
 
 /// Whether y of `a` is larger than y of `b`, as real numbers (they are equal with probability zero).
-fn is_above<T: Score, E: Entropy>(
-    blocks: &Blocks<'_, T>,
-    scale: &Scale,
-    a: &mut Contender,
-    b: &mut Contender,
+fn is_higher<T: Score, E: Entropy>(
+    round: &Round<'_, '_, T>,
+    a: &mut Contender<T>,
+    b: &mut Contender<T>,
     entropy: &mut E,
 ) -> bool {
     if a.low > b.high || b.low > a.high {
         return a.low > b.high;
     }
-    let exponent = |contender: &Contender| scale.exact_exponent(blocks.top(), blocks.get(contender.index));
-    let (x_a, x_b) = (exponent(a), exponent(b));
     // y_a > y_b if and only if up / down > exp(x_a - x_b), where U_b (b up) and U_a (a down) multiply into `up`
     // and U_a (a up) and U_b (b down) into `down`.
-    let (difference, a_is_farther) = signed_difference(&x_a, &x_b);
+    let a_is_farther = a.base < b.base;
+    let (higher, lower) = if a_is_farther { (b.base, a.base) } else { (a.base, b.base) };
+    let difference = round.scale.exact_exponent(higher, lower);
     loop {
         let mut up = Product::ONE;
         let mut down = Product::ONE;
@@ -123,11 +276,6 @@ fn is_above<T: Score, E: Entropy>(
         a.uniform.refine(entropy);
         b.uniform.refine(entropy);
     }
-}
-
-fn signed_difference(a: &Ratio, b: &Ratio) -> (Ratio, bool) {
-    let forward = a.minus(b);
-    if forward.numerator == UBig::ZERO { (b.minus(a), false) } else { (forward, true) }
 }
 
 /// An enclosure of a product, in units of 2^-bits.

@@ -1,27 +1,54 @@
 use super::*;
 use crate::entropy::testing::{Scripted, seeded};
+use crate::numbers::scale::Scale;
+use crate::scan::block_index::Blocks;
 use crate::scan::score_view::View;
+use crate::selection::index_set::Removed;
 use crate::testing::{assert_law, exponents, laplace_law};
 
+/// The law does not depend on how far the levels lie apart: far apart nearly everybody has noise of its own, close together
+/// nearly everybody is listed and has to be told from those above.
 #[test]
 fn draws_follow_the_law_of_laplace_noisy_max() {
     let mut entropy = seeded(31);
-    let none = Visited::new();
-    for scores in [vec![0.0, 1.0, 3.0], vec![5.0; 7], vec![0.0, 4.0, 4.0, -3.0, 3.5, 1.0]] {
-        let scale = Scale::new(1.0, 1.0, 2).unwrap();
+    let scale = Scale::new(1.0, 1.0, 2).unwrap();
+    for scores in [vec![0.0, 1.0, 3.0], vec![5.0; 7], vec![0.0, 4.0, 4.0, -3.0, 3.5, 1.0], vec![2.0, 1.0]] {
+        let law = laplace_law(&exponents(&scores, &scale));
         let wrong = if scores[0] == 5.0 {
             vec![0.1, 0.1, 0.1, 0.1, 0.2, 0.2, 0.2]
         } else {
-            laplace_law(&exponents(&scores, &Scale::new(1.0, 1.0, 1).unwrap()))
+            laplace_law(&exponents(&scores, &Scale::new(1.3, 1.0, 2).unwrap()))
         };
         let blocks = Blocks::new(View::of(&scores)).unwrap();
-        let law = laplace_law(&exponents(&scores, &scale));
-        assert_law("laplace", 100_000, &law, &wrong, || draw(&blocks, &scale, &none, &mut entropy));
+        let round = Round::new(&blocks, &scale);
+        for step in [0.2, 1.0, STEP] {
+            let levels = Levels { step, ..Levels::default() };
+            assert_law(&format!("{scores:?}, step {step}"), 100_000, &law, &wrong, || {
+                draw(&round, &levels, &mut entropy).unwrap()
+            });
+        }
+    }
+}
+
+/// Integers have no values between them, and below the least there is no level at all.
+#[test]
+fn integers_down_to_the_least() {
+    let mut entropy = seeded(35);
+    let scores = [1_u8, 0, 2, 0, 1];
+    let scale = Scale::new(1.0, 1.0, 2).unwrap();
+    let as_floats = scores.map(f64::from);
+    let law = laplace_law(&exponents(&as_floats, &scale));
+    let wrong = laplace_law(&exponents(&as_floats, &Scale::new(1.3, 1.0, 2).unwrap()));
+    let blocks = Blocks::new(View::of(&scores)).unwrap();
+    let round = Round::new(&blocks, &scale);
+    for step in [0.2, STEP] {
+        let levels = Levels { step, ..Levels::default() };
+        assert_law("bytes", 100_000, &law, &wrong, || draw(&round, &levels, &mut entropy).unwrap());
     }
 }
 
 #[test]
-fn many_candidates_are_pruned_without_changing_the_law() {
+fn many_candidates_are_listed_by_their_law() {
     // 4000 candidates in two groups: the share of the group of 20 near the top is known from the law of 20 + 3980.
     let mut entropy = seeded(32);
     let scale = Scale::new(1.0, 1.0, 2).unwrap();
@@ -35,10 +62,13 @@ fn many_candidates_are_pruned_without_changing_the_law() {
     let share: f64 =
         (0..steps).map(|step| grouped(-20.0 + 60.0 * (f64::from(step) + 0.5) / f64::from(steps))).sum::<f64>() * 60.0
             / f64::from(steps);
-    let none = Visited::new();
-    assert_law("grouped", 20_000, &[share, 1.0 - share], &[share + 0.05, 0.95 - share], || {
-        usize::from(scores[draw(&blocks, &scale, &none, &mut entropy)] == 0.0)
-    });
+    let round = Round::new(&blocks, &scale);
+    for step in [0.5, STEP] {
+        let levels = Levels { step, ..Levels::default() };
+        assert_law("grouped", 20_000, &[share, 1.0 - share], &[share + 0.05, 0.95 - share], || {
+            usize::from(scores[draw(&round, &levels, &mut entropy).unwrap()] == 0.0)
+        });
+    }
 }
 
 #[test]
@@ -47,9 +77,33 @@ fn removed_candidates_never_win() {
     let scores = [10.0, 9.0, 8.0];
     let scale = Scale::new(1.0, 1.0, 2).unwrap();
     let blocks = Blocks::new(View::of(&scores)).unwrap();
-    let mut removed = Visited::new();
-    removed.insert(0);
-    assert!((0..200).all(|_| draw(&blocks, &scale, &removed, &mut entropy) != 0));
+    let mut removed = Removed::default();
+    removed.insert(0, 3);
+    let round = Round { removed: &removed, ..Round::new(&blocks, &scale) };
+    let levels = Levels::default();
+    assert!((0..200).all(|_| draw(&round, &levels, &mut entropy) != Ok(0)));
+}
+
+#[test]
+fn draws_from_scores_that_were_changed_after_the_index_end() {
+    let scale = Scale::new(1.0, 1.0, 1).unwrap();
+    for later in [-1e6, 1e6] {
+        let mut scores: Vec<f64> = (0..500).map(f64::from).collect();
+        let memory = scores.as_mut_ptr();
+        // SAFETY: as many doubles, alive and not moved to the end of the test.
+        let view = unsafe { View::new(memory.cast_const(), 500, 8) };
+        let blocks = Blocks::new(view).unwrap();
+        let (round, levels) = (Round::new(&blocks, &scale), Levels::default());
+        let mut entropy = seeded(36);
+        let mut draws =
+            |levels: &Levels<f64>| -> Vec<_> { (0..40).map(|_| draw(&round, levels, &mut entropy)).collect() };
+        assert!(draws(&levels).into_iter().all(|drawn| drawn.is_ok()));
+        // SAFETY: as above; nobody refers to them.
+        (0..500).for_each(|index| unsafe { memory.add(index).write(later) });
+        for levels in [levels, Levels::default()] {
+            assert!(draws(&levels).into_iter().any(|drawn| drawn == Err(SelectError::Changed)));
+        }
+    }
 }
 
 /// Every combination of signs, compared exactly, against what the doubles say where they are far apart.
@@ -59,13 +113,13 @@ fn exact_comparisons_agree_with_the_doubles() {
     let scores = [3.0_f64, 0.0, 2.5, 7.0];
     let scale = Scale::new(1.0, 1.0, 2).unwrap();
     let blocks = Blocks::new(View::of(&scores)).unwrap();
+    let round = Round::new(&blocks, &scale);
     let (mut above, mut compared) = (0, 0);
     for _ in 0..4000 {
         let mut contender = || {
             let index = entropy.below(4) as usize;
             let is_up = entropy.next_u32() & 1 == 1;
-            let exponent = scale.exponent(blocks.top(), scores[index]);
-            Contender::new(index, exponent, is_up, LazyUniform::draw(&mut entropy))
+            Contender::new(index, scores[index], is_up, LazyUniform::draw(&mut entropy), &round)
         };
         let (mut a, mut b) = (contender(), contender());
         let expected = match (a.low > b.high, b.low > a.high) {
@@ -77,7 +131,7 @@ fn exact_comparisons_agree_with_the_doubles() {
         for side in [&mut a, &mut b] {
             (side.low, side.high) = (f64::NEG_INFINITY, f64::INFINITY);
         }
-        assert_eq!(is_above(&blocks, &scale, &mut a, &mut b, &mut Scripted::new(&[])), expected);
+        assert_eq!(is_higher(&round, &mut a, &mut b, &mut Scripted::new(&[])), expected);
         compared += 1;
         above += u32::from(expected);
     }
@@ -89,11 +143,12 @@ fn equal_first_words_are_refined_until_they_differ() {
     let scores = [1.0, 1.0];
     let scale = Scale::new(1.0, 1.0, 1).unwrap();
     let blocks = Blocks::new(View::of(&scores)).unwrap();
+    let round = Round::new(&blocks, &scale);
     for (second, expected) in [([5, 9], true), ([9, 5], false)] {
         let mut script = Scripted::new(&[1 << 60, 1 << 60, second[0], second[1]]);
-        let mut contender = |index| Contender::new(index, 0.0, true, LazyUniform::draw(&mut script));
+        let mut contender = |index| Contender::new(index, 1.0, true, LazyUniform::draw(&mut script), &round);
         let (mut a, mut b) = (contender(0), contender(1));
-        assert_eq!(is_above(&blocks, &scale, &mut a, &mut b, &mut script), expected, "smaller U, larger noise");
+        assert_eq!(is_higher(&round, &mut a, &mut b, &mut script), expected, "smaller U, larger noise");
         assert_eq!(script.taken, 4);
     }
 }

@@ -9,8 +9,9 @@ use crate::numbers::scale::Scale;
 use crate::numbers::score::Height;
 use crate::scan::block_index::{Blocks, Indexable};
 use crate::scan::score_view::View;
-use crate::selection::arrival_race;
 use crate::selection::many_draws::Law;
+use crate::selection::weight_line::Round;
+use crate::selection::{exponential_mechanism, permute_and_flip};
 
 /// What two partial selections have to share to be merged; public.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +44,7 @@ impl Winner {
     /// Draw the first of `scores`; nobody if there are none.
     ///
     /// # Errors
-    /// As [`Blocks::new`] but for `NoCandidates`, and `NotMergeable` for a law without times.
+    /// As [`Blocks::new`] but for `NoCandidates`, `NotMergeable` for a law without times, `Interrupted` and `Changed`.
     pub fn of<T: Indexable, E: Entropy>(
         terms: &Terms,
         scores: View<'_, T>,
@@ -52,15 +53,15 @@ impl Winner {
     ) -> Result<Option<Self>, SelectError> {
         let scale = terms.scale()?;
         let first = match terms.law {
-            Law::Exponential => arrival_race::exponential::<T, E>,
-            Law::PermuteAndFlip => arrival_race::permute_and_flip::<T, E>,
+            Law::Exponential => exponential_mechanism::draw_with_time::<T, E>,
+            Law::PermuteAndFlip => permute_and_flip::draw_with_time::<T, E>,
             Law::LaplaceNoisyMax => return Err(SelectError::NotMergeable),
         };
         if scores.is_empty() {
             return Ok(None);
         }
         let blocks = Blocks::new(scores)?;
-        let (index, clock) = first(&blocks, &scale, entropy);
+        let (index, clock) = first(&Round::new(&blocks, &scale), entropy)?;
         Ok(Some(Self { partition, index: index as u64, top: blocks.top().height(), clock }))
     }
 

@@ -3,16 +3,21 @@
 //! Two exact routes, and a rule that picks one; the law does not depend on the rule.
 //! *Dense*: visit items in random order without repetition until a head comes.
 //! *Sparse*: list the heads by thinning block by block, keep one uniformly. Items already seen to be tails stay tails,
-//! so a draw may start dense and finish sparse. Proofs: `proofs/permute_and_flip.md` (the law) and
+//! so a draw may start dense and finish sparse. Where a line of bounds is at hand, or a time is asked for, `arrival_stages.rs`
+//! takes the place of the sparse route. Proofs: `proofs/permute_and_flip.md` (the law) and
 //! `proofs/exact_sampling.md` (these routes); model: `tests/reference/thinning.py`.
 
 use crate::entropy::Entropy;
+use crate::error::SelectError;
 use crate::numbers::coin::{Proposal, Stage, accept, flip, power_of_two};
+use crate::numbers::lazy_time::Clock;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::block_index::{Block, Blocks, MOST_LANES, Weights};
-use crate::selection::index_set::Visited;
+use crate::selection::arrival_stages::{AnyOfThem, Comers, Earliest, by_stages};
+use crate::selection::index_set::{IndexSet, NOBODY, Removed};
 use crate::selection::thinning::{Skipper, rate_for};
+use crate::selection::weight_line::{BlockLine, Round, WeightLine};
 
 /// Dense visits are made in batches; 1, 2, 4, 8 before the choice of the route, which ends most draws among many good
 /// candidates.
@@ -29,9 +34,9 @@ const SAMPLED_STRIPES: usize = 16;
 /// How many times the expected number of dense visits may be exceeded before the sparse route takes over.
 const PATIENCE: f64 = 50.0;
 
-/// Draw a candidate by permute-and-flip, never one of `removed`.
-pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed: &Visited, entropy: &mut E) -> usize {
-    let mut seen = Seen { removed, tails: Visited::new() };
+/// Draw a candidate from scores of which nothing but the index is known.
+pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, entropy: &mut E) -> usize {
+    let mut seen = Seen { removed: &NOBODY, tails: IndexSet::new() };
     let mut first_visits = [(0, blocks.top()); LARGEST_FIRST_BATCH];
     let mut batch = 1;
     while batch <= LARGEST_FIRST_BATCH {
@@ -50,35 +55,56 @@ pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed
             }
         }
     }
-    sparse(blocks, scale, &seen, Heads::default(), entropy).kept()
+    sparse(blocks, scale, &seen, AnyOfThem::default(), entropy).kept
 }
 
-/// List all heads.
-pub(crate) fn list<T: Score, E: Entropy, L: Listing>(
-    blocks: &Blocks<'_, T>,
-    scale: &Scale,
-    heads: L,
+/// Draw a candidate with a line of bounds at hand: one of many draws, or one of a row of rounds.
+///
+/// # Errors
+/// `Interrupted`, or `Changed` if somebody overwrote the scores.
+pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
+    round: &Round<'_, '_, T>,
+    line: impl FnOnce() -> L,
+    has_many_heads: bool,
     entropy: &mut E,
-) -> L {
-    sparse(blocks, scale, &Seen { removed: &Visited::new(), tails: Visited::new() }, heads, entropy)
+) -> Result<usize, SelectError> {
+    let mut seen = Seen { removed: round.removed, tails: IndexSet::new() };
+    if has_many_heads {
+        let mut visits = [(0, round.top); LARGEST_FIRST_BATCH];
+        for batch in [1, 2, 4, 8] {
+            if let Some(head) = dense(round.blocks, round.scale, &mut visits[..batch], &mut seen, entropy) {
+                return Ok(head);
+            }
+        }
+    }
+    let is_out = |index| seen.contains(index);
+    by_stages::<AnyOfThem, _, _, _>(round, &mut line(), is_out, entropy).map(|(them, _)| them.kept)
+}
+
+/// Draw a candidate and the time at which it comes.
+///
+/// # Errors
+/// As [`draw_from`].
+pub fn draw_with_time<T: Score, E: Entropy>(
+    round: &Round<'_, '_, T>,
+    entropy: &mut E,
+) -> Result<(usize, Clock), SelectError> {
+    let line = BlockLine::new(round);
+    let is_out = |index| round.removed.contains(index);
+    let (first, stage) = by_stages::<Earliest, _, _, _>(round, &mut line.of(round), is_out, entropy)?;
+    first.within(stage).ok_or(SelectError::Changed)
 }
 
 /// Items that are out of the draw: removed before it, or seen to be tails in it.
 struct Seen<'r> {
-    removed: &'r Visited,
-    tails: Visited,
+    removed: &'r Removed,
+    tails: IndexSet,
 }
 
 impl Seen<'_> {
     #[inline]
     fn contains(&self, index: usize) -> bool {
         self.removed.contains(index) || self.tails.contains(index)
-    }
-
-    /// Whether `index` is still in; from now on it is not.
-    #[inline]
-    fn is_new(&mut self, index: usize) -> bool {
-        !self.removed.contains(index) && self.tails.insert(index)
     }
 }
 
@@ -100,7 +126,7 @@ fn tops<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> f64 {
     for stripe in (0..blocks.stripes()).step_by(step) {
         sampled_stripes += weights.at(scale.octaves(blocks.top(), blocks.stripe_maximum(stripe))) as f64;
         let block_len = blocks.block(stripe, 0).len as f64;
-        sampled_blocks += blocks.stripe_weight(scale, weights, stripe) as f64 / block_len;
+        sampled_blocks += blocks.stripe_weight(blocks.top(), scale, weights, stripe) as f64 / block_len;
     }
     let stripes = blocks.sum_of_stripe_weights(scale, weights) as f64 / power_of_two(weights.bits as i32);
     stripes * sampled_blocks / sampled_stripes
@@ -122,49 +148,19 @@ fn dense<T: Score, E: Entropy>(
     }
     for &mut (index, score) in batch {
         // An item seen before is no visit: the order goes on to the next new item.
-        if seen.is_new(index) && flip(&blocks.exponential_of(scale, score), entropy) {
+        if seen.contains(index) {
+            continue;
+        }
+        if flip(&blocks.exponential_of(scale, score), entropy) {
             return Some(index);
         }
+        seen.tails.insert(index);
     }
     None
 }
 
-/// What becomes of the heads as they are found.
-pub(crate) trait Listing {
-    fn add<E: Entropy>(&mut self, index: usize, entropy: &mut E);
-}
-
-/// One of the heads, uniformly: a reservoir of one.
-#[derive(Default)]
-pub(crate) struct Heads {
-    count: u64,
-    kept: usize,
-}
-
-impl Listing for Heads {
-    #[inline]
-    fn add<E: Entropy>(&mut self, index: usize, entropy: &mut E) {
-        self.count += 1;
-        if entropy.below(self.count) == 0 {
-            self.kept = index;
-        }
-    }
-}
-
-impl Heads {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// The head that was kept. The best item is always a head, so there is one (unless somebody overwrote the scores
-    /// meanwhile: then any candidate will do, as long as it is one).
-    pub(crate) fn kept(&self) -> usize {
-        self.kept
-    }
-}
-
 /// List all heads among the items that were not seen.
-fn sparse<T: Score, E: Entropy, L: Listing>(
+fn sparse<T: Score, E: Entropy, L: Comers>(
     blocks: &Blocks<'_, T>,
     scale: &Scale,
     seen: &Seen<'_>,
@@ -182,7 +178,9 @@ fn sparse<T: Score, E: Entropy, L: Listing>(
             walk.thin(range.len(), weight, |offset| range.start + offset, entropy);
             continue;
         }
-        for (lane, &weight) in blocks.block_weights(scale, weights, stripe, &mut bounds).iter().enumerate() {
+        for (lane, &weight) in
+            blocks.block_weights(blocks.top(), scale, weights, stripe, &mut bounds).iter().enumerate()
+        {
             let block = blocks.block(stripe, lane);
             // More than about one proposal is expected, or it is too likely to be thinned: look at the items.
             if weight.saturating_mul(block.len as u64) > 1 << weights.bits || weight > weights.half() {
@@ -205,7 +203,7 @@ struct Walk<'w, 'a, T, L> {
     skipper: Skipper,
 }
 
-impl<T: Score, L: Listing> Walk<'_, '_, T, L> {
+impl<T: Score, L: Comers> Walk<'_, '_, T, L> {
     /// A block with something near the top: its near items are flipped one by one, the rest is thinned.
     fn through_hot<E: Entropy>(&mut self, block: Block, entropy: &mut E) {
         // Far: at least this many halvings below the top, so that the rest of the block rarely makes a proposal.

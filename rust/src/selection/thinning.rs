@@ -9,6 +9,9 @@ use crate::entropy::Entropy;
 use crate::numbers::coin::{Exponential, LazyUniform, Proposal, RATE_BITS, Stage, below};
 use crate::numbers::exp_enclosure::Ratio;
 
+/// Wider than the logarithm's error, relative to it and absolute.
+const MARGIN: f64 = 1e-12;
+
 /// A rate such that 1 - exp(-rate) is at least `weight * 2^-bits`, for a weight bound of at most 0.58.
 ///
 /// -ln(1 - w) <= 3/2 w for 0 <= w <= 0.58, by convexity and at the end -ln(0.42) < 0.87.
@@ -24,6 +27,8 @@ pub struct Skipper {
     uniform: LazyUniform,
     /// A lower bound of -ln U in units of 2^-60, for the quick look.
     surely_beyond: u128,
+    /// An upper bound of it.
+    surely_within: u128,
     /// Total rate passed since the last ringing item.
     passed: u128,
 }
@@ -31,11 +36,31 @@ pub struct Skipper {
 impl Skipper {
     #[must_use]
     pub fn new<E: Entropy>(entropy: &mut E) -> Self {
+        Self::at(LazyUniform::draw(entropy))
+    }
+
+    /// A new one, if the next ringing item lies within `total`; `None` if nobody rings within that.
+    #[inline]
+    pub fn within<E: Entropy>(total: u128, entropy: &mut E) -> Option<Self> {
         let uniform = LazyUniform::draw(entropy);
-        // U < (head + 1) 2^-64. The margin of 2^-40 is far wider than the logarithm's error.
-        let distance = -((uniform.head() as f64 + 1.0) / 18_446_744_073_709_551_616.0).ln();
-        let surely_beyond = ((distance - 1e-12 * (1.0 + distance)).max(0.0) * (1_u64 << RATE_BITS) as f64) as u128;
-        Self { uniform, surely_beyond, passed: 0 }
+        // U < 1 - total <= exp(-total): no logarithm is needed to see that.
+        if u128::from(uniform.head()) < (1_u128 << 64).saturating_sub(total << (64 - RATE_BITS)) {
+            return None;
+        }
+        let mut skipper = Self::at(uniform);
+        (!skipper.is_beyond(total, entropy)).then_some(skipper)
+    }
+
+    #[inline]
+    fn at(uniform: LazyUniform) -> Self {
+        let head = uniform.head() as f64;
+        // U lies in [head, head + 1) 2^-64, so -ln U is larger than this by 1 / head at most.
+        let distance = -libm::log((head + 1.0) / 18_446_744_073_709_551_616.0);
+        let slack = MARGIN * (1.0 + distance);
+        let rate = |distance: f64| (distance * (1_u64 << RATE_BITS) as f64) as u128;
+        let is_narrow = uniform.head() > 1 << 40;
+        let surely_within = if is_narrow { rate(distance + 2.0 * slack) } else { u128::MAX };
+        Self { uniform, surely_beyond: rate((distance - slack).max(0.0)), surely_within, passed: 0 }
     }
 
     /// The position of the next ringing item among `count` items of this `rate`, or `None` after passing all of them.
@@ -68,17 +93,19 @@ impl Skipper {
         Some(low)
     }
 
-    /// A lower bound of the distance to the next ringing item, in units of 2^-60.
+    /// How many items of this rate it passes at least; nearly always exactly.
+    #[inline]
     #[must_use]
-    pub fn surely_beyond(&self) -> u128 {
-        self.surely_beyond
+    pub fn surely_passes(&self, rate: u64) -> u64 {
+        // Five roundings of 2^-53 each are less than the margin.
+        (to_f64(self.surely_beyond) / rate as f64 * (1.0 - MARGIN)) as u64
     }
 
     /// Whether -ln U > rate, that is U < exp(-rate): nobody rings within that total rate.
     #[inline]
     pub fn is_beyond<E: Entropy>(&mut self, rate: u128, entropy: &mut E) -> bool {
-        if rate < self.surely_beyond {
-            return true;
+        if rate < self.surely_beyond || rate > self.surely_within {
+            return rate < self.surely_beyond;
         }
         let x = Exponential {
             approximate: to_f64(rate) / (1_u64 << RATE_BITS) as f64,
@@ -135,6 +162,23 @@ mod tests {
                 start += part;
             }
             assert_eq!(found, Some(4));
+        }
+    }
+
+    #[test]
+    fn what_is_decided_at_a_glance_is_what_the_coin_decides() {
+        let mut entropy = seeded(12);
+        for step in 0..20_000 {
+            let mut skipper = Skipper::new(&mut entropy);
+            // Close to the place itself, a little below and a little above it.
+            let rate = (skipper.surely_beyond as f64 * (1.0 + f64::from(step % 7 - 3) * 1e-12)) as u128;
+            let at_a_glance = skipper.is_beyond(rate, &mut entropy);
+            (skipper.surely_beyond, skipper.surely_within) = (0, u128::MAX);
+            assert_eq!(skipper.is_beyond(rate, &mut entropy), at_a_glance);
+        }
+        // 1 - 1/8 is below exp(-1/8) = 0.8825: both of these are beyond, and one unit of 2^-10 above it is not.
+        for (head, is_within) in [((7 << 61) - 1, false), (7 << 61, false), (905 << 54, true)] {
+            assert_eq!(Skipper::within(1 << 57, &mut Scripted::new(&[head])).is_some(), is_within);
         }
     }
 

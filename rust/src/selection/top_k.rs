@@ -4,21 +4,23 @@
 //! needs fresh coins each round. Proof: `proofs/top_k.md`.
 
 use crate::entropy::Entropy;
-use crate::error::SelectError;
+use crate::error::{SelectError, reserved};
+use crate::interrupt;
 use crate::numbers::scale::Scale;
 use crate::scan::block_index::{Blocks, Indexable};
 use crate::scan::score_view::View;
-use crate::selection::exponential_mechanism::{self, Proposals};
-use crate::selection::index_set::Visited;
+use crate::selection::index_set::Removed;
 use crate::selection::many_draws::Law;
-use crate::selection::{noisy_max, permute_and_flip};
+use crate::selection::noisy_max::Levels;
+use crate::selection::weight_line::{BlockLine, Round};
+use crate::selection::{exponential_mechanism, noisy_max, permute_and_flip};
 
-/// When the best remaining score has fallen by this many halvings, the bounds are computed anew from it.
-const OCTAVES_BEFORE_REBUILD: f64 = 0.25;
+/// When the best remaining score has fallen by this many scales, the exponential mechanism measures from it.
+const LARGEST_FALL: f64 = 0.2;
 
 /// Take `index` out: later draws skip it, and its block's maximum is that of what is left. Returns the best left.
-fn remove<T: Indexable>(blocks: &mut Blocks<'_, T>, removed: &mut Visited, index: usize) -> T {
-    removed.insert(index);
+fn remove<T: Indexable>(blocks: &mut Blocks<'_, T>, removed: &mut Removed, index: usize) -> T {
+    removed.insert(index, blocks.len());
     let block = blocks.block_of(index);
     let left = blocks.items(block).filter(|&item| !removed.contains(item)).map(|item| blocks.get(item));
     let maximum = left.fold(None, |best, score| match best {
@@ -31,7 +33,8 @@ fn remove<T: Indexable>(blocks: &mut Blocks<'_, T>, removed: &mut Visited, index
 /// `k` rounds of the mechanism, each among the candidates that are left, in the order drawn.
 ///
 /// # Errors
-/// As [`Blocks::new`], and `InvalidCount` unless `1 <= k <= scores.len()`.
+/// As [`Blocks::new`], `InvalidCount` unless `1 <= k <= scores.len()`, `Interrupted`, or `Changed` if somebody overwrote
+/// the scores.
 pub fn peel<T: Indexable, E: Entropy>(
     law: Law,
     scores: View<'_, T>,
@@ -43,56 +46,35 @@ pub fn peel<T: Indexable, E: Entropy>(
     if k == 0 || k > blocks.len() {
         return Err(SelectError::InvalidCount);
     }
-    Ok(match law {
-        Law::Exponential => exponential_rounds(&mut blocks, scale, k, entropy),
-        Law::PermuteAndFlip => {
-            fresh_rounds(&mut blocks, k, |blocks, removed| permute_and_flip::draw(blocks, scale, removed, entropy))
-        }
-        Law::LaplaceNoisyMax => {
-            fresh_rounds(&mut blocks, k, |blocks, removed| noisy_max::draw(blocks, scale, removed, entropy))
-        }
-    })
-}
-
-/// The exponential mechanism: the weights of what is left stay valid, so one set of bounds serves all rounds.
-fn exponential_rounds<T: Indexable, E: Entropy>(
-    blocks: &mut Blocks<'_, T>,
-    scale: &Scale,
-    k: usize,
-    entropy: &mut E,
-) -> Vec<usize> {
-    let mut proposals = Proposals::new(blocks, scale);
-    let mut removed = Visited::new();
-    let mut picks = Vec::with_capacity(k);
+    let mut removed = Removed::default();
+    let mut picks = reserved(k)?;
+    let mut line = BlockLine::new(&Round::new(&blocks, scale));
     while picks.len() < k {
-        let pick = exponential_mechanism::draw(blocks, scale, &proposals, &removed, entropy);
+        interrupt::check()?;
+        let round = Round { blocks: &blocks, scale, top: blocks.top(), removed: &removed };
+        let pick = match law {
+            Law::Exponential => exponential_mechanism::draw_from(&round, &mut line.of(&round), |_| {}, entropy)?,
+            Law::PermuteAndFlip => {
+                permute_and_flip::draw_from(&round, || line.of(&round), line.has_many_heads(&round), entropy)?
+            }
+            Law::LaplaceNoisyMax => noisy_max::draw(&round, &Levels::default(), entropy)?,
+        };
         picks.push(pick);
-        let best_left = remove(blocks, &mut removed, pick);
-        if scale.octaves(blocks.top(), best_left) > OCTAVES_BEFORE_REBUILD {
+        let best_left = remove(&mut blocks, &mut removed, pick);
+        // The others measure from the best that is left; the exponential mechanism from anything above it.
+        let fall = scale.exponent(blocks.top(), best_left);
+        let is_new_top = fall > if law == Law::Exponential { LARGEST_FALL } else { 0.0 };
+        if is_new_top {
             blocks.lower_top(best_left);
-            proposals.rebuild(blocks, scale);
-        } else {
-            proposals.refresh(blocks, scale, blocks.block_of(pick).stripe);
+        }
+        let round = Round { blocks: &blocks, scale, top: blocks.top(), removed: &removed };
+        match law {
+            Law::LaplaceNoisyMax => {}
+            _ if is_new_top => line.rebuild(&round),
+            _ => line.refresh(&round, blocks.block_of(pick).stripe),
         }
     }
-    picks
-}
-
-/// Mechanisms that measure from the best that is left and need fresh randomness for everybody each round.
-fn fresh_rounds<T: Indexable>(
-    blocks: &mut Blocks<'_, T>,
-    k: usize,
-    mut draw: impl FnMut(&Blocks<'_, T>, &Visited) -> usize,
-) -> Vec<usize> {
-    let mut removed = Visited::new();
-    let mut picks = Vec::with_capacity(k);
-    while picks.len() < k {
-        let pick = draw(blocks, &removed);
-        picks.push(pick);
-        let best_left = remove(blocks, &mut removed, pick);
-        blocks.lower_top(best_left);
-    }
-    picks
+    Ok(picks)
 }
 
 #[cfg(test)]

@@ -1,15 +1,24 @@
-use super::*;
+//! Who comes first, and when: the joint law of a draw's winner and its time.
+
 use crate::entropy::ChaChaStream;
 use crate::entropy::testing::seeded;
+use crate::error::SelectError;
+use crate::numbers::lazy_time::Clock;
+use crate::numbers::scale::Scale;
+use crate::scan::block_index::Blocks;
 use crate::scan::score_view::View;
+use crate::selection::weight_line::Round;
+use crate::selection::{exponential_mechanism, permute_and_flip};
 use crate::testing::{assert_law, exponential_law, exponents, middle, simpson};
 
-type Race = fn(&Blocks<'_, f64>, &Scale, &mut ChaChaStream) -> (usize, Clock);
+type Draw = fn(&Round<'_, '_, f64>, &mut ChaChaStream) -> Result<(usize, Clock), SelectError>;
+
+const BOTH: [Draw; 2] = [exponential_mechanism::draw_with_time, permute_and_flip::draw_with_time];
 
 const SHAPES: [&[f64]; 4] = [&[0.0, 1.0, 3.0], &[5.0; 7], &[0.0, 4.0, 4.0, -3.0, 3.5, 1.0], &[2.0]];
 
-fn scale(factor: u8) -> Scale {
-    Scale::new(1.0, 1.0, factor).unwrap()
+fn scale() -> Scale {
+    Scale::new(1.0, 1.0, 2).unwrap()
 }
 
 /// Probabilities of (who comes first, whether before `instant`), in that order.
@@ -31,33 +40,22 @@ fn permute_and_flip_joint(x: &[f64], instant: f64) -> Vec<f64> {
     joint(|index, from, to| simpson(|time| density(index, time), from, to, 2000), x.len(), instant, 1.0)
 }
 
-fn check(name: &str, race: Race, law: impl Fn(&[f64], f64) -> Vec<f64>) {
+#[test]
+fn who_comes_first_and_when() {
     let mut entropy = seeded(51);
-    for scores in SHAPES {
-        let blocks = Blocks::new(View::of(scores)).unwrap();
-        let x = exponents(scores, &scale(2));
-        let instant = 0.3 / x.iter().map(|x| libm::exp(-x)).sum::<f64>();
-        let wrong = law(&x, instant * 1.1);
-        assert_law(name, 60_000, &law(&x, instant), &wrong, || {
-            let (index, clock) = race(&blocks, &scale(2), &mut entropy);
-            2 * index + usize::from(middle(&clock) >= instant)
-        });
+    let laws: [fn(&[f64], f64) -> Vec<f64>; 2] = [exponential_joint, permute_and_flip_joint];
+    for (draw, law) in BOTH.into_iter().zip(laws) {
+        for scores in SHAPES {
+            let blocks = Blocks::new(View::of(scores)).unwrap();
+            let (scale, x) = (scale(), exponents(scores, &scale()));
+            let instant = 0.3 / x.iter().map(|x| libm::exp(-x)).sum::<f64>();
+            let wrong = law(&x, instant * 1.1);
+            assert_law("first and when", 60_000, &law(&x, instant), &wrong, || {
+                let (index, clock) = draw(&Round::new(&blocks, &scale), &mut entropy).unwrap();
+                2 * index + usize::from(middle(&clock) >= instant)
+            });
+        }
     }
-}
-
-#[test]
-fn who_comes_first_by_the_exponential_mechanism_and_when() {
-    check("exponential", exponential, exponential_joint);
-}
-
-#[test]
-fn who_comes_first_by_permute_and_flip_and_when() {
-    check("all heads", permute_and_flip, permute_and_flip_joint);
-    check(
-        "stages",
-        |blocks, scale, entropy| permute_and_flip_with(blocks, scale, 0.0, entropy),
-        permute_and_flip_joint,
-    );
 }
 
 /// Many items, so that blocks mix scores, proposals are refused and stages are short; two scores make a law of few cells.
@@ -68,25 +66,22 @@ fn many_items_in_mixed_blocks() {
     let blocks = Blocks::new(View::of(&scores)).unwrap();
     let low = libm::exp(-2.0);
     let instant = 0.7 / (600.0 + 3600.0 * low);
-    let mut check = |name: &str, race: Race, survival: &dyn Fn(f64) -> f64, density: &dyn Fn(f64) -> f64| {
+    let total = 600.0 + 3600.0 * low;
+    let exponential = |time: f64| libm::exp(-total * time);
+    let flips = |time: f64| libm::pow(1.0 - time, 600.0) * libm::pow(1.0 - low * time, 3600.0);
+    let survivals: [&dyn Fn(f64) -> f64; 2] = [&exponential, &flips];
+    let hazards: [&dyn Fn(f64) -> f64; 2] = [&|_| 600.0, &|time| 600.0 / (1.0 - time)];
+    for ((draw, survival), hazard) in BOTH.into_iter().zip(survivals).zip(hazards) {
+        let density = |time: f64| hazard(time) * survival(time);
         let early_high = simpson(density, 0.0, instant, 2000);
         let late_high = simpson(density, instant, 0.5, 20_000);
         let law = [early_high, late_high, 1.0 - survival(instant) - early_high, survival(instant) - late_high];
         let wrong = [law[0] + 0.04, law[1] - 0.04, law[2], law[3]];
-        assert_law(name, 15_000, &law, &wrong, || {
-            let (index, clock) = race(&blocks, &scale(2), &mut entropy);
+        assert_law("mixed blocks", 15_000, &law, &wrong, || {
+            let (index, clock) = draw(&Round::new(&blocks, &scale()), &mut entropy).unwrap();
             2 * usize::from(scores[index] == 0.0) + usize::from(middle(&clock) >= instant)
         });
-    };
-    let total = 600.0 + 3600.0 * low;
-    let survival = |time: f64| libm::exp(-total * time);
-    check("exponential", exponential, &survival, &|time| 600.0 * survival(time));
-    let survival = |time: f64| libm::pow(1.0 - time, 600.0) * libm::pow(1.0 - low * time, 3600.0);
-    let density = |time: f64| 600.0 / (1.0 - time) * survival(time);
-    let stages: Race = |blocks, scale, entropy| permute_and_flip_with(blocks, scale, 0.0, entropy);
-    let listed: Race = |blocks, scale, entropy| permute_and_flip_with(blocks, scale, 1e9, entropy);
-    check("stages", stages, &survival, &density);
-    check("all heads", listed, &survival, &density);
+    }
 }
 
 #[test]
@@ -96,13 +91,11 @@ fn the_last_stage_ends_with_the_best() {
     let mut scores = vec![0.0; 3000];
     scores[1234] = 1e6;
     let blocks = Blocks::new(View::of(&scores)).unwrap();
-    for few_blocks in [0.0, 64.0] {
-        let (mut late, draws) = (0, 400);
-        for _ in 0..draws {
-            let (index, clock) = permute_and_flip_with(&blocks, &scale(2), few_blocks, &mut entropy);
-            assert_eq!(index, 1234);
-            late += u32::from(middle(&clock) > 0.5);
-        }
-        assert!((130..270).contains(&late), "its time is uniform on [0, 1]: {late} of {draws} in the second half");
+    let (mut late, draws) = (0, 400);
+    for _ in 0..draws {
+        let (index, clock) = permute_and_flip::draw_with_time(&Round::new(&blocks, &scale()), &mut entropy).unwrap();
+        assert_eq!(index, 1234);
+        late += u32::from(middle(&clock) > 0.5);
     }
+    assert!((130..270).contains(&late), "its time is uniform on [0, 1]: {late} of {draws} in the second half");
 }

@@ -1,0 +1,357 @@
+//! All candidates side by side on a line, each as long as an integer bound of its weight exp(-x): what is proposed from.
+//!
+//! [`BlockLine`] has one bound a block, or a stripe where all of it is far below the top: made in a moment. [`ItemTable`]
+//! has one an item, for draws by the thousand. Proof: `proofs/exact_sampling.md`, Propositions 1 and 4.
+
+use crate::entropy::Entropy;
+use crate::error::{SelectError, reserved};
+use crate::numbers::coin::Exponential;
+use crate::numbers::exp_enclosure::Ratio;
+use crate::numbers::scale::Scale;
+use crate::numbers::score::Score;
+use crate::scan::block_index::{Blocks, MOST_LANES, Weights};
+use crate::selection::index_set::{NOBODY, Removed};
+
+/// What one selection is made from: scores, the score they are measured from, and who is out.
+pub struct Round<'r, 'a, T> {
+    pub blocks: &'r Blocks<'a, T>,
+    pub scale: &'r Scale,
+    pub top: T,
+    pub removed: &'r Removed,
+}
+
+impl<'r, 'a, T: Score> Round<'r, 'a, T> {
+    /// Everybody, measured from the best score.
+    #[must_use]
+    pub fn new(blocks: &'r Blocks<'a, T>, scale: &'r Scale) -> Self {
+        Self { blocks, scale, top: blocks.top(), removed: &NOBODY }
+    }
+
+    /// The same measured from another score.
+    #[must_use]
+    pub fn from(&self, top: T) -> Self {
+        Self { top, ..*self }
+    }
+
+    /// exp(-x) of an item. Its score is read once, so that filter and fallback speak of the same number.
+    #[inline(always)]
+    pub fn exponential(&self, index: usize) -> Exponential<impl Fn() -> Ratio + Copy + use<'r, T>> {
+        self.exponential_of(self.blocks.get(index))
+    }
+
+    /// exp(-x) of a score.
+    #[inline(always)]
+    pub fn exponential_of(&self, score: T) -> Exponential<impl Fn() -> Ratio + Copy + use<'r, T>> {
+        let (scale, top) = (self.scale, self.top);
+        Exponential { approximate: scale.exponent(top, score), exact: move || scale.exact_exponent(top, score) }
+    }
+
+    /// Visit the items, with their scores, of the blocks whose best scores are `wanted`, if that of their stripe is.
+    pub fn visit_blocks(&self, wanted: impl Fn(T) -> bool, mut visit: impl FnMut(usize, T)) {
+        let blocks = self.blocks;
+        for stripe in (0..blocks.stripes()).filter(|&stripe| wanted(blocks.stripe_maximum(stripe))) {
+            for (lane, _) in blocks.block_maxima(stripe).iter().enumerate().filter(|&(_, &maximum)| wanted(maximum)) {
+                blocks.items(blocks.block(stripe, lane)).for_each(|index| visit(index, blocks.get(index)));
+            }
+        }
+    }
+}
+
+impl<T: Copy> Clone for Round<'_, '_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Copy> Copy for Round<'_, '_, T> {}
+
+/// An item, the bound it has, and where on the line it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub index: usize,
+    pub weight: u64,
+    pub end: u64,
+    /// How far from its start the position lies that was asked for.
+    pub into: u64,
+    /// Where the items of the same block end that lie side by side with it.
+    pub block_end: u64,
+}
+
+pub trait WeightLine {
+    /// The bounds are multiples of 2 to minus this.
+    fn bits(&self) -> u32;
+
+    fn total(&self) -> u64;
+
+    /// The item that lies at `position`, which must be below the total.
+    fn at(&mut self, position: u64) -> Place;
+
+    /// A bound of the item's weight that is its own, the place's at most: what lies beyond it is nobody's.
+    fn own_weight(&self, place: &Place) -> u64;
+
+    /// Visit every item whose bound is above one half.
+    fn visit_likely(&mut self, visit: impl FnMut(usize));
+
+    /// An item with probability proportional to its bound.
+    #[inline]
+    fn propose<E: Entropy>(&mut self, entropy: &mut E) -> Place {
+        let position = entropy.below(self.total());
+        self.at(position)
+    }
+}
+
+/// A line with one bound a block.
+#[derive(Clone)]
+pub struct BlockLine {
+    weights: Weights,
+    /// `ends[s]` = sum over the stripes up to and including `s`.
+    ends: Vec<u64>,
+    /// The bound of all items of a stripe, or 0 where every block has its own.
+    whole_stripes: Vec<u64>,
+    /// Stripes with a bound above one half, and possibly others.
+    likely: Vec<usize>,
+}
+
+impl BlockLine {
+    #[must_use]
+    pub fn new<T: Score>(round: &Round<'_, '_, T>) -> Self {
+        let weights = Weights::for_count(round.blocks.len());
+        let mut line = Self { weights, ends: Vec::new(), whole_stripes: Vec::new(), likely: Vec::new() };
+        line.rebuild(round);
+        line
+    }
+
+    /// Compute all bounds, after the round's top changed.
+    pub fn rebuild<T: Score>(&mut self, round: &Round<'_, '_, T>) {
+        let stripes = round.blocks.stripes();
+        self.whole_stripes.resize(stripes, 0);
+        round.blocks.stripe_weights(round.top, round.scale, self.weights, &mut self.whole_stripes);
+        self.ends.clear();
+        self.likely.clear();
+        let mut total = 0;
+        for stripe in 0..stripes {
+            if self.whole_stripes[stripe] > self.weights.half() {
+                self.likely.push(stripe);
+            }
+            total += self.weigh(round, stripe);
+            self.ends.push(total);
+        }
+    }
+
+    /// The length of a stripe whose own bound is in its place.
+    fn weigh<T: Score>(&mut self, round: &Round<'_, '_, T>, stripe: usize) -> u64 {
+        // One bound for all of a stripe, if all such stripes together come to no more than one item at the top.
+        let whole = self.whole_stripes[stripe].saturating_mul(round.blocks.stripe_range(stripe).len() as u64);
+        let most = (1 << self.weights.bits) / round.blocks.stripes() as u64;
+        if whole <= most && self.whole_stripes[stripe] <= self.weights.half() {
+            return whole;
+        }
+        self.whole_stripes[stripe] = 0;
+        round.blocks.stripe_weight(round.top, round.scale, self.weights, stripe)
+    }
+
+    /// Compute one stripe's bounds, after its blocks changed.
+    pub fn refresh<T: Score>(&mut self, round: &Round<'_, '_, T>, stripe: usize) {
+        let before = self.ends[stripe] - if stripe == 0 { 0 } else { self.ends[stripe - 1] };
+        self.whole_stripes[stripe] =
+            self.weights.at(round.scale.octaves(round.top, round.blocks.stripe_maximum(stripe)));
+        let change = self.weigh(round, stripe).wrapping_sub(before);
+        for end in &mut self.ends[stripe..] {
+            *end = end.wrapping_add(change);
+        }
+    }
+
+    /// Whether a few visits of random items are likely to find one near the top.
+    #[must_use]
+    pub fn has_many_heads<T: Score>(&self, round: &Round<'_, '_, T>) -> bool {
+        self.ends[self.ends.len() - 1] >> self.weights.bits >= round.blocks.len() as u64 / 4
+    }
+
+    /// To be read; `round` must be the one that the bounds were computed for.
+    #[must_use]
+    pub fn of<'l, 'r, 'a, T>(&'l self, round: &'l Round<'r, 'a, T>) -> BlockLineOf<'l, 'r, 'a, T> {
+        BlockLineOf { line: self, round, known: usize::MAX, bounds: [0; MOST_LANES] }
+    }
+}
+
+/// A [`BlockLine`] over its scores, with the bounds of the stripe looked at last.
+pub struct BlockLineOf<'l, 'r, 'a, T> {
+    line: &'l BlockLine,
+    round: &'l Round<'r, 'a, T>,
+    known: usize,
+    bounds: [u64; MOST_LANES],
+}
+
+impl<T: Score> BlockLineOf<'_, '_, '_, T> {
+    fn bounds_of(&mut self, stripe: usize) {
+        if stripe != self.known {
+            let Round { blocks, scale, top, .. } = *self.round;
+            blocks.block_weights(top, scale, self.line.weights, stripe, &mut self.bounds);
+            self.known = stripe;
+        }
+    }
+}
+
+impl<T: Score> WeightLine for BlockLineOf<'_, '_, '_, T> {
+    fn bits(&self) -> u32 {
+        self.line.weights.bits
+    }
+
+    fn total(&self) -> u64 {
+        self.line.ends[self.line.ends.len() - 1]
+    }
+
+    #[inline]
+    fn at(&mut self, position: u64) -> Place {
+        let ends = &self.line.ends;
+        let stripe = ends.partition_point(|&end| end <= position);
+        let mut rest = position - if stripe == 0 { 0 } else { ends[stripe - 1] };
+        let range = self.round.blocks.stripe_range(stripe);
+        let whole = self.line.whole_stripes[stripe];
+        if whole > 0 {
+            let index = range.start + (rest / whole) as usize;
+            let into = rest % whole;
+            let end = position + (whole - into);
+            return Place { index, weight: whole, end, into, block_end: ends[stripe] };
+        }
+        self.bounds_of(stripe);
+        let lanes = self.round.blocks.lanes();
+        let (rows, incomplete) = ((range.len() / lanes) as u64, range.len() % lanes);
+        // Eight lanes at a glance, as long as their blocks are equally long.
+        let mut lane = 0;
+        if incomplete == 0 {
+            for eight in self.bounds[..lanes].chunks_exact(8) {
+                let weight = eight.iter().sum::<u64>() * rows;
+                if rest < weight {
+                    break;
+                }
+                rest -= weight;
+                lane += 8;
+            }
+        }
+        while lane < lanes {
+            let weight = self.bounds[lane];
+            let block = weight * (rows + u64::from(lane < incomplete));
+            if rest < block {
+                let index = range.start + (rest / weight) as usize * lanes + lane;
+                let into = rest % weight;
+                let end = position + (weight - into);
+                return Place { index, weight, end, into, block_end: position + (block - rest) };
+            }
+            rest -= block;
+            lane += 1;
+        }
+        unreachable!("the stripe's length is the sum of its blocks' lengths")
+    }
+
+    #[inline]
+    fn own_weight(&self, place: &Place) -> u64 {
+        let Round { blocks, scale, top, .. } = *self.round;
+        self.line.weights.at(scale.octaves(top, blocks.get(place.index))).min(place.weight)
+    }
+
+    fn visit_likely(&mut self, mut visit: impl FnMut(usize)) {
+        let line = self.line;
+        for &stripe in line.likely.iter().filter(|&&stripe| line.whole_stripes[stripe] == 0) {
+            self.bounds_of(stripe);
+            for lane in 0..self.round.blocks.lanes() {
+                if self.bounds[lane] > line.weights.half() {
+                    self.round.blocks.items(self.round.blocks.block(stripe, lane)).for_each(&mut visit);
+                }
+            }
+        }
+    }
+}
+
+/// A line with one bound an item, and a guide into it.
+pub struct ItemTable {
+    bits: u32,
+    /// `ends[i]` = sum of the weights of items `0..=i`.
+    ends: Vec<u64>,
+    /// `guide[g]` = first item whose end lies beyond `g << shift`.
+    guide: Vec<u32>,
+    shift: u32,
+    /// Items with a bound above one half, if they are few.
+    likely: Option<Vec<usize>>,
+}
+
+/// More likely items than this are looked for when they are asked for: in less than one draw of 2^64.
+const MOST_LIKELY: usize = 128;
+
+impl ItemTable {
+    /// # Errors
+    /// `Memory` if there is none for it.
+    pub fn new<T: Score>(round: &Round<'_, '_, T>) -> Result<Self, SelectError> {
+        let (blocks, weights) = (round.blocks, Weights::for_count(round.blocks.len()));
+        let (mut total, mut likely) = (0, Vec::new());
+        let mut ends = reserved(blocks.len())?;
+        for index in 0..blocks.len() {
+            let weight = weights.at(round.scale.octaves(round.top, blocks.get(index)));
+            total += weight;
+            ends.push(total);
+            if weight > weights.half() && likely.len() <= MOST_LIKELY {
+                likely.push(index);
+            }
+        }
+        // A guide has 32-bit entries; more items than that are found by bisection alone.
+        let cells = if u32::try_from(ends.len()).is_ok() { ends.len().next_power_of_two() } else { 1 };
+        let shift = (u64::BITS - total.leading_zeros()).saturating_sub(cells.ilog2());
+        let mut guide = reserved(2 * cells + 1)?;
+        let mut item = 0;
+        for cell in 0..=(total >> shift) {
+            while item < ends.len() && ends[item] <= cell << shift {
+                item += 1;
+            }
+            guide.push(if cells == 1 { 0 } else { item as u32 });
+        }
+        let likely = (likely.len() <= MOST_LIKELY).then_some(likely);
+        Ok(Self { bits: weights.bits, ends, guide, shift, likely })
+    }
+
+    /// The item in whose piece of the line `position` lies; `position` must be below the total.
+    #[inline]
+    fn item_at(&self, position: u64) -> usize {
+        let cell = (position >> self.shift) as usize;
+        let first = self.guide[cell] as usize;
+        let last = self.guide.get(cell + 1).map_or(self.ends.len(), |&next| (next as usize + 1).min(self.ends.len()));
+        let last = if last > first { last } else { self.ends.len() };
+        first + self.ends[first..last].partition_point(|&end| end <= position)
+    }
+
+    fn weight(&self, item: usize) -> u64 {
+        self.ends[item] - if item == 0 { 0 } else { self.ends[item - 1] }
+    }
+}
+
+impl WeightLine for &ItemTable {
+    fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    fn total(&self) -> u64 {
+        self.ends[self.ends.len() - 1]
+    }
+
+    #[inline]
+    fn at(&mut self, position: u64) -> Place {
+        let index = self.item_at(position);
+        let (weight, end) = (self.weight(index), self.ends[index]);
+        Place { index, weight, end, into: position - (end - weight), block_end: end }
+    }
+
+    #[inline]
+    fn own_weight(&self, place: &Place) -> u64 {
+        place.weight
+    }
+
+    fn visit_likely(&mut self, visit: impl FnMut(usize)) {
+        match &self.likely {
+            Some(likely) => likely.iter().copied().for_each(visit),
+            None => (0..self.ends.len()).filter(|&index| self.weight(index) > 1 << (self.bits - 1)).for_each(visit),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "weight_line_tests.rs"]
+mod tests;
