@@ -80,7 +80,7 @@ def _laplace(weight: Fraction) -> Variable:
 
 
 def _law_of_largest(variables: Sequence[Variable], *, knots: Collection[Fraction]) -> tuple[WithLogarithms, ...]:
-    """Who is the largest of independent variables whose densities are polynomials in ``y``, ``1 / y`` between `knots`."""
+    """Who is the largest of independent variables: densities are polynomials in ``y``, ``1 / y`` between `knots`."""
     grid = [Fraction(0), *sorted(set(knots) - {0}), None]
     chances: list[WithLogarithms] = []
     for i in range(len(variables)):

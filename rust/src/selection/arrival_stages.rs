@@ -55,6 +55,7 @@ pub struct Earliest {
 
 impl Earliest {
     /// The first, and its time in that stage.
+    #[must_use]
     pub fn within(self, stage: Stage) -> Option<(usize, Clock)> {
         let (index, uniform) = self.best?;
         Some((index, Clock::within(stage.start, stage.end - stage.start, stage.bits, &uniform)))

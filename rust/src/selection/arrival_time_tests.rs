@@ -13,6 +13,9 @@ use crate::testing::{assert_law, exponential_law, exponents, middle, simpson};
 
 type Draw = fn(&Round<'_, '_, f64>, &mut ChaChaStream) -> Result<(usize, Clock), SelectError>;
 
+/// The joint law for these exponents and this instant.
+type Law = fn(&[f64], f64) -> Vec<f64>;
+
 const BOTH: [Draw; 2] = [exponential_mechanism::draw_with_time, permute_and_flip::draw_with_time];
 
 const SHAPES: [&[f64]; 4] = [&[0.0, 1.0, 3.0], &[5.0; 7], &[0.0, 4.0, 4.0, -3.0, 3.5, 1.0], &[2.0]];
@@ -43,7 +46,7 @@ fn permute_and_flip_joint(x: &[f64], instant: f64) -> Vec<f64> {
 #[test]
 fn who_comes_first_and_when() {
     let mut entropy = seeded(51);
-    let laws: [fn(&[f64], f64) -> Vec<f64>; 2] = [exponential_joint, permute_and_flip_joint];
+    let laws: [Law; 2] = [exponential_joint, permute_and_flip_joint];
     for (draw, law) in BOTH.into_iter().zip(laws) {
         for scores in SHAPES {
             let blocks = Blocks::new(View::of(scores)).unwrap();

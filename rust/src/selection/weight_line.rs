@@ -13,6 +13,7 @@ use crate::scan::block_index::{Blocks, MOST_LANES, Weights};
 use crate::selection::index_set::{NOBODY, Removed};
 
 /// What one selection is made from: scores, the score they are measured from, and who is out.
+#[derive(Clone, Copy)]
 pub struct Round<'r, 'a, T> {
     pub blocks: &'r Blocks<'a, T>,
     pub scale: &'r Scale,
@@ -56,14 +57,6 @@ impl<'r, 'a, T: Score> Round<'r, 'a, T> {
         }
     }
 }
-
-impl<T: Copy> Clone for Round<'_, '_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Copy> Copy for Round<'_, '_, T> {}
 
 /// An item, the bound it has, and where on the line it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,9 +201,8 @@ impl<T: Score> WeightLine for BlockLineOf<'_, '_, '_, T> {
         let mut rest = position - if stripe == 0 { 0 } else { ends[stripe - 1] };
         let range = self.round.blocks.stripe_range(stripe);
         let whole = self.line.whole_stripes[stripe];
-        if whole > 0 {
-            let index = range.start + (rest / whole) as usize;
-            let into = rest % whole;
+        if let Some(item) = rest.checked_div(whole) {
+            let (index, into) = (range.start + item as usize, rest % whole);
             let end = position + (whole - into);
             return Place { index, weight: whole, end, into, block_end: ends[stripe] };
         }
