@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::SelectError;
+use crate::interrupt;
 use crate::intervals::answer_range::Stretch;
 use crate::numbers::score::Score;
 use crate::scan::block_index::available_threads;
@@ -53,8 +54,7 @@ type Found = (Counts, Vec<f64>);
 /// # Errors
 /// `NotFinite` if there is a NaN, `Memory` if what lies between the pivots does not fit.
 pub fn pass<T: Score>(values: &View<'_, T>, pivots: Pivots) -> Result<Found, SelectError> {
-    let threads = (values.len() / VALUES_PER_THREAD).clamp(1, available_threads());
-    pass_with(values, pivots, threads, Level::detect())
+    pass_with(values, pivots, threads_for(values), Level::detect())
 }
 
 fn pass_with<T: Score>(
@@ -63,40 +63,18 @@ fn pass_with<T: Score>(
     threads: usize,
     level: Level,
 ) -> Result<Found, SelectError> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Result<Found, SelectError>>> = Mutex::new(Vec::new());
-    with_helpers(threads - 1, &|| {
-        let mut counts = Counts::default();
-        let mut between = Vec::new();
-        let mut outcome = Ok(());
-        loop {
-            let start = next.fetch_add(VALUES_PER_TURN, Ordering::Relaxed);
-            if start >= values.len() || outcome.is_err() {
-                break;
-            }
-            for_chunks(values, start..(start + VALUES_PER_TURN).min(values.len()), |chunk| {
-                // Eight more than needed: the fastest kernel stores whole vectors.
-                if between.try_reserve(chunk.len() + 8).is_err() {
-                    outcome = Err(SelectError::Memory);
-                    return;
-                }
-                counts.add(sort_out(level, chunk, pivots, &mut between));
-            });
-        }
-        let result = outcome.map(|()| (counts, between));
-        results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
-    });
-    let mut counts = Counts::default();
-    let mut between: Vec<f64> = Vec::new();
-    for result in results.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        let (part, mut found) = result?;
+    let nothing = || Ok((Counts::default(), Vec::new()));
+    let mut results = in_turns(values, threads, &nothing, &|(counts, between), chunk| {
+        // Eight more than needed: the fastest kernel stores whole vectors.
+        between.try_reserve(chunk.len() + 8).map_err(|_| SelectError::Memory)?;
+        counts.add(sort_out(level, chunk, pivots, between));
+        Ok(())
+    })?;
+    let (mut counts, mut between) = results.pop().unwrap_or_default();
+    for (part, mut found) in results {
         counts.add(part);
-        if between.is_empty() {
-            between = found;
-        } else {
-            between.try_reserve_exact(found.len()).map_err(|_| SelectError::Memory)?;
-            between.append(&mut found);
-        }
+        between.try_reserve_exact(found.len()).map_err(|_| SelectError::Memory)?;
+        between.append(&mut found);
     }
     // Every comparison with NaN is false, so a NaN is missing from the sum.
     let beyond = if pivots.first.high < pivots.second.low { counts.from_second } else { counts.above_second };
@@ -104,6 +82,110 @@ fn pass_with<T: Score>(
         return Err(SelectError::NotFinite);
     }
     Ok((counts, between))
+}
+
+/// How many of all values lie below each of `stretches`, and how many not above it.
+///
+/// # Errors
+/// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
+pub fn ranks_of<T: Score>(values: &View<'_, T>, stretches: &[Stretch]) -> Result<Vec<(u64, u64)>, SelectError> {
+    let (threads, level) = (threads_for(values), Level::detect());
+    // The last one counts whatever is a number.
+    let zeros = || Ok(vec![(0, 0); stretches.len() + 1]);
+    let results = in_turns(values, threads, &zeros, &|counts: &mut Vec<(u64, u64)>, chunk| {
+        for row in chunk.chunks(CHUNK) {
+            for (count, stretch) in counts.iter_mut().zip(stretches) {
+                let (below, up_to) = count_row(level, row, *stretch);
+                *count = (count.0 + below, count.1 + up_to);
+            }
+            let all = Stretch { low: f64::NEG_INFINITY, high: f64::INFINITY };
+            counts[stretches.len()].1 += count_row(level, row, all).1;
+        }
+        Ok(())
+    })?;
+    let mut sums = zeros()?;
+    for counts in results {
+        for (sum, count) in sums.iter_mut().zip(counts) {
+            *sum = (sum.0 + count.0, sum.1 + count.1);
+        }
+    }
+    if sums.pop().is_none_or(|(_, numbers)| numbers != values.len() as u64) {
+        return Err(SelectError::NotFinite);
+    }
+    Ok(sums)
+}
+
+fn count_row(level: Level, row: &[f64], stretch: Stretch) -> (u64, u64) {
+    // SAFETY: a level is only handed out where the processor has its features.
+    unsafe {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => count_row_avx512(row, stretch),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => count_row_avx2(row, stretch),
+            Level::Baseline => count_row_baseline(row, stretch),
+        }
+    }
+}
+
+#[inline(always)]
+fn count_row_baseline(row: &[f64], stretch: Stretch) -> (u64, u64) {
+    row.iter().fold((0, 0), |(below, up_to), &value| {
+        (below + u64::from(value < stretch.low), up_to + u64::from(value <= stretch.high))
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn count_row_avx2(row: &[f64], stretch: Stretch) -> (u64, u64) {
+    count_row_baseline(row, stretch)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn count_row_avx512(row: &[f64], stretch: Stretch) -> (u64, u64) {
+    count_row_baseline(row, stretch)
+}
+
+/// As many threads as are worth their start.
+pub fn threads_for<T: Score>(values: &View<'_, T>) -> usize {
+    (values.len() / VALUES_PER_THREAD).clamp(1, available_threads())
+}
+
+/// Let each thread make a result of its own from chunks of the values, which no other thread sees, until all are read.
+///
+/// # Errors
+/// The first error of any thread, `Interrupted`.
+pub fn in_turns<T: Score, R: Send>(
+    values: &View<'_, T>,
+    threads: usize,
+    start: &(dyn Fn() -> Result<R, SelectError> + Sync),
+    each: &(dyn Fn(&mut R, &[f64]) -> Result<(), SelectError> + Sync),
+) -> Result<Vec<R>, SelectError> {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<Result<R, SelectError>>> = Mutex::new(Vec::new());
+    with_helpers(threads - 1, &|| {
+        let result = start().and_then(|mut result| {
+            loop {
+                let from = next.fetch_add(VALUES_PER_TURN, Ordering::Relaxed);
+                if from >= values.len() {
+                    return Ok(result);
+                }
+                let mut outcome = interrupt::check();
+                for_chunks(values, from..(from + VALUES_PER_TURN).min(values.len()), |chunk| {
+                    if outcome.is_ok() {
+                        outcome = each(&mut result, chunk);
+                    }
+                });
+                if let Err(error) = outcome {
+                    next.store(values.len(), Ordering::Relaxed); // nobody needs the rest
+                    return Err(error);
+                }
+            }
+        });
+        results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+    });
+    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect()
 }
 
 /// The values of `range` as doubles, piece by piece: in place if they are doubles in a row.
@@ -262,6 +344,29 @@ mod tests {
 
     fn at(first: f64, second: f64) -> Pivots {
         Pivots { first: Stretch { low: first, high: first }, second: Stretch { low: second, high: second } }
+    }
+
+    #[test]
+    fn ranks_are_counted_for_all_stretches_at_once() {
+        let mut entropy = seeded(102);
+        for count in [0, 1, 1023, 1025, 600_001] {
+            let values: Vec<f64> = (0..count).map(|_| entropy.below(50) as f64 - 5.0).collect();
+            let ends = [(10.0, 10.0), (9.5, 9.5), (-f64::INFINITY, 3.0), (40.0, f64::INFINITY), (-9.0, 99.0)];
+            let stretches = ends.map(|(low, high)| Stretch { low, high });
+            let ranks = |low: f64, high: f64| {
+                let below = values.iter().filter(|value| **value < low).count() as u64;
+                (below, values.iter().filter(|value| **value <= high).count() as u64)
+            };
+            let expected = ends.map(|(low, high)| ranks(low, high));
+            assert_eq!(ranks_of(&View::of(&values), &stretches).unwrap(), expected);
+            for level in Level::available() {
+                for (end, expected) in stretches.iter().zip(expected) {
+                    assert_eq!(count_row(level, &values, *end), expected);
+                }
+            }
+        }
+        assert_eq!(ranks_of(&View::of(&[1.0, f64::NAN]), &[]).err(), Some(SelectError::NotFinite));
+        assert!(ranks_of(&View::of(&[f64::INFINITY, -f64::INFINITY]), &[]).unwrap().is_empty());
     }
 
     #[test]
