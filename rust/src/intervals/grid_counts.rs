@@ -8,14 +8,14 @@ use crate::numbers::score::Score;
 use crate::scan::score_view::View;
 
 /// A grid of few points, as the last value of each.
-pub struct Places {
+pub struct GridCounter {
     /// `cuts[j]` is the last value that counts as point j; the last point has none.
     cuts: Vec<f64>,
     first: f64,
     per_unit: f64,
 }
 
-impl Places {
+impl GridCounter {
     /// # Errors
     /// `Memory`.
     pub fn new(grid: &Grid) -> Result<Self, SelectError> {
@@ -85,7 +85,7 @@ mod tests {
         let grids = [(0_i64, 1_u64, 10_u64, 101), (-7, 3, 1, 20), (5, 1, 1, 1), (0, 1, 3, 2), (1 << 53, 1, 2, 9)];
         for (start, step, denominator, count) in grids {
             let grid = Grid::new(IBig::from(start), step.into(), denominator.into(), count).unwrap();
-            let places = Places::new(&grid).unwrap();
+            let places = GridCounter::new(&grid).unwrap();
             for _ in 0..3000 {
                 let near = grid.point(entropy.below(count));
                 for value in [near, near.next_up(), near.next_down(), near + 0.05, -1e300, f64::INFINITY, f64::MIN] {
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn every_value_is_counted_once() {
         let grid = Grid::new(IBig::ZERO, UBig::ONE, UBig::from(2_u8), 5).unwrap();
-        let places = Places::new(&grid).unwrap();
+        let places = GridCounter::new(&grid).unwrap();
         let values: Vec<f64> = (0..900_000).map(|index| f64::from(index % 9) * 0.25).collect();
         // 0, 1/4, ..., 2, of which every other one is midway between two points.
         let tally = places.tally(&View::of(&values)).unwrap();

@@ -47,7 +47,7 @@ fn cases() -> Vec<Vec<f64>> {
         vec![0.0, 0.0, 10.0],
         vec![-9.0, 1.0, 2.0, 2.0, 6.0, 99.0],
         vec![0.5, 1.5, 2.0, 3.0, 4.5, 6.0, 8.0],
-        (0..11).map(|tenth| 4.5 + f64::from(tenth) / 10.0).collect(),
+        (0..13).map(|tenth| 4.4 + f64::from(tenth) / 10.0).collect(),
     ]
 }
 
@@ -105,7 +105,49 @@ fn paths_have_the_law_whatever_is_looked_at() {
             }
         }
     }
-    assert!(accepted.iter().all(|times| *times > 50), "near, far and beyond: {accepted:?}");
+    assert!(accepted[..2].iter().all(|times| *times > 5000) && accepted[2] > 0, "{accepted:?} of each kind");
+}
+
+/// Far paths and those beyond, drawn alone, as they are hardly ever the ones proposed.
+#[test]
+fn each_kind_has_the_law_of_its_paths() {
+    let mut entropy = seeded(157);
+    let values: Vec<f64> = (0..14).map(|tenth| 4.0 + f64::from(tenth * tenth) / 100.0).collect();
+    for levels in [vec![0.4], vec![0.4, 0.7]] {
+        let cuts = Cuts::new(&View::of(&values), Range::Interval { lower: 0.0, upper: 10.0 }, &mut entropy).unwrap();
+        let Cuts::Reals(ends) = &cuts else { panic!() };
+        let scale = Scale::new(3.0, 1.0, 4).unwrap();
+        let costs = RankCosts::new(&levels, 14, &scale);
+        let joint = Joint::new(&cuts, &costs, Reach { radius: Some(0), rarity: 0 }).unwrap();
+        assert_eq!(joint.others, [Kind::Far, Kind::Beyond]);
+        let is_in = |path: &[usize], windows: &[Span<usize>]| path.iter().zip(windows).all(|(g, w)| w.contains(g));
+        for kind in [Kind::Near, Kind::Far, Kind::Beyond] {
+            let belongs = |path: &[usize]| match kind {
+                Kind::Near => is_in(path, &joint.near.windows),
+                Kind::Far => is_in(path, &joint.wide) && !is_in(path, &joint.near.windows),
+                Kind::Beyond => !is_in(path, &joint.wide),
+            };
+            let paths: Vec<_> = law(ends, &levels, 0.75).into_iter().filter(|path| belongs(&path.0)).collect();
+            let total: f64 = paths.iter().map(|path| path.1).sum();
+            let chances: Vec<f64> = paths.iter().map(|path| path.1 / total).collect();
+            // Every other path, the likeliest first, three times as likely.
+            let mut order: Vec<usize> = (0..paths.len()).collect();
+            order.sort_by(|a, b| chances[*b].total_cmp(&chances[*a]));
+            let mut wrong = chances.clone();
+            order.into_iter().step_by(2).for_each(|path| wrong[path] *= 3.0);
+            let uneven: f64 = wrong.iter().sum();
+            wrong.iter_mut().for_each(|chance| *chance /= uneven);
+            assert_law(&format!("{levels:?}, {kind:?}"), 3000, &chances, &wrong, || {
+                loop {
+                    if let Some(answers) = joint.propose(kind, &mut entropy).unwrap() {
+                        let gaps: Vec<usize> =
+                            answers.iter().map(|x| ends[1..ends.len() - 1].partition_point(|v| v < x)).collect();
+                        return paths.iter().position(|path| path.0 == gaps).unwrap();
+                    }
+                }
+            });
+        }
+    }
 }
 
 /// Of all windows around the targets, narrow ones and wider ones: the bound is one, and not a useless one.

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::SelectError;
 use crate::interrupt;
-use crate::intervals::answer_range::Stretch;
+use crate::intervals::grid::ValueInterval;
 use crate::numbers::score::Score;
 use crate::scan::block_index::available_threads;
 use crate::scan::helper_threads::with_helpers;
@@ -23,14 +23,14 @@ const CHUNK: usize = 1024;
 
 /// What a pass found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct PivotCounts {
     pub below_first: u64,
     pub up_to_first: u64,
     pub from_second: u64,
     pub above_second: u64,
 }
 
-impl Counts {
+impl PivotCounts {
     fn add(&mut self, other: Self) {
         self.below_first += other.below_first;
         self.up_to_first += other.up_to_first;
@@ -42,12 +42,12 @@ impl Counts {
 /// Two stretches of values, each of which counts as one: the same, or the first below the second.
 #[derive(Clone, Copy, Debug)]
 pub struct Pivots {
-    pub first: Stretch,
-    pub second: Stretch,
+    pub first: ValueInterval,
+    pub second: ValueInterval,
 }
 
 /// What one pass found: the counts, and the values strictly between the pivots.
-type Found = (Counts, Vec<f64>);
+type Found = (PivotCounts, Vec<f64>);
 
 /// Run the pass: the counts, and the values strictly between the pivots in any order.
 ///
@@ -63,7 +63,7 @@ fn pass_with<T: Score>(
     threads: usize,
     level: Level,
 ) -> Result<Found, SelectError> {
-    let nothing = || Ok((Counts::default(), Vec::new()));
+    let nothing = || Ok((PivotCounts::default(), Vec::new()));
     let mut results = in_turns(values, threads, &nothing, &|(counts, between), chunk| {
         // Eight more than needed: the fastest kernel stores whole vectors.
         between.try_reserve(chunk.len() + 8).map_err(|_| SelectError::Memory)?;
@@ -88,7 +88,7 @@ fn pass_with<T: Score>(
 ///
 /// # Errors
 /// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
-pub fn ranks_of<T: Score>(values: &View<'_, T>, stretches: &[Stretch]) -> Result<Vec<(u64, u64)>, SelectError> {
+pub fn ranks_of<T: Score>(values: &View<'_, T>, stretches: &[ValueInterval]) -> Result<Vec<(u64, u64)>, SelectError> {
     let (threads, level) = (threads_for(values), Level::detect());
     // The last one counts whatever is a number.
     let zeros = || Ok(vec![(0, 0); stretches.len() + 1]);
@@ -98,7 +98,7 @@ pub fn ranks_of<T: Score>(values: &View<'_, T>, stretches: &[Stretch]) -> Result
                 let (below, up_to) = count_row(level, row, *stretch);
                 *count = (count.0 + below, count.1 + up_to);
             }
-            let all = Stretch { low: f64::NEG_INFINITY, high: f64::INFINITY };
+            let all = ValueInterval { low: f64::NEG_INFINITY, high: f64::INFINITY };
             counts[stretches.len()].1 += count_row(level, row, all).1;
         }
         Ok(())
@@ -115,7 +115,7 @@ pub fn ranks_of<T: Score>(values: &View<'_, T>, stretches: &[Stretch]) -> Result
     Ok(sums)
 }
 
-fn count_row(level: Level, row: &[f64], stretch: Stretch) -> (u64, u64) {
+fn count_row(level: Level, row: &[f64], stretch: ValueInterval) -> (u64, u64) {
     // SAFETY: a level is only handed out where the processor has its features.
     unsafe {
         match level {
@@ -129,7 +129,7 @@ fn count_row(level: Level, row: &[f64], stretch: Stretch) -> (u64, u64) {
 }
 
 #[inline(always)]
-fn count_row_baseline(row: &[f64], stretch: Stretch) -> (u64, u64) {
+fn count_row_baseline(row: &[f64], stretch: ValueInterval) -> (u64, u64) {
     row.iter().fold((0, 0), |(below, up_to), &value| {
         (below + u64::from(value < stretch.low), up_to + u64::from(value <= stretch.high))
     })
@@ -137,13 +137,13 @@ fn count_row_baseline(row: &[f64], stretch: Stretch) -> (u64, u64) {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn count_row_avx2(row: &[f64], stretch: Stretch) -> (u64, u64) {
+fn count_row_avx2(row: &[f64], stretch: ValueInterval) -> (u64, u64) {
     count_row_baseline(row, stretch)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn count_row_avx512(row: &[f64], stretch: Stretch) -> (u64, u64) {
+fn count_row_avx512(row: &[f64], stretch: ValueInterval) -> (u64, u64) {
     count_row_baseline(row, stretch)
 }
 
@@ -211,7 +211,7 @@ pub fn for_chunks<T: Score>(values: &View<'_, T>, range: Range<usize>, mut each:
 }
 
 /// Count, and append what lies between to `between`, which must have room for 8 more than the values.
-fn sort_out(level: Level, values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> Counts {
+fn sort_out(level: Level, values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> PivotCounts {
     debug_assert!(between.capacity() - between.len() >= values.len() + 8);
     // SAFETY: a level is only handed out where the processor has its features; the room was reserved.
     unsafe {
@@ -230,8 +230,8 @@ fn sort_out(level: Level, values: &[f64], pivots: Pivots, between: &mut Vec<f64>
 /// # Safety
 /// `between` must have room for all values and one more.
 #[inline(always)]
-unsafe fn sort_out_baseline(values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> Counts {
-    let mut counts = Counts::default();
+unsafe fn sort_out_baseline(values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> PivotCounts {
+    let mut counts = PivotCounts::default();
     let mut len = between.len();
     for &value in values {
         counts.below_first += u64::from(value < pivots.first.low);
@@ -252,7 +252,7 @@ unsafe fn sort_out_baseline(values: &[f64], pivots: Pivots, between: &mut Vec<f6
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn sort_out_avx2(values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> Counts {
+unsafe fn sort_out_avx2(values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> PivotCounts {
     // SAFETY: the caller's.
     unsafe { sort_out_baseline(values, pivots, between) }
 }
@@ -261,7 +261,7 @@ unsafe fn sort_out_avx2(values: &[f64], pivots: Pivots, between: &mut Vec<f64>) 
 /// `between` must have room for all values and 8 more.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
-unsafe fn sort_out_avx512(values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> Counts {
+unsafe fn sort_out_avx512(values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> PivotCounts {
     use std::arch::x86_64::{
         _CMP_GE_OQ, _CMP_GT_OQ, _CMP_LE_OQ, _CMP_LT_OQ, _mm512_cmp_pd_mask, _mm512_loadu_pd, _mm512_mask_sub_epi64,
         _mm512_maskz_compress_pd, _mm512_reduce_add_epi64, _mm512_set1_epi64, _mm512_set1_pd, _mm512_setzero_si512,
@@ -293,8 +293,12 @@ unsafe fn sort_out_avx512(values: &[f64], pivots: Pivots, between: &mut Vec<f64>
     // SAFETY: all places up to `len` were written.
     unsafe { between.set_len(len) };
     let sum = |lanes| _mm512_reduce_add_epi64(lanes) as u64;
-    let mut counts =
-        Counts { below_first: sum(below), up_to_first: sum(up_to), from_second: sum(from), above_second: sum(above) };
+    let mut counts = PivotCounts {
+        below_first: sum(below),
+        up_to_first: sum(up_to),
+        from_second: sum(from),
+        above_second: sum(above),
+    };
     // SAFETY: as the caller's.
     counts.add(unsafe { sort_out_baseline(rest, pivots, between) });
     counts
@@ -322,7 +326,7 @@ mod tests {
                 (10.5, 10.25, 10.5, 10.25),
             ] {
                 let of = |keep: &dyn Fn(f64) -> bool| values.iter().filter(|value| keep(**value)).count() as u64;
-                let expected = Counts {
+                let expected = PivotCounts {
                     below_first: of(&|value| value < a),
                     up_to_first: of(&|value| value <= b),
                     from_second: of(&|value| value >= c),
@@ -332,7 +336,10 @@ mod tests {
                 inside.sort_by(f64::total_cmp);
                 for level in Level::available() {
                     for threads in [1, 3] {
-                        let pivots = Pivots { first: Stretch { low: a, high: b }, second: Stretch { low: c, high: d } };
+                        let pivots = Pivots {
+                            first: ValueInterval { low: a, high: b },
+                            second: ValueInterval { low: c, high: d },
+                        };
                         let (counts, mut between) = pass_with(&View::of(&values), pivots, threads, level).unwrap();
                         between.sort_by(f64::total_cmp);
                         assert_eq!((counts, &between), (expected, &inside), "{count}, {a}..{d}, {level:?}");
@@ -343,7 +350,7 @@ mod tests {
     }
 
     fn at(first: f64, second: f64) -> Pivots {
-        Pivots { first: Stretch { low: first, high: first }, second: Stretch { low: second, high: second } }
+        Pivots { first: ValueInterval { low: first, high: first }, second: ValueInterval { low: second, high: second } }
     }
 
     #[test]
@@ -352,7 +359,7 @@ mod tests {
         for count in [0, 1, 1023, 1025, 600_001] {
             let values: Vec<f64> = (0..count).map(|_| entropy.below(50) as f64 - 5.0).collect();
             let ends = [(10.0, 10.0), (9.5, 9.5), (-f64::INFINITY, 3.0), (40.0, f64::INFINITY), (-9.0, 99.0)];
-            let stretches = ends.map(|(low, high)| Stretch { low, high });
+            let stretches = ends.map(|(low, high)| ValueInterval { low, high });
             let ranks = |low: f64, high: f64| {
                 let below = values.iter().filter(|value| **value < low).count() as u64;
                 (below, values.iter().filter(|value| **value <= high).count() as u64)

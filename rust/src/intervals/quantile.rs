@@ -12,7 +12,7 @@ use crate::error::SelectError;
 use crate::interrupt;
 use crate::intervals::answer_range::Range;
 use crate::intervals::grid::Grid;
-use crate::intervals::grid_counts::Places;
+use crate::intervals::grid_counts::GridCounter;
 use crate::intervals::pieces::{Chooser, Segments};
 use crate::intervals::pivot_pass::ranks_of;
 use crate::intervals::point::Point;
@@ -95,7 +95,7 @@ fn pieces<'a, T: Score, E: Entropy>(
     }
     let is_worth_it = |grid: &Grid| route == Route::Tally || (route == Route::Automatic && is_sparse(grid, total));
     let window = match range {
-        Range::Grid(grid) if is_worth_it(grid) => Window::of_tally(&Places::new(grid)?.tally(values)?)?,
+        Range::Grid(grid) if is_worth_it(grid) => Window::of_tally(&GridCounter::new(grid)?.tally(values)?)?,
         _ if !has_few && matches!(route, Route::Pivots | Route::Automatic) => {
             let rank = target.whole() as f64;
             let per_scale = 1.0 / scale.exponent_of_gap(1.0);

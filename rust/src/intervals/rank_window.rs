@@ -7,7 +7,8 @@
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
-use crate::intervals::answer_range::{Range, Stretch};
+use crate::intervals::answer_range::Range;
+use crate::intervals::grid::ValueInterval;
 use crate::intervals::pivot_pass::{Pivots, for_chunks, pass, ranks_of};
 use crate::numbers::score::Score;
 use crate::scan::score_view::View;
@@ -160,7 +161,7 @@ impl Window {
             // Values that count as the outermost ones do may lie outside, where they were cut.
             let (least, largest) = (range.place(wanted[0]), range.place(wanted[kept - 1]));
             let also = |part: &[f64], place: f64| {
-                let alike: Stretch = range.values_at(place);
+                let alike: ValueInterval = range.values_at(place);
                 part.iter().filter(|other| alike.contains(**other)).count() as u64
             };
             window.push(least, wanted_first - also(left, least), also(left, least));
@@ -192,7 +193,7 @@ impl Window {
         let at = |rank: &f64| sample[((rank / total as f64 * sample.len() as f64) as usize).min(last)];
         let mut places: Vec<f64> = [sample[0]].into_iter().chain(wanted.iter().map(at)).chain([sample[last]]).collect();
         places.dedup();
-        let stretches: Vec<Stretch> = places.iter().map(|&place| range.values_at(place)).collect();
+        let stretches: Vec<ValueInterval> = places.iter().map(|&place| range.values_at(place)).collect();
         let (below, up_to) = ranks_of(values, &stretches)?.into_iter().unzip();
         Ok(Self { values: places, below, up_to, total: total as u64 })
     }
