@@ -54,7 +54,7 @@ impl GridCounter {
             counts.resize(places, 0);
             Ok(counts)
         };
-        let results = in_turns(values, threads_for(values), &zeros, &|counts, chunk| {
+        let results = in_turns(values, threads_for(values), zeros, |counts: &mut Vec<u64>, chunk| {
             let mut has_nan = false;
             for &value in chunk {
                 has_nan |= value.is_nan();

@@ -134,9 +134,13 @@ fn each_kind_has_the_law_of_its_paths() {
             let mut order: Vec<usize> = (0..paths.len()).collect();
             order.sort_by(|a, b| chances[*b].total_cmp(&chances[*a]));
             let mut wrong = chances.clone();
-            order.into_iter().step_by(2).for_each(|path| wrong[path] *= 3.0);
+            for path in order.into_iter().step_by(2) {
+                wrong[path] *= 3.0;
+            }
             let uneven: f64 = wrong.iter().sum();
-            wrong.iter_mut().for_each(|chance| *chance /= uneven);
+            for chance in &mut wrong {
+                *chance /= uneven;
+            }
             assert_law(&format!("{levels:?}, {kind:?}"), 3000, &chances, &wrong, || {
                 loop {
                     if let Some(answers) = joint.propose(kind, &mut entropy).unwrap() {

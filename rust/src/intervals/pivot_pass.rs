@@ -64,7 +64,7 @@ fn pass_with<T: Score>(
     level: Level,
 ) -> Result<Found, SelectError> {
     let nothing = || Ok((PivotCounts::default(), Vec::new()));
-    let mut results = in_turns(values, threads, &nothing, &|(counts, between), chunk| {
+    let mut results = in_turns(values, threads, nothing, |(counts, between): &mut Found, chunk| {
         // Eight more than needed: the fastest kernel stores whole vectors.
         between.try_reserve(chunk.len() + 8).map_err(|_| SelectError::Memory)?;
         counts.add(sort_out(level, chunk, pivots, between));
@@ -92,7 +92,7 @@ pub fn ranks_of<T: Score>(values: &View<'_, T>, stretches: &[ValueInterval]) -> 
     let (threads, level) = (threads_for(values), Level::detect());
     // The last one counts whatever is a number.
     let zeros = || Ok(vec![(0, 0); stretches.len() + 1]);
-    let results = in_turns(values, threads, &zeros, &|counts: &mut Vec<(u64, u64)>, chunk| {
+    let results = in_turns(values, threads, zeros, |counts: &mut Vec<(u64, u64)>, chunk| {
         for row in chunk.chunks(CHUNK) {
             for (count, stretch) in counts.iter_mut().zip(stretches) {
                 let (below, up_to) = count_row(level, row, *stretch);
@@ -148,6 +148,7 @@ fn count_row_avx512(row: &[f64], stretch: ValueInterval) -> (u64, u64) {
 }
 
 /// As many threads as are worth their start.
+#[must_use]
 pub fn threads_for<T: Score>(values: &View<'_, T>) -> usize {
     (values.len() / VALUES_PER_THREAD).clamp(1, available_threads())
 }
@@ -159,8 +160,8 @@ pub fn threads_for<T: Score>(values: &View<'_, T>) -> usize {
 pub fn in_turns<T: Score, R: Send>(
     values: &View<'_, T>,
     threads: usize,
-    start: &(dyn Fn() -> Result<R, SelectError> + Sync),
-    each: &(dyn Fn(&mut R, &[f64]) -> Result<(), SelectError> + Sync),
+    start: impl Fn() -> Result<R, SelectError> + Sync,
+    each: impl Fn(&mut R, &[f64]) -> Result<(), SelectError> + Sync,
 ) -> Result<Vec<R>, SelectError> {
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<Result<R, SelectError>>> = Mutex::new(Vec::new());
