@@ -95,9 +95,9 @@ def law_by_windows(
     wide: Sequence[range],
     rarity: int,
 ) -> dict[tuple[int, ...], Fraction]:
-    """The law of rounds that propose a path within the near windows, one that leaves them within the wide ones, or any.
+    """The law of rounds that propose a path within `near`, or one that leaves it and keeps to `wide`, or any points.
 
-    Near and far paths are proposed in proportion to their weight, any points with their volume; each kind but near paths
+    Near and far paths are proposed in proportion to their weight, any points with their volume; both others
     once in ``2 ** rarity``. All are accepted in proportion to their weight over how often they are proposed.
     """
     paths = path_law(ends, levels=levels, decay=decay)
@@ -116,7 +116,7 @@ def law_by_windows(
                 accepted[path] = Fraction(0)
                 continue
             proposed = volume(path, ends) / whole if kind == "beyond" else worth[path] / total
-            often = 1 if kind == "near" else Fraction(1, 2**rarity)
+            often = 1 if kind == "near" else Fraction(1, 2) ** rarity
             chance = worth[path] / (unit * often * proposed)
             assert chance <= 1, f"these windows leave too much out for {kind} paths"
             accepted[path] = often * proposed * chance
@@ -140,15 +140,13 @@ def bound_of_leaving(
     following = {gap: cost(len(levels), count - gap) for gap in wide[-1]}
     leaving = {gap: Fraction(0) for gap in near[-1]}
     for level in reversed(range(len(levels))):
-        before = wide[level - 1] if level else range(1)
+
+        def behind(gap: int, worth: dict[int, Fraction], level: int = level) -> Fraction:
+            return sum((lengths[g] * cost(level, g - gap) * worth[g] for g in wide[level]), Fraction(0))
+
         mixed = following | leaving
-        leaving = {
-            gap: sum((lengths[g] * cost(level, g - gap) * mixed[g] for g in wide[level]), Fraction(0))
-            for gap in (near[level - 1] if level else range(1))
-        }
-        following = {
-            gap: sum((lengths[g] * cost(level, g - gap) * following[g] for g in wide[level]), Fraction(0)) for gap in before
-        }
+        leaving = {gap: behind(gap, mixed) for gap in (near[level - 1] if level else range(1))}
+        following = {gap: behind(gap, following) for gap in (wide[level - 1] if level else range(1))}
     return leaving[0]
 
 
