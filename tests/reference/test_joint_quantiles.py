@@ -65,7 +65,7 @@ WINDOWS = [([range(1, 3)] * 2, [range(5)] * 2), ([range(1, 2), range(2, 4)], [ra
 
 
 @pytest.mark.parametrize(("near", "wide"), WINDOWS)
-@pytest.mark.parametrize("inner", [[1, 3, 4, 6], [1, 2, 3, 7], [1, 3, 3, 8]])
+@pytest.mark.parametrize("inner", [[1, 3, 4, 6], [1, 2, 3, 7], [1, 2, 4, 8]])
 def test_windows_leave_the_law_as_it_is(near: list[range], wide: list[range], inner: list[int]) -> None:
     ends = [Fraction(end) for end in (0, *inner, 9)]
     levels, decay = LEVELS[1], Fraction(1, 3)
