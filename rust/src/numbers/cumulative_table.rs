@@ -10,6 +10,7 @@ use crate::interrupt;
 
 /// Whole weights, laid one after another on a line; `ends[i]` is where weight i ends.
 #[derive(Clone, Debug)]
+#[derive(Default)]
 pub struct CumulativeTable<W = u64> {
     ends: Vec<W>,
 }
