@@ -8,8 +8,7 @@ use crate::error::reserved;
 use crate::intervals::grid::Grid;
 use crate::intervals::pivot_pass::for_chunks;
 use crate::numbers::score::Score;
-use crate::scan::block_index::available_threads;
-use crate::scan::helper_threads::with_helpers;
+use crate::scan::helper_threads::{available_threads, with_helpers};
 use crate::scan::score_view::View;
 
 /// Values that one more thread is worth its start.

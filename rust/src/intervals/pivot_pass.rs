@@ -8,8 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::SelectError;
 use crate::intervals::answer_range::Stretch;
 use crate::numbers::score::Score;
-use crate::scan::block_index::available_threads;
-use crate::scan::helper_threads::with_helpers;
+use crate::scan::helper_threads::{available_threads, with_helpers};
 use crate::scan::kernels::Level;
 use crate::scan::score_view::View;
 

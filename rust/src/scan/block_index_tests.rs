@@ -1,7 +1,6 @@
 use super::*;
 use crate::entropy::Entropy;
 use crate::entropy::testing::seeded;
-use crate::numbers::coin::exp_negative_f64;
 
 fn check_index<T: Indexable + std::fmt::Debug>(scores: &[T]) {
     for level in Level::available() {
@@ -83,24 +82,6 @@ fn no_position_hides_a_value_that_is_not_finite() {
 }
 
 #[test]
-fn weights_bound_the_probabilities_from_above_and_closely() {
-    for count in [1, 1000, 1 << 30] {
-        let weights = Weights::for_count(count);
-        let one = power_of_two(weights.bits as i32);
-        for step in 0..6100 {
-            let octaves = f64::from(step) / 100.0 + 0.003;
-            let bound = weights.at(octaves) as f64;
-            let truth = one * exp_negative_f64((octaves * std::f64::consts::LN_2).min(90.0));
-            assert!(bound >= truth, "{octaves} octaves");
-            assert!(bound <= truth * 1.07 + 2.0, "{octaves} octaves: {bound} against {truth}");
-        }
-        assert!(weights.at(0.0) >= 1 << weights.bits);
-        assert_eq!(weights.at(1e300), 1);
-        assert!((count as u128) * u128::from(weights.at(0.0)) < 1 << 63, "sums fit");
-    }
-}
-
-#[test]
 fn stripe_weights_are_the_sum_over_their_items() {
     let mut entropy = seeded(4);
     let scale = Scale::new(1.0, 1.0, 2).unwrap();
@@ -108,7 +89,7 @@ fn stripe_weights_are_the_sum_over_their_items() {
         let scores: Vec<f64> = (0..len).map(|_| entropy.below(300) as f64).collect();
         for level in Level::available() {
             let blocks = Blocks::with_threads(View::of(&scores), 1, level).unwrap();
-            let weights = Weights::for_count(len);
+            let weights = WeightBounds::for_count(len);
             for stripe in 0..blocks.stripes() {
                 let mut bounds = [0; MOST_LANES];
                 let bounds = blocks.block_weights(&scale, weights, stripe, &mut bounds);

@@ -4,17 +4,52 @@
 //! about a hundred. So the threads are kept, the caller works from the first moment on, and when nothing is left to do
 //! it only waits for helpers that are in the middle of something: an offer that nobody took up is withdrawn.
 //!
-//! After a fork the child has none of its parent's threads, and locks may be held by threads that no longer exist. So a
-//! crew belongs to one process; a child that finds another's crew leaves it alone and hires its own.
+//! A helper that is put aside in the middle of something holds the caller up for milliseconds. So before a helper takes
+//! anything up it gives way, and if it does not get its processor back at once, somebody else wants that: it goes away
+//! for a while, and nothing is offered to it.
+//!
+//! After a fork the child has none of its parent's threads, and locks may be held by threads that no longer exist. So
+//! helpers belong to one process; a child that finds another's leaves them alone and hires its own.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::entropy::ProcessMark;
+
+/// How many threads may run at once: as many as the calling thread has processors, or fewer if its container does.
+#[must_use]
+pub fn available_threads() -> usize {
+    // The container's share is in files that take long to read: again only when the processors are others than before.
+    static KNOWN: AtomicU64 = AtomicU64::new(0);
+    let processors = processors();
+    let known = KNOWN.load(Ordering::Relaxed);
+    if known >> 32 == processors {
+        return known as u32 as usize;
+    }
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(u32::MAX as usize);
+    KNOWN.store(processors << 32 | threads as u64, Ordering::Relaxed);
+    threads
+}
+
+/// Processors that the calling thread may run on, or 1 where the system does not tell.
+fn processors() -> u64 {
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: a set of bits, which may all be zero; the call writes no more than its size, for the calling thread.
+        let count = unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            let failed = libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) != 0;
+            if failed { 1 } else { libc::CPU_COUNT(&set) }
+        };
+        count.max(1) as u64
+    }
+    #[cfg(not(target_os = "linux"))]
+    1
+}
 
 /// Run `work` here, and meanwhile on up to `helpers` other threads as far as they are free. Returns when every run that
 /// began has ended. `work` has to share its load out itself, and to come out complete however many runs there are.
@@ -32,10 +67,9 @@ pub fn with_helpers(helpers: usize, work: &(dyn Fn() + Sync)) {
         joined: AtomicUsize::new(0),
         failed: AtomicBool::new(false),
         caller: thread::current(),
-        processor: processor(),
     });
     let withdraw = Withdraw(&offer);
-    Crew::of_this_process().offer(&offer, helpers);
+    Helpers::of_this_process().offer(&offer, helpers);
     work();
     drop(withdraw);
     assert!(!offer.failed.load(Ordering::Relaxed), "a helping thread panicked");
@@ -52,8 +86,6 @@ struct Offer {
     joined: AtomicUsize,
     failed: AtomicBool,
     caller: thread::Thread,
-    /// Where the caller ran.
-    processor: i32,
 }
 
 impl Offer {
@@ -89,19 +121,12 @@ impl Drop for Withdraw<'_> {
 /// How long a helper stays awake after its last offer: waking a sleeping one can take longer than a whole pass. While
 /// awake it yields to whoever else wants the processor.
 const AWAKE: Duration = Duration::from_micros(300);
+/// Giving way takes about a microsecond where nobody else wants the processor, and milliseconds where somebody does.
+const SHORT: Duration = Duration::from_micros(50);
+/// How long a helper is away when somebody else wants its processor.
+const AWAY: Duration = Duration::from_millis(5);
 
-/// The processor the calling thread runs on; negative where the system does not tell.
-fn processor() -> i32 {
-    #[cfg(target_os = "linux")]
-    // SAFETY: takes no arguments and reads nothing of ours.
-    unsafe {
-        libc::sched_getcpu()
-    }
-    #[cfg(not(target_os = "linux"))]
-    -1
-}
-
-struct Crew {
+struct Helpers {
     owner: ProcessMark,
     offers: Mutex<Offers>,
     /// As many as `offers` holds, for a look without the lock.
@@ -114,19 +139,21 @@ struct Offers {
     waiting: VecDeque<Arc<Offer>>,
     threads: usize,
     asleep: usize,
+    /// Threads whose processor somebody else wants.
+    away: usize,
 }
 
-impl Crew {
+impl Helpers {
     fn of_this_process() -> &'static Self {
-        static CREW: AtomicPtr<Crew> = AtomicPtr::new(std::ptr::null_mut());
+        static HELPERS: AtomicPtr<Helpers> = AtomicPtr::new(std::ptr::null_mut());
         let owner = ProcessMark::now();
-        let mut known = CREW.load(Ordering::Acquire);
+        let mut known = HELPERS.load(Ordering::Acquire);
         loop {
             // SAFETY: what is stored there is never freed.
-            if let Some(crew) = unsafe { known.as_ref() }
-                && crew.owner == owner
+            if let Some(helpers) = unsafe { known.as_ref() }
+                && helpers.owner == owner
             {
-                return crew;
+                return helpers;
             }
             // Leaked on purpose, once a process: the threads refer to it for as long as they live.
             let hired = Box::leak(Box::new(Self {
@@ -135,7 +162,7 @@ impl Crew {
                 waiting: AtomicUsize::new(0),
                 news: Condvar::new(),
             }));
-            match CREW.compare_exchange(known, hired, Ordering::AcqRel, Ordering::Acquire) {
+            match HELPERS.compare_exchange(known, hired, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return hired,
                 Err(other) => known = other,
             }
@@ -155,7 +182,7 @@ impl Crew {
             }
             offers.threads += 1;
         }
-        let offered = helpers.min(offers.threads);
+        let offered = helpers.min(offers.threads - offers.away);
         for _ in 0..offered {
             offers.waiting.push_back(Arc::clone(offer));
         }
@@ -168,25 +195,49 @@ impl Crew {
     fn serve(&self) {
         let mut awake_until = Instant::now() + AWAKE;
         loop {
-            while self.waiting.load(Ordering::Acquire) == 0 && Instant::now() < awake_until {
-                thread::yield_now();
-            }
+            let is_wanted_elsewhere = self.look_out(awake_until);
             let mut offers = self.offers();
-            while offers.waiting.is_empty() && Instant::now() >= awake_until {
-                offers.asleep += 1;
-                offers = self.news.wait(offers).unwrap_or_else(PoisonError::into_inner);
-                offers.asleep -= 1;
+            if is_wanted_elsewhere {
+                offers.away += 1;
+                drop(offers);
+                thread::sleep(AWAY);
+                offers = self.offers();
+                offers.away -= 1;
+                awake_until = Instant::now();
+            }
+            if Instant::now() >= awake_until && (is_wanted_elsewhere || offers.waiting.is_empty()) {
+                while offers.waiting.is_empty() {
+                    offers.asleep += 1;
+                    offers = self.news.wait(offers).unwrap_or_else(PoisonError::into_inner);
+                    offers.asleep -= 1;
+                }
+                awake_until = Instant::now() + AWAKE;
+                continue; // whoever wants this processor showed up meanwhile, or did not
             }
             let offer = offers.waiting.pop_front();
             self.waiting.store(offers.waiting.len(), Ordering::Release);
             drop(offers);
             if let Some(offer) = offer {
                 offer.take_up();
-                // On the caller's own processor staying awake would only be in its way; asleep, the next call finds it
-                // a free one.
-                let is_in_the_way = offer.processor >= 0 && offer.processor == processor();
-                awake_until = Instant::now() + if is_in_the_way { Duration::ZERO } else { AWAKE };
+                awake_until = Instant::now() + AWAKE;
             }
+        }
+    }
+
+    /// Give way time and again until there is an offer or it is time to sleep; at least once. Whether somebody else
+    /// wanted the processor.
+    fn look_out(&self, awake_until: Instant) -> bool {
+        let mut before = Instant::now();
+        loop {
+            thread::yield_now();
+            let now = Instant::now();
+            if now - before > SHORT {
+                return true;
+            }
+            if self.waiting.load(Ordering::Acquire) > 0 || now >= awake_until {
+                return false;
+            }
+            before = now;
         }
     }
 }
@@ -241,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_anywhere_reaches_the_caller_and_the_crew_goes_on() {
+    fn a_panic_anywhere_reaches_the_caller_and_the_helpers_go_on() {
         for caller_too in [false, true] {
             let caller = thread::current().id();
             let began = AtomicBool::new(false);

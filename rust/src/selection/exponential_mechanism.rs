@@ -5,31 +5,45 @@
 //! (the law) and `proofs/exact_sampling.md` (this way of drawing); model: `tests/reference/block_rejection.py`.
 
 use crate::entropy::Entropy;
-use crate::numbers::coin::{Proposal, Stage, accept};
+use crate::numbers::coin::{Proposal, Stage, accept, flip};
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
-use crate::scan::block_index::{Blocks, MOST_LANES, Weights};
+use crate::scan::block_index::Blocks;
+use crate::scan::kernels::MOST_LANES;
+use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::index_set::Visited;
+
+/// Uniform tries before anything is weighed, in batches of 1, 2, 4, 8: they end most draws among many good candidates.
+const LARGEST_FIRST_BATCH: usize = 8;
+const BATCH: usize = 64;
+/// Fewer stripes than this are weighed at once.
+const FEW_STRIPES: usize = 64;
+/// What a uniform try takes, in terms of weighing one stripe. It only steers.
+const COST_OF_TRY: f64 = 1.4;
+/// How many times the expected number of uniform tries may be exceeded before the blocks are weighed.
+const PATIENCE: f64 = 8.0;
 
 /// Cumulative integer weights of the stripes: what block rejection proposes from.
 pub struct Proposals {
-    weights: Weights,
+    weights: WeightBounds,
     /// `ends[s]` = sum over the stripes up to and including `s`.
     ends: Vec<u64>,
 }
 
-/// An item, the bound it was proposed with, and where on the line it ends.
+/// An item, the bound it was proposed with, where in its piece of the line the proposal lies, and where that ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proposed {
     pub index: usize,
     pub weight: u64,
+    /// Below `weight`.
+    pub place: u64,
     pub end: u64,
 }
 
 impl Proposals {
     #[must_use]
     pub fn new<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> Self {
-        let weights = Weights::for_count(blocks.len());
+        let weights = WeightBounds::for_count(blocks.len());
         let mut proposals = Self { weights, ends: Vec::with_capacity(blocks.stripes()) };
         proposals.rebuild(blocks, scale);
         proposals
@@ -37,12 +51,7 @@ impl Proposals {
 
     /// Recompute after the blocks changed.
     pub fn rebuild<T: Score>(&mut self, blocks: &Blocks<'_, T>, scale: &Scale) {
-        self.ends.clear();
-        let mut total = 0;
-        for stripe in 0..blocks.stripes() {
-            total += blocks.stripe_weight(scale, self.weights, stripe);
-            self.ends.push(total);
-        }
+        blocks.cumulative_stripe_weights(scale, self.weights, &mut self.ends);
     }
 
     /// Change one stripe's weight after its blocks changed.
@@ -61,7 +70,7 @@ impl Proposals {
     }
 
     #[must_use]
-    pub fn weights(&self) -> Weights {
+    pub fn weights(&self) -> WeightBounds {
         self.weights
     }
 
@@ -71,10 +80,10 @@ impl Proposals {
         &self,
         blocks: &Blocks<'_, T>,
         scale: &Scale,
-        bounds: &mut [u64; MOST_LANES],
+        stripe: &mut WeighedStripe,
         entropy: &mut E,
     ) -> Proposed {
-        self.at(blocks, scale, entropy.below(self.total()), bounds)
+        self.at(blocks, scale, entropy.below(self.total()), stripe)
     }
 
     /// The item that lies at `target`, which must be below the total.
@@ -84,37 +93,92 @@ impl Proposals {
         blocks: &Blocks<'_, T>,
         scale: &Scale,
         target: u64,
-        bounds: &mut [u64; MOST_LANES],
+        stripe: &mut WeighedStripe,
     ) -> Proposed {
-        let stripe = self.ends.partition_point(|&end| end <= target);
-        let mut rest = target - if stripe == 0 { 0 } else { self.ends[stripe - 1] };
-        let range = blocks.stripe_range(stripe);
+        let number = self.ends.partition_point(|&end| end <= target);
+        if stripe.number != number {
+            stripe.weigh(blocks, scale, self.weights, number);
+        }
+        let rest = target - if number == 0 { 0 } else { self.ends[number - 1] };
         let lanes = blocks.lanes();
-        let (rows, incomplete) = ((range.len() / lanes) as u64, range.len() % lanes);
-        let bounds = blocks.block_weights(scale, self.weights, stripe, bounds);
-        // Eight lanes at a glance, as long as their blocks are equally long.
-        let mut first = 0;
-        if incomplete == 0 {
-            for eight in bounds.chunks_exact(8) {
-                let weight = eight.iter().sum::<u64>() * rows;
-                if rest < weight {
-                    break;
-                }
-                rest -= weight;
-                first += 8;
-            }
-        }
-        for (lane, &weight) in bounds.iter().enumerate().skip(first) {
-            let len = rows + u64::from(lane < incomplete);
-            if rest < weight * len {
-                let row = (rest / weight) as usize;
-                let index = range.start + row * lanes + lane;
-                return Proposed { index, weight, end: target + (weight - rest % weight) };
-            }
-            rest -= weight * len;
-        }
-        unreachable!("the stripe's weight is the sum of its blocks' weights")
+        let lane = stripe.ends[..lanes].partition_point(|&end| end <= rest);
+        let weight = stripe.bounds[lane];
+        let offset = rest - if lane == 0 { 0 } else { stripe.ends[lane - 1] };
+        let (row, place) = (offset / weight, offset % weight);
+        let index = blocks.stripe_range(number).start + row as usize * lanes + lane;
+        Proposed { index, weight, place, end: target + (weight - place) }
     }
+}
+
+/// The blocks of the stripe that was looked at last: among few candidates the next proposal lies in it again.
+pub struct WeighedStripe {
+    number: usize,
+    bounds: [u64; MOST_LANES],
+    /// `ends[l]` = sum over the items of the blocks up to and including lane `l`.
+    ends: [u64; MOST_LANES],
+}
+
+impl WeighedStripe {
+    #[must_use]
+    pub fn none() -> Self {
+        Self { number: usize::MAX, bounds: [0; MOST_LANES], ends: [0; MOST_LANES] }
+    }
+
+    fn weigh<T: Score>(&mut self, blocks: &Blocks<'_, T>, scale: &Scale, weights: WeightBounds, number: usize) {
+        self.number = number;
+        blocks.block_weights(scale, weights, number, &mut self.bounds);
+        let (count, lanes) = (blocks.stripe_range(number).len(), blocks.lanes());
+        let (rows, incomplete) = ((count / lanes) as u64, count % lanes);
+        let mut total = 0;
+        for (lane, (end, weight)) in self.ends.iter_mut().zip(&self.bounds[..lanes]).enumerate() {
+            total += weight * (rows + u64::from(lane < incomplete));
+            *end = total;
+        }
+    }
+}
+
+/// One draw from a fresh index: uniform proposals for as long as these are likely to be accepted sooner than the blocks
+/// are weighed, then block rejection. When to change over depends on the scores alone.
+pub fn draw_once<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, entropy: &mut E) -> usize {
+    let mut batch = [(0, blocks.top()); BATCH];
+    let mut size = 1;
+    while size <= LARGEST_FIRST_BATCH {
+        if let Some(index) = try_uniformly(blocks, scale, &mut batch[..size], entropy) {
+            return index;
+        }
+        size *= 2;
+    }
+    for _ in 0..uniform_tries_worth(blocks, scale).div_ceil(BATCH) {
+        if let Some(index) = try_uniformly(blocks, scale, &mut batch, entropy) {
+            return index;
+        }
+    }
+    draw(blocks, scale, &Proposals::new(blocks, scale), &Visited::new(), entropy)
+}
+
+/// How many more uniform tries to make: none if weighing the blocks is expected to be cheaper.
+fn uniform_tries_worth<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> usize {
+    if blocks.stripes() <= FEW_STRIPES {
+        return 0;
+    }
+    let expected = blocks.len() as f64 / (1.0 + blocks.about_how_many_near(scale));
+    if expected * COST_OF_TRY < blocks.stripes() as f64 { (expected * PATIENCE) as usize } else { 0 }
+}
+
+/// As many independent tries as `batch` has places: an item uniformly, accepted if its coin shows heads.
+#[inline]
+fn try_uniformly<T: Score, E: Entropy>(
+    blocks: &Blocks<'_, T>,
+    scale: &Scale,
+    batch: &mut [(usize, T)],
+    entropy: &mut E,
+) -> Option<usize> {
+    // All scores of the batch first: their cache misses overlap.
+    for tried in batch.iter_mut() {
+        let index = entropy.below(blocks.len() as u64) as usize;
+        *tried = (index, blocks.get(index));
+    }
+    batch.iter().find(|(_, score)| flip(&blocks.exponential_of(scale, *score), entropy)).map(|&(index, _)| index)
 }
 
 /// Draw a candidate by the exponential mechanism, never one of `removed`.
@@ -125,12 +189,19 @@ pub fn draw<T: Score, E: Entropy>(
     removed: &Visited,
     entropy: &mut E,
 ) -> usize {
-    let bits = proposals.weights.bits;
-    let mut bounds = [0; MOST_LANES];
+    let weights = proposals.weights;
+    let mut stripe = WeighedStripe::none();
     loop {
-        let Proposed { index, weight, .. } = proposals.propose(blocks, scale, &mut bounds, entropy);
-        let x = blocks.exponential(scale, index);
-        if accept(&x, Proposal::Weight { weight, bits }, Stage::WHOLE, entropy) && !removed.contains(index) {
+        let Proposed { index, weight, place, .. } = proposals.propose(blocks, scale, &mut stripe, entropy);
+        let score = blocks.get(index);
+        // The item keeps as many places of its piece of the line as its own bound says: most proposals end here.
+        let own = weights.of(scale, blocks.top(), score).min(weight);
+        if place >= own {
+            continue;
+        }
+        let x = blocks.exponential_of(scale, score);
+        let proposal = Proposal::Weight { weight: own, bits: weights.bits };
+        if accept(&x, proposal, Stage::WHOLE, entropy) && !removed.contains(index) {
             return index;
         }
     }

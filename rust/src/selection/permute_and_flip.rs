@@ -7,10 +7,12 @@
 //! `proofs/exact_sampling.md` (these routes); model: `tests/reference/thinning.py`.
 
 use crate::entropy::Entropy;
-use crate::numbers::coin::{Proposal, Stage, accept, flip, power_of_two};
+use crate::numbers::coin::{Proposal, Stage, accept, flip};
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
-use crate::scan::block_index::{Block, Blocks, MOST_LANES, Weights};
+use crate::scan::block_index::{Block, Blocks};
+use crate::scan::kernels::MOST_LANES;
+use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::index_set::Visited;
 use crate::selection::thinning::{Skipper, rate_for};
 
@@ -24,8 +26,8 @@ const MOST_RESERVED: usize = 1024;
 const COST_OF_VISIT: f64 = 12.0;
 const COST_OF_STRIPE: f64 = 100.0;
 const COST_OF_HOT_BLOCK: f64 = 400.0;
-/// Stripes looked at to choose the route.
-const SAMPLED_STRIPES: usize = 16;
+/// Stripes passed over at once where nobody rings.
+const STRIPES_AT_ONCE: usize = 32;
 /// How many times the expected number of dense visits may be exceeded before the sparse route takes over.
 const PATIENCE: f64 = 50.0;
 
@@ -84,26 +86,11 @@ impl Seen<'_> {
 
 /// How many more dense visits to try: none if listing the heads is expected to be cheaper.
 fn dense_visits_worth<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> usize {
-    let tops = tops(blocks, scale);
-    let expected_visits = blocks.len() as f64 / (1.0 + tops);
-    let stripes = (blocks.stripes() as f64).min(1.0 + tops * blocks.lanes() as f64);
-    let sparse_cost = stripes * COST_OF_STRIPE + tops * COST_OF_HOT_BLOCK;
+    let near = blocks.about_how_many_near(scale);
+    let expected_visits = blocks.len() as f64 / (1.0 + near);
+    let stripes = (blocks.stripes() as f64).min(1.0 + near * blocks.lanes() as f64);
+    let sparse_cost = stripes * COST_OF_STRIPE + near * COST_OF_HOT_BLOCK;
     if expected_visits * COST_OF_VISIT < sparse_cost { (expected_visits * PATIENCE) as usize } else { 0 }
-}
-
-/// About how many blocks, and so at least how many items, are near the top. It only steers, so most of it is a guess:
-/// how many stripes are, times how many blocks there are to such a stripe in a sample.
-fn tops<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> f64 {
-    let weights = Weights::for_count(blocks.len());
-    let (mut sampled_stripes, mut sampled_blocks) = (0.0, 0.0);
-    let step = blocks.stripes().div_ceil(SAMPLED_STRIPES);
-    for stripe in (0..blocks.stripes()).step_by(step) {
-        sampled_stripes += weights.at(scale.octaves(blocks.top(), blocks.stripe_maximum(stripe))) as f64;
-        let block_len = blocks.block(stripe, 0).len as f64;
-        sampled_blocks += blocks.stripe_weight(scale, weights, stripe) as f64 / block_len;
-    }
-    let stripes = blocks.sum_of_stripe_weights(scale, weights) as f64 / power_of_two(weights.bits as i32);
-    stripes * sampled_blocks / sampled_stripes
 }
 
 /// As many steps of a random order as `batch` has places. Tails are remembered in `seen`.
@@ -171,25 +158,24 @@ fn sparse<T: Score, E: Entropy, L: Listing>(
     heads: L,
     entropy: &mut E,
 ) -> L {
-    let weights = Weights::for_count(blocks.len());
+    let weights = WeightBounds::for_count(blocks.len());
     let mut walk = Walk { blocks, scale, seen, weights, heads, skipper: Skipper::new(entropy) };
     let mut bounds = [0; MOST_LANES];
-    for stripe in 0..blocks.stripes() {
-        let range = blocks.stripe_range(stripe);
-        let weight = weights.at(scale.octaves(blocks.top(), blocks.stripe_maximum(stripe)));
-        if weight.saturating_mul(range.len() as u64) <= weights.half() {
-            // Less than one proposal to be expected in all of it: no need to look at the blocks.
-            walk.thin(range.len(), weight, |offset| range.start + offset, entropy);
+    let mut of_stripes = [0; STRIPES_AT_ONCE];
+    let mut first = 0;
+    while first < blocks.stripes() {
+        let group = first..(first + STRIPES_AT_ONCE).min(blocks.stripes());
+        first = group.end;
+        let of_stripes = &mut of_stripes[..group.len()];
+        blocks.stripe_bounds(scale, weights, group.start, of_stripes);
+        let totals =
+            group.clone().zip(&*of_stripes).map(|(stripe, &weight)| blocks.stripe_range(stripe).len() as u64 * weight);
+        let (total, largest) = totals.fold((0, 0), |(sum, largest), total| (sum + total, total.max(largest)));
+        if largest <= weights.half() && walk.skipper.passes(total, weights.bits) {
             continue;
         }
-        for (lane, &weight) in blocks.block_weights(scale, weights, stripe, &mut bounds).iter().enumerate() {
-            let block = blocks.block(stripe, lane);
-            // More than about one proposal is expected, or it is too likely to be thinned: look at the items.
-            if weight.saturating_mul(block.len as u64) > 1 << weights.bits || weight > weights.half() {
-                walk.through_hot(block, entropy);
-            } else {
-                walk.thin(block.len, weight, |row| block.first + row * blocks.lanes(), entropy);
-            }
+        for (stripe, &weight) in group.zip(&*of_stripes) {
+            walk.through_stripe(stripe, weight, &mut bounds, entropy);
         }
     }
     walk.heads
@@ -200,12 +186,37 @@ struct Walk<'w, 'a, T, L> {
     blocks: &'w Blocks<'a, T>,
     scale: &'w Scale,
     seen: &'w Seen<'w>,
-    weights: Weights,
+    weights: WeightBounds,
     heads: L,
     skipper: Skipper,
 }
 
 impl<T: Score, L: Listing> Walk<'_, '_, T, L> {
+    /// A stripe whose maximum has this weight.
+    fn through_stripe<E: Entropy>(
+        &mut self,
+        stripe: usize,
+        weight: u64,
+        bounds: &mut [u64; MOST_LANES],
+        entropy: &mut E,
+    ) {
+        let (blocks, weights) = (self.blocks, self.weights);
+        let range = blocks.stripe_range(stripe);
+        if weight * range.len() as u64 <= weights.half() {
+            // Less than one proposal to be expected in all of it: no need to look at the blocks.
+            return self.thin(range.len(), weight, |offset| range.start + offset, entropy);
+        }
+        for (lane, &weight) in blocks.block_weights(self.scale, weights, stripe, bounds).iter().enumerate() {
+            let block = blocks.block(stripe, lane);
+            // More than about one proposal is expected, or it is too likely to be thinned: look at the items.
+            if weight * block.len as u64 > 1 << weights.bits || weight > weights.half() {
+                self.through_hot(block, entropy);
+            } else {
+                self.thin(block.len, weight, |row| block.first + row * blocks.lanes(), entropy);
+            }
+        }
+    }
+
     /// A block with something near the top: its near items are flipped one by one, the rest is thinned.
     fn through_hot<E: Entropy>(&mut self, block: Block, entropy: &mut E) {
         // Far: at least this many halvings below the top, so that the rest of the block rarely makes a proposal.
