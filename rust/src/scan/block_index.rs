@@ -16,7 +16,7 @@ use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::helper_threads::{available_threads, with_helpers};
-use crate::scan::kernels::{self, Level, MOST_LANES, Maxima};
+use crate::scan::kernels::{self, Filled, Level, MOST_LANES, Maxima};
 use crate::scan::score_view::View;
 use crate::scan::weight_bounds::WeightBounds;
 
@@ -85,7 +85,11 @@ impl<'a, T: Indexable> Blocks<'a, T> {
         Self::with_threads(view, threads, Level::detect())
     }
 
-    pub(crate) fn with_threads(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
+    /// The same with a given number of threads, at a level that this processor has.
+    ///
+    /// # Errors
+    /// As [`Blocks::new`].
+    pub fn with_threads(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
         if view.is_empty() {
             return Err(SelectError::NoCandidates);
         }
@@ -304,6 +308,15 @@ impl<T: Score> Blocks<'_, T> {
         let into = &mut into[..maxima.len()];
         kernels::fill_bounds(self.level, maxima, self.top, scale, bounds, into);
         into
+    }
+
+    /// The bounds of the items themselves from `first` on, one for each place of `into`: at most [`MOST_LANES`].
+    #[inline]
+    pub fn item_bounds(&self, scale: &Scale, bounds: WeightBounds, first: usize, into: &mut [u64]) -> Filled {
+        let mut scores = [T::LOWEST; MOST_LANES];
+        let scores = &mut scores[..into.len()];
+        self.view.copy_to(first, scores);
+        kernels::fill_bounds(self.level, scores, self.top, scale, bounds, into)
     }
 
     /// About how many blocks, and so at least how many items, are near the top. It only steers, so most of it is a

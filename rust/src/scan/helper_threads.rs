@@ -57,22 +57,7 @@ fn processors() -> u64 {
 /// # Panics
 /// If a helper's run did.
 pub fn with_helpers(helpers: usize, work: &(dyn Fn() + Sync)) {
-    if helpers == 0 {
-        return work();
-    }
-    let offer = Arc::new(Offer {
-        // SAFETY: only the lifetime changes. A helper calls it between joining and leaving, and `Withdraw` below does
-        // not let this function end before all that joined have left and nobody can join any more.
-        work: unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(work) },
-        joined: AtomicUsize::new(0),
-        failed: AtomicBool::new(false),
-        caller: thread::current(),
-    });
-    let withdraw = Withdraw(&offer);
-    Helpers::of_this_process().offer(&offer, helpers);
-    work();
-    drop(withdraw);
-    assert!(!offer.failed.load(Ordering::Relaxed), "a helping thread panicked");
+    if helpers == 0 { work() } else { Helpers::of_this_process().share(helpers, work) }
 }
 
 /// Set in `Offer::joined` when nobody may join any more.
@@ -132,6 +117,8 @@ struct Helpers {
     /// As many as `offers` holds, for a look without the lock.
     waiting: AtomicUsize,
     news: Condvar,
+    /// How long giving way takes at most where nobody else wants the processor.
+    short: Duration,
 }
 
 #[derive(Default)]
@@ -156,17 +143,35 @@ impl Helpers {
                 return helpers;
             }
             // Leaked on purpose, once a process: the threads refer to it for as long as they live.
-            let hired = Box::leak(Box::new(Self {
-                owner,
-                offers: Mutex::default(),
-                waiting: AtomicUsize::new(0),
-                news: Condvar::new(),
-            }));
+            let hired = Box::leak(Box::new(Self::new(SHORT)));
             match HELPERS.compare_exchange(known, hired, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return hired,
                 Err(other) => known = other,
             }
         }
+    }
+
+    fn new(short: Duration) -> Self {
+        let (owner, offers, waiting, news) =
+            (ProcessMark::now(), Mutex::default(), AtomicUsize::new(0), Condvar::new());
+        Self { owner, offers, waiting, news, short }
+    }
+
+    /// [`with_helpers`], with at least one.
+    fn share(&'static self, helpers: usize, work: &(dyn Fn() + Sync)) {
+        let offer = Arc::new(Offer {
+            // SAFETY: only the lifetime changes. A helper calls it between joining and leaving, and `Withdraw` below
+            // does not let this function end before all that joined have left and nobody can join any more.
+            work: unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(work) },
+            joined: AtomicUsize::new(0),
+            failed: AtomicBool::new(false),
+            caller: thread::current(),
+        });
+        let withdraw = Withdraw(&offer);
+        self.offer(&offer, helpers);
+        work();
+        drop(withdraw);
+        assert!(!offer.failed.load(Ordering::Relaxed), "a helping thread panicked");
     }
 
     fn offers(&self) -> MutexGuard<'_, Offers> {
@@ -231,7 +236,7 @@ impl Helpers {
         loop {
             thread::yield_now();
             let now = Instant::now();
-            if now - before > SHORT {
+            if now - before > self.short {
                 return true;
             }
             if self.waiting.load(Ordering::Acquire) > 0 || now >= awake_until {
@@ -246,11 +251,16 @@ impl Helpers {
 mod tests {
     use super::*;
 
-    /// Share 1000 pieces out; every piece has to be done exactly once, whoever does it.
-    fn share(helpers: usize, pieces: usize) {
+    /// Helpers of their own, who let nobody else's wishes keep them away (`MAX`) or always do (`ZERO`).
+    fn helpers(short: Duration) -> &'static Helpers {
+        Box::leak(Box::new(Helpers::new(short)))
+    }
+
+    /// Share the pieces out; every piece has to be done exactly once, whoever does it.
+    fn share(all: &'static Helpers, helpers: usize, pieces: usize) {
         let next = AtomicUsize::new(0);
         let done: Vec<AtomicUsize> = (0..pieces).map(|_| AtomicUsize::new(0)).collect();
-        with_helpers(helpers, &|| {
+        all.share(helpers, &|| {
             while let Some(piece) = done.get(next.fetch_add(1, Ordering::Relaxed)) {
                 piece.fetch_add(1, Ordering::Relaxed);
             }
@@ -258,46 +268,75 @@ mod tests {
         assert!(done.iter().all(|piece| piece.load(Ordering::Relaxed) == 1));
     }
 
+    /// How many of the runs of `rounds` calls were others' than the caller's.
+    fn runs_of_others(all: &'static Helpers, rounds: usize) -> usize {
+        let others = AtomicUsize::new(0);
+        let caller = thread::current().id();
+        for _ in 0..rounds {
+            all.share(2, &|| {
+                others.fetch_add(usize::from(thread::current().id() != caller), Ordering::Relaxed);
+                thread::sleep(Duration::from_millis(1));
+            });
+        }
+        others.into_inner()
+    }
+
     #[test]
     fn all_is_done_once_with_any_number_of_helpers() {
-        for helpers in 0..4 {
-            for pieces in [0, 1, 1000] {
-                (0..50).for_each(|_| share(helpers, pieces));
+        for short in [Duration::ZERO, SHORT, Duration::MAX] {
+            let all = helpers(short);
+            for count in 1..4 {
+                for pieces in [0, 1, 1000] {
+                    (0..50).for_each(|_| share(all, count, pieces));
+                }
             }
         }
     }
 
     #[test]
     fn callers_do_not_disturb_each_other() {
+        let all = helpers(Duration::MAX);
         thread::scope(|scope| {
             for _ in 0..8 {
-                scope.spawn(|| (0..100).for_each(|_| share(2, 300)));
+                scope.spawn(|| (0..100).for_each(|_| share(all, 2, 300)));
             }
         });
     }
 
     #[test]
-    fn helpers_do_take_part() {
-        let others = Mutex::new(0);
-        let caller = thread::current().id();
-        for _ in 0..50 {
-            with_helpers(2, &|| {
-                if thread::current().id() != caller {
-                    *others.lock().unwrap() += 1;
-                }
-                thread::sleep(std::time::Duration::from_millis(1));
-            });
-        }
-        assert!(*others.lock().unwrap() > 10);
+    fn helpers_take_part_unless_somebody_else_wants_their_processor() {
+        assert!(runs_of_others(helpers(Duration::MAX), 200) > 10);
+        assert_eq!(runs_of_others(helpers(Duration::ZERO), 20), 0);
+    }
+
+    #[test]
+    fn one_processor_means_one_thread() {
+        assert!(available_threads() >= 1);
+        #[cfg(target_os = "linux")]
+        thread::spawn(|| {
+            // SAFETY: a set of one of the processors this thread may use, for this thread alone, which ends.
+            unsafe {
+                let mut set: libc::cpu_set_t = std::mem::zeroed();
+                assert_eq!(libc::sched_getaffinity(0, size_of_val(&set), &raw mut set), 0);
+                let first = (0..libc::CPU_SETSIZE as usize).find(|&cpu| libc::CPU_ISSET(cpu, &set)).unwrap();
+                libc::CPU_ZERO(&mut set);
+                libc::CPU_SET(first, &mut set);
+                assert_eq!(libc::sched_setaffinity(0, size_of_val(&set), &raw const set), 0);
+            }
+            assert_eq!(available_threads(), 1);
+        })
+        .join()
+        .unwrap();
     }
 
     #[test]
     fn a_panic_anywhere_reaches_the_caller_and_the_helpers_go_on() {
+        let all = helpers(Duration::MAX);
         for caller_too in [false, true] {
             let caller = thread::current().id();
             let began = AtomicBool::new(false);
             let run = catch_unwind(AssertUnwindSafe(|| {
-                with_helpers(1, &|| {
+                all.share(1, &|| {
                     if thread::current().id() == caller {
                         while !began.load(Ordering::Relaxed) {
                             thread::yield_now();
@@ -311,6 +350,6 @@ mod tests {
             }));
             assert!(run.is_err());
         }
-        share(1, 1000);
+        share(all, 1, 1000);
     }
 }

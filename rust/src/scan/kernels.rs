@@ -48,68 +48,77 @@ pub struct Maxima<'m, T> {
 
 /// What the instructions change about the pass: over how many parts of a row one check for NaN and infinities is
 /// spread, so that maxima and checks fit the registers together, and whether it is one operation.
-struct Checks<const PARTS: usize, const FUSED: bool>;
+struct Pass<const PARTS: usize, const FUSED: bool>;
 
-/// Scan stripes of `rows` rows of `L` values of `view`, the last row of the last stripe possibly short: write `maxima`
-/// in full, and return whether all values were finite.
-#[inline(always)]
-fn scan_baseline<T: Score, const L: usize>(view: &View<'_, T>, rows: usize, maxima: Maxima<'_, T>) -> bool {
-    Checks::<4, false>::scan::<T, L>(view, rows, maxima)
+/// Maxima and checks of `L` lanes.
+struct Lanes<T, const L: usize> {
+    maxima: [T; L],
+    checks: [T; L],
 }
 
-impl<const PARTS: usize, const FUSED: bool> Checks<PARTS, FUSED> {
+impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
+    /// Take one row in. Whole arrays in fixed loops, so that they live in vector registers.
+    #[inline(always)]
+    fn take<T: Score, const L: usize>(lanes: &mut Lanes<T, L>, row: &[T; L]) {
+        for lane in 0..L {
+            lanes.maxima[lane] = lanes.maxima[lane].or_larger(row[lane]);
+        }
+        if T::MAY_BE_POISON {
+            for part in 0..PARTS {
+                for lane in 0..L / PARTS {
+                    let (value, check) = (row[part * (L / PARTS) + lane], &mut lanes.checks[lane]);
+                    *check = if FUSED { value.check_fused(*check) } else { value.check(*check) };
+                }
+            }
+        }
+    }
+
     #[inline(always)]
     fn scan<T: Score, const L: usize>(view: &View<'_, T>, rows: usize, maxima: Maxima<'_, T>) -> bool {
         let Maxima { first_stripe, of_blocks, of_stripes } = maxima;
         let contiguous = view.contiguous();
-        let mut checks = [T::CLEAN; L];
+        let mut lanes = Lanes { maxima: [T::LOWEST; L], checks: [T::CLEAN; L] };
         for (stripe, (blocks, top)) in of_blocks.as_chunks_mut::<L>().0.iter_mut().zip(of_stripes).enumerate() {
             let start = (first_stripe + stripe) * rows * L;
             let count = (view.len() - start).min(rows * L);
-            let mut running = [T::LOWEST; L];
-            // Whole arrays in fixed loops, so that they live in vector registers.
-            let mut take = |values: &[T; L]| {
-                for lane in 0..L {
-                    running[lane] = running[lane].or_larger(values[lane]);
-                }
-                if T::MAY_BE_POISON {
-                    for lane in 0..L {
-                        let check = &mut checks[lane % (L / PARTS)];
-                        *check = if FUSED { values[lane].check_fused(*check) } else { values[lane].check(*check) };
-                    }
-                }
-            };
-            for row in 0..count / L {
-                // Integer maxima may be reordered, and the compiler would vectorise across rows with slow gathers: the
-                // opaque place keeps it to one row at a time.
-                let place = std::hint::black_box(start + row * L);
-                if let Some(first) = contiguous {
+            lanes.maxima = [T::LOWEST; L];
+            if let Some(first) = contiguous {
+                for row in 0..count / L {
+                    // Integer maxima may be reordered, and the compiler would vectorise across rows with slow gathers:
+                    // the opaque place keeps it to one row at a time.
+                    let place = std::hint::black_box(start + row * L);
                     prefetch(first.wrapping_add(place).cast(), size_of::<[T; L]>());
                     // SAFETY: the row lies within the view; foreign memory need not be aligned.
-                    take(&unsafe { first.add(place).cast::<[T; L]>().read_unaligned() });
-                } else {
-                    take(&gathered(view, place, L));
+                    Self::take(&mut lanes, &unsafe { first.add(place).cast::<[T; L]>().read_unaligned() });
+                }
+            } else {
+                for row in 0..count / L {
+                    Self::take(&mut lanes, &gathered(view, start + row * L, L));
                 }
             }
             if count % L > 0 {
-                take(&gathered(view, start + count / L * L, count % L));
+                Self::take(&mut lanes, &gathered(view, start + count / L * L, count % L));
             }
-            top.write(largest(running));
-            // SAFETY: as many places as `running` has, which may be overwritten.
-            unsafe { blocks.as_mut_ptr().cast::<[T; L]>().write(running) };
+            // Opaque, like the checks below, or else the order of the last steps would become that of the loop's lanes.
+            let found = std::hint::black_box(lanes.maxima);
+            top.write(largest(found));
+            // SAFETY: as many places as `found` has, which may be overwritten.
+            unsafe { blocks.as_mut_ptr().cast::<[T; L]>().write(found) };
         }
-        // Opaque, or else the order of this question would become that of the lanes in the loop.
-        !T::MAY_BE_POISON || !std::hint::black_box(checks).iter().any(|check| check.is_poison())
+        !T::MAY_BE_POISON || !std::hint::black_box(lanes.checks).iter().any(|check| check.is_poison())
     }
 }
 
-/// `count` values from `start` on, one by one, and behind them what changes neither maximum nor check.
+#[inline(always)]
+fn scan_baseline<T: Score, const L: usize>(view: &View<'_, T>, rows: usize, maxima: Maxima<'_, T>) -> bool {
+    Pass::<4, false>::scan::<T, L>(view, rows, maxima)
+}
+
+/// `count` values from `start` on, and behind them what changes neither maximum nor check.
 #[inline(never)]
 fn gathered<T: Score, const L: usize>(view: &View<'_, T>, start: usize, count: usize) -> [T; L] {
     let mut values = [T::LOWEST; L];
-    for (lane, value) in values.iter_mut().enumerate().take(count) {
-        *value = view.get(start + lane);
-    }
+    view.copy_to(start, &mut values[..count]);
     values
 }
 
@@ -145,18 +154,35 @@ fn sum_of_bounds_baseline<T: Score>(scores: &[T], top: T, scale: &Scale, bounds:
 }
 
 #[inline(always)]
-fn fill_bounds_baseline<T: Score>(scores: &[T], top: T, scale: &Scale, bounds: WeightBounds, into: &mut [u64]) {
+fn fill_bounds_baseline<T: Score>(
+    scores: &[T],
+    top: T,
+    scale: &Scale,
+    bounds: WeightBounds,
+    into: &mut [u64],
+) -> Filled {
+    let mut filled = Filled { sum: 0, largest: 0 };
     for (bound, &score) in into.iter_mut().zip(scores) {
         *bound = bounds.of(scale, top, score);
+        filled.sum += *bound;
+        filled.largest = filled.largest.max(*bound);
     }
+    filled
+}
+
+/// What some bounds come to.
+#[derive(Clone, Copy, Debug)]
+pub struct Filled {
+    pub sum: u64,
+    pub largest: u64,
 }
 
 macro_rules! compiled_for {
-    ($features:literal, $checks:ty, $scan:ident, $largest:ident, $sum:ident, $fill:ident) => {
+    ($features:literal, $pass:ty, $scan:ident, $largest:ident, $sum:ident, $fill:ident) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
         fn $scan<T: Score, const L: usize>(view: &View<'_, T>, rows: usize, maxima: Maxima<'_, T>) -> bool {
-            <$checks>::scan::<T, L>(view, rows, maxima)
+            <$pass>::scan::<T, L>(view, rows, maxima)
         }
 
         #[cfg(target_arch = "x86_64")]
@@ -173,15 +199,15 @@ macro_rules! compiled_for {
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
-        fn $fill<T: Score>(scores: &[T], top: T, scale: &Scale, bounds: WeightBounds, into: &mut [u64]) {
-            fill_bounds_baseline(scores, top, scale, bounds, into);
+        fn $fill<T: Score>(scores: &[T], top: T, scale: &Scale, bounds: WeightBounds, into: &mut [u64]) -> Filled {
+            fill_bounds_baseline(scores, top, scale, bounds, into)
         }
     };
 }
 
 // Thirty-two registers of 64 bytes hold four maxima and four checks; sixteen of 32 bytes eight maxima and four checks.
-compiled_for!("avx512f,avx512bw,avx512dq,avx512vl,fma", Checks<1, true>, scan_avx512, largest_avx512, sum_avx512, fill_avx512);
-compiled_for!("avx2,fma", Checks<2, true>, scan_avx2, largest_avx2, sum_avx2, fill_avx2);
+compiled_for!("avx512f,avx512bw,avx512dq,avx512vl,fma", Pass<1, true>, scan_avx512, largest_avx512, sum_avx512, fill_avx512);
+compiled_for!("avx2,fma", Pass<2, true>, scan_avx2, largest_avx2, sum_avx2, fill_avx2);
 
 /// Call one of the compilations above.
 macro_rules! at_level {
@@ -226,9 +252,9 @@ pub fn fill_bounds<T: Score>(
     scale: &Scale,
     bounds: WeightBounds,
     into: &mut [u64],
-) {
+) -> Filled {
     debug_assert_eq!(scores.len(), into.len());
-    at_level!(level, fill_avx512, fill_avx2, fill_bounds_baseline, (scores, top, scale, bounds, into));
+    at_level!(level, fill_avx512, fill_avx2, fill_bounds_baseline, (scores, top, scale, bounds, into))
 }
 
 /// Which instructions the loops may use.

@@ -6,6 +6,8 @@
 //! so a draw may start dense and finish sparse. Proofs: `proofs/permute_and_flip.md` (the law) and
 //! `proofs/exact_sampling.md` (these routes); model: `tests/reference/thinning.py`.
 
+use std::ops::Range;
+
 use crate::entropy::Entropy;
 use crate::numbers::coin::{Proposal, Stage, accept, flip};
 use crate::numbers::scale::Scale;
@@ -28,6 +30,10 @@ const COST_OF_STRIPE: f64 = 100.0;
 const COST_OF_HOT_BLOCK: f64 = 400.0;
 /// Stripes passed over at once where nobody rings.
 const STRIPES_AT_ONCE: usize = 32;
+/// Items passed over at once where nobody rings, among those that are looked at in a row.
+const ITEMS_AT_ONCE: usize = 8;
+/// If more than one block in this many is hot, the items of a stripe are looked at in a row.
+const HOT_BLOCKS: usize = 8;
 /// How many times the expected number of dense visits may be exceeded before the sparse route takes over.
 const PATIENCE: f64 = 50.0;
 
@@ -206,13 +212,46 @@ impl<T: Score, L: Listing> Walk<'_, '_, T, L> {
             // Less than one proposal to be expected in all of it: no need to look at the blocks.
             return self.thin(range.len(), weight, |offset| range.start + offset, entropy);
         }
-        for (lane, &weight) in blocks.block_weights(self.scale, weights, stripe, bounds).iter().enumerate() {
+        let of_blocks = blocks.block_weights(self.scale, weights, stripe, bounds);
+        // More than about one proposal is expected, or it is too likely to be thinned: look at the items.
+        let rows = blocks.block(stripe, 0).len as u64;
+        let is_hot = |weight: u64| weight * rows > 1 << weights.bits || weight > weights.half();
+        if of_blocks.iter().filter(|&&weight| is_hot(weight)).count() * HOT_BLOCKS > of_blocks.len() {
+            return self.through_items(range, bounds, entropy);
+        }
+        for (lane, &weight) in of_blocks.iter().enumerate() {
             let block = blocks.block(stripe, lane);
-            // More than about one proposal is expected, or it is too likely to be thinned: look at the items.
-            if weight * block.len as u64 > 1 << weights.bits || weight > weights.half() {
+            if is_hot(weight) {
                 self.through_hot(block, entropy);
             } else {
                 self.thin(block.len, weight, |row| block.first + row * blocks.lanes(), entropy);
+            }
+        }
+    }
+
+    /// All items, each by its own bound: where many blocks have something near the top.
+    fn through_items<E: Entropy>(&mut self, range: Range<usize>, bounds: &mut [u64; MOST_LANES], entropy: &mut E) {
+        let (blocks, scale, weights) = (self.blocks, self.scale, self.weights);
+        for first in range.clone().step_by(MOST_LANES) {
+            let bounds = &mut bounds[..MOST_LANES.min(range.end - first)];
+            let mut filled = blocks.item_bounds(scale, weights, first, bounds);
+            if filled.largest > weights.half() {
+                for (index, weight) in (first..).zip(&mut *bounds).filter(|(_, weight)| **weight > weights.half()) {
+                    filled.sum -= std::mem::take(weight);
+                    if !self.seen.contains(index) && flip(&blocks.exponential(scale, index), entropy) {
+                        self.heads.add(index, entropy);
+                    }
+                }
+            }
+            if self.skipper.passes(filled.sum, weights.bits) {
+                continue;
+            }
+            for (first, some) in (first..).step_by(ITEMS_AT_ONCE).zip(bounds.chunks(ITEMS_AT_ONCE)) {
+                if !self.skipper.passes(some.iter().sum(), weights.bits) {
+                    for (index, &weight) in (first..).zip(some).filter(|(_, weight)| **weight > 0) {
+                        self.thin(1, weight, |_| index, entropy);
+                    }
+                }
             }
         }
     }
