@@ -316,6 +316,12 @@ impl<T: Score> Blocks<'_, T> {
         let mut scores = [T::LOWEST; MOST_LANES];
         let scores = &mut scores[..into.len()];
         self.view.copy_to(first, scores);
+        self.score_bounds(scale, bounds, scores, into)
+    }
+
+    /// The bounds of some scores, one for each place of `into`.
+    #[inline]
+    pub fn score_bounds(&self, scale: &Scale, bounds: WeightBounds, scores: &[T], into: &mut [u64]) -> Filled {
         kernels::fill_bounds(self.level, scores, self.top, scale, bounds, into)
     }
 

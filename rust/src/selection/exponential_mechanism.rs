@@ -12,14 +12,13 @@ use crate::scan::block_index::Blocks;
 use crate::scan::kernels::MOST_LANES;
 use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::index_set::Visited;
+use crate::selection::uniform_visits::{BATCH, COST_OF_VISIT, UniformVisits};
 
-/// Uniform tries before anything is weighed, in batches of 1, 2, 4, 8: they end most draws among many good candidates.
-const LARGEST_FIRST_BATCH: usize = 8;
-const BATCH: usize = 64;
-/// Fewer stripes than this are weighed at once.
-const FEW_STRIPES: usize = 64;
-/// What a uniform try takes, in terms of weighing one stripe. It only steers.
-const COST_OF_TRY: f64 = 1.4;
+/// Uniform tries before their number is estimated, where that takes longer.
+const FIRST_TRIES: usize = 16;
+/// About what a step takes, in nanoseconds: weighing a block, and a proposal. They only steer.
+const COST_OF_BLOCK: f64 = 0.4;
+const COST_OF_PROPOSAL: f64 = 40.0;
 /// How many times the expected number of uniform tries may be exceeded before the blocks are weighed.
 const PATIENCE: f64 = 8.0;
 
@@ -140,17 +139,20 @@ impl WeighedStripe {
 /// One draw from a fresh index: uniform proposals for as long as these are likely to be accepted sooner than the blocks
 /// are weighed, then block rejection. When to change over depends on the scores alone.
 pub fn draw_once<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, entropy: &mut E) -> usize {
-    let mut batch = [(0, blocks.top()); BATCH];
-    let mut size = 1;
-    while size <= LARGEST_FIRST_BATCH {
-        if let Some(index) = try_uniformly(blocks, scale, &mut batch[..size], entropy) {
+    let first = entropy.below(blocks.len() as u64) as usize;
+    if flip(&blocks.exponential(scale, first), entropy) {
+        return first; // among equals that is all
+    }
+    // A single stripe is weighed sooner than a few items are tried.
+    if blocks.stripes() > 1 {
+        let mut tries = UniformVisits::new(blocks, scale, entropy);
+        if let Some(index) = tries.first_heads(FIRST_TRIES, entropy, |_, _| true) {
             return index;
         }
-        size *= 2;
-    }
-    for _ in 0..uniform_tries_worth(blocks, scale).div_ceil(BATCH) {
-        if let Some(index) = try_uniformly(blocks, scale, &mut batch, entropy) {
-            return index;
+        for _ in 0..uniform_tries_worth(blocks, scale).div_ceil(BATCH) {
+            if let Some(index) = tries.first_heads(BATCH, entropy, |_, _| true) {
+                return index;
+            }
         }
     }
     draw(blocks, scale, &Proposals::new(blocks, scale), &Visited::new(), entropy)
@@ -158,27 +160,10 @@ pub fn draw_once<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, en
 
 /// How many more uniform tries to make: none if weighing the blocks is expected to be cheaper.
 fn uniform_tries_worth<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> usize {
-    if blocks.stripes() <= FEW_STRIPES {
-        return 0;
-    }
     let expected = blocks.len() as f64 / (1.0 + blocks.about_how_many_near(scale));
-    if expected * COST_OF_TRY < blocks.stripes() as f64 { (expected * PATIENCE) as usize } else { 0 }
-}
-
-/// As many independent tries as `batch` has places: an item uniformly, accepted if its coin shows heads.
-#[inline]
-fn try_uniformly<T: Score, E: Entropy>(
-    blocks: &Blocks<'_, T>,
-    scale: &Scale,
-    batch: &mut [(usize, T)],
-    entropy: &mut E,
-) -> Option<usize> {
-    // All scores of the batch first: their cache misses overlap.
-    for tried in batch.iter_mut() {
-        let index = entropy.below(blocks.len() as u64) as usize;
-        *tried = (index, blocks.get(index));
-    }
-    batch.iter().find(|(_, score)| flip(&blocks.exponential_of(scale, *score), entropy)).map(|&(index, _)| index)
+    let weighing = (blocks.stripes() * blocks.lanes()) as f64 * COST_OF_BLOCK;
+    let proposals = blocks.block(0, 0).len as f64 * COST_OF_PROPOSAL;
+    if expected * COST_OF_VISIT < weighing + proposals { (expected * PATIENCE) as usize } else { 0 }
 }
 
 /// Draw a candidate by the exponential mechanism, never one of `removed`.

@@ -17,15 +17,11 @@ use crate::scan::kernels::MOST_LANES;
 use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::index_set::Visited;
 use crate::selection::thinning::{Skipper, rate_for};
+use crate::selection::uniform_visits::{BATCH, COST_OF_VISIT, UniformVisits};
 
-/// Dense visits are made in batches; 1, 2, 4, 8 before the choice of the route, which ends most draws among many good
-/// candidates.
-const LARGEST_FIRST_BATCH: usize = 8;
-const BATCH: usize = 64;
-/// Places reserved for visited items at most, at once.
-const MOST_RESERVED: usize = 1024;
+/// Dense visits before their number is estimated, where that takes longer.
+const FIRST_VISITS: usize = 16;
 /// About what a step costs, in nanoseconds. They only steer the choice of the route.
-const COST_OF_VISIT: f64 = 12.0;
 const COST_OF_STRIPE: f64 = 100.0;
 const COST_OF_HOT_BLOCK: f64 = 400.0;
 /// Stripes passed over at once where nobody rings.
@@ -33,32 +29,56 @@ const STRIPES_AT_ONCE: usize = 32;
 /// Items passed over at once where nobody rings, among those that are looked at in a row.
 const ITEMS_AT_ONCE: usize = 8;
 /// If more than one block in this many is hot, the items of a stripe are looked at in a row.
-const HOT_BLOCKS: usize = 8;
+const HOT_BLOCKS: usize = 16;
 /// How many times the expected number of dense visits may be exceeded before the sparse route takes over.
 const PATIENCE: f64 = 50.0;
 
 /// Draw a candidate by permute-and-flip, never one of `removed`.
 pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed: &Visited, entropy: &mut E) -> usize {
+    let first = entropy.below(blocks.len() as u64) as usize;
+    if !removed.contains(first) && flip(&blocks.exponential(scale, first), entropy) {
+        return first; // among equals that is all
+    }
     let mut seen = Seen { removed, tails: Visited::new() };
-    let mut first_visits = [(0, blocks.top()); LARGEST_FIRST_BATCH];
-    let mut batch = 1;
-    while batch <= LARGEST_FIRST_BATCH {
-        if let Some(head) = dense(blocks, scale, &mut first_visits[..batch], &mut seen, entropy) {
+    seen.tails.insert(first);
+    // The heads of a single stripe are listed sooner than a few items are visited.
+    if blocks.stripes() > 1 {
+        let visits = UniformVisits::new(blocks, scale, entropy);
+        let mut dense = Dense { visits, removed, visited: vec![first] };
+        if let Some(head) = dense.first_head(FIRST_VISITS, entropy) {
             return head;
         }
-        batch *= 2;
-    }
-    let visits = dense_visits_worth(blocks, scale);
-    if visits > 0 {
-        seen.tails.reserve(visits.min(MOST_RESERVED));
-        let mut batch = [(0, blocks.top()); BATCH];
-        for _ in 0..visits.div_ceil(BATCH) {
-            if let Some(head) = dense(blocks, scale, &mut batch, &mut seen, entropy) {
+        for _ in 0..dense_visits_worth(blocks, scale).div_ceil(BATCH) {
+            if let Some(head) = dense.first_head(BATCH, entropy) {
                 return head;
             }
         }
+        seen.tails.reserve(dense.visited.len());
+        for index in dense.visited {
+            seen.tails.insert(index);
+        }
     }
     sparse(blocks, scale, &seen, Heads::default(), entropy).kept()
+}
+
+/// The dense route: steps of a uniformly random order without repetition.
+struct Dense<'v, 'a, T> {
+    visits: UniformVisits<'v, 'a, T>,
+    removed: &'v Visited,
+    /// All of them showed tails, or were seen before: then their coins did not count.
+    visited: Vec<usize>,
+}
+
+impl<T: Score> Dense<'_, '_, T> {
+    fn first_head<E: Entropy>(&mut self, count: usize, entropy: &mut E) -> Option<usize> {
+        // Looked up only for heads, of which there are few before the first that counts.
+        let is_new = |earlier: &[usize], index: usize| {
+            !self.removed.contains(index) && !earlier.contains(&index) && !self.visited.contains(&index)
+        };
+        let head = self.visits.first_heads(count, entropy, is_new);
+        self.visited.extend_from_slice(self.visits.last(count));
+        head
+    }
 }
 
 /// List all heads.
@@ -82,12 +102,6 @@ impl Seen<'_> {
     fn contains(&self, index: usize) -> bool {
         self.removed.contains(index) || self.tails.contains(index)
     }
-
-    /// Whether `index` is still in; from now on it is not.
-    #[inline]
-    fn is_new(&mut self, index: usize) -> bool {
-        !self.removed.contains(index) && self.tails.insert(index)
-    }
 }
 
 /// How many more dense visits to try: none if listing the heads is expected to be cheaper.
@@ -97,29 +111,6 @@ fn dense_visits_worth<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> usize 
     let stripes = (blocks.stripes() as f64).min(1.0 + near * blocks.lanes() as f64);
     let sparse_cost = stripes * COST_OF_STRIPE + near * COST_OF_HOT_BLOCK;
     if expected_visits * COST_OF_VISIT < sparse_cost { (expected_visits * PATIENCE) as usize } else { 0 }
-}
-
-/// As many steps of a random order as `batch` has places. Tails are remembered in `seen`.
-#[inline]
-fn dense<T: Score, E: Entropy>(
-    blocks: &Blocks<'_, T>,
-    scale: &Scale,
-    batch: &mut [(usize, T)],
-    seen: &mut Seen<'_>,
-    entropy: &mut E,
-) -> Option<usize> {
-    // All scores of the batch first: their cache misses overlap.
-    for visit in batch.iter_mut() {
-        let index = entropy.below(blocks.len() as u64) as usize;
-        *visit = (index, blocks.get(index));
-    }
-    for &mut (index, score) in batch {
-        // An item seen before is no visit: the order goes on to the next new item.
-        if seen.is_new(index) && flip(&blocks.exponential_of(scale, score), entropy) {
-            return Some(index);
-        }
-    }
-    None
 }
 
 /// What becomes of the heads as they are found.
@@ -306,6 +297,58 @@ impl<T: Score, L: Listing> Walk<'_, '_, T, L> {
             {
                 self.heads.add(index, entropy);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::testing::seeded;
+    use crate::scan::score_view::View;
+    use crate::testing::{assert_law, exponential_law, exponents, permute_and_flip_law};
+
+    #[test]
+    fn dense_visits_alone_have_the_law() {
+        let scale = Scale::new(1.0, 1.0, 2).unwrap();
+        let scores = [3.0, 1.0, 0.0, 3.0, -2.0, 2.5];
+        let blocks = Blocks::new(View::of(&scores)).unwrap();
+        let law = permute_and_flip_law(&exponents(&scores, &scale));
+        // Visits with replacement would have the law of the exponential mechanism.
+        let wrong = exponential_law(&exponents(&scores, &scale));
+        for batch in [1, 3, BATCH] {
+            let mut entropy = seeded(5);
+            let none = Visited::new();
+            assert_law(&format!("batches of {batch}"), 300_000, &law, &wrong, || {
+                let visits = UniformVisits::new(&blocks, &scale, &mut entropy);
+                let mut dense = Dense { visits, removed: &none, visited: Vec::new() };
+                loop {
+                    if let Some(head) = dense.first_head(batch, &mut entropy) {
+                        return head;
+                    }
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn heads_far_from_the_top_come_as_often_as_they_should() {
+        // One best among many stripes that are far off one by one, but not all together; the last stripe is short.
+        for (len, gap) in [(70 * 1024 + 300, 26.0), (40 * 1024, 25.0), (3000, 16.0)] {
+            let mut scores = vec![0.0; len];
+            scores[len / 2] = gap;
+            let (scale, wrong) = (Scale::new(1.0, 1.0, 2).unwrap(), Scale::new(1.0, 1.1, 2).unwrap());
+            let blocks = Blocks::new(View::of(&scores)).unwrap();
+            // Of n others with heads of probability p the best is the one returned with E[1 / (1 + heads)].
+            let best = |scale: &Scale| {
+                let (n, p) = (len as f64 - 1.0, (-scale.exponent(gap, 0.0)).exp());
+                let best = (1.0 - (1.0 - p).powf(n + 1.0)) / ((n + 1.0) * p);
+                [best, 1.0 - best]
+            };
+            let (none, mut entropy) = (Visited::new(), seeded(6));
+            assert_law(&format!("{len} items"), 20_000, &best(&scale), &best(&wrong), || {
+                usize::from(draw(&blocks, &scale, &none, &mut entropy) != len / 2)
+            });
         }
     }
 }
