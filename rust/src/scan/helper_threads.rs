@@ -107,9 +107,10 @@ impl Drop for Withdraw<'_> {
 /// awake it yields to whoever else wants the processor.
 const AWAKE: Duration = Duration::from_micros(300);
 /// Giving way takes about a microsecond where nobody else wants the processor, and milliseconds where somebody does.
-const SHORT: Duration = Duration::from_micros(50);
-/// How long a helper is away when somebody else wants its processor.
-const AWAY: Duration = Duration::from_millis(5);
+const SHORT: Duration = Duration::from_micros(200);
+/// How long a helper is away when somebody else wants its processor; twice as long each time until nobody does.
+const AWAY: Duration = Duration::from_millis(1);
+const LONGEST_AWAY: Duration = Duration::from_millis(16);
 
 struct Helpers {
     owner: ProcessMark,
@@ -199,13 +200,15 @@ impl Helpers {
 
     fn serve(&self) {
         let mut awake_until = Instant::now() + AWAKE;
+        let mut away = AWAY;
         loop {
             let is_wanted_elsewhere = self.look_out(awake_until);
             let mut offers = self.offers();
             if is_wanted_elsewhere {
                 offers.away += 1;
                 drop(offers);
-                thread::sleep(AWAY);
+                thread::sleep(away);
+                away = (2 * away).min(LONGEST_AWAY);
                 offers = self.offers();
                 offers.away -= 1;
                 awake_until = Instant::now();
@@ -224,6 +227,7 @@ impl Helpers {
             drop(offers);
             if let Some(offer) = offer {
                 offer.take_up();
+                away = AWAY;
                 awake_until = Instant::now() + AWAKE;
             }
         }
