@@ -30,11 +30,11 @@ def propose_once(
     unit: int,
     randomness: Randomness,
 ) -> int | None:
-    """One round: a block by size times weight, a candidate of it uniformly, a place below the block's weight, and a coin.
+    """One round: a block by size times weight, a candidate of it uniformly, a place below the weight, and a coin.
 
-    The candidate keeps as many places as its `own` bound says. The coin compares a uniform ``V`` with ``p_i``: heads if
-    ``V * own / unit < p_i``. Were that no upper bound, it would be heads always and not more: hence the minimum, and the
-    wrong law that follows. ``None`` if the candidate is refused.
+    The candidate keeps as many places as its `own` bound says. The coin compares a uniform ``V`` with ``p_i``: heads
+    if ``V * own / unit < p_i``. Were that no upper bound, it would be heads always and not more: hence the minimum, and
+    the wrong law that follows. ``None`` if the candidate is refused.
     """
     block = randomness.choose([len(members) * weight for members, weight in zip(blocks, weights, strict=True)])
     candidate = blocks[block][randomness.uniform(len(blocks[block]))]
