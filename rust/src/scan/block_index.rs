@@ -25,7 +25,7 @@ const BLOCK_BYTES: usize = 256;
 /// Scores (in bytes) that one more thread is worth its start.
 const BYTES_PER_THREAD: usize = 1 << 20;
 /// Stripes looked at to guess how many blocks are near the top.
-const SAMPLED_STRIPES: usize = 16;
+const SAMPLED_STRIPES: usize = 4;
 /// Bytes a thread takes from the common pile at a time.
 const BYTES_PER_TURN: usize = 256 << 10;
 

@@ -14,8 +14,6 @@ use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::index_set::Visited;
 use crate::selection::uniform_visits::{BATCH, COST_OF_VISIT, UniformVisits};
 
-/// Uniform tries before their number is estimated, where that takes longer.
-const FIRST_TRIES: usize = 16;
 /// About what a step takes, in nanoseconds: weighing a block, and a proposal. They only steer.
 const COST_OF_BLOCK: f64 = 0.4;
 const COST_OF_PROPOSAL: f64 = 40.0;
@@ -146,9 +144,6 @@ pub fn draw_once<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, en
     // A single stripe is weighed sooner than a few items are tried.
     if blocks.stripes() > 1 {
         let mut tries = UniformVisits::new(blocks, scale, entropy);
-        if let Some(index) = tries.first_heads(FIRST_TRIES, entropy, |_, _| true) {
-            return index;
-        }
         for _ in 0..uniform_tries_worth(blocks, scale).div_ceil(BATCH) {
             if let Some(index) = tries.first_heads(BATCH, entropy, |_, _| true) {
                 return index;

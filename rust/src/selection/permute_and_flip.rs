@@ -19,8 +19,6 @@ use crate::selection::index_set::Visited;
 use crate::selection::thinning::{Skipper, rate_for};
 use crate::selection::uniform_visits::{BATCH, COST_OF_VISIT, UniformVisits};
 
-/// Dense visits before their number is estimated, where that takes longer.
-const FIRST_VISITS: usize = 16;
 /// About what a step costs, in nanoseconds. They only steer the choice of the route.
 const COST_OF_STRIPE: f64 = 100.0;
 const COST_OF_HOT_BLOCK: f64 = 400.0;
@@ -45,9 +43,6 @@ pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed
     if blocks.stripes() > 1 {
         let visits = UniformVisits::new(blocks, scale, entropy);
         let mut dense = Dense { visits, removed, visited: vec![first] };
-        if let Some(head) = dense.first_head(FIRST_VISITS, entropy) {
-            return head;
-        }
         for _ in 0..dense_visits_worth(blocks, scale).div_ceil(BATCH) {
             if let Some(head) = dense.first_head(BATCH, entropy) {
                 return head;

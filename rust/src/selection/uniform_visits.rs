@@ -24,12 +24,15 @@ pub struct UniformVisits<'v, 'a, T> {
     skipper: Skipper,
     /// Who was visited in the last batch.
     batch: [usize; BATCH],
+    /// 2^32 modulo the number of items, where that fits 32 bits.
+    uneven: u32,
 }
 
 impl<'v, 'a, T: Score> UniformVisits<'v, 'a, T> {
     pub fn new<E: Entropy>(blocks: &'v Blocks<'a, T>, scale: &'v Scale, entropy: &mut E) -> Self {
         let weights = WeightBounds::for_count(blocks.len());
-        Self { blocks, scale, weights, skipper: Skipper::new(entropy), batch: [0; BATCH] }
+        let uneven = u32::try_from(blocks.len()).map_or(0, |count| count.wrapping_neg() % count);
+        Self { blocks, scale, weights, skipper: Skipper::new(entropy), batch: [0; BATCH], uneven }
     }
 
     /// The first heads of `count` more visits, but for those that do not count: `counts` is told who came before in
@@ -44,9 +47,11 @@ impl<'v, 'a, T: Score> UniformVisits<'v, 'a, T> {
         let (blocks, scale, weights) = (self.blocks, self.scale, self.weights);
         let (mut scores, mut bounds) = ([blocks.top(); BATCH], [0; BATCH]);
         let (scores, bounds) = (&mut scores[..count], &mut bounds[..count]);
-        for (index, score) in self.batch.iter_mut().zip(&mut *scores) {
-            *index = entropy.below(blocks.len() as u64) as usize;
-            *score = blocks.get(*index);
+        for (two, scores) in self.batch.chunks_mut(2).zip(scores.chunks_mut(2)) {
+            two.copy_from_slice(&two_below(blocks.len(), self.uneven, entropy)[..two.len()]);
+            for (score, &index) in scores.iter_mut().zip(&*two) {
+                *score = blocks.get(index);
+            }
         }
         let filled = blocks.score_bounds(scale, weights, scores, bounds);
         if filled.largest <= weights.half() && self.skipper.passes(filled.sum, weights.bits) {
@@ -71,5 +76,37 @@ impl<'v, 'a, T: Score> UniformVisits<'v, 'a, T> {
     /// Who was visited in the last batch, which had `count` visits.
     pub fn last(&self, count: usize) -> &[usize] {
         &self.batch[..count]
+    }
+}
+
+/// Two independent uniform integers below `count`: where it fits 32 bits from the halves of one word, each as
+/// [`Entropy::below`] makes them (a product with the half, again if that falls into the `uneven` rest).
+#[inline(always)]
+fn two_below<E: Entropy>(count: usize, uneven: u32, entropy: &mut E) -> [usize; 2] {
+    if u32::try_from(count).is_err() {
+        return [entropy.below(count as u64) as usize, entropy.below(count as u64) as usize];
+    }
+    let word = entropy.next_u64();
+    [word >> 32, word & u64::from(u32::MAX)].map(|half| {
+        let product = half * count as u64;
+        if (product as u32) < uneven { entropy.below(count as u64) as usize } else { (product >> 32) as usize }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::testing::{Scripted, seeded};
+
+    #[test]
+    fn both_halves_of_a_word_are_used_and_the_uneven_rest_is_refused() {
+        // 2^32 modulo 3 is 1: only the half 0 is refused, for the half of a word of its own.
+        assert_eq!(two_below(3, 1, &mut Scripted::new(&[(1 << 63) | 0xffff_ffff])), [1, 2]);
+        assert_eq!(two_below(3, 1, &mut Scripted::new(&[0xffff_ffff, u64::MAX])), [2, 2]);
+        assert_eq!(two_below(1 << 33, 0, &mut Scripted::new(&[u64::MAX, 1 << 63])), [(1 << 33) - 1, 1 << 32]);
+        let mut counts = [0_u32; 5];
+        let mut entropy = seeded(3);
+        (0..25_000).for_each(|_| two_below(5, 1, &mut entropy).into_iter().for_each(|index| counts[index] += 1));
+        assert!(counts.iter().all(|&count| (9_400..10_600).contains(&count)), "{counts:?}");
     }
 }
