@@ -96,8 +96,9 @@ impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
                     Self::take(&mut lanes, &gathered(view, start + row * L, L));
                 }
             }
-            if count % L > 0 {
-                Self::take(&mut lanes, &gathered(view, start + count / L * L, count % L));
+            let short = count % L;
+            if short > 0 {
+                Self::take(&mut lanes, &gathered(view, start + count - short, short));
             }
             // Opaque, like the checks below, or else the order of the last steps would become that of the loop's lanes.
             let found = std::hint::black_box(lanes.maxima);
@@ -227,6 +228,7 @@ macro_rules! at_level {
 /// Scan the stripes that `maxima` has room for: of `rows` rows of `L` values, the last one possibly shorter, its last
 /// row possibly incomplete. Writes `maxima` in full and returns whether all values were finite.
 #[inline]
+#[must_use]
 pub fn scan<T: Score, const L: usize>(level: Level, view: &View<'_, T>, rows: usize, maxima: Maxima<'_, T>) -> bool {
     at_level!(level, scan_avx512::<T, L>, scan_avx2::<T, L>, scan_baseline::<T, L>, (view, rows, maxima))
 }

@@ -45,7 +45,10 @@ impl<'a, T: Score> View<'a, T> {
         (self.stride == size_of::<T>() as isize).then_some(self.first)
     }
 
-    /// Copy the values from `start` on to `values`; there must be as many.
+    /// Copy the values from `start` on to `values`.
+    ///
+    /// # Panics
+    /// If there are not as many.
     #[inline]
     pub fn copy_to(&self, start: usize, values: &mut [T]) {
         assert!(start + values.len() <= self.len, "within the view");

@@ -74,6 +74,7 @@ impl<'v, 'a, T: Score> UniformVisits<'v, 'a, T> {
     }
 
     /// Who was visited in the last batch, which had `count` visits.
+    #[must_use]
     pub fn last(&self, count: usize) -> &[usize] {
         &self.batch[..count]
     }
