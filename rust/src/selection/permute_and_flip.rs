@@ -198,6 +198,9 @@ impl<T: Score, L: Listing> Walk<'_, '_, T, L> {
             // Less than one proposal to be expected in all of it: no need to look at the blocks.
             return self.thin(range.len(), weight, |offset| range.start + offset, entropy);
         }
+        if range.len() <= MOST_LANES {
+            return self.through_items(range, bounds, entropy); // about as many blocks as items
+        }
         let of_blocks = blocks.block_weights(self.scale, weights, stripe, bounds);
         // More than about one proposal is expected, or it is too likely to be thinned: look at the items.
         let rows = blocks.block(stripe, 0).len as u64;
