@@ -15,6 +15,8 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 
 Candidate = TypeVar("Candidate")
 
+_USUAL = Neighbours.ADD_REMOVE  # to look a member up takes a while
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermuteAndFlip(Mechanism):
@@ -107,7 +109,7 @@ def select(
     'dog'
     """
     try:
-        if monotonic is False and neighbours is Neighbours.ADD_REMOVE:
+        if monotonic is False and neighbours is _USUAL:
             mechanism = _mechanism(epsilon, sensitivity)  # a short key is found sooner
         else:
             mechanism = _mechanism(epsilon, sensitivity, monotonic, neighbours)
