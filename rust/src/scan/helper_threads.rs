@@ -234,19 +234,21 @@ impl Helpers {
     }
 
     /// Give way time and again until there is an offer or it is time to sleep; at least once. Whether somebody else
-    /// wanted the processor.
+    /// wants the processor: then giving way takes long twice in a row, and not just while the system moves this thread.
     fn look_out(&self, awake_until: Instant) -> bool {
-        let mut before = Instant::now();
+        let mut took_long = false;
         loop {
+            let before = Instant::now();
             thread::yield_now();
             let now = Instant::now();
-            if now - before > self.short {
+            let takes_long = now - before > self.short;
+            if takes_long && took_long {
                 return true;
             }
-            if self.waiting.load(Ordering::Acquire) > 0 || now >= awake_until {
+            if !takes_long && (self.waiting.load(Ordering::Acquire) > 0 || now >= awake_until) {
                 return false;
             }
-            before = now;
+            took_long = takes_long;
         }
     }
 }
