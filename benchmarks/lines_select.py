@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -54,7 +54,7 @@ def lines(sizes: list[int]) -> Iterator[Line]:
 
 
 @contextmanager
-def one_core() -> Iterator[None]:
+def one_core() -> Generator[None]:
     """Let the calling thread run on one processor only; a selection then uses one thread."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(before)})
