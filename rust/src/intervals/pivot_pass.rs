@@ -9,8 +9,7 @@ use crate::error::SelectError;
 use crate::interrupt;
 use crate::intervals::grid::ValueInterval;
 use crate::numbers::score::Score;
-use crate::scan::block_index::available_threads;
-use crate::scan::helper_threads::with_helpers;
+use crate::scan::helper_threads::{available_threads, with_helpers};
 use crate::scan::kernels::Level;
 use crate::scan::score_view::View;
 

@@ -11,8 +11,8 @@ use crate::numbers::lazy_time::Clock;
 use crate::numbers::lazy_variate::{Variate, is_below};
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
-use crate::scan::block_index::{Blocks, MOST_LANES};
-use crate::selection::exponential_mechanism::Proposals;
+use crate::scan::block_index::Blocks;
+use crate::selection::exponential_mechanism::{Proposals, WeighedStripe};
 use crate::selection::many_draws::stage_rate;
 use crate::selection::permute_and_flip::{Listing, list};
 use crate::selection::thinning::Skipper;
@@ -28,11 +28,11 @@ pub fn exponential<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, 
     let proposals = Proposals::new(blocks, scale);
     let bits = proposals.weights().bits;
     let mut clock = Clock::start(proposals.total(), bits);
-    let mut bounds = [0; MOST_LANES];
+    let mut stripe = WeighedStripe::none();
     loop {
         let gap = Variate::exponential(entropy);
         clock.pass(gap, bits, entropy);
-        let proposed = proposals.propose(blocks, scale, &mut bounds, entropy);
+        let proposed = proposals.propose(blocks, scale, &mut stripe, entropy);
         let proposal = Proposal::Weight { weight: proposed.weight, bits };
         if accept(&blocks.exponential(scale, proposed.index), proposal, Stage::WHOLE, entropy) {
             return (proposed.index, clock);
@@ -95,7 +95,7 @@ fn list_thinned<T: Score, E: Entropy>(
 ) {
     let total = proposals.total();
     let unit = stage_rate(stage, proposals.weights());
-    let mut bounds = [0; MOST_LANES];
+    let mut stripe = WeighedStripe::none();
     let mut position = 0;
     while position < total {
         let mut skipper = Skipper::new(entropy);
@@ -106,9 +106,9 @@ fn list_thinned<T: Score, E: Entropy>(
         // A lower bound of the place where somebody rings, up to rounding: it is this item or one of the next.
         let certain = skipper.surely_beyond() / u128::from(unit);
         let certain = certain.min(u128::from(total - position - 1)) as u64;
-        let mut item = proposals.at(blocks, scale, position + certain, &mut bounds);
+        let mut item = proposals.at(blocks, scale, position + certain, &mut stripe);
         while skipper.is_beyond(rate_until(item.end), entropy) {
-            item = proposals.at(blocks, scale, item.end, &mut bounds);
+            item = proposals.at(blocks, scale, item.end, &mut stripe);
         }
         let rate = item.weight * unit;
         if accept(&blocks.exponential(scale, item.index), Proposal::Thinned { rate }, stage, entropy) {

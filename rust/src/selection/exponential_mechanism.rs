@@ -5,31 +5,42 @@
 //! (the law) and `proofs/exact_sampling.md` (this way of drawing); model: `tests/reference/block_rejection.py`.
 
 use crate::entropy::Entropy;
-use crate::numbers::coin::{Proposal, Stage, accept};
+use crate::numbers::coin::{Proposal, Stage, accept, flip};
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
-use crate::scan::block_index::{Blocks, MOST_LANES, Weights};
+use crate::scan::block_index::Blocks;
+use crate::scan::kernels::MOST_LANES;
+use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::index_set::Visited;
+use crate::selection::uniform_visits::{BATCH, COST_OF_VISIT, UniformVisits};
+
+/// About what a step takes, in nanoseconds: weighing a block, and a proposal. They only steer.
+const COST_OF_BLOCK: f64 = 0.4;
+const COST_OF_PROPOSAL: f64 = 40.0;
+/// How many times the expected number of uniform tries may be exceeded before the blocks are weighed.
+const PATIENCE: f64 = 8.0;
 
 /// Cumulative integer weights of the stripes: what block rejection proposes from.
 pub struct Proposals {
-    weights: Weights,
+    weights: WeightBounds,
     /// `ends[s]` = sum over the stripes up to and including `s`.
     ends: Vec<u64>,
 }
 
-/// An item, the bound it was proposed with, and where on the line it ends.
+/// An item, the bound it was proposed with, where in its piece of the line the proposal lies, and where that ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proposed {
     pub index: usize,
     pub weight: u64,
+    /// Below `weight`.
+    pub place: u64,
     pub end: u64,
 }
 
 impl Proposals {
     #[must_use]
     pub fn new<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> Self {
-        let weights = Weights::for_count(blocks.len());
+        let weights = WeightBounds::for_count(blocks.len());
         let mut proposals = Self { weights, ends: Vec::with_capacity(blocks.stripes()) };
         proposals.rebuild(blocks, scale);
         proposals
@@ -37,12 +48,7 @@ impl Proposals {
 
     /// Recompute after the blocks changed.
     pub fn rebuild<T: Score>(&mut self, blocks: &Blocks<'_, T>, scale: &Scale) {
-        self.ends.clear();
-        let mut total = 0;
-        for stripe in 0..blocks.stripes() {
-            total += blocks.stripe_weight(scale, self.weights, stripe);
-            self.ends.push(total);
-        }
+        blocks.cumulative_stripe_weights(scale, self.weights, &mut self.ends);
     }
 
     /// Change one stripe's weight after its blocks changed.
@@ -61,7 +67,7 @@ impl Proposals {
     }
 
     #[must_use]
-    pub fn weights(&self) -> Weights {
+    pub fn weights(&self) -> WeightBounds {
         self.weights
     }
 
@@ -71,10 +77,10 @@ impl Proposals {
         &self,
         blocks: &Blocks<'_, T>,
         scale: &Scale,
-        bounds: &mut [u64; MOST_LANES],
+        stripe: &mut WeighedStripe,
         entropy: &mut E,
     ) -> Proposed {
-        self.at(blocks, scale, entropy.below(self.total()), bounds)
+        self.at(blocks, scale, entropy.below(self.total()), stripe)
     }
 
     /// The item that lies at `target`, which must be below the total.
@@ -84,37 +90,75 @@ impl Proposals {
         blocks: &Blocks<'_, T>,
         scale: &Scale,
         target: u64,
-        bounds: &mut [u64; MOST_LANES],
+        stripe: &mut WeighedStripe,
     ) -> Proposed {
-        let stripe = self.ends.partition_point(|&end| end <= target);
-        let mut rest = target - if stripe == 0 { 0 } else { self.ends[stripe - 1] };
-        let range = blocks.stripe_range(stripe);
+        let number = self.ends.partition_point(|&end| end <= target);
+        if stripe.number != number {
+            stripe.weigh(blocks, scale, self.weights, number);
+        }
+        let rest = target - if number == 0 { 0 } else { self.ends[number - 1] };
         let lanes = blocks.lanes();
-        let (rows, incomplete) = ((range.len() / lanes) as u64, range.len() % lanes);
-        let bounds = blocks.block_weights(scale, self.weights, stripe, bounds);
-        // Eight lanes at a glance, as long as their blocks are equally long.
-        let mut first = 0;
-        if incomplete == 0 {
-            for eight in bounds.chunks_exact(8) {
-                let weight = eight.iter().sum::<u64>() * rows;
-                if rest < weight {
-                    break;
-                }
-                rest -= weight;
-                first += 8;
-            }
-        }
-        for (lane, &weight) in bounds.iter().enumerate().skip(first) {
-            let len = rows + u64::from(lane < incomplete);
-            if rest < weight * len {
-                let row = (rest / weight) as usize;
-                let index = range.start + row * lanes + lane;
-                return Proposed { index, weight, end: target + (weight - rest % weight) };
-            }
-            rest -= weight * len;
-        }
-        unreachable!("the stripe's weight is the sum of its blocks' weights")
+        let lane = stripe.ends[..lanes].partition_point(|&end| end <= rest);
+        let weight = stripe.bounds[lane];
+        let offset = rest - if lane == 0 { 0 } else { stripe.ends[lane - 1] };
+        let (row, place) = (offset / weight, offset % weight);
+        let index = blocks.stripe_range(number).start + row as usize * lanes + lane;
+        Proposed { index, weight, place, end: target + (weight - place) }
     }
+}
+
+/// The blocks of the stripe that was looked at last: among few candidates the next proposal lies in it again.
+pub struct WeighedStripe {
+    number: usize,
+    bounds: [u64; MOST_LANES],
+    /// `ends[l]` = sum over the items of the blocks up to and including lane `l`.
+    ends: [u64; MOST_LANES],
+}
+
+impl WeighedStripe {
+    #[must_use]
+    pub fn none() -> Self {
+        Self { number: usize::MAX, bounds: [0; MOST_LANES], ends: [0; MOST_LANES] }
+    }
+
+    fn weigh<T: Score>(&mut self, blocks: &Blocks<'_, T>, scale: &Scale, weights: WeightBounds, number: usize) {
+        self.number = number;
+        blocks.block_weights(scale, weights, number, &mut self.bounds);
+        let (count, lanes) = (blocks.stripe_range(number).len(), blocks.lanes());
+        let (rows, incomplete) = ((count / lanes) as u64, count % lanes);
+        let mut total = 0;
+        for (lane, (end, weight)) in self.ends.iter_mut().zip(&self.bounds[..lanes]).enumerate() {
+            total += weight * (rows + u64::from(lane < incomplete));
+            *end = total;
+        }
+    }
+}
+
+/// One draw from a fresh index: uniform proposals for as long as these are likely to be accepted sooner than the blocks
+/// are weighed, then block rejection. When to change over depends on the scores alone.
+pub fn draw_once<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, entropy: &mut E) -> usize {
+    let first = entropy.below(blocks.len() as u64) as usize;
+    if flip(&blocks.exponential(scale, first), entropy) {
+        return first; // among equals that is all
+    }
+    // A single stripe is weighed sooner than a few items are tried.
+    if blocks.stripes() > 1 {
+        let mut tries = UniformVisits::new(blocks, scale, entropy);
+        for _ in 0..uniform_tries_worth(blocks, scale).div_ceil(BATCH) {
+            if let Some(index) = tries.first_heads(BATCH, entropy, |_, _| true) {
+                return index;
+            }
+        }
+    }
+    draw(blocks, scale, &Proposals::new(blocks, scale), &Visited::new(), entropy)
+}
+
+/// How many more uniform tries to make: none if weighing the blocks is expected to be cheaper.
+fn uniform_tries_worth<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> usize {
+    let expected = blocks.len() as f64 / (1.0 + blocks.about_how_many_near(scale));
+    let weighing = (blocks.stripes() * blocks.lanes()) as f64 * COST_OF_BLOCK;
+    let proposals = blocks.block(0, 0).len as f64 * COST_OF_PROPOSAL;
+    if expected * COST_OF_VISIT < weighing + proposals { (expected * PATIENCE) as usize } else { 0 }
 }
 
 /// Draw a candidate by the exponential mechanism, never one of `removed`.
@@ -125,12 +169,19 @@ pub fn draw<T: Score, E: Entropy>(
     removed: &Visited,
     entropy: &mut E,
 ) -> usize {
-    let bits = proposals.weights.bits;
-    let mut bounds = [0; MOST_LANES];
+    let weights = proposals.weights;
+    let mut stripe = WeighedStripe::none();
     loop {
-        let Proposed { index, weight, .. } = proposals.propose(blocks, scale, &mut bounds, entropy);
-        let x = blocks.exponential(scale, index);
-        if accept(&x, Proposal::Weight { weight, bits }, Stage::WHOLE, entropy) && !removed.contains(index) {
+        let Proposed { index, weight, place, .. } = proposals.propose(blocks, scale, &mut stripe, entropy);
+        let score = blocks.get(index);
+        // The item keeps as many places of its piece of the line as its own bound says: most proposals end here.
+        let own = weights.of(scale, blocks.top(), score).min(weight);
+        if place >= own {
+            continue;
+        }
+        let x = blocks.exponential_of(scale, score);
+        let proposal = Proposal::Weight { weight: own, bits: weights.bits };
+        if accept(&x, proposal, Stage::WHOLE, entropy) && !removed.contains(index) {
             return index;
         }
     }

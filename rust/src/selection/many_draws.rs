@@ -14,9 +14,10 @@ use crate::error::reserved;
 use crate::numbers::coin::{Proposal, RATE_BITS, Stage, accept, flip};
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
-use crate::scan::block_index::{Blocks, Indexable, Weights, available_threads};
-use crate::scan::helper_threads::with_helpers;
+use crate::scan::block_index::{Blocks, Indexable};
+use crate::scan::helper_threads::{available_threads, with_helpers};
 use crate::scan::score_view::View;
+use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::exponential_mechanism::{self, Proposals};
 use crate::selection::index_set::Visited;
 use crate::selection::permute_and_flip::{Heads, Listing};
@@ -52,7 +53,7 @@ pub fn select<T: Indexable>(law: Law, scores: View<'_, T>, scale: &Scale) -> Res
 fn draw<T: Score, E: Entropy>(law: Law, blocks: &Blocks<'_, T>, scale: &Scale, entropy: &mut E) -> usize {
     let none = Visited::new();
     match law {
-        Law::Exponential => exponential_mechanism::draw(blocks, scale, &Proposals::new(blocks, scale), &none, entropy),
+        Law::Exponential => exponential_mechanism::draw_once(blocks, scale, entropy),
         Law::PermuteAndFlip => permute_and_flip::draw(blocks, scale, &none, entropy),
         Law::LaplaceNoisyMax => noisy_max::draw(blocks, scale, &none, entropy),
     }
@@ -124,7 +125,7 @@ fn repeat(
 
 /// Cumulative weight bounds of all items, with a guide into them.
 struct ItemTable {
-    weights: Weights,
+    weights: WeightBounds,
     /// `ends[i]` = sum of the weights of items `0..=i`.
     ends: Vec<u64>,
     /// `guide[g]` = first item whose end lies beyond `g << shift`.
@@ -135,7 +136,7 @@ struct ItemTable {
 impl ItemTable {
     /// `keep` maps an item's weight to the one it gets in this table.
     fn new<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale, keep: impl Fn(u64) -> u64) -> Result<Self, SelectError> {
-        let weights = Weights::for_count(blocks.len());
+        let weights = WeightBounds::for_count(blocks.len());
         let mut total = 0;
         let mut ends = reserved(blocks.len())?;
         for index in 0..blocks.len() {
@@ -206,7 +207,7 @@ struct ArrivalPlan {
 
 impl ArrivalPlan {
     fn new<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> Result<Self, SelectError> {
-        let weights = Weights::for_count(blocks.len());
+        let weights = WeightBounds::for_count(blocks.len());
         let weight = |index: usize| weights.at(scale.octaves(blocks.top(), blocks.get(index)));
         let heads =
             (0..blocks.len()).map(weight).sum::<u64>() as f64 / crate::numbers::coin::power_of_two(weights.bits as i32);
@@ -286,7 +287,7 @@ impl ArrivalPlan {
 ///
 /// A stage of length l that starts at s takes w l / (1 - s w) <= x = w l / (1 - s), and -ln(1 - x) <= 5/4 w l because
 /// s <= 1/8 and l <= 1/8 (`FEW_HEADS`): 8/7 for the start, and at x <= 1/7 a factor of 1.08 for the logarithm.
-pub(crate) fn stage_rate(stage: Stage, weights: Weights) -> u64 {
+pub(crate) fn stage_rate(stage: Stage, weights: WeightBounds) -> u64 {
     if stage == Stage::WHOLE {
         return rate_for(1, weights.bits);
     }
