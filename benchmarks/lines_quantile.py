@@ -11,15 +11,17 @@ import numpy as np
 import dpselect as dps
 from benchmarks import peers
 from benchmarks.line import Line
-from benchmarks.timing import ratio
+from benchmarks.timing import ratio, seconds
 
 COUNT = 10**7
+SMALLEST_EPSILON = 1e-6
+JOINT_COUNT, JOINT_LEVELS = 10**6, 999
 PEERS_COUNT = 10**5
 PEERS_CANDIDATES = 1000
 
 
 def lines() -> Iterator[Line]:
-    """The median of shapes that are easy and hard for either side, then 99 quantiles, then the peers."""
+    """The median of shapes that are easy and hard for either side, then many quantiles, then the peers."""
     random = np.random.default_rng(7)
     shapes = {
         "normal": (random.normal(50.0, 15.0, COUNT), None),
@@ -40,6 +42,16 @@ def lines() -> Iterator[Line]:
             at_most=0.5,
         )
     values = shapes["normal"][0]
+    wide = dps.QuantileMechanism(epsilon=SMALLEST_EPSILON, level=0.5, bounds=(0, 100)).draw
+    yield Line.of(
+        ratio(partial(wide, values), partial(np.median, values)),
+        what="median at epsilon 1e-6 / `np.median`",
+        case="`median`, normal: ranks far from the middle count",
+        n=COUNT,
+        dtype="float64",
+        unit="x",
+        at_most=1.0,
+    )
     levels = np.arange(1, 100) / 100
     draw_all = dps.QuantilesMechanism(epsilon=1.0, levels=tuple(levels), bounds=(0, 100), method="halving").draw
     yield Line.of(
@@ -49,6 +61,17 @@ def lines() -> Iterator[Line]:
         n=COUNT,
         dtype="float64",
         unit="x",
+        at_most=1.0,
+    )
+    many = tuple(np.arange(1, JOINT_LEVELS + 1) / (JOINT_LEVELS + 1))
+    draw_joint = dps.QuantilesMechanism(epsilon=1.0, levels=many, bounds=(0, 100), method="joint").draw
+    yield Line.of(
+        seconds(partial(draw_joint, values[:JOINT_COUNT]), runs=5),
+        what=f"{JOINT_LEVELS} joint quantiles",
+        case="`quantiles` by one draw, normal",
+        n=JOINT_COUNT,
+        dtype="float64",
+        unit="s",
         at_most=1.0,
     )
     yield from _peers(random.normal(50.0, 15.0, PEERS_COUNT))

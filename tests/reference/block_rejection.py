@@ -26,40 +26,56 @@ def propose_once(
     *,
     blocks: Blocks,
     weights: Sequence[int],
+    own: Sequence[int],
     unit: int,
     randomness: Randomness,
 ) -> int | None:
-    """One round: a block by size times weight, a candidate of it uniformly, and a coin; ``None`` if it shows tails.
+    """One round: a block by size times weight, a candidate of it uniformly, a place below the weight, and a coin.
 
-    The coin compares a uniform ``V`` with ``p_i``: heads if ``V * weight / unit < p_i``. Were the weight no upper
-    bound, that would be heads always and not more: hence the minimum, and the wrong law that follows.
+    The candidate keeps as many places as its `own` bound says. The coin compares a uniform ``V`` with ``p_i``: heads
+    if ``V * own / unit < p_i``. Were that no upper bound, it would be heads always and not more: hence the minimum, and
+    the wrong law that follows. ``None`` if the candidate is refused.
     """
     block = randomness.choose([len(members) * weight for members, weight in zip(blocks, weights, strict=True)])
     candidate = blocks[block][randomness.uniform(len(blocks[block]))]
-    heads = min(Fraction(1), flip_probabilities[candidate] * unit / weights[block])
+    if randomness.uniform(weights[block]) >= own[candidate]:
+        return None
+    heads = min(Fraction(1), flip_probabilities[candidate] * unit / own[candidate])
     return candidate if randomness.coin(heads) else None
 
 
 def round_law(
-    flip_probabilities: Sequence[Fraction], *, blocks: Blocks, weights: Sequence[int], unit: int
+    flip_probabilities: Sequence[Fraction],
+    *,
+    blocks: Blocks,
+    weights: Sequence[int],
+    unit: int,
+    own: Sequence[int] | None = None,
 ) -> dict[int | None, Fraction]:
-    """The exact law of one round."""
+    """The exact law of one round; without `own` every candidate has its block's bound."""
+    of_blocks = {i: weight for block, weight in zip(blocks, weights, strict=True) for i in block}
+    bounds = [of_blocks[i] for i in range(len(flip_probabilities))] if own is None else own
     return exact_law(
         lambda randomness: propose_once(
-            flip_probabilities, blocks=blocks, weights=weights, unit=unit, randomness=randomness
+            flip_probabilities, blocks=blocks, weights=weights, own=bounds, unit=unit, randomness=randomness
         )
     )
 
 
 def law(
-    flip_probabilities: Sequence[Fraction], *, blocks: Blocks, weights: Sequence[int], unit: int
+    flip_probabilities: Sequence[Fraction],
+    *,
+    blocks: Blocks,
+    weights: Sequence[int],
+    unit: int,
+    own: Sequence[int] | None = None,
 ) -> tuple[Fraction, ...]:
     """The law of rounds until one accepts.
 
     >>> law([Fraction(1), Fraction(1, 3), Fraction(1, 6)], blocks=[[0, 1], [2]], weights=[9, 5], unit=8)
     (Fraction(2, 3), Fraction(2, 9), Fraction(1, 9))
     """
-    one = round_law(flip_probabilities, blocks=blocks, weights=weights, unit=unit)
+    one = round_law(flip_probabilities, blocks=blocks, weights=weights, unit=unit, own=own)
     return repeated_until_accepted(one, count=len(flip_probabilities))
 
 
@@ -69,3 +85,34 @@ def expected_rounds(
     """Mean number of rounds: what the bounds add up to, over what the flip probabilities add up to."""
     proposed = sum(len(members) * weight for members, weight in zip(blocks, weights, strict=True))
     return Fraction(proposed, unit) / sum(flip_probabilities)
+
+
+def law_after_uniform_tries(
+    flip_probabilities: Sequence[Fraction], *, tries: int, blocks: Blocks, weights: Sequence[int], unit: int
+) -> tuple[Fraction, ...]:
+    """The law of `tries` uniform tries, each accepted with the candidate's own probability, and rounds if all fail.
+
+    >>> law_after_uniform_tries([Fraction(1), Fraction(1, 3)], tries=2, blocks=[[0], [1]], weights=[8, 3], unit=8)
+    (Fraction(3, 4), Fraction(1, 4))
+    """
+    count = len(flip_probabilities)
+    accepted = [p / count for p in flip_probabilities]
+    all_fail = (1 - sum(accepted)) ** tries
+    some_succeeds = sum(((1 - sum(accepted)) ** failed for failed in range(tries)), Fraction(0))
+    rounds = law(flip_probabilities, blocks=blocks, weights=weights, unit=unit)
+    return tuple(some_succeeds * one + all_fail * rest for one, rest in zip(accepted, rounds, strict=True))
+
+
+def weight_bound(octaves: Fraction, *, bits: int, fraction_bits: int = 20, most: int = 62) -> int:
+    """The integer bound of ``2^-octaves`` in units of ``2^-bits``, as the core computes it.
+
+    Halvings are counted in steps of ``2^-fraction_bits``, rounded to nearest after one step was taken off; what is left
+    of a halving goes along the chord ``1 - f/2``; the nearest integer to that, and one more.
+
+    >>> weight_bound(Fraction(0), bits=8), weight_bound(Fraction(3, 2), bits=8), weight_bound(Fraction(99), bits=8)
+    (257, 97, 1)
+    """
+    steps = round(min(octaves, Fraction(most)) * 2**fraction_bits - 1)
+    whole, part = divmod(Fraction(steps, 2**fraction_bits), 1)
+    height = (1 - part / 2) * Fraction(2) ** (bits - int(whole))
+    return round(height) + 1

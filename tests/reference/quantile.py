@@ -65,46 +65,58 @@ def grid_law(
     return tuple(weight / sum(weights) for weight in weights)
 
 
-def propose_with_regions(
+def propose_between(
     values: Sequence[Fraction],
     *,
     level: Fraction,
     bounds: tuple[Fraction, Fraction],
     decay: Fraction,
-    window: tuple[Fraction, Fraction],
+    known: Sequence[Fraction],
     randomness: Randomness,
 ) -> tuple[Fraction, Fraction] | None:
-    """One round as the product does it: what lies outside `window` is one region to each side.
+    """One round as the product does it: the ranks are known of a few places only, of values or not.
 
-    A region is proposed with its length and the density next to the window, which is the largest in it as long as the
-    target lies within the window. Its point is uniform, and kept with the ratio of the true density to the largest.
+    What lies between two of them is proposed with its length and the largest density that the ranks at its ends allow.
+    Its point is uniform, and kept with the ratio of the true density to that one.
     """
-    every = pieces(values, bounds=bounds)
-    density = {p: _density(score(values, sum(p) / Fraction(2), level=level), level=level, decay=decay) for p in every}
-    left = [piece for piece in every if piece[1] <= window[0]]
-    right = [piece for piece in every if piece[0] >= window[1]]
-    middle = [piece for piece in every if piece not in left + right]
-    groups = [[piece] for piece in middle] + [region for region in (left, right) if region]
-    largest = [max(density[piece] for piece in group) for group in groups]
-    assert all(top == density[group[-1 if group is left else 0]] for top, group in zip(largest, groups, strict=True))
+    ends = sorted({*bounds, *known})
+    every = sorted({*pieces(values, bounds=bounds)})
+    groups, largest = [], []
+    for low, high in pairwise(ends):
+        # Each piece, cut off at both ends.
+        parts = [(max(start, low), min(end, high)) for start, end in every if start < high and end > low]
+        ranks = range(sum(v <= low for v in values) if low > bounds[0] else 0, _below(values, high, bounds[1]) + 1)
+        groups.append(parts)
+        nearest = min(abs(rank - level * len(values)) for rank in [*ranks, _clamped(level * len(values), ranks)])
+        largest.append(_density(-nearest, level=level, decay=decay))
     lengths = [sum((end - start for start, end in group), Fraction(0)) for group in groups]
     chosen = randomness.choose([length * top for length, top in zip(lengths, largest, strict=True)])
-    piece = groups[chosen][randomness.choose([end - start for start, end in groups[chosen]])]
-    return piece if randomness.coin(density[piece] / largest[chosen]) else None
+    start, end = groups[chosen][randomness.choose([end - start for start, end in groups[chosen]])]
+    density = _density(score(values, (start + end) / 2, level=level), level=level, decay=decay)
+    whole = next(piece for piece in every if piece[0] <= start and end <= piece[1])
+    return whole if randomness.coin(density / largest[chosen]) else None
 
 
-def law_with_regions(
+def _below(values: Sequence[Fraction], place: Fraction, upper: Fraction) -> int:
+    return sum(value < place for value in values) if place < upper else len(values)
+
+
+def _clamped(target: Fraction, ranks: range) -> Fraction:
+    return max(Fraction(ranks[0]), min(target, Fraction(ranks[-1])))
+
+
+def law_between(
     values: Sequence[Fraction],
     *,
     level: Fraction,
     bounds: tuple[Fraction, Fraction],
     decay: Fraction,
-    window: tuple[Fraction, Fraction],
+    known: Sequence[Fraction],
 ) -> dict[tuple[Fraction, Fraction], Fraction]:
-    """The law of rounds until one accepts."""
+    """The law of an accepted round."""
     one = exact_law(
-        lambda randomness: propose_with_regions(
-            values, level=level, bounds=bounds, decay=decay, window=window, randomness=randomness
+        lambda randomness: propose_between(
+            values, level=level, bounds=bounds, decay=decay, known=known, randomness=randomness
         )
     )
     accepted = 1 - one.get(None, Fraction(0))

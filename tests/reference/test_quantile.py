@@ -18,7 +18,7 @@ from tests.reference.quantile import (
     grid_law,
     interval_law,
     largest_ratio,
-    law_with_regions,
+    law_between,
     pieces,
     score,
 )
@@ -118,18 +118,15 @@ def test_half_the_noise_is_not_enough() -> None:
     assert Fraction(399, 100) < largest_ratio(before, after) <= 4
 
 
+inner_places = st.lists(positions.filter(lambda place: LOWER < place < UPPER), max_size=4)
+
+
 @few_examples
-@given(data_sets.filter(len), levels.filter(lambda level: 0 < level < 1), st.data())
-def test_regions_leave_the_law_as_it_is(values: list[Fraction], level: Fraction, data: st.DataObject) -> None:
+@given(data_sets, levels, inner_places)
+def test_any_known_ranks_give_the_law(values: list[Fraction], level: Fraction, known: list[Fraction]) -> None:
     clipped = sorted(min(max(value, LOWER), UPPER) for value in values)
-    whole = int(level * len(clipped))
-    first, last = (
-        data.draw(st.integers(0, min(whole, len(clipped) - 1))),
-        data.draw(st.integers(whole, len(clipped) - 1)),
-    )
     arguments = {"level": level, "bounds": (LOWER, UPPER), "decay": Fraction(2, 3)}
-    regions = law_with_regions(clipped, window=(clipped[first], clipped[last]), **arguments)
-    assert regions == interval_law(clipped, **arguments)
+    assert law_between(clipped, known=known, **arguments) == interval_law(clipped, **arguments)
 
 
 @few_examples

@@ -1,6 +1,6 @@
 //! Where the answers of a quantile may lie, and which values count as which of them.
 
-use crate::intervals::grid::Grid;
+use crate::intervals::grid::{Grid, ValueInterval};
 
 /// Where an answer may lie.
 #[derive(Clone, Copy, Debug)]
@@ -9,21 +9,6 @@ pub enum Range<'a> {
     Interval { lower: f64, upper: f64 },
     /// A point of a grid.
     Grid(&'a Grid),
-}
-
-/// All doubles from `low` to `high`; none if `low` is above `high`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stretch {
-    pub low: f64,
-    pub high: f64,
-}
-
-impl Stretch {
-    #[inline(always)]
-    #[must_use]
-    pub fn contains(self, value: f64) -> bool {
-        self.low <= value && value <= self.high
-    }
 }
 
 impl Range<'_> {
@@ -39,9 +24,9 @@ impl Range<'_> {
 
     /// The values that count as `place`.
     #[must_use]
-    pub fn values_at(self, place: f64) -> Stretch {
+    pub fn values_at(self, place: f64) -> ValueInterval {
         match self {
-            Self::Interval { lower, upper } => Stretch {
+            Self::Interval { lower, upper } => ValueInterval {
                 low: if place <= lower { f64::NEG_INFINITY } else { place },
                 high: if place >= upper { f64::INFINITY } else { place },
             },

@@ -115,7 +115,7 @@ impl<'a> Cuts<'a> {
     }
 
     /// A uniform point of the whole range, and its gap.
-    pub fn stray<E: Entropy>(&self, entropy: &mut E) -> (usize, f64) {
+    pub fn point_of_range<E: Entropy>(&self, entropy: &mut E) -> (usize, f64) {
         match self {
             Self::Reals(ends) => {
                 let mut point = Point::draw(ends[0], ends[ends.len() - 1], entropy);

@@ -2,7 +2,6 @@
 
 use dashu_int::{IBig, UBig};
 
-use crate::intervals::answer_range::Stretch;
 use crate::numbers::rounding::{floor_quotient, nearest_quotient};
 
 /// Points in increasing order (neighbours may be equal where doubles lie further apart than the grid's points).
@@ -78,8 +77,8 @@ impl Grid {
 
     /// The values that count as point `index`, which must be below `count`.
     #[must_use]
-    pub fn cell(&self, index: u64) -> Stretch {
-        Stretch {
+    pub fn cell(&self, index: u64) -> ValueInterval {
+        ValueInterval {
             low: if index == 0 { f64::NEG_INFINITY } else { self.cut(index - 1).next_up() },
             high: if index + 1 == self.count { f64::INFINITY } else { self.cut(index) },
         }
@@ -124,6 +123,21 @@ impl Grid {
             if before(middle) { low = middle + 1 } else { high = middle }
         }
         low
+    }
+}
+
+/// All doubles from `low` to `high`; none if `low` is above `high`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ValueInterval {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl ValueInterval {
+    #[inline(always)]
+    #[must_use]
+    pub fn contains(self, value: f64) -> bool {
+        self.low <= value && value <= self.high
     }
 }
 

@@ -1,31 +1,21 @@
 //! Values counted by the point of a grid that they count as: all that a quantile on the grid depends on.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-
 use crate::error::SelectError;
 use crate::error::reserved;
 use crate::intervals::grid::Grid;
-use crate::intervals::pivot_pass::for_chunks;
+use crate::intervals::pivot_pass::{in_turns, threads_for};
 use crate::numbers::score::Score;
-use crate::scan::block_index::available_threads;
-use crate::scan::helper_threads::with_helpers;
 use crate::scan::score_view::View;
 
-/// Values that one more thread is worth its start.
-const VALUES_PER_THREAD: usize = 1 << 18;
-/// Values a thread takes from the common pile at a time.
-const VALUES_PER_TURN: usize = 1 << 15;
-
 /// A grid of few points, as the last value of each.
-pub struct Places {
+pub struct GridCounter {
     /// `cuts[j]` is the last value that counts as point j; the last point has none.
     cuts: Vec<f64>,
     first: f64,
     per_unit: f64,
 }
 
-impl Places {
+impl GridCounter {
     /// # Errors
     /// `Memory`.
     pub fn new(grid: &Grid) -> Result<Self, SelectError> {
@@ -59,33 +49,22 @@ impl Places {
     /// `NotFinite` if there is a NaN, `Memory`.
     pub fn tally<T: Score>(&self, values: &View<'_, T>) -> Result<Vec<u64>, SelectError> {
         let places = self.cuts.len() + 1;
-        let threads = (values.len() / VALUES_PER_THREAD).clamp(1, available_threads());
-        let next = AtomicUsize::new(0);
-        let results: Mutex<Vec<Result<Vec<u64>, SelectError>>> = Mutex::new(Vec::new());
-        with_helpers(threads - 1, &|| {
-            let result = reserved(places).and_then(|mut counts: Vec<u64>| {
-                counts.resize(places, 0);
-                let mut has_nan = false;
-                loop {
-                    let start = next.fetch_add(VALUES_PER_TURN, Ordering::Relaxed);
-                    if start >= values.len() {
-                        break;
-                    }
-                    for_chunks(values, start..(start + VALUES_PER_TURN).min(values.len()), |chunk| {
-                        for &value in chunk {
-                            has_nan |= value.is_nan();
-                            counts[self.place(value)] += 1;
-                        }
-                    });
-                }
-                if has_nan { Err(SelectError::NotFinite) } else { Ok(counts) }
-            });
-            results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
-        });
-        let mut sums = reserved(places)?;
-        sums.resize(places, 0_u64);
-        for result in results.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            for (sum, count) in sums.iter_mut().zip(result?) {
+        let zeros = || {
+            let mut counts: Vec<u64> = reserved(places)?;
+            counts.resize(places, 0);
+            Ok(counts)
+        };
+        let results = in_turns(values, threads_for(values), zeros, |counts: &mut Vec<u64>, chunk| {
+            let mut has_nan = false;
+            for &value in chunk {
+                has_nan |= value.is_nan();
+                counts[self.place(value)] += 1;
+            }
+            if has_nan { Err(SelectError::NotFinite) } else { Ok(()) }
+        })?;
+        let mut sums = zeros()?;
+        for counts in results {
+            for (sum, count) in sums.iter_mut().zip(counts) {
                 *sum += count;
             }
         }
@@ -106,7 +85,7 @@ mod tests {
         let grids = [(0_i64, 1_u64, 10_u64, 101), (-7, 3, 1, 20), (5, 1, 1, 1), (0, 1, 3, 2), (1 << 53, 1, 2, 9)];
         for (start, step, denominator, count) in grids {
             let grid = Grid::new(IBig::from(start), step.into(), denominator.into(), count).unwrap();
-            let places = Places::new(&grid).unwrap();
+            let places = GridCounter::new(&grid).unwrap();
             for _ in 0..3000 {
                 let near = grid.point(entropy.below(count));
                 for value in [near, near.next_up(), near.next_down(), near + 0.05, -1e300, f64::INFINITY, f64::MIN] {
@@ -119,7 +98,7 @@ mod tests {
     #[test]
     fn every_value_is_counted_once() {
         let grid = Grid::new(IBig::ZERO, UBig::ONE, UBig::from(2_u8), 5).unwrap();
-        let places = Places::new(&grid).unwrap();
+        let places = GridCounter::new(&grid).unwrap();
         let values: Vec<f64> = (0..900_000).map(|index| f64::from(index % 9) * 0.25).collect();
         // 0, 1/4, ..., 2, of which every other one is midway between two points.
         let tally = places.tally(&View::of(&values)).unwrap();

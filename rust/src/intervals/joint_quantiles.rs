@@ -1,18 +1,22 @@
 //! Several quantiles by one exponential mechanism over increasing answers (JointExp): density proportional to
 //! exp(-sum |ranks between two neighbours - ranks wanted| / b).
 //!
-//! Only paths near the ranks wanted are looked at; all others together are one block, hardly ever proposed, and
-//! accepted by their true weight. Proof: `proofs/joint_quantiles.md`.
+//! Only paths near the ranks wanted are looked at. Those further out, and those beyond them, are proposed hardly ever, at
+//! the rate of an upper bound of what they weigh, and accepted by their true weight. Proof: `proofs/joint_quantiles.md`.
+
+use std::ops::Range as Span;
 
 use dashu_int::UBig;
 use dashu_int::ops::BitTest;
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
+use crate::interrupt;
 use crate::intervals::answer_range::Range;
 use crate::intervals::cuts::Cuts;
-use crate::intervals::joint_chain::Chain;
-use crate::intervals::joint_steps::Steps;
+use crate::intervals::joint_costs::RankCosts;
+use crate::intervals::joint_far_bound::bound_of_leaving;
+use crate::intervals::joint_paths::Paths;
 use crate::numbers::coin::LazyUniform;
 use crate::numbers::decision::is_below_exponential;
 use crate::numbers::exp_enclosure::Ratio;
@@ -25,24 +29,29 @@ use crate::scan::score_view::View;
 /// How much is looked at; the law is the same for all.
 #[derive(Clone, Copy, Debug)]
 pub struct Reach {
-    /// Ranks to each side of a target at first.
+    /// Ranks to each side of a target that near paths may be off at first; by default, about as many as they often are.
     pub radius: Option<u64>,
     /// Other paths are proposed once in about two to this power.
     pub rarity: u32,
 }
 
 impl Reach {
-    pub const AUTOMATIC: Self = Self { radius: None, rarity: 62 };
+    pub const AUTOMATIC: Self = Self { radius: None, rarity: 40 };
 }
 
-/// Ranks further away than this many scales hardly ever matter.
-const SCALES: f64 = 64.0;
+/// Near paths are off by at most this many standard deviations of a walk of independent steps back to where it began ...
+const DEVIATIONS: f64 = 8.4;
+/// ... and this many scales: about what a walk exceeds once in 2^40.
+const SCALES: f64 = 18.0;
+/// Windows grow by this factor until what they leave out is rare.
+const GROWTH: f64 = 1.6;
 const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 
 /// Draw the quantiles at `levels`, increasing in [0, 1], at least one; `scale` is that of the sum of all differences.
 ///
 /// # Errors
-/// `NotFinite` if there is a NaN, `InvalidScale` if the scale is so small that doubles cannot weigh paths, `Memory`.
+/// `NotFinite` if there is a NaN, `InvalidScale` if the scale is so small that doubles cannot weigh paths, `Memory`,
+/// `Interrupted`.
 pub fn draw<T: Score, E: Entropy>(
     values: &View<'_, T>,
     levels: &[f64],
@@ -61,65 +70,125 @@ pub(crate) fn draw_from<E: Entropy>(
     reach: Reach,
     entropy: &mut E,
 ) -> Result<Vec<f64>, SelectError> {
-    let steps = Steps::new(levels, cuts.gaps() as u64 - 1, scale);
-    let joint = Joint::new(cuts, &steps, reach)?;
+    let costs = RankCosts::new(levels, cuts.gaps() as u64 - 1, scale);
+    let joint = Joint::new(cuts, &costs, reach)?;
     loop {
-        if let Some(answers) = joint.round(entropy)? {
+        interrupt::check()?;
+        if let Some(answers) = joint.propose(joint.kind(entropy), entropy)? {
             return Ok(answers);
         }
     }
 }
 
+/// Which kind of answers a round proposes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    /// A path within the near windows.
+    Near,
+    /// A path that leaves them, within the wide windows.
+    Far,
+    /// Any points, if they leave the wide windows.
+    Beyond,
+}
+
 struct Joint<'a> {
     cuts: &'a Cuts<'a>,
-    steps: &'a Steps<'a>,
-    chain: Chain<'a>,
-    /// Weights are measured by it; slightly above that of all paths of the chain.
+    costs: &'a RankCosts<'a>,
+    near: Paths<'a>,
+    wide: Vec<Span<usize>>,
+    /// Weights are measured by it; slightly above that of all near paths.
     unit: Wide,
+    /// How far, relative, doubles may be off.
     margin: f64,
-    /// Whether there are paths beyond those of the chain; they are proposed once in two to this power.
-    rarity: Option<u32>,
+    /// The kinds that there are besides near paths; each is proposed once in two to the power of `rarity`.
+    others: Vec<Kind>,
+    rarity: u32,
 }
 
 impl<'a> Joint<'a> {
-    fn new(cuts: &'a Cuts<'a>, steps: &'a Steps<'a>, reach: Reach) -> Result<Self, SelectError> {
-        let ranks = cuts.gaps() as u64;
-        let levels = steps.each.len() - 1;
-        let one = steps.exponent(1.0);
-        // Saturates for absurd scales.
-        let mut radius = reach.radius.unwrap_or(((SCALES / one) as u64).saturating_add(2));
+    fn new(cuts: &'a Cuts<'a>, costs: &'a RankCosts<'a>, reach: Reach) -> Result<Self, SelectError> {
+        let (gaps, levels, rarity) = (cuts.gaps() as u64, costs.wanted.len() - 1, reach.rarity);
+        let one = costs.exponent(1.0);
+        let windows = |radius: &dyn Fn(usize) -> u64| -> Vec<Span<usize>> {
+            let around = |level: usize| {
+                let (target, radius) = (costs.target(level), radius(level));
+                let end = target.saturating_add(radius).saturating_add(2).min(gaps);
+                (target.saturating_sub(radius).min(end) as usize)..end as usize
+            };
+            (0..levels).map(around).collect()
+        };
+        // How far ranks are off is a walk from 0 to 0; a step has nearly the variance 2 / one^2.
+        let steps = |level: usize| (level + 1) as f64 * (levels - level) as f64 / (levels + 1) as f64;
+        let usual = |level: usize| (DEVIATIONS * (2.0 * steps(level)).sqrt() + SCALES) / one + 1.0;
+        let (mut growth, mut least) = (1.0, 0);
         loop {
-            let chain = Chain::new(cuts, steps, radius)?;
-            let margin = chain.margin();
+            // Saturates for absurd scales.
+            let first = |level: usize| reach.radius.map_or_else(|| usual(level), |radius| radius as f64 + 1.0);
+            let grown = growth;
+            let radius = |level: usize| ((first(level) * grown) as u64 - 1).max(least);
+            growth *= GROWTH;
+            let near = Paths::new(cuts, costs, windows(&radius), None)?;
+            let has_all = near.windows.iter().all(|window| window.len() as u64 == gaps);
+            if near.total.is_zero() && !has_all {
+                continue;
+            }
+            // Beyond, some answer is more than `enough` ranks off, so the differences sum up to twice that.
+            let volume = levels as f64 * ln(&cuts.exact_range()) - libm::lgamma(levels as f64 + 1.0);
+            let bits = f64::from(rarity) * std::f64::consts::LN_2;
+            let missing = volume - near.total.ln() + bits + 1.0 + 1e-9 * volume.abs();
+            let enough = (missing / (2.0 * one) * 1.001 + 2.0) as u64;
+            let wide = windows(&|level| radius(level).max(enough));
+            let margin = Paths::margin(cuts, costs, &wide);
             if margin > 0.125 {
                 return Err(SelectError::InvalidScale);
             }
-            let unit = chain.total.times(Wide::from_f64(1.0 + 3.0 * margin));
-            if radius >= ranks {
-                return Ok(Self { cuts, steps, chain, unit, margin, rarity: None });
+            let unit = near.total.times(Wide::from_f64(1.0 + 3.0 * margin));
+            let mut others = Vec::new();
+            if near.windows != wide {
+                match bound_of_leaving(cuts, costs, &wide, &near.windows)? {
+                    Some(bound) if bound.is_below(unit.scaled(-i64::from(rarity))) => others.push(Kind::Far),
+                    Some(_) => continue,
+                    None => {
+                        least = enough;
+                        continue;
+                    }
+                }
             }
-            // Elsewhere some answer is more than `radius` ranks off, so the differences sum up to twice that.
-            let volume = levels as f64 * ln(&cuts.exact_range()) - libm::lgamma(levels as f64 + 1.0);
-            let bits = f64::from(reach.rarity) * std::f64::consts::LN_2;
-            let missing = volume - unit.ln() + bits + 1.0 + 1e-9 * volume.abs();
-            if !chain.total.is_zero() && steps.exponent(2.0 * radius as f64) >= missing {
-                return Ok(Self { cuts, steps, chain, unit, margin, rarity: Some(reach.rarity) });
+            if wide.iter().any(|window| (window.len() as u64) < gaps) {
+                others.push(Kind::Beyond);
             }
-            let needed = if chain.total.is_zero() { 0.0 } else { missing / (2.0 * one) * 1.001 + 2.0 };
-            radius = radius.saturating_mul(2).saturating_add(1).max(needed as u64);
+            return Ok(Self { cuts, costs, near, wide, unit, margin, others, rarity });
         }
     }
 
     /// One proposal, if it is accepted.
-    fn round<E: Entropy>(&self, entropy: &mut E) -> Result<Option<Vec<f64>>, SelectError> {
-        if let Some(rarity) = self.rarity
-            && entropy.below((1 << rarity) + 1) == 0
-        {
-            return Ok(self.stray(rarity, entropy));
+    fn propose<E: Entropy>(&self, kind: Kind, entropy: &mut E) -> Result<Option<Vec<f64>>, SelectError> {
+        match kind {
+            Kind::Near => self.path_of(&self.near, 0, entropy),
+            Kind::Far => {
+                let to_leave = Some(self.near.windows.clone());
+                let far = Paths::new(self.cuts, self.costs, self.wide.clone(), to_leave)?;
+                if far.total.is_zero() { Ok(None) } else { self.path_of(&far, self.rarity, entropy) }
+            }
+            Kind::Beyond => Ok(self.points_beyond(entropy)),
         }
-        let path = self.chain.draw(entropy)?;
+    }
+
+    fn kind<E: Entropy>(&self, entropy: &mut E) -> Kind {
+        let place = entropy.below((1 << self.rarity) + self.others.len() as u64);
+        self.others.get(place as usize).copied().unwrap_or(Kind::Near)
+    }
+
+    /// Answers in a path, if it is accepted: it was proposed once in two to the power of `rarity`.
+    fn path_of<E: Entropy>(
+        &self,
+        paths: &Paths<'_>,
+        rarity: u32,
+        entropy: &mut E,
+    ) -> Result<Option<Vec<f64>>, SelectError> {
+        let path = paths.draw(entropy)?;
         let mut uniform = LazyUniform::draw(entropy);
-        let chance = path.ratio.quotient(self.unit);
+        let chance = path.ratio.scaled(i64::from(rarity)).quotient(self.unit);
         let head = uniform.head();
         // `as` saturates, and both ends are rounded to the side that decides less.
         let is_accepted = if head < (chance * (1.0 - 4.0 * self.margin) * TWO_TO_64) as u64 {
@@ -127,22 +196,22 @@ impl<'a> Joint<'a> {
         } else if head > (chance * (1.0 + 4.0 * self.margin) * TWO_TO_64) as u64 {
             false
         } else {
-            let factor = Ratio { numerator: path.out_of.clone(), denominator: path.chance.clone() };
+            let factor = Ratio { numerator: path.out_of << rarity as usize, denominator: path.chance };
             self.accepts(&path.gaps, &self.volume(&path.gaps).times(&factor), &mut uniform, entropy)
         };
         Ok(is_accepted.then(|| self.points(&path.gaps, entropy)))
     }
 
-    /// Any increasing answers, if not all of them are within the chain's windows.
-    fn stray<E: Entropy>(&self, rarity: u32, entropy: &mut E) -> Option<Vec<f64>> {
-        let mut points: Vec<(usize, f64)> = self.chain.windows.iter().map(|_| self.cuts.stray(entropy)).collect();
+    /// Any increasing answers, if they are accepted and not all of them within the wide windows.
+    fn points_beyond<E: Entropy>(&self, entropy: &mut E) -> Option<Vec<f64>> {
+        let mut points: Vec<(usize, f64)> = self.wide.iter().map(|_| self.cuts.point_of_range(entropy)).collect();
         points.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let gaps: Vec<usize> = points.iter().map(|point| point.0).collect();
-        if gaps.iter().zip(&self.chain.windows).all(|(gap, window)| window.contains(gap)) {
+        if gaps.iter().zip(&self.wide).all(|(gap, window)| window.contains(gap)) {
             return None;
         }
         // Proposed with the density 1 / volume of all increasing answers, 2^-rarity as often as a path.
-        let mut volume = Ratio { numerator: UBig::ONE << rarity as usize, denominator: UBig::ONE };
+        let mut volume = Ratio { numerator: UBig::ONE << self.rarity as usize, denominator: UBig::ONE };
         for number in 1..=gaps.len() {
             let share = Ratio { numerator: UBig::ONE, denominator: UBig::from(number) };
             volume = volume.times(&self.cuts.exact_range()).times(&share);
@@ -156,7 +225,7 @@ impl<'a> Joint<'a> {
     fn accepts<E: Entropy>(&self, gaps: &[usize], factor: &Ratio, uniform: &mut LazyUniform, entropy: &mut E) -> bool {
         let unit = self.unit.exact_ratio();
         let ratio = factor.times(&Ratio { numerator: unit.denominator, denominator: unit.numerator });
-        is_below_exponential(uniform, &ratio, &self.steps.exact_exponent(gaps, self.cuts.gaps() - 1), entropy)
+        is_below_exponential(uniform, &ratio, &self.costs.exact_exponent(gaps, self.cuts.gaps() - 1), entropy)
     }
 
     /// The volume of the increasing answers in these gaps.

@@ -51,6 +51,7 @@ const WEIGHT_BITS: u32 = 40;
 const LARGEST_TRUSTED: f64 = 1_048_576.0;
 
 /// Integer bounds of the weights, summed up.
+#[derive(Default)]
 pub struct Chooser {
     bounds: CumulativeTable,
     bits: u32,

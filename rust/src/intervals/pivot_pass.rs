@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::SelectError;
-use crate::intervals::answer_range::Stretch;
+use crate::interrupt;
+use crate::intervals::grid::ValueInterval;
 use crate::numbers::score::Score;
-use crate::scan::block_index::available_threads;
-use crate::scan::helper_threads::with_helpers;
+use crate::scan::helper_threads::{available_threads, with_helpers};
 use crate::scan::kernels::Level;
 use crate::scan::score_view::View;
 
@@ -22,14 +22,14 @@ const CHUNK: usize = 1024;
 
 /// What a pass found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct PivotCounts {
     pub below_first: u64,
     pub up_to_first: u64,
     pub from_second: u64,
     pub above_second: u64,
 }
 
-impl Counts {
+impl PivotCounts {
     fn add(&mut self, other: Self) {
         self.below_first += other.below_first;
         self.up_to_first += other.up_to_first;
@@ -41,20 +41,19 @@ impl Counts {
 /// Two stretches of values, each of which counts as one: the same, or the first below the second.
 #[derive(Clone, Copy, Debug)]
 pub struct Pivots {
-    pub first: Stretch,
-    pub second: Stretch,
+    pub first: ValueInterval,
+    pub second: ValueInterval,
 }
 
 /// What one pass found: the counts, and the values strictly between the pivots.
-type Found = (Counts, Vec<f64>);
+type Found = (PivotCounts, Vec<f64>);
 
 /// Run the pass: the counts, and the values strictly between the pivots in any order.
 ///
 /// # Errors
 /// `NotFinite` if there is a NaN, `Memory` if what lies between the pivots does not fit.
 pub fn pass<T: Score>(values: &View<'_, T>, pivots: Pivots) -> Result<Found, SelectError> {
-    let threads = (values.len() / VALUES_PER_THREAD).clamp(1, available_threads());
-    pass_with(values, pivots, threads, Level::detect())
+    pass_with(values, pivots, threads_for(values), Level::detect())
 }
 
 fn pass_with<T: Score>(
@@ -63,40 +62,18 @@ fn pass_with<T: Score>(
     threads: usize,
     level: Level,
 ) -> Result<Found, SelectError> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Result<Found, SelectError>>> = Mutex::new(Vec::new());
-    with_helpers(threads - 1, &|| {
-        let mut counts = Counts::default();
-        let mut between = Vec::new();
-        let mut outcome = Ok(());
-        loop {
-            let start = next.fetch_add(VALUES_PER_TURN, Ordering::Relaxed);
-            if start >= values.len() || outcome.is_err() {
-                break;
-            }
-            for_chunks(values, start..(start + VALUES_PER_TURN).min(values.len()), |chunk| {
-                // Eight more than needed: the fastest kernel stores whole vectors.
-                if between.try_reserve(chunk.len() + 8).is_err() {
-                    outcome = Err(SelectError::Memory);
-                    return;
-                }
-                counts.add(sort_out(level, chunk, pivots, &mut between));
-            });
-        }
-        let result = outcome.map(|()| (counts, between));
-        results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
-    });
-    let mut counts = Counts::default();
-    let mut between: Vec<f64> = Vec::new();
-    for result in results.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        let (part, mut found) = result?;
+    let nothing = || Ok((PivotCounts::default(), Vec::new()));
+    let mut results = in_turns(values, threads, nothing, |(counts, between): &mut Found, chunk| {
+        // Eight more than needed: the fastest kernel stores whole vectors.
+        between.try_reserve(chunk.len() + 8).map_err(|_| SelectError::Memory)?;
+        counts.add(sort_out(level, chunk, pivots, between));
+        Ok(())
+    })?;
+    let (mut counts, mut between) = results.pop().unwrap_or_default();
+    for (part, mut found) in results {
         counts.add(part);
-        if between.is_empty() {
-            between = found;
-        } else {
-            between.try_reserve_exact(found.len()).map_err(|_| SelectError::Memory)?;
-            between.append(&mut found);
-        }
+        between.try_reserve_exact(found.len()).map_err(|_| SelectError::Memory)?;
+        between.append(&mut found);
     }
     // Every comparison with NaN is false, so a NaN is missing from the sum.
     let beyond = if pivots.first.high < pivots.second.low { counts.from_second } else { counts.above_second };
@@ -104,6 +81,111 @@ fn pass_with<T: Score>(
         return Err(SelectError::NotFinite);
     }
     Ok((counts, between))
+}
+
+/// How many of all values lie below each of `stretches`, and how many not above it.
+///
+/// # Errors
+/// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
+pub fn ranks_of<T: Score>(values: &View<'_, T>, stretches: &[ValueInterval]) -> Result<Vec<(u64, u64)>, SelectError> {
+    let (threads, level) = (threads_for(values), Level::detect());
+    // The last one counts whatever is a number.
+    let zeros = || Ok(vec![(0, 0); stretches.len() + 1]);
+    let results = in_turns(values, threads, zeros, |counts: &mut Vec<(u64, u64)>, chunk| {
+        for row in chunk.chunks(CHUNK) {
+            for (count, stretch) in counts.iter_mut().zip(stretches) {
+                let (below, up_to) = count_row(level, row, *stretch);
+                *count = (count.0 + below, count.1 + up_to);
+            }
+            let all = ValueInterval { low: f64::NEG_INFINITY, high: f64::INFINITY };
+            counts[stretches.len()].1 += count_row(level, row, all).1;
+        }
+        Ok(())
+    })?;
+    let mut sums = zeros()?;
+    for counts in results {
+        for (sum, count) in sums.iter_mut().zip(counts) {
+            *sum = (sum.0 + count.0, sum.1 + count.1);
+        }
+    }
+    if sums.pop().is_none_or(|(_, numbers)| numbers != values.len() as u64) {
+        return Err(SelectError::NotFinite);
+    }
+    Ok(sums)
+}
+
+fn count_row(level: Level, row: &[f64], stretch: ValueInterval) -> (u64, u64) {
+    // SAFETY: a level is only handed out where the processor has its features.
+    unsafe {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => count_row_avx512(row, stretch),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => count_row_avx2(row, stretch),
+            Level::Baseline => count_row_baseline(row, stretch),
+        }
+    }
+}
+
+#[inline(always)]
+fn count_row_baseline(row: &[f64], stretch: ValueInterval) -> (u64, u64) {
+    row.iter().fold((0, 0), |(below, up_to), &value| {
+        (below + u64::from(value < stretch.low), up_to + u64::from(value <= stretch.high))
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn count_row_avx2(row: &[f64], stretch: ValueInterval) -> (u64, u64) {
+    count_row_baseline(row, stretch)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn count_row_avx512(row: &[f64], stretch: ValueInterval) -> (u64, u64) {
+    count_row_baseline(row, stretch)
+}
+
+/// As many threads as are worth their start.
+#[must_use]
+pub fn threads_for<T: Score>(values: &View<'_, T>) -> usize {
+    (values.len() / VALUES_PER_THREAD).clamp(1, available_threads())
+}
+
+/// Let each thread make a result of its own from chunks of the values, which no other thread sees, until all are read.
+///
+/// # Errors
+/// The first error of any thread, `Interrupted`.
+pub fn in_turns<T: Score, R: Send>(
+    values: &View<'_, T>,
+    threads: usize,
+    start: impl Fn() -> Result<R, SelectError> + Sync,
+    each: impl Fn(&mut R, &[f64]) -> Result<(), SelectError> + Sync,
+) -> Result<Vec<R>, SelectError> {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<Result<R, SelectError>>> = Mutex::new(Vec::new());
+    with_helpers(threads - 1, &|| {
+        let result = start().and_then(|mut result| {
+            loop {
+                let from = next.fetch_add(VALUES_PER_TURN, Ordering::Relaxed);
+                if from >= values.len() {
+                    return Ok(result);
+                }
+                let mut outcome = interrupt::check();
+                for_chunks(values, from..(from + VALUES_PER_TURN).min(values.len()), |chunk| {
+                    if outcome.is_ok() {
+                        outcome = each(&mut result, chunk);
+                    }
+                });
+                if let Err(error) = outcome {
+                    next.store(values.len(), Ordering::Relaxed); // nobody needs the rest
+                    return Err(error);
+                }
+            }
+        });
+        results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+    });
+    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect()
 }
 
 /// The values of `range` as doubles, piece by piece: in place if they are doubles in a row.
@@ -129,7 +211,7 @@ pub fn for_chunks<T: Score>(values: &View<'_, T>, range: Range<usize>, mut each:
 }
 
 /// Count, and append what lies between to `between`, which must have room for 8 more than the values.
-fn sort_out(level: Level, values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> Counts {
+fn sort_out(level: Level, values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> PivotCounts {
     debug_assert!(between.capacity() - between.len() >= values.len() + 8);
     // SAFETY: a level is only handed out where the processor has its features; the room was reserved.
     unsafe {
@@ -148,8 +230,8 @@ fn sort_out(level: Level, values: &[f64], pivots: Pivots, between: &mut Vec<f64>
 /// # Safety
 /// `between` must have room for all values and one more.
 #[inline(always)]
-unsafe fn sort_out_baseline(values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> Counts {
-    let mut counts = Counts::default();
+unsafe fn sort_out_baseline(values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> PivotCounts {
+    let mut counts = PivotCounts::default();
     let mut len = between.len();
     for &value in values {
         counts.below_first += u64::from(value < pivots.first.low);
@@ -170,7 +252,7 @@ unsafe fn sort_out_baseline(values: &[f64], pivots: Pivots, between: &mut Vec<f6
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn sort_out_avx2(values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> Counts {
+unsafe fn sort_out_avx2(values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> PivotCounts {
     // SAFETY: the caller's.
     unsafe { sort_out_baseline(values, pivots, between) }
 }
@@ -179,7 +261,7 @@ unsafe fn sort_out_avx2(values: &[f64], pivots: Pivots, between: &mut Vec<f64>) 
 /// `between` must have room for all values and 8 more.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
-unsafe fn sort_out_avx512(values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> Counts {
+unsafe fn sort_out_avx512(values: &[f64], pivots: Pivots, between: &mut Vec<f64>) -> PivotCounts {
     use std::arch::x86_64::{
         _CMP_GE_OQ, _CMP_GT_OQ, _CMP_LE_OQ, _CMP_LT_OQ, _mm512_cmp_pd_mask, _mm512_loadu_pd, _mm512_mask_sub_epi64,
         _mm512_maskz_compress_pd, _mm512_reduce_add_epi64, _mm512_set1_epi64, _mm512_set1_pd, _mm512_setzero_si512,
@@ -211,8 +293,12 @@ unsafe fn sort_out_avx512(values: &[f64], pivots: Pivots, between: &mut Vec<f64>
     // SAFETY: all places up to `len` were written.
     unsafe { between.set_len(len) };
     let sum = |lanes| _mm512_reduce_add_epi64(lanes) as u64;
-    let mut counts =
-        Counts { below_first: sum(below), up_to_first: sum(up_to), from_second: sum(from), above_second: sum(above) };
+    let mut counts = PivotCounts {
+        below_first: sum(below),
+        up_to_first: sum(up_to),
+        from_second: sum(from),
+        above_second: sum(above),
+    };
     // SAFETY: as the caller's.
     counts.add(unsafe { sort_out_baseline(rest, pivots, between) });
     counts
@@ -240,7 +326,7 @@ mod tests {
                 (10.5, 10.25, 10.5, 10.25),
             ] {
                 let of = |keep: &dyn Fn(f64) -> bool| values.iter().filter(|value| keep(**value)).count() as u64;
-                let expected = Counts {
+                let expected = PivotCounts {
                     below_first: of(&|value| value < a),
                     up_to_first: of(&|value| value <= b),
                     from_second: of(&|value| value >= c),
@@ -250,7 +336,10 @@ mod tests {
                 inside.sort_by(f64::total_cmp);
                 for level in Level::available() {
                     for threads in [1, 3] {
-                        let pivots = Pivots { first: Stretch { low: a, high: b }, second: Stretch { low: c, high: d } };
+                        let pivots = Pivots {
+                            first: ValueInterval { low: a, high: b },
+                            second: ValueInterval { low: c, high: d },
+                        };
                         let (counts, mut between) = pass_with(&View::of(&values), pivots, threads, level).unwrap();
                         between.sort_by(f64::total_cmp);
                         assert_eq!((counts, &between), (expected, &inside), "{count}, {a}..{d}, {level:?}");
@@ -261,7 +350,30 @@ mod tests {
     }
 
     fn at(first: f64, second: f64) -> Pivots {
-        Pivots { first: Stretch { low: first, high: first }, second: Stretch { low: second, high: second } }
+        Pivots { first: ValueInterval { low: first, high: first }, second: ValueInterval { low: second, high: second } }
+    }
+
+    #[test]
+    fn ranks_are_counted_for_all_stretches_at_once() {
+        let mut entropy = seeded(102);
+        for count in [0, 1, 1023, 1025, 600_001] {
+            let values: Vec<f64> = (0..count).map(|_| entropy.below(50) as f64 - 5.0).collect();
+            let ends = [(10.0, 10.0), (9.5, 9.5), (-f64::INFINITY, 3.0), (40.0, f64::INFINITY), (-9.0, 99.0)];
+            let stretches = ends.map(|(low, high)| ValueInterval { low, high });
+            let ranks = |low: f64, high: f64| {
+                let below = values.iter().filter(|value| **value < low).count() as u64;
+                (below, values.iter().filter(|value| **value <= high).count() as u64)
+            };
+            let expected = ends.map(|(low, high)| ranks(low, high));
+            assert_eq!(ranks_of(&View::of(&values), &stretches).unwrap(), expected);
+            for level in Level::available() {
+                for (end, expected) in stretches.iter().zip(expected) {
+                    assert_eq!(count_row(level, &values, *end), expected);
+                }
+            }
+        }
+        assert_eq!(ranks_of(&View::of(&[1.0, f64::NAN]), &[]).err(), Some(SelectError::NotFinite));
+        assert!(ranks_of(&View::of(&[f64::INFINITY, -f64::INFINITY]), &[]).unwrap().is_empty());
     }
 
     #[test]

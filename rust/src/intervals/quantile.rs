@@ -2,17 +2,19 @@
 //! the weight exp(-max(0, #{v < o} - level n, level n - #{v <= o}) / b) for every point o of a public grid, every value
 //! counting as the nearest one.
 //!
-//! Only values around the wanted rank are sorted. What lies further out is one piece to each side, proposed with a bound
-//! of its density and accepted by counting the true rank of its point; that changes the cost and not the law.
+//! Only values around the wanted rank are sorted, or none if ranks count that are far from it. What lies between two
+//! values of known ranks is one piece, proposed with a bound of its density and accepted by counting the true rank of
+//! its point; that changes the cost and not the law.
 //! Proofs: `proofs/quantiles.md` (the law and its privacy), `proofs/exact_sampling.md` (this way of drawing).
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
+use crate::interrupt;
 use crate::intervals::answer_range::Range;
 use crate::intervals::grid::Grid;
-use crate::intervals::grid_counts::Places;
+use crate::intervals::grid_counts::GridCounter;
 use crate::intervals::pieces::{Chooser, Segments};
-use crate::intervals::pivot_pass::{Pivots, pass};
+use crate::intervals::pivot_pass::ranks_of;
 use crate::intervals::point::Point;
 use crate::intervals::rank::{Distance, Target};
 use crate::intervals::rank_window::Window;
@@ -34,23 +36,33 @@ pub enum Route {
     Window(u64),
     /// Count the values at every point of a grid (sort them if there is none).
     Tally,
+    /// Sort nothing: count the ranks of a few values, and of every point proposed between them.
+    Pivots,
 }
 
-/// Ranks further away than this many scales have less than e^-60 of the density.
+/// Ranks further away than this many scales have less than e^-60 of the density, ...
 const SCALES: f64 = 60.0;
+/// ... and further than this many, e^-10: enough for windows so large that a pass costs less than sorting them.
+const SCALES_OF_LARGE: f64 = 10.0;
 /// Fewer values than this are sorted.
 const FEW: usize = 2048;
-/// Windows of more than this share of the values are not worth it.
-const LARGEST_SHARE: u64 = 8;
-/// A window will do if the regions outside are proposed at most once in this many draws: each proposal is a pass.
+/// Windows of more than this share of the values to each side are large, ...
+const LARGE_SHARE: f64 = 1.0 / 128.0;
+/// ... and of more than this not worth it.
+const LARGEST_SHARE: f64 = 1.0 / 16.0;
+/// A window will do if the regions outside are proposed at most once in this many draws, as each proposal is a pass ...
 const RARE: u64 = 1024;
+/// ... and a large one if they are once in so many.
+const RARE_OF_LARGE: u64 = 16;
 /// Grids of at most this many points, and of at most a quarter as many as there are values, are worth a tally.
 const FEW_POINTS: u64 = 1 << 18;
+/// How many scales pivots lie from the target: closer where more of the answers are.
+const PIVOTS: [f64; 16] = [0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 20.0, 60.0];
 
 /// Draw the quantile at `level`, in [0, 1].
 ///
 /// # Errors
-/// `NotFinite` if there is a NaN, `Memory`.
+/// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
 pub fn draw<T: Score, E: Entropy>(
     values: View<'_, T>,
     level: f64,
@@ -59,22 +71,43 @@ pub fn draw<T: Score, E: Entropy>(
     route: Route,
     entropy: &mut E,
 ) -> Result<f64, SelectError> {
+    let target = Target::new(level, values.len() as u64);
+    let mut pieces = pieces(&values, &target, range, scale, route, entropy)?;
+    pieces.draw(&values, entropy)
+}
+
+/// Pieces that draws will hardly ever have to look at the values again for, and that are found soon.
+fn pieces<'a, T: Score, E: Entropy>(
+    values: &View<'_, T>,
+    target: &Target,
+    range: Range<'a>,
+    scale: &'a Scale,
+    route: Route,
+    entropy: &mut E,
+) -> Result<Pieces<'a>, SelectError> {
     let total = values.len() as u64;
-    let target = Target::new(level, total);
-    if total > 0 && (matches!(route, Route::Window(_)) || (route == Route::Automatic && values.len() >= FEW)) {
-        let found = by_window(&values, &target, range, scale, route, entropy)?;
-        if let Some((pieces, chooser)) = found {
-            return pieces.draw(&values, &chooser, entropy);
+    let has_few = total == 0 || (route == Route::Automatic && values.len() < FEW);
+    if !has_few && matches!(route, Route::Window(_) | Route::Automatic) {
+        let found = by_window(values, target, range, scale, route, entropy)?;
+        if let Some(pieces) = found {
+            return Ok(pieces);
         }
     }
     let is_worth_it = |grid: &Grid| route == Route::Tally || (route == Route::Automatic && is_sparse(grid, total));
     let window = match range {
-        Range::Grid(grid) if is_worth_it(grid) => Window::of_tally(&Places::new(grid)?.tally(&values)?)?,
-        _ => Window::of_all(&values, range)?,
+        Range::Grid(grid) if is_worth_it(grid) => Window::of_tally(&GridCounter::new(grid)?.tally(values)?)?,
+        _ if !has_few && matches!(route, Route::Pivots | Route::Automatic) => {
+            let rank = target.whole() as f64;
+            let per_scale = 1.0 / scale.exponent_of_gap(1.0);
+            let to_a_side = |most: f64| PIVOTS.map(|scales| (scales * per_scale).min(most * scales.min(5.0) / 5.0));
+            let (below, above) = (to_a_side(rank), to_a_side(total as f64 - rank));
+            let below = below.iter().rev().map(|distance| rank - distance);
+            let wanted: Vec<f64> = below.chain(above.iter().map(|distance| rank + distance)).collect();
+            Window::of_pivots(values, range, &wanted, entropy)?
+        }
+        _ => Window::of_all(values, range)?,
     };
-    let pieces = Pieces::new(window, target, range, scale)?;
-    let chooser = Chooser::new(&pieces)?;
-    pieces.draw(&values, &chooser, entropy)
+    Pieces::new(window, target.clone(), range, scale)
 }
 
 /// Whether a tally of the grid's points is quicker than sorting.
@@ -90,15 +123,19 @@ fn by_window<'a, T: Score, E: Entropy>(
     scale: &'a Scale,
     route: Route,
     entropy: &mut E,
-) -> Result<Option<(Pieces<'a>, Chooser)>, SelectError> {
+) -> Result<Option<Pieces<'a>>, SelectError> {
     let total = values.len() as u64;
     let is_forced = route != Route::Automatic;
+    // Saturates for absurd scales.
+    let within = |scales: f64| ((scales / scale.exponent_of_gap(1.0)) as u64).saturating_add(2);
+    let is_large = within(SCALES) as f64 > LARGE_SHARE * total as f64;
+    let rare = if is_large { RARE_OF_LARGE } else { RARE };
     let mut radius = match route {
         Route::Window(radius) => radius,
-        // Saturates for absurd scales.
-        _ => (SCALES / scale.exponent_of_gap(1.0)) as u64 + 2,
+        _ => within(if is_large { SCALES_OF_LARGE } else { SCALES }),
     };
-    while is_forced || radius < total / (2 * LARGEST_SHARE) {
+    while is_forced || (radius as f64) < LARGEST_SHARE * total as f64 {
+        interrupt::check()?;
         let center = target.whole().min(total - 1);
         let (first, last) = (center.saturating_sub(radius), center.saturating_add(radius + 1).min(total));
         let Some(window) = Window::around(values, range, first, last, entropy)? else {
@@ -109,12 +146,11 @@ fn by_window<'a, T: Score, E: Entropy>(
         };
         // Beyond the window's edges a piece has at least this distance. If ties leave no room inside, all the mass
         // is out there, and what matters reaches as far again.
-        let edge = target.whole().saturating_sub(window.before);
-        let edge = edge.min(window.rank_of_gap(window.values.len()).saturating_sub(target.whole()));
+        let edge = target.whole().saturating_sub(window.below[0]);
+        let edge = edge.min(window.up_to[window.values.len() - 1].saturating_sub(target.whole()));
         let pieces = Pieces::new(window, target.clone(), range, scale)?;
-        let chooser = Chooser::new(&pieces)?;
-        if is_forced || pieces.is_enough(&chooser) {
-            return Ok(Some((pieces, chooser)));
+        if is_forced || pieces.is_enough(rare) {
+            return Ok(Some(pieces));
         }
         if let Range::Grid(grid) = range
             && is_sparse(grid, total)
@@ -137,38 +173,52 @@ struct Pieces<'a> {
     scale: &'a Scale,
     /// The least distance among the pieces with a length.
     nearest: Distance,
+    chooser: Chooser,
 }
 
 impl<'a> Pieces<'a> {
     fn new(window: Window, target: Target, range: Range<'a>, scale: &'a Scale) -> Result<Self, SelectError> {
-        let mut pieces = Self { window, target, range, scale, nearest: Distance::Zero };
+        let chooser = Chooser::default();
+        let mut pieces = Self { window, target, range, scale, nearest: Distance::Zero, chooser };
+        pieces.weigh()?;
+        Ok(pieces)
+    }
+
+    fn weigh(&mut self) -> Result<(), SelectError> {
         let mut nearest = None;
-        for piece in 0..pieces.count() {
-            if !pieces.length(piece).is_zero() {
-                let distance = pieces.distance(piece);
-                if nearest.is_none_or(|nearest| pieces.target.compare(distance, nearest).is_lt()) {
+        for piece in 0..self.count() {
+            if !self.length(piece).is_zero() {
+                let distance = self.distance(piece);
+                if nearest.is_none_or(|nearest| self.target.compare(distance, nearest).is_lt()) {
                     nearest = Some(distance);
                 }
             }
         }
-        pieces.nearest = nearest.ok_or(SelectError::NoCandidates)?;
-        Ok(pieces)
+        self.nearest = nearest.ok_or(SelectError::NoCandidates)?;
+        self.chooser = Chooser::new(self)?;
+        Ok(())
     }
 
-    /// Of the piece's points; of a region outside the window, of the points next to the window, which have the least.
+    /// The least and the largest rank of the piece's points: how many values are below them, and how many not above.
+    fn ranks(&self, piece: usize) -> (u64, u64) {
+        match self.range {
+            Range::Grid(_) if piece % 2 == 1 => (self.window.below[piece / 2], self.window.up_to[piece / 2]),
+            Range::Grid(_) => self.window.ranks_of_gap(piece / 2),
+            Range::Interval { .. } => self.window.ranks_of_gap(piece),
+        }
+    }
+
+    /// Of the piece's points; of a region, the least that the ranks at its ends allow.
     fn distance(&self, piece: usize) -> Distance {
-        let (gap, is_value) = match self.range {
-            Range::Interval { .. } => (piece, false),
-            Range::Grid(_) => (piece / 2, piece % 2 == 1),
-        };
-        let below = self.window.rank_of_gap(gap);
-        self.target.distance(below, if is_value { self.window.up_to[gap] } else { below })
+        let (below, up_to) = self.ranks(piece);
+        self.target.distance(below, up_to)
     }
 
-    /// Whether the piece is a region outside the window: its points have more ranks than one.
+    /// Whether there are values in the piece, so that its points differ in their ranks.
     fn is_region(&self, piece: usize) -> bool {
-        let first = piece == 0 && self.window.before > 0;
-        first || piece + 1 == self.count() && self.window.rank_of_gap(self.window.values.len()) < self.window.total
+        let (least, largest) = self.ranks(piece);
+        let is_value = matches!(self.range, Range::Grid(_)) && piece % 2 == 1;
+        least < largest && !is_value
     }
 
     /// Ends of a piece of an interval.
@@ -187,23 +237,19 @@ impl<'a> Pieces<'a> {
         (start, values.get(gap).map_or(grid.count(), |value| *value as u64) - start)
     }
 
-    /// Whether draws will hardly ever leave the window.
-    fn is_enough(&self, chooser: &Chooser) -> bool {
+    /// Whether at most one draw of so many leaves the window.
+    fn is_enough(&self, rare: u64) -> bool {
         [0, self.count() - 1].into_iter().all(|piece| {
-            let (bound, total) = chooser.share(piece);
-            !self.is_region(piece) || bound <= total / RARE
+            let (bound, total) = self.chooser.share(piece);
+            !self.is_region(piece) || bound <= total / rare
         })
     }
 
-    fn draw<T: Score, E: Entropy>(
-        &self,
-        values: &View<'_, T>,
-        chooser: &Chooser,
-        entropy: &mut E,
-    ) -> Result<f64, SelectError> {
+    fn draw<T: Score, E: Entropy>(&mut self, values: &View<'_, T>, entropy: &mut E) -> Result<f64, SelectError> {
         loop {
-            let piece = chooser.draw(self, entropy);
-            match self.range {
+            interrupt::check()?;
+            let piece = self.chooser.draw(self, entropy);
+            let (place, answer, ranks, own) = match self.range {
                 Range::Interval { lower, upper } => {
                     let (low, high) = self.ends(lower, upper, piece);
                     let mut point = Point::draw(low, high, entropy);
@@ -212,11 +258,9 @@ impl<'a> Pieces<'a> {
                         return Ok(rounded);
                     }
                     // Every other value compares with the point as it does with its rounding.
-                    let (below, up_to) = self.ranks(values, rounded)?;
+                    let (below, up_to) = self.ranks_of_place(values, rounded)?;
                     let rank = if point.is_above(rounded, entropy) { up_to } else { below };
-                    if self.accepts(piece, self.target.distance(rank, rank), entropy) {
-                        return Ok(rounded);
-                    }
+                    (rounded, rounded, (below, up_to), (rank, rank))
                 }
                 Range::Grid(grid) => {
                     let (start, count) = self.points(grid, piece);
@@ -224,20 +268,22 @@ impl<'a> Pieces<'a> {
                     if !self.is_region(piece) {
                         return Ok(grid.point(index));
                     }
-                    let (below, up_to) = self.ranks(values, index as f64)?;
-                    if self.accepts(piece, self.target.distance(below, up_to), entropy) {
-                        return Ok(grid.point(index));
-                    }
+                    let ranks = self.ranks_of_place(values, index as f64)?;
+                    (index as f64, grid.point(index), ranks, ranks)
                 }
+            };
+            if self.accepts(piece, self.target.distance(own.0, own.1), entropy) {
+                return Ok(answer);
             }
+            // What was learnt makes the next round's bounds tighter.
+            self.window.insert(place, ranks);
+            self.weigh()?;
         }
     }
 
     /// How many of all values count as less than `place`, and how many as no more.
-    fn ranks<T: Score>(&self, values: &View<'_, T>, place: f64) -> Result<(u64, u64), SelectError> {
-        let alike = self.range.values_at(place);
-        let (counts, _) = pass(values, Pivots { first: alike, second: alike })?;
-        Ok((counts.below_first, self.window.total - counts.above_second))
+    fn ranks_of_place<T: Score>(&self, values: &View<'_, T>, place: f64) -> Result<(u64, u64), SelectError> {
+        Ok(ranks_of(values, &[self.range.values_at(place)])?[0])
     }
 
     /// Accept a point of a region that was proposed at the region's least distance and has this one.

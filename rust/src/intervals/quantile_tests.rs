@@ -43,8 +43,15 @@ fn cases() -> Vec<(Vec<f64>, f64, f64)> {
     ]
 }
 
-const ROUTES: [Route; 6] =
-    [Route::Tally, Route::Automatic, Route::Sorted, Route::Window(0), Route::Window(1), Route::Window(4)];
+const ROUTES: [Route; 7] = [
+    Route::Tally,
+    Route::Automatic,
+    Route::Sorted,
+    Route::Window(0),
+    Route::Window(1),
+    Route::Window(4),
+    Route::Pivots,
+];
 
 /// A law that differs enough to be told apart: every other outcome, the likeliest first, is half as likely again.
 fn distorted(law: &[f64]) -> Vec<f64> {
@@ -125,7 +132,7 @@ fn many_values_give_the_law_without_being_sorted() {
     let law = normalised(
         (0..41).map(|cell| (-(f64::from(cell) - 20.0 + 1.0 + 10_000.0 - target).abs() / 2.0).exp()).collect(),
     );
-    for route in [Route::Automatic, Route::Window(30)] {
+    for route in [Route::Automatic, Route::Window(30), Route::Pivots] {
         assert_law(&format!("{route:?}"), 4_000, &law, &distorted(&law), || {
             let point = draw(View::of(&values), 1.0 / 3.0, range, &scale, route, &mut entropy).unwrap();
             (point.floor() - 10_000.0 + 20.0).clamp(0.0, 40.0) as usize
@@ -194,7 +201,7 @@ fn extreme_bounds_and_epsilons() {
     let values = [1e-299, 3.0, 1e299, 2e299];
     for epsilon in [1e-6, 1.0, 1e3, 1e300, 1e-300] {
         let scale = Scale::new(epsilon, 0.5, 2).unwrap();
-        for route in [Route::Sorted, Route::Window(1)] {
+        for route in [Route::Sorted, Route::Window(1), Route::Pivots] {
             for (lower, upper) in [(1e-300, 1e300), (-f64::MAX, f64::MAX), (0.0, 5e-324), (1e300, 1.1e300)] {
                 for level in [0.0, 1e-300, 0.5, 1.0 - f64::EPSILON / 2.0, 1.0] {
                     let range = Range::Interval { lower, upper };
@@ -216,7 +223,7 @@ fn a_nan_is_refused_on_every_route() {
     let mut values = vec![1.0; 5000];
     values[17] = f64::NAN;
     let scale = Scale::new(1.0, 1.0, 2).unwrap();
-    for route in [Route::Automatic, Route::Sorted, Route::Window(9)] {
+    for route in [Route::Automatic, Route::Sorted, Route::Window(9), Route::Pivots] {
         let range = Range::Interval { lower: 0.0, upper: 2.0 };
         let drawn = draw(View::of(&values), 0.5, range, &scale, route, &mut seeded(126));
         assert_eq!(drawn, Err(SelectError::NotFinite));

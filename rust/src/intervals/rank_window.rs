@@ -7,8 +7,9 @@
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
-use crate::intervals::answer_range::{Range, Stretch};
-use crate::intervals::pivot_pass::{Pivots, for_chunks, pass};
+use crate::intervals::answer_range::Range;
+use crate::intervals::grid::ValueInterval;
+use crate::intervals::pivot_pass::{Pivots, for_chunks, pass, ranks_of};
 use crate::numbers::score::Score;
 use crate::scan::score_view::View;
 
@@ -17,31 +18,47 @@ use crate::scan::score_view::View;
 pub struct Window {
     /// Different values, increasing.
     pub values: Vec<f64>,
+    /// `below[i]`: how many of all values are below `values[i]`.
+    pub below: Vec<u64>,
     /// `up_to[i]`: how many of all values are not above `values[i]`.
     pub up_to: Vec<u64>,
-    /// How many of all values are below `values[0]`.
-    pub before: u64,
     /// How many values there are.
     pub total: u64,
 }
 
 impl Window {
-    /// How many values are below the first piece's end, and so on: ranks of the pieces between values.
-    #[must_use]
-    pub fn rank_of_gap(&self, gap: usize) -> u64 {
-        if gap == 0 { self.before } else { self.up_to[gap - 1] }
+    fn empty(total: u64) -> Self {
+        Self { values: Vec::new(), below: Vec::new(), up_to: Vec::new(), total }
     }
 
-    /// Append a value that comes `count` times; it must not be below the last one.
-    fn push(&mut self, value: f64, count: u64) {
-        let so_far = self.rank_of_gap(self.values.len());
+    /// The least and the largest rank of a point between value `gap - 1` and value `gap`: where they differ, values that
+    /// are not here lie between.
+    #[must_use]
+    pub fn ranks_of_gap(&self, gap: usize) -> (u64, u64) {
+        let least = if gap == 0 { 0 } else { self.up_to[gap - 1] };
+        (least, self.below.get(gap).copied().unwrap_or(self.total))
+    }
+
+    /// Append a value that comes `count` times, above so many others; it must not be below the last one.
+    fn push(&mut self, value: f64, below: u64, count: u64) {
         if self.values.last() == Some(&value) {
             if let Some(last) = self.up_to.last_mut() {
                 *last += count;
             }
         } else {
             self.values.push(value);
-            self.up_to.push(so_far + count);
+            self.below.push(below);
+            self.up_to.push(below + count);
+        }
+    }
+
+    /// Add a value of known ranks, unless it is here.
+    pub fn insert(&mut self, value: f64, (below, up_to): (u64, u64)) {
+        let at = self.values.partition_point(|other| *other < value);
+        if self.values.get(at) != Some(&value) {
+            self.values.insert(at, value);
+            self.below.insert(at, below);
+            self.up_to.insert(at, up_to);
         }
     }
 
@@ -63,7 +80,8 @@ impl Window {
             return Err(SelectError::NotFinite);
         }
         sorted.sort_unstable_by(f64::total_cmp);
-        let mut window = Self { values: Vec::new(), up_to: reserved(total)?, before: 0, total: total as u64 };
+        let mut window =
+            Self { values: Vec::new(), below: reserved(total)?, up_to: reserved(total)?, total: total as u64 };
         // The different values are written over the sorted ones.
         let mut different = 0;
         for index in 0..sorted.len() {
@@ -73,6 +91,7 @@ impl Window {
             } else {
                 sorted[different] = value;
                 different += 1;
+                window.below.push(index as u64);
                 window.up_to.push(index as u64 + 1);
             }
         }
@@ -87,10 +106,11 @@ impl Window {
     /// `Memory`.
     pub fn of_tally(tally: &[u64]) -> Result<Self, SelectError> {
         let taken = tally.iter().filter(|count| **count > 0).count();
-        let (values, up_to) = (reserved(taken)?, reserved(taken)?);
-        let mut window = Self { values, up_to, before: 0, total: tally.iter().sum() };
+        let (values, below, up_to) = (reserved(taken)?, reserved(taken)?, reserved(taken)?);
+        let mut window = Self { values, below, up_to, total: 0 };
         for (place, &count) in tally.iter().enumerate().filter(|(_, count)| **count > 0) {
-            window.push(place as f64, count);
+            window.push(place as f64, window.total, count);
+            window.total += count;
         }
         Ok(window)
     }
@@ -116,15 +136,12 @@ impl Window {
         if first < counts.below_first || last > total - counts.above_second {
             return Ok(None);
         }
-        let mut window = Self { values: Vec::new(), up_to: Vec::new(), before: counts.below_first, total };
-        if low == high {
-            window.push(low, start - counts.below_first);
-            return Ok(Some(window));
+        let mut window = Self::empty(total);
+        if low == high || first < start {
+            window.push(low, counts.below_first, start - counts.below_first);
         }
-        if first < start {
-            window.push(low, start - counts.below_first);
-        } else {
-            window.before = start;
+        if low == high {
+            return Ok(Some(window));
         }
         let (wanted_first, wanted_last) = (first.max(start).min(end), last.min(end).max(start));
         if wanted_first < wanted_last {
@@ -144,26 +161,61 @@ impl Window {
             // Values that count as the outermost ones do may lie outside, where they were cut.
             let (least, largest) = (range.place(wanted[0]), range.place(wanted[kept - 1]));
             let also = |part: &[f64], place: f64| {
-                let alike: Stretch = range.values_at(place);
+                let alike: ValueInterval = range.values_at(place);
                 part.iter().filter(|other| alike.contains(**other)).count() as u64
             };
-            if window.values.is_empty() {
-                window.before = wanted_first - also(left, least);
+            window.push(least, wanted_first - also(left, least), also(left, least));
+            for (rank, &value) in (wanted_first..).zip(&*wanted) {
+                window.push(range.place(value), rank, 1);
             }
-            window.push(least, also(left, least));
-            for &value in &*wanted {
-                window.push(range.place(value), 1);
-            }
-            window.push(largest, also(right, largest));
+            window.push(largest, wanted_last, also(right, largest));
         }
         if last > end {
-            if window.values.is_empty() {
-                window.before = end;
-            }
-            window.push(high, total - counts.above_second - end);
+            window.push(high, end, total - counts.above_second - end);
         }
         Ok(Some(window))
     }
+
+    /// A few values with their ranks: those of a random sample that are nearest to the `wanted` ranks, increasing, and
+    /// the sample's ends.
+    ///
+    /// # Errors
+    /// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
+    pub fn of_pivots<T: Score, E: Entropy>(
+        values: &View<'_, T>,
+        range: Range<'_>,
+        wanted: &[f64],
+        entropy: &mut E,
+    ) -> Result<Self, SelectError> {
+        let total = values.len();
+        let sample = sample(values, range, LARGEST_SAMPLE.min(total / 64 + 64), entropy)?;
+        let last = sample.len() - 1;
+        let at = |rank: &f64| sample[((rank / total as f64 * sample.len() as f64) as usize).min(last)];
+        let mut places: Vec<f64> = [sample[0]].into_iter().chain(wanted.iter().map(at)).chain([sample[last]]).collect();
+        places.dedup();
+        let stretches: Vec<ValueInterval> = places.iter().map(|&place| range.values_at(place)).collect();
+        let (below, up_to) = ranks_of(values, &stretches)?.into_iter().unzip();
+        Ok(Self { values: places, below, up_to, total: total as u64 })
+    }
+}
+
+/// Enough to find a rank up to about a 250th of all.
+const LARGEST_SAMPLE: usize = 1 << 14;
+
+/// The places of random values, in increasing order.
+fn sample<T: Score, E: Entropy>(
+    values: &View<'_, T>,
+    range: Range<'_>,
+    size: usize,
+    entropy: &mut E,
+) -> Result<Vec<f64>, SelectError> {
+    let mut sample: Vec<f64> = reserved(size)?;
+    for _ in 0..size {
+        let value = values.get(entropy.below(values.len() as u64) as usize).nearest_f64();
+        sample.push(range.place(value)); // of a NaN, anything; the pass will find it
+    }
+    sample.sort_unstable_by(f64::total_cmp);
+    Ok(sample)
 }
 
 /// Two places that have the shares `first..last` of the sorted values between them, as far as a sample tells.
@@ -177,12 +229,7 @@ fn pivots<T: Score, E: Entropy>(
     let total = values.len();
     // Balances the sample's own cost against that of collecting too much.
     let size = ((total as f64).cbrt().powi(2) / 3.0) as usize + 64;
-    let mut sample: Vec<f64> = reserved(size)?;
-    for _ in 0..size {
-        let value = values.get(entropy.below(total as u64) as usize).nearest_f64();
-        sample.push(range.place(value)); // of a NaN, anything; the pass will find it
-    }
-    sample.sort_unstable_by(f64::total_cmp);
+    let sample = sample(values, range, size, entropy)?;
     // Five standard deviations of a sample's rank, and a few places.
     let place = |share: f64, sign: f64| {
         let spread = 5.0 * (size as f64 * share * (1.0 - share)).max(0.0).sqrt() + 4.0;
@@ -211,9 +258,9 @@ mod tests {
         let offset = all.values.iter().position(|value| *value == window.values[0]).unwrap();
         let range = offset..offset + window.values.len();
         assert_eq!(window.values, all.values[range.clone()]);
+        assert_eq!(window.below, all.below[range.clone()]);
         assert_eq!(window.up_to, all.up_to[range]);
-        assert_eq!(window.before, all.rank_of_gap(offset));
-        assert!(window.before <= first && window.rank_of_gap(window.values.len()) >= last);
+        assert!(window.below[0] <= first && window.up_to[window.values.len() - 1] >= last);
     }
 
     #[test]
@@ -222,10 +269,10 @@ mod tests {
             Window::of_all(&View::of(&[3.0, -7.0, 1.0, 3.0, 99.0, -0.0, 0.0, f64::INFINITY]), within(-2.0, 9.0));
         let window = window.unwrap();
         assert_eq!(window.values, [-2.0, 0.0, 1.0, 3.0, 9.0]);
-        assert_eq!(window.up_to, [1, 3, 4, 6, 8]);
+        assert_eq!((window.below, window.up_to), (vec![0, 1, 3, 4, 6], vec![1, 3, 4, 6, 8]));
         assert!(window.values[1].is_sign_positive());
         let empty = Window::of_all(&View::of(&[0.0; 0]), within(0.0, 1.0)).unwrap();
-        assert_eq!((empty.values.len(), empty.before, empty.total), (0, 0, 0));
+        assert_eq!((empty.values.len(), empty.ranks_of_gap(0), empty.total), (0, (0, 0), 0));
         assert!(Window::of_all(&View::of(&[1.0, f64::NAN]), within(0.0, 1.0)).is_err());
     }
 
@@ -261,6 +308,35 @@ mod tests {
             }
         }
         assert!(found >= 200, "{found} of 216 found");
+    }
+
+    #[test]
+    fn pivots_have_the_ranks_that_sorting_finds() {
+        let mut entropy = seeded(113);
+        let thirds = Grid::new(IBig::ZERO, UBig::ONE, UBig::from(3_u8), 301).unwrap();
+        for distinct in [1_u64 << 60, 40, 1] {
+            let values: Vec<f64> =
+                (0..9000).map(|_| (entropy.below(distinct) as f64 / distinct as f64 * 1.2 - 0.1) * 100.0).collect();
+            for range in [within(0.0, 100.0), Range::Grid(&thirds)] {
+                let all = Window::of_all(&View::of(&values), range).unwrap();
+                let wanted: Vec<f64> = (0..9).map(|part| f64::from(part) * 1000.0).collect();
+                let mut pivots = Window::of_pivots(&View::of(&values), range, &wanted, &mut entropy).unwrap();
+                assert!(pivots.values.len() > 6.min(all.values.len() / 2));
+                let count = pivots.values.len();
+                pivots.insert(pivots.values[0], (7, 7)); // is here
+                assert_eq!(pivots.values.len(), count);
+                for other in [all.values.len() / 3, all.values.len() - 1] {
+                    pivots.insert(all.values[other], (all.below[other], all.up_to[other]));
+                }
+                assert!(pivots.values.is_sorted_by(|a, b| a < b));
+                for gap in 0..pivots.values.len() {
+                    let at = all.values.iter().position(|value| *value == pivots.values[gap]).unwrap();
+                    assert_eq!((pivots.below[gap], pivots.up_to[gap]), (all.below[at], all.up_to[at]));
+                    let before = if gap == 0 { 0 } else { pivots.up_to[gap - 1] };
+                    assert_eq!(pivots.ranks_of_gap(gap), (before, all.below[at]));
+                }
+            }
+        }
     }
 
     #[test]

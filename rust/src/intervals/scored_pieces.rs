@@ -52,9 +52,9 @@ impl Lengths for Breakpoints {
 }
 
 /// Cell i has so many places.
-pub struct Counts(pub Vec<u64>);
+pub struct Cells(pub Vec<u64>);
 
-impl Lengths for Counts {
+impl Lengths for Cells {
     fn count(&self) -> usize {
         self.0.len()
     }

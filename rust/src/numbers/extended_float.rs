@@ -153,6 +153,13 @@ impl Wide {
         libm::scalbn(self.fraction / other.fraction, (self.exponent - other.exponent).clamp(-5000, 5000) as i32)
     }
 
+    /// `self * 2^exponent`.
+    #[inline]
+    #[must_use]
+    pub fn scaled(self, exponent: i64) -> Self {
+        if self.is_zero() { self } else { Self { exponent: self.exponent + exponent, ..self } }
+    }
+
     /// The natural logarithm, roughly.
     #[must_use]
     pub fn ln(self) -> f64 {

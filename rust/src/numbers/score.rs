@@ -40,6 +40,10 @@ pub trait Score: Copy + PartialOrd + Send + Sync + 'static {
     #[must_use]
     fn check(self, so_far: Self) -> Self;
 
+    /// The same in one operation, for code that is compiled for processors with fused ones: elsewhere it is a call.
+    #[must_use]
+    fn check_fused(self, so_far: Self) -> Self;
+
     /// Whether [`Score::check`] met a value that is not finite.
     fn is_poison(self) -> bool;
 
@@ -78,6 +82,11 @@ macro_rules! float_score {
             fn check(self, so_far: Self) -> Self {
                 // 0 * x is 0 for finite x and NaN otherwise, and NaN stays.
                 so_far + self * 0.0
+            }
+
+            #[inline(always)]
+            fn check_fused(self, so_far: Self) -> Self {
+                self.mul_add(0.0, so_far)
             }
 
             #[inline(always)]
@@ -142,6 +151,11 @@ macro_rules! integer_score {
 
             #[inline(always)]
             fn check(self, so_far: Self) -> Self {
+                so_far
+            }
+
+            #[inline(always)]
+            fn check_fused(self, so_far: Self) -> Self {
                 so_far
             }
 
@@ -242,8 +256,11 @@ mod tests {
     fn the_check_finds_every_value_that_is_not_finite() {
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert!(1.0.check(value.check(f64::CLEAN)).is_poison());
+            assert!(1.0.check_fused(value.check_fused(f64::CLEAN)).is_poison());
+            assert!((1.0_f32).check_fused((value as f32).check_fused(f32::CLEAN)).is_poison());
         }
         assert!(!f64::MAX.check((-f64::MAX).check(0.0)).is_poison());
+        assert!(!f64::MAX.check_fused((-f64::MAX).check_fused(5e-324.check_fused(0.0))).is_poison());
         assert!(f32::NEG_INFINITY.check(0.0).is_poison());
     }
 }

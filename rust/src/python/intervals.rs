@@ -15,7 +15,7 @@ use crate::intervals::pieces::Chooser;
 use crate::intervals::point::Point;
 use crate::intervals::quantile::{self, Route};
 use crate::intervals::quantiles_by_halving;
-use crate::intervals::scored_pieces::{Breakpoints, Counts, Scored};
+use crate::intervals::scored_pieces::{Breakpoints, Cells, Scored};
 use crate::numbers::scale::Scale;
 
 /// The doubles nearest to `(start + j * step) / denominator`.
@@ -110,7 +110,7 @@ impl IntervalSampler {
     ) -> PyResult<(usize, u64)> {
         let (counts, scores) = (to_vec(counts), to_vec(scores));
         run(py, usize::MAX, || {
-            let pieces = Scored::new(Counts(counts), scores, &self.scale)?;
+            let pieces = Scored::new(Cells(counts), scores, &self.scale)?;
             let chooser = Chooser::new(&pieces)?;
             with_thread_entropy(|entropy| {
                 let cell = chooser.draw(&pieces, entropy);

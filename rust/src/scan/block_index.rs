@@ -6,25 +6,26 @@
 //! `ROWS` values, `LANES` apart (256 bytes of scores, so the index is about 3 % of the scores). The last stripe may be
 //! shorter and its last row incomplete.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::{SelectError, reserved};
 use crate::numbers::coin::{Exponential, power_of_two};
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
-use crate::scan::helper_threads::with_helpers;
-use crate::scan::kernels::{self, Level};
+use crate::scan::helper_threads::{available_threads, with_helpers};
+use crate::scan::kernels::{self, Filled, Level, MOST_LANES, Maxima};
 use crate::scan::score_view::View;
+use crate::scan::weight_bounds::WeightBounds;
 
-/// Weights are integers times `2^-bits`; at most this many bits.
-const WEIGHT_BITS: u32 = 40;
-/// From this many halvings on every weight is 1.
-pub const MOST_OCTAVES: f64 = 62.0;
 /// Scores (in bytes) of a block.
 const BLOCK_BYTES: usize = 256;
 /// Scores (in bytes) that one more thread is worth its start.
 const BYTES_PER_THREAD: usize = 1 << 20;
+/// Stripes looked at to guess how many blocks are near the top.
+const SAMPLED_STRIPES: usize = 4;
 /// Bytes a thread takes from the common pile at a time.
 const BYTES_PER_TURN: usize = 256 << 10;
 
@@ -49,46 +50,23 @@ pub struct Block {
     pub len: usize,
 }
 
-/// Lanes of the narrowest type.
-pub const MOST_LANES: usize = kernels::ROW_BYTES;
-
-/// Types that can be indexed: those whose rows of 256 bytes the kernel is compiled for.
+/// Types that can be indexed: those that the kernel is compiled for.
 pub trait Indexable: Score {
     const LANES: usize;
     const ROWS: usize = BLOCK_BYTES / size_of::<Self>();
 
-    /// Scan one stripe: write its block maxima, return its maximum and whether all was finite.
-    ///
-    /// # Safety
-    /// `start + count` must not exceed the view's length; `maxima` must be writable for `LANES` values.
-    unsafe fn scan_stripe(
-        level: Level,
-        view: &View<'_, Self>,
-        start: usize,
-        count: usize,
-        maxima: *mut Self,
-    ) -> (Self, bool);
+    /// Scan the stripes that `maxima` has room for: write it in full, return whether all was finite.
+    fn scan(level: Level, view: &View<'_, Self>, maxima: Maxima<'_, Self>) -> bool;
 }
 
 macro_rules! indexable {
     ($($type:ty),*) => {$(
         impl Indexable for $type {
-            const LANES: usize = kernels::ROW_BYTES / size_of::<$type>();
+            const LANES: usize = kernels::lanes(size_of::<$type>());
 
             #[inline]
-            unsafe fn scan_stripe(
-                level: Level,
-                view: &View<'_, Self>,
-                start: usize,
-                count: usize,
-                maxima: *mut Self,
-            ) -> (Self, bool) {
-                const LANES: usize = kernels::ROW_BYTES / size_of::<$type>();
-                // SAFETY: the caller's.
-                let lanes = unsafe { kernels::scan_stripe::<_, LANES>(level, view, start, count) };
-                // SAFETY: the caller's; the two arrays do not overlap.
-                unsafe { std::ptr::copy_nonoverlapping(lanes.maxima.as_ptr(), maxima, LANES) };
-                (lanes.top, lanes.is_finite())
+            fn scan(level: Level, view: &View<'_, Self>, maxima: Maxima<'_, Self>) -> bool {
+                kernels::scan::<_, { kernels::lanes(size_of::<$type>()) }>(level, view, Self::ROWS, maxima)
             }
         }
     )*};
@@ -102,11 +80,16 @@ impl<'a, T: Indexable> Blocks<'a, T> {
     /// # Errors
     /// `NoCandidates` if there is no score, `NotFinite` if one is NaN or infinite, `Memory` if the index does not fit.
     pub fn new(view: View<'a, T>) -> Result<Self, SelectError> {
-        let threads = (view.len() * size_of::<T>() / BYTES_PER_THREAD).clamp(1, available_threads());
+        let worth = view.len() * size_of::<T>() / BYTES_PER_THREAD;
+        let threads = if worth > 1 { worth.min(available_threads()) } else { 1 };
         Self::with_threads(view, threads, Level::detect())
     }
 
-    pub(crate) fn with_threads(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
+    /// The same with a given number of threads, at a level that this processor has.
+    ///
+    /// # Errors
+    /// As [`Blocks::new`].
+    pub fn with_threads(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
         if view.is_empty() {
             return Err(SelectError::NoCandidates);
         }
@@ -121,61 +104,46 @@ impl<'a, T: Indexable> Blocks<'a, T> {
             rows: T::ROWS,
             level,
         };
-        let target =
-            Target { block_maxima: blocks.block_maxima.as_mut_ptr(), stripe_maxima: blocks.stripe_maxima.as_mut_ptr() };
-        let stripes_per_turn = (BYTES_PER_TURN / (stripe_len * size_of::<T>())).max(1);
-        let next = AtomicUsize::new(0);
-        let finite = AtomicBool::new(true);
-        with_helpers(threads - 1, &|| {
-            let target = &target; // the whole, not its pointers: only the whole may cross threads
-            loop {
-                let turn = next.fetch_add(stripes_per_turn, Ordering::Relaxed);
-                if turn >= stripes {
-                    return;
-                }
-                for stripe in turn..(turn + stripes_per_turn).min(stripes) {
-                    let start = stripe * stripe_len;
-                    let count = stripe_len.min(view.len() - start);
-                    // SAFETY: every stripe is taken by one thread only and lies within view and vectors.
-                    unsafe {
-                        let maxima = target.block_maxima.add(stripe * T::LANES);
-                        let (top, clean) = T::scan_stripe(level, &view, start, count, maxima);
-                        target.stripe_maxima.add(stripe).write(top);
-                        if !clean {
-                            finite.store(false, Ordering::Relaxed);
-                        }
-                    }
-                }
-            }
-        });
-        // SAFETY: all stripes were written above.
+        let of_blocks = &mut blocks.block_maxima.spare_capacity_mut()[..stripes * T::LANES];
+        let of_stripes = &mut blocks.stripe_maxima.spare_capacity_mut()[..stripes];
+        if !scan(&view, threads, level, of_blocks, of_stripes) {
+            return Err(SelectError::NotFinite);
+        }
+        // SAFETY: the pass wrote all of both.
         unsafe {
             blocks.block_maxima.set_len(stripes * T::LANES);
             blocks.stripe_maxima.set_len(stripes);
         }
-        if !finite.into_inner() {
-            return Err(SelectError::NotFinite);
-        }
-        blocks.top = largest(&blocks.stripe_maxima);
+        blocks.top = kernels::largest_of(level, &blocks.stripe_maxima);
         Ok(blocks)
     }
 }
 
-struct Target<T> {
-    block_maxima: *mut T,
-    stripe_maxima: *mut T,
-}
-
-// SAFETY: the threads write to disjoint stripes.
-unsafe impl<T: Send> Sync for Target<T> {}
-
-pub(crate) fn available_threads() -> usize {
-    static THREADS: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
-}
-
-fn largest<T: Score>(values: &[T]) -> T {
-    values.iter().fold(T::LOWEST, |top, &value| if value > top { value } else { top })
+/// The pass over all stripes, in turns that `threads` threads take from a common pile. Writes all maxima in full and
+/// returns whether all scores were finite.
+fn scan<T: Indexable>(
+    view: &View<'_, T>,
+    threads: usize,
+    level: Level,
+    of_blocks: &mut [MaybeUninit<T>],
+    of_stripes: &mut [MaybeUninit<T>],
+) -> bool {
+    if threads == 1 {
+        return T::scan(level, view, Maxima { first_stripe: 0, of_blocks, of_stripes });
+    }
+    let per_turn = (BYTES_PER_TURN / (T::LANES * T::ROWS * size_of::<T>())).max(1);
+    let turns = of_blocks.chunks_mut(per_turn * T::LANES).zip(of_stripes.chunks_mut(per_turn)).enumerate();
+    let (turns, finite) = (Mutex::new(turns), AtomicBool::new(true));
+    with_helpers(threads - 1, &|| {
+        loop {
+            let turn = turns.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((turn, (of_blocks, of_stripes))) = turn else { return };
+            if !T::scan(level, view, Maxima { first_stripe: turn * per_turn, of_blocks, of_stripes }) {
+                finite.store(false, Ordering::Relaxed);
+            }
+        }
+    });
+    finite.into_inner()
 }
 
 impl<T: Score> Blocks<'_, T> {
@@ -276,8 +244,8 @@ impl<T: Score> Blocks<'_, T> {
     /// Returns the largest maximum of all blocks; the top stays what it was.
     pub fn set_maximum(&mut self, block: Block, maximum: Option<T>) -> T {
         self.block_maxima[block.stripe * self.lanes + block.lane] = maximum.unwrap_or(T::LOWEST);
-        self.stripe_maxima[block.stripe] = largest(self.block_maxima(block.stripe));
-        largest(&self.stripe_maxima)
+        self.stripe_maxima[block.stripe] = kernels::largest_of(self.level, self.block_maxima(block.stripe));
+        kernels::largest_of(self.level, &self.stripe_maxima)
     }
 
     /// Measure from `top` from now on; it must not be below any item that is left.
@@ -286,90 +254,87 @@ impl<T: Score> Blocks<'_, T> {
     }
 }
 
-/// The weights of blocks and stripes, measured from `top`.
+/// Bounds of the weights of items, blocks and stripes: those of blocks and stripes measured from any `top`, the others from the index's.
 impl<T: Score> Blocks<'_, T> {
-    /// Sum over the items of a stripe of their blocks' weights.
-    #[must_use]
-    pub fn stripe_weight(&self, top: T, scale: &Scale, weights: Weights, stripe: usize) -> u64 {
+    /// Sum over the items of a stripe of their blocks' bounds, if that of the stripe's maximum is `largest`.
+    fn sum_of_stripe(&self, top: T, scale: &Scale, bounds: WeightBounds, stripe: usize, largest: u64) -> u64 {
         let count = self.stripe_range(stripe).len();
-        if scale.octaves(top, self.stripe_maxima[stripe]) >= MOST_OCTAVES {
-            return count as u64; // every block of it has weight 1
+        if largest == 1 {
+            return count as u64; // no block has a larger one than its stripe
         }
         let (rows, rest) = (count / self.lanes, count % self.lanes);
         let maxima = self.block_maxima(stripe);
-        let mut sum = kernels::sum_of_weights(self.level, maxima, top, scale, weights) * rows as u64;
+        let mut sum = kernels::sum_of_bounds(self.level, maxima, top, scale, bounds) * rows as u64;
         if rest > 0 {
-            sum += kernels::sum_of_weights(self.level, &maxima[..rest], top, scale, weights);
+            sum += kernels::sum_of_bounds(self.level, &maxima[..rest], top, scale, bounds);
         }
         sum
     }
 
-    /// Sum of the weights of the stripes' maxima.
+    /// Sum over the items of a stripe of their blocks' bounds.
     #[must_use]
-    pub fn sum_of_stripe_weights(&self, scale: &Scale, weights: Weights) -> u64 {
-        kernels::sum_of_weights(self.level, &self.stripe_maxima, self.top, scale, weights)
+    pub fn stripe_weight(&self, top: T, scale: &Scale, bounds: WeightBounds, stripe: usize) -> u64 {
+        self.sum_of_stripe(top, scale, bounds, stripe, bounds.of(scale, top, self.stripe_maxima[stripe]))
     }
 
-    /// The weight of every block of a stripe, in the first `lanes` places of `bounds`.
+    /// The bounds of the maxima of as many stripes, from `first` on, as `into` has places.
+    #[inline]
+    pub fn stripe_bounds(&self, top: T, scale: &Scale, bounds: WeightBounds, first: usize, into: &mut [u64]) {
+        let maxima = &self.stripe_maxima[first..first + into.len()];
+        kernels::fill_bounds(self.level, maxima, top, scale, bounds, into);
+    }
+
+    /// The bound of every block of a stripe, in the first `lanes` places of `into`.
     #[inline]
     pub fn block_weights<'b>(
         &self,
         top: T,
         scale: &Scale,
-        weights: Weights,
+        bounds: WeightBounds,
         stripe: usize,
-        bounds: &'b mut [u64; MOST_LANES],
+        into: &'b mut [u64; MOST_LANES],
     ) -> &'b [u64] {
         let maxima = self.block_maxima(stripe);
-        let bounds = &mut bounds[..maxima.len()];
-        kernels::fill_weights(self.level, maxima, top, scale, weights, bounds);
-        bounds
+        let into = &mut into[..maxima.len()];
+        kernels::fill_bounds(self.level, maxima, top, scale, bounds, into);
+        into
     }
 
-    /// The weight of every stripe's maximum; `bounds` has a place for each.
-    pub fn stripe_weights(&self, top: T, scale: &Scale, weights: Weights, bounds: &mut [u64]) {
-        kernels::fill_weights(self.level, &self.stripe_maxima, top, scale, weights, bounds);
-    }
-}
-
-/// Integer upper bounds of the weights exp(-x): `weight * 2^-bits`, at least 1.
-#[derive(Clone, Copy, Debug)]
-pub struct Weights {
-    pub bits: u32,
-    one: f64,
-}
-
-impl Weights {
-    /// As many bits as `count` of them can have with a sum below 2^63.
-    #[must_use]
-    pub fn for_count(count: usize) -> Self {
-        let bits = WEIGHT_BITS.min(62 - count.ilog2() - 1);
-        // A little more than one, so that the roundings below leave an upper bound.
-        Self { bits, one: power_of_two(bits as i32) * (1.0 + 1e-12) }
-    }
-
-    /// The bound for something `octaves` (or a little more) halvings below the top.
-    ///
-    /// Between two powers of two the chord 1 - f/2 lies above 2^-f. Written without branches, so that a loop over it
-    /// is vectorised: adding 2^52 leaves the nearest integer in the low bits, and one more is certainly above.
-    #[inline(always)]
-    #[must_use]
-    pub fn at(self, octaves: f64) -> u64 {
-        const TWO_TO_52: f64 = 4_503_599_627_370_496.0;
-        let octaves = if octaves < MOST_OCTAVES { octaves } else { MOST_OCTAVES };
-        // SAFETY: 0 <= octaves <= 62, since octaves come from `Scale::octaves`, which is neither negative nor NaN.
-        let whole: i32 = unsafe { octaves.to_int_unchecked() };
-        let fraction = octaves - f64::from(whole);
-        let power = f64::from_bits(((1023 - whole) as u64) << 52);
-        let bound = self.one * power * (1.0 - 0.5 * fraction);
-        ((bound + TWO_TO_52).to_bits() & ((1 << 52) - 1)) + 1
-    }
-
-    /// The weight of probability one half: the largest that may be thinned.
+    /// The bounds of the items themselves from `first` on, one for each place of `into`: at most [`MOST_LANES`].
     #[inline]
+    pub fn item_bounds(&self, scale: &Scale, bounds: WeightBounds, first: usize, into: &mut [u64]) -> Filled {
+        let mut scores = [T::LOWEST; MOST_LANES];
+        let scores = &mut scores[..into.len()];
+        self.view.copy_to(first, scores);
+        self.score_bounds(scale, bounds, scores, into)
+    }
+
+    /// The bounds of some scores, one for each place of `into`.
+    #[inline]
+    pub fn score_bounds(&self, scale: &Scale, bounds: WeightBounds, scores: &[T], into: &mut [u64]) -> Filled {
+        kernels::fill_bounds(self.level, scores, self.top, scale, bounds, into)
+    }
+
+    /// About how many blocks, and so at least how many items, are near the top. It only steers, so most of it is a
+    /// guess: how many stripes are, times how many blocks there are to such a stripe in a sample.
     #[must_use]
-    pub fn half(self) -> u64 {
-        1 << (self.bits - 1)
+    pub fn about_how_many_near(&self, scale: &Scale) -> f64 {
+        let bounds = WeightBounds::for_count(self.len());
+        // Every bound is at least 1: what is far off would count for something, and there is a lot of it.
+        let above_one = |stripe: usize| bounds.of(scale, self.top, self.stripe_maxima[stripe]) - 1;
+        let (mut sampled_stripes, mut sampled_blocks) = (0.0, 0.0);
+        for stripe in (0..self.stripes()).step_by(self.stripes().div_ceil(SAMPLED_STRIPES)) {
+            let near = above_one(stripe);
+            if near > 0 {
+                let count = self.stripe_range(stripe).len();
+                let weight = self.sum_of_stripe(self.top, scale, bounds, stripe, near + 1) - count as u64;
+                sampled_stripes += near as f64;
+                sampled_blocks += weight as f64 / self.block(stripe, 0).len as f64;
+            }
+        }
+        let sum = kernels::sum_of_bounds(self.level, &self.stripe_maxima, self.top, scale, bounds);
+        let stripes = (sum - self.stripes() as u64) as f64 / power_of_two(bounds.bits as i32);
+        if sampled_blocks > sampled_stripes { stripes * sampled_blocks / sampled_stripes } else { stripes }
     }
 }
 

@@ -1,7 +1,6 @@
 use super::*;
 use crate::entropy::Entropy;
 use crate::entropy::testing::seeded;
-use crate::numbers::coin::exp_negative_f64;
 
 fn check_index<T: Indexable + std::fmt::Debug>(scores: &[T]) {
     for level in Level::available() {
@@ -62,42 +61,50 @@ fn strides_of_either_sign_are_read_in_place() {
     assert_eq!(blocks.get(0), scores[29_999]);
 }
 
-#[test]
-fn no_position_hides_a_value_that_is_not_finite() {
-    for len in [1_usize, 7, 33, 2048, 2049, 5000] {
-        for position in [0, len / 2, len - 1] {
-            for poison in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-                let mut scores = vec![1.0; len];
-                scores[position] = poison;
-                for level in Level::available() {
-                    for threads in [1, 2] {
-                        let result = Blocks::with_threads(View::of(&scores), threads, level).err();
-                        assert_eq!(result, Some(SelectError::NotFinite), "{poison} at {position} of {len}");
-                    }
-                }
+/// Every position of a stripe, of a short last row and of the rest, in memory of every kind, at every level.
+macro_rules! poison_is_found {
+    ($type:ty) => {{
+        let stripe = <$type>::LANES * <$type>::ROWS;
+        let len = stripe + 2 * <$type>::LANES + 5;
+        let size = size_of::<$type>();
+        // Contiguous, one byte off its alignment, every other value, backwards.
+        for (offset, stride) in [(0, 1_isize), (1, 1), (0, 2), (0, -1)] {
+            let mut bytes = vec![0_u8; 2 * size * len + 1];
+            let first = if stride < 0 { (len - 1) * size } else { offset };
+            let place = |index: usize| (first as isize + index as isize * stride * size as isize) as usize;
+            for index in 0..len {
+                bytes[place(index)..][..size].copy_from_slice(&<$type>::MAX.to_ne_bytes());
             }
+            for index in 0..len {
+                let poison = [<$type>::NAN, <$type>::INFINITY, <$type>::NEG_INFINITY][index % 3];
+                bytes[place(index)..][..size].copy_from_slice(&poison.to_ne_bytes());
+                for level in Level::available() {
+                    // SAFETY: `len` values from there on lie within the bytes.
+                    let view =
+                        unsafe { View::<$type>::new(bytes[first..].as_ptr().cast(), len, stride * size as isize) };
+                    let found = Blocks::with_threads(view, 1, level).err();
+                    assert_eq!(found, Some(SelectError::NotFinite), "{poison} at {index}, stride {stride}, {level:?}");
+                }
+                bytes[place(index)..][..size].copy_from_slice(&(-<$type>::MAX).to_ne_bytes());
+            }
+            // SAFETY: as above.
+            let view = unsafe { View::<$type>::new(bytes[first..].as_ptr().cast(), len, stride * size as isize) };
+            assert!(Level::available().all(|level| Blocks::with_threads(view, 1, level).is_ok()));
         }
-    }
-    assert_eq!(Blocks::new(View::<f64>::of(&[])).err(), Some(SelectError::NoCandidates));
-    assert!(Blocks::new(View::of(&[f64::MAX, -f64::MAX, 0.0, -0.0, 5e-324])).is_ok());
+    }};
 }
 
 #[test]
-fn weights_bound_the_probabilities_from_above_and_closely() {
-    for count in [1, 1000, 1 << 30] {
-        let weights = Weights::for_count(count);
-        let one = power_of_two(weights.bits as i32);
-        for step in 0..6100 {
-            let octaves = f64::from(step) / 100.0 + 0.003;
-            let bound = weights.at(octaves) as f64;
-            let truth = one * exp_negative_f64((octaves * std::f64::consts::LN_2).min(90.0));
-            assert!(bound >= truth, "{octaves} octaves");
-            assert!(bound <= truth * 1.07 + 2.0, "{octaves} octaves: {bound} against {truth}");
-        }
-        assert!(weights.at(0.0) >= 1 << weights.bits);
-        assert_eq!(weights.at(1e300), 1);
-        assert!((count as u128) * u128::from(weights.at(0.0)) < 1 << 63, "sums fit");
+fn no_position_hides_a_value_that_is_not_finite() {
+    poison_is_found!(f64);
+    poison_is_found!(f32);
+    for position in [0, 99_999, 200_000, 399_999] {
+        let mut scores = vec![1.0; 400_000];
+        scores[position] = f64::NAN;
+        assert_eq!(Blocks::with_threads(View::of(&scores), 2, Level::detect()).err(), Some(SelectError::NotFinite));
     }
+    assert_eq!(Blocks::new(View::<f64>::of(&[])).err(), Some(SelectError::NoCandidates));
+    assert!(Blocks::new(View::of(&[f64::MAX, -f64::MAX, 0.0, -0.0, 5e-324])).is_ok());
 }
 
 #[test]
@@ -108,7 +115,7 @@ fn stripe_weights_are_the_sum_over_their_items() {
         let scores: Vec<f64> = (0..len).map(|_| entropy.below(300) as f64).collect();
         for level in Level::available() {
             let blocks = Blocks::with_threads(View::of(&scores), 1, level).unwrap();
-            let weights = Weights::for_count(len);
+            let weights = WeightBounds::for_count(len);
             for stripe in 0..blocks.stripes() {
                 let mut bounds = [0; MOST_LANES];
                 let bounds = blocks.block_weights(blocks.top(), &scale, weights, stripe, &mut bounds);

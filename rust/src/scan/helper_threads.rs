@@ -4,17 +4,52 @@
 //! about a hundred. So the threads are kept, the caller works from the first moment on, and when nothing is left to do
 //! it only waits for helpers that are in the middle of something: an offer that nobody took up is withdrawn.
 //!
-//! After a fork the child has none of its parent's threads, and locks may be held by threads that no longer exist. So a
-//! crew belongs to one process; a child that finds another's crew leaves it alone and hires its own.
+//! A helper that is put aside in the middle of something holds the caller up for milliseconds. So before a helper takes
+//! anything up it gives way, and if it does not get its processor back at once, somebody else wants that: it goes away
+//! for a while, and nothing is offered to it.
+//!
+//! After a fork the child has none of its parent's threads, and locks may be held by threads that no longer exist. So
+//! helpers belong to one process; a child that finds another's leaves them alone and hires its own.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::entropy::ProcessMark;
+
+/// How many threads may run at once: as many as the calling thread has processors, or fewer if its container does.
+#[must_use]
+pub fn available_threads() -> usize {
+    // The container's share is in files that take long to read: again only when the processors are others than before.
+    static KNOWN: AtomicU64 = AtomicU64::new(0);
+    let processors = processors();
+    let known = KNOWN.load(Ordering::Relaxed);
+    if known >> 32 == processors {
+        return known as u32 as usize;
+    }
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(u32::MAX as usize);
+    KNOWN.store(processors << 32 | threads as u64, Ordering::Relaxed);
+    threads
+}
+
+/// Processors that the calling thread may run on, or 1 where the system does not tell.
+fn processors() -> u64 {
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: a set of bits, which may all be zero; the call writes no more than its size, for the calling thread.
+        let count = unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            let failed = libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) != 0;
+            if failed { 1 } else { libc::CPU_COUNT(&set) }
+        };
+        count.max(1) as u64
+    }
+    #[cfg(not(target_os = "linux"))]
+    1
+}
 
 /// Run `work` here, and meanwhile on up to `helpers` other threads as far as they are free. Returns when every run that
 /// began has ended. `work` has to share its load out itself, and to come out complete however many runs there are.
@@ -22,23 +57,7 @@ use crate::entropy::ProcessMark;
 /// # Panics
 /// If a helper's run did.
 pub fn with_helpers(helpers: usize, work: &(dyn Fn() + Sync)) {
-    if helpers == 0 {
-        return work();
-    }
-    let offer = Arc::new(Offer {
-        // SAFETY: only the lifetime changes. A helper calls it between joining and leaving, and `Withdraw` below does
-        // not let this function end before all that joined have left and nobody can join any more.
-        work: unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(work) },
-        joined: AtomicUsize::new(0),
-        failed: AtomicBool::new(false),
-        caller: thread::current(),
-        processor: processor(),
-    });
-    let withdraw = Withdraw(&offer);
-    Crew::of_this_process().offer(&offer, helpers);
-    work();
-    drop(withdraw);
-    assert!(!offer.failed.load(Ordering::Relaxed), "a helping thread panicked");
+    if helpers == 0 { work() } else { Helpers::of_this_process().share(helpers, work) }
 }
 
 /// Set in `Offer::joined` when nobody may join any more.
@@ -52,8 +71,6 @@ struct Offer {
     joined: AtomicUsize,
     failed: AtomicBool,
     caller: thread::Thread,
-    /// Where the caller ran.
-    processor: i32,
 }
 
 impl Offer {
@@ -89,24 +106,20 @@ impl Drop for Withdraw<'_> {
 /// How long a helper stays awake after its last offer: waking a sleeping one can take longer than a whole pass. While
 /// awake it yields to whoever else wants the processor.
 const AWAKE: Duration = Duration::from_micros(300);
+/// Giving way takes about a microsecond where nobody else wants the processor, and milliseconds where somebody does.
+const SHORT: Duration = Duration::from_micros(200);
+/// How long a helper is away when somebody else wants its processor; twice as long each time until nobody does.
+const AWAY: Duration = Duration::from_millis(1);
+const LONGEST_AWAY: Duration = Duration::from_millis(16);
 
-/// The processor the calling thread runs on; negative where the system does not tell.
-fn processor() -> i32 {
-    #[cfg(target_os = "linux")]
-    // SAFETY: takes no arguments and reads nothing of ours.
-    unsafe {
-        libc::sched_getcpu()
-    }
-    #[cfg(not(target_os = "linux"))]
-    -1
-}
-
-struct Crew {
+struct Helpers {
     owner: ProcessMark,
     offers: Mutex<Offers>,
     /// As many as `offers` holds, for a look without the lock.
     waiting: AtomicUsize,
     news: Condvar,
+    /// How long giving way takes at most where nobody else wants the processor.
+    short: Duration,
 }
 
 #[derive(Default)]
@@ -114,32 +127,52 @@ struct Offers {
     waiting: VecDeque<Arc<Offer>>,
     threads: usize,
     asleep: usize,
+    /// Threads whose processor somebody else wants.
+    away: usize,
 }
 
-impl Crew {
+impl Helpers {
     fn of_this_process() -> &'static Self {
-        static CREW: AtomicPtr<Crew> = AtomicPtr::new(std::ptr::null_mut());
+        static HELPERS: AtomicPtr<Helpers> = AtomicPtr::new(std::ptr::null_mut());
         let owner = ProcessMark::now();
-        let mut known = CREW.load(Ordering::Acquire);
+        let mut known = HELPERS.load(Ordering::Acquire);
         loop {
             // SAFETY: what is stored there is never freed.
-            if let Some(crew) = unsafe { known.as_ref() }
-                && crew.owner == owner
+            if let Some(helpers) = unsafe { known.as_ref() }
+                && helpers.owner == owner
             {
-                return crew;
+                return helpers;
             }
             // Leaked on purpose, once a process: the threads refer to it for as long as they live.
-            let hired = Box::leak(Box::new(Self {
-                owner,
-                offers: Mutex::default(),
-                waiting: AtomicUsize::new(0),
-                news: Condvar::new(),
-            }));
-            match CREW.compare_exchange(known, hired, Ordering::AcqRel, Ordering::Acquire) {
+            let hired = Box::leak(Box::new(Self::new(SHORT)));
+            match HELPERS.compare_exchange(known, hired, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return hired,
                 Err(other) => known = other,
             }
         }
+    }
+
+    fn new(short: Duration) -> Self {
+        let (owner, offers, waiting, news) =
+            (ProcessMark::now(), Mutex::default(), AtomicUsize::new(0), Condvar::new());
+        Self { owner, offers, waiting, news, short }
+    }
+
+    /// [`with_helpers`], with at least one.
+    fn share(&'static self, helpers: usize, work: &(dyn Fn() + Sync)) {
+        let offer = Arc::new(Offer {
+            // SAFETY: only the lifetime changes. A helper calls it between joining and leaving, and `Withdraw` below
+            // does not let this function end before all that joined have left and nobody can join any more.
+            work: unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(work) },
+            joined: AtomicUsize::new(0),
+            failed: AtomicBool::new(false),
+            caller: thread::current(),
+        });
+        let withdraw = Withdraw(&offer);
+        self.offer(&offer, helpers);
+        work();
+        drop(withdraw);
+        assert!(!offer.failed.load(Ordering::Relaxed), "a helping thread panicked");
     }
 
     fn offers(&self) -> MutexGuard<'_, Offers> {
@@ -155,7 +188,7 @@ impl Crew {
             }
             offers.threads += 1;
         }
-        let offered = helpers.min(offers.threads);
+        let offered = helpers.min(offers.threads - offers.away);
         for _ in 0..offered {
             offers.waiting.push_back(Arc::clone(offer));
         }
@@ -167,26 +200,55 @@ impl Crew {
 
     fn serve(&self) {
         let mut awake_until = Instant::now() + AWAKE;
+        let mut away = AWAY;
         loop {
-            while self.waiting.load(Ordering::Acquire) == 0 && Instant::now() < awake_until {
-                thread::yield_now();
-            }
+            let is_wanted_elsewhere = self.look_out(awake_until);
             let mut offers = self.offers();
-            while offers.waiting.is_empty() && Instant::now() >= awake_until {
-                offers.asleep += 1;
-                offers = self.news.wait(offers).unwrap_or_else(PoisonError::into_inner);
-                offers.asleep -= 1;
+            if is_wanted_elsewhere {
+                offers.away += 1;
+                drop(offers);
+                thread::sleep(away);
+                away = (2 * away).min(LONGEST_AWAY);
+                offers = self.offers();
+                offers.away -= 1;
+                awake_until = Instant::now();
+            }
+            if Instant::now() >= awake_until && (is_wanted_elsewhere || offers.waiting.is_empty()) {
+                while offers.waiting.is_empty() {
+                    offers.asleep += 1;
+                    offers = self.news.wait(offers).unwrap_or_else(PoisonError::into_inner);
+                    offers.asleep -= 1;
+                }
+                awake_until = Instant::now() + AWAKE;
+                continue; // whoever wants this processor showed up meanwhile, or did not
             }
             let offer = offers.waiting.pop_front();
             self.waiting.store(offers.waiting.len(), Ordering::Release);
             drop(offers);
             if let Some(offer) = offer {
                 offer.take_up();
-                // On the caller's own processor staying awake would only be in its way; asleep, the next call finds it
-                // a free one.
-                let is_in_the_way = offer.processor >= 0 && offer.processor == processor();
-                awake_until = Instant::now() + if is_in_the_way { Duration::ZERO } else { AWAKE };
+                away = AWAY;
+                awake_until = Instant::now() + AWAKE;
             }
+        }
+    }
+
+    /// Give way time and again until there is an offer or it is time to sleep; at least once. Whether somebody else
+    /// wants the processor: then giving way takes long twice in a row, and not just while the system moves this thread.
+    fn look_out(&self, awake_until: Instant) -> bool {
+        let mut took_long = false;
+        loop {
+            let before = Instant::now();
+            thread::yield_now();
+            let now = Instant::now();
+            let takes_long = now - before > self.short;
+            if takes_long && took_long {
+                return true;
+            }
+            if !takes_long && (self.waiting.load(Ordering::Acquire) > 0 || now >= awake_until) {
+                return false;
+            }
+            took_long = takes_long;
         }
     }
 }
@@ -195,11 +257,16 @@ impl Crew {
 mod tests {
     use super::*;
 
-    /// Share 1000 pieces out; every piece has to be done exactly once, whoever does it.
-    fn share(helpers: usize, pieces: usize) {
+    /// Helpers of their own, who let nobody else's wishes keep them away (`MAX`) or always do (`ZERO`).
+    fn helpers(short: Duration) -> &'static Helpers {
+        Box::leak(Box::new(Helpers::new(short)))
+    }
+
+    /// Share the pieces out; every piece has to be done exactly once, whoever does it.
+    fn share(all: &'static Helpers, helpers: usize, pieces: usize) {
         let next = AtomicUsize::new(0);
         let done: Vec<AtomicUsize> = (0..pieces).map(|_| AtomicUsize::new(0)).collect();
-        with_helpers(helpers, &|| {
+        all.share(helpers, &|| {
             while let Some(piece) = done.get(next.fetch_add(1, Ordering::Relaxed)) {
                 piece.fetch_add(1, Ordering::Relaxed);
             }
@@ -207,46 +274,78 @@ mod tests {
         assert!(done.iter().all(|piece| piece.load(Ordering::Relaxed) == 1));
     }
 
+    /// How many runs were others' than the caller's, after as many calls, or as soon as there is one.
+    fn runs_of_others(all: &'static Helpers, calls: usize) -> usize {
+        let others = AtomicUsize::new(0);
+        let caller = thread::current().id();
+        for _ in 0..calls {
+            all.share(2, &|| {
+                others.fetch_add(usize::from(thread::current().id() != caller), Ordering::Relaxed);
+                thread::sleep(Duration::from_millis(2));
+            });
+            if others.load(Ordering::Relaxed) > 0 {
+                break;
+            }
+        }
+        others.into_inner()
+    }
+
     #[test]
     fn all_is_done_once_with_any_number_of_helpers() {
-        for helpers in 0..4 {
-            for pieces in [0, 1, 1000] {
-                (0..50).for_each(|_| share(helpers, pieces));
+        for short in [Duration::ZERO, SHORT, Duration::MAX] {
+            let all = helpers(short);
+            for count in 1..4 {
+                for pieces in [0, 1, 1000] {
+                    (0..50).for_each(|_| share(all, count, pieces));
+                }
             }
         }
     }
 
     #[test]
     fn callers_do_not_disturb_each_other() {
+        let all = helpers(Duration::MAX);
         thread::scope(|scope| {
             for _ in 0..8 {
-                scope.spawn(|| (0..100).for_each(|_| share(2, 300)));
+                scope.spawn(|| (0..100).for_each(|_| share(all, 2, 300)));
             }
         });
     }
 
     #[test]
-    fn helpers_do_take_part() {
-        let others = Mutex::new(0);
-        let caller = thread::current().id();
-        for _ in 0..50 {
-            with_helpers(2, &|| {
-                if thread::current().id() != caller {
-                    *others.lock().unwrap() += 1;
-                }
-                thread::sleep(std::time::Duration::from_millis(1));
-            });
-        }
-        assert!(*others.lock().unwrap() > 10);
+    fn helpers_take_part_unless_somebody_else_wants_their_processor() {
+        assert!(runs_of_others(helpers(Duration::MAX), 10_000) > 0);
+        assert_eq!(runs_of_others(helpers(Duration::ZERO), 50), 0);
     }
 
     #[test]
-    fn a_panic_anywhere_reaches_the_caller_and_the_crew_goes_on() {
+    fn one_processor_means_one_thread() {
+        assert!(available_threads() >= 1);
+        #[cfg(target_os = "linux")]
+        thread::spawn(|| {
+            // SAFETY: a set of one of the processors this thread may use, for this thread alone, which ends.
+            unsafe {
+                let mut set: libc::cpu_set_t = std::mem::zeroed();
+                assert_eq!(libc::sched_getaffinity(0, size_of_val(&set), &raw mut set), 0);
+                let first = (0..libc::CPU_SETSIZE as usize).find(|&cpu| libc::CPU_ISSET(cpu, &set)).unwrap();
+                libc::CPU_ZERO(&mut set);
+                libc::CPU_SET(first, &mut set);
+                assert_eq!(libc::sched_setaffinity(0, size_of_val(&set), &raw const set), 0);
+            }
+            assert_eq!(available_threads(), 1);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn a_panic_anywhere_reaches_the_caller_and_the_helpers_go_on() {
+        let all = helpers(Duration::MAX);
         for caller_too in [false, true] {
             let caller = thread::current().id();
             let began = AtomicBool::new(false);
             let run = catch_unwind(AssertUnwindSafe(|| {
-                with_helpers(1, &|| {
+                all.share(1, &|| {
                     if thread::current().id() == caller {
                         while !began.load(Ordering::Relaxed) {
                             thread::yield_now();
@@ -260,6 +359,6 @@ mod tests {
             }));
             assert!(run.is_err());
         }
-        share(1, 1000);
+        share(all, 1, 1000);
     }
 }

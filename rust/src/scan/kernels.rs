@@ -1,235 +1,265 @@
-//! The one pass over all scores: running maxima of interleaved lanes, and a check that every value is finite.
+//! The loops over many values, compiled for what the processor has: the one pass over all scores, and weight bounds.
 //!
-//! A row is `L` values side by side, 256 bytes; lane `l` of a stripe of rows is one block. So the loop below has no
-//! horizontal step at all, and the compiler turns it into one load and one maximum per vector.
+//! A row is `L` values side by side, up to 256 bytes; lane `l` of a stripe of rows is one block. So the pass has no
+//! horizontal step within a stripe, and the compiler turns it into one load and one maximum per vector.
+
+use std::mem::MaybeUninit;
 
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
-use crate::scan::block_index::Weights;
 use crate::scan::score_view::View;
+use crate::scan::weight_bounds::WeightBounds;
 
-/// Bytes of a row, whatever the type.
-pub const ROW_BYTES: usize = 256;
-
-/// Maxima and checks of `L` lanes, and of all of them together.
-pub struct Lanes<T, const L: usize> {
-    pub maxima: [T; L],
-    checks: [T; L],
-    pub top: T,
-    check: T,
+/// Values in a row of a type of so many bytes: 256 bytes, four vectors of the widest kind, but never more than 64 values.
+#[must_use]
+pub const fn lanes(size: usize) -> usize {
+    let lanes = 256 / size;
+    if lanes < MOST_LANES { lanes } else { MOST_LANES }
 }
 
-impl<T: Score, const L: usize> Lanes<T, L> {
-    const EMPTY: Self = Self { maxima: [T::LOWEST; L], checks: [T::CLEAN; L], top: T::LOWEST, check: T::CLEAN };
-
-    /// Whether all values were finite.
-    #[inline(always)]
-    pub fn is_finite(&self) -> bool {
-        !self.check.is_poison()
-    }
-
-    /// Fold the lanes together, halves onto halves.
-    #[inline(always)]
-    fn sum_up(&mut self) {
-        let (mut maxima, mut checks) = (self.maxima, self.checks);
-        let mut width = L / 2;
-        while width > 0 {
-            for lane in 0..width {
-                maxima[lane] = maxima[lane].or_larger(maxima[lane + width]);
-                checks[lane] = checks[lane + width].check(checks[lane]);
-            }
-            width /= 2;
-        }
-        (self.top, self.check) = (maxima[0], checks[0]);
-    }
-
-    /// Take one row in. Whole arrays in fixed loops, so that they live in vector registers.
-    #[inline(always)]
-    fn take(&mut self, row: &[T; L]) {
-        for lane in 0..L {
-            self.maxima[lane] = self.maxima[lane].or_larger(row[lane]);
-        }
-        if T::MAY_BE_POISON {
-            for lane in 0..L {
-                self.checks[lane] = row[lane].check(self.checks[lane]);
-            }
-        }
-    }
-}
+/// The most values a row has.
+pub const MOST_LANES: usize = 64;
 
 /// How far ahead of the scan memory is asked for. The processor's own prefetching stops at pages of 4 KiB; asking for
 /// the page after the next one took a third off the pass over 80 MB (2, 4, 16, 32 and 64 KiB gained less).
 const PREFETCH_BYTES: usize = 8192;
 
-/// Ask for the row that lies `PREFETCH_BYTES` behind `row`.
+/// Ask for the `bytes` that lie `PREFETCH_BYTES` behind `row`.
 #[inline(always)]
-fn prefetch(row: *const u8) {
+fn prefetch(row: *const u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
-    for line in 0..ROW_BYTES / 64 {
+    for line in 0..bytes / 64 {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch reads nothing, so any address will do.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(row.wrapping_add(PREFETCH_BYTES + 64 * line).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = row;
+    let _ = (row, bytes);
 }
 
-/// Scan `rows` full rows from `first`.
-///
-/// # Safety
-/// `rows * L` values must be readable from `first` on; foreign memory need not be aligned.
+/// Where the pass leaves what it finds: stripe after stripe, the maxima of the lanes and the largest of them.
+pub struct Maxima<'m, T> {
+    /// The stripe the other two begin with.
+    pub first_stripe: usize,
+    /// `L` to a stripe.
+    pub of_blocks: &'m mut [MaybeUninit<T>],
+    pub of_stripes: &'m mut [MaybeUninit<T>],
+}
+
+/// What the instructions change about the pass: over how many parts of a row one check for NaN and infinities is
+/// spread, so that maxima and checks fit the registers together, and whether it is one operation.
+struct Pass<const PARTS: usize, const FUSED: bool>;
+
+/// Maxima and checks of `L` lanes.
+struct Lanes<T, const L: usize> {
+    maxima: [T; L],
+    checks: [T; L],
+}
+
+impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
+    /// Take one row in. Whole arrays in fixed loops, so that they live in vector registers.
+    #[inline(always)]
+    fn take<T: Score, const L: usize>(lanes: &mut Lanes<T, L>, row: &[T; L]) {
+        for lane in 0..L {
+            lanes.maxima[lane] = lanes.maxima[lane].or_larger(row[lane]);
+        }
+        if T::MAY_BE_POISON {
+            for part in 0..PARTS {
+                for lane in 0..L / PARTS {
+                    let (value, check) = (row[part * (L / PARTS) + lane], &mut lanes.checks[lane]);
+                    *check = if FUSED { value.check_fused(*check) } else { value.check(*check) };
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn scan<T: Score, const L: usize>(view: &View<'_, T>, rows: usize, maxima: Maxima<'_, T>) -> bool {
+        let Maxima { first_stripe, of_blocks, of_stripes } = maxima;
+        let contiguous = view.contiguous();
+        let mut lanes = Lanes { maxima: [T::LOWEST; L], checks: [T::CLEAN; L] };
+        for (stripe, (blocks, top)) in of_blocks.as_chunks_mut::<L>().0.iter_mut().zip(of_stripes).enumerate() {
+            let start = (first_stripe + stripe) * rows * L;
+            let count = (view.len() - start).min(rows * L);
+            lanes.maxima = [T::LOWEST; L];
+            if let Some(first) = contiguous {
+                for row in 0..count / L {
+                    // Integer maxima may be reordered, and the compiler would vectorise across rows with slow gathers:
+                    // the opaque place keeps it to one row at a time.
+                    let place = std::hint::black_box(start + row * L);
+                    prefetch(first.wrapping_add(place).cast(), size_of::<[T; L]>());
+                    // SAFETY: the row lies within the view; foreign memory need not be aligned.
+                    Self::take(&mut lanes, &unsafe { first.add(place).cast::<[T; L]>().read_unaligned() });
+                }
+            } else {
+                for row in 0..count / L {
+                    Self::take(&mut lanes, &gathered(view, start + row * L, L));
+                }
+            }
+            let short = count % L;
+            if short > 0 {
+                Self::take(&mut lanes, &gathered(view, start + count - short, short));
+            }
+            // Opaque, like the checks below, or else the order of the last steps would become that of the loop's lanes.
+            let found = std::hint::black_box(lanes.maxima);
+            top.write(largest(found));
+            // SAFETY: as many places as `found` has, which may be overwritten.
+            unsafe { blocks.as_mut_ptr().cast::<[T; L]>().write(found) };
+        }
+        !T::MAY_BE_POISON || !std::hint::black_box(lanes.checks).iter().any(|check| check.is_poison())
+    }
+}
+
 #[inline(always)]
-unsafe fn scan<T: Score, const L: usize>(first: *const T, rows: usize) -> Lanes<T, L> {
-    let mut lanes = Lanes::EMPTY;
-    for row in 0..rows {
-        // Integer maxima may be reordered, and the compiler would vectorise across rows with slow gathers: the opaque
-        // address keeps it to one row at a time.
-        let row = std::hint::black_box(row * L);
-        prefetch(first.wrapping_add(row).cast());
-        // SAFETY: the caller's.
-        let values = unsafe { first.add(row).cast::<[T; L]>().read_unaligned() };
-        lanes.take(&values);
-    }
-    lanes.sum_up();
-    lanes
+fn scan_baseline<T: Score, const L: usize>(view: &View<'_, T>, rows: usize, maxima: Maxima<'_, T>) -> bool {
+    Pass::<4, false>::scan::<T, L>(view, rows, maxima)
 }
 
-/// Scan `count` values of `view` from `start`: row after row, the last row possibly short.
-///
-/// # Safety
-/// `start + count` must not exceed the view's length.
-#[inline]
-pub unsafe fn scan_stripe<T: Score, const L: usize>(
-    level: Level,
-    view: &View<'_, T>,
-    start: usize,
-    count: usize,
-) -> Lanes<T, L> {
-    let rows = count / L;
-    let mut lanes = match view.contiguous() {
-        // SAFETY: the caller's.
-        Some(first) => unsafe { scan_best(level, first.add(start), rows) },
-        None => scan_strided(view, start, rows),
-    };
-    let from = start + rows * L;
-    for lane in 0..count % L {
-        let value = view.get(from + lane);
-        lanes.maxima[lane] = lanes.maxima[lane].or_larger(value);
-        lanes.top = lanes.top.or_larger(value);
-        lanes.check = value.check(lanes.check);
-    }
-    lanes
-}
-
+/// `count` values from `start` on, and behind them what changes neither maximum nor check.
 #[inline(never)]
-fn scan_strided<T: Score, const L: usize>(view: &View<'_, T>, start: usize, rows: usize) -> Lanes<T, L> {
-    let mut lanes = Lanes::EMPTY;
-    let mut gathered = [T::CLEAN; L];
-    for row in 0..rows {
-        for (lane, slot) in gathered.iter_mut().enumerate() {
-            *slot = view.get(start + row * L + lane);
-        }
-        lanes.take(&gathered);
-    }
-    lanes.sum_up();
-    lanes
+fn gathered<T: Score, const L: usize>(view: &View<'_, T>, start: usize, count: usize) -> [T; L] {
+    let mut values = [T::LOWEST; L];
+    view.copy_to(start, &mut values[..count]);
+    values
 }
 
-/// [`scan`], compiled for what this processor has.
-///
-/// # Safety
-/// As for [`scan`].
-#[inline]
-unsafe fn scan_best<T: Score, const L: usize>(level: Level, first: *const T, rows: usize) -> Lanes<T, L> {
-    // SAFETY: the bounds are the caller's; a level is only handed out where the processor has its features.
-    unsafe {
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => scan_avx512(first, rows),
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => scan_avx2(first, rows),
-            Level::Baseline => scan(first, rows),
+/// Halves onto halves, which stays in vectors until few are left.
+#[inline(always)]
+fn largest<T: Score, const L: usize>(mut values: [T; L]) -> T {
+    let mut width = L;
+    while width > 1 {
+        width /= 2;
+        let (low, high) = values.split_at_mut(width);
+        for lane in 0..width {
+            low[lane] = low[lane].or_larger(high[lane]);
         }
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn scan_avx512<T: Score, const L: usize>(first: *const T, rows: usize) -> Lanes<T, L> {
-    // SAFETY: the caller's.
-    unsafe { scan(first, rows) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn scan_avx2<T: Score, const L: usize>(first: *const T, rows: usize) -> Lanes<T, L> {
-    // SAFETY: the caller's.
-    unsafe { scan(first, rows) }
-}
-
-/// Sum of the weight bounds of `maxima`.
-#[inline]
-pub fn sum_of_weights<T: Score>(level: Level, maxima: &[T], top: T, scale: &Scale, weights: Weights) -> u64 {
-    // SAFETY: a level is only handed out where the processor has its features.
-    unsafe {
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => sum_of_weights_avx512(maxima, top, scale, weights),
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => sum_of_weights_avx2(maxima, top, scale, weights),
-            Level::Baseline => sum_of_weights_baseline(maxima, top, scale, weights),
-        }
-    }
-}
-
-/// The weight bounds of `maxima`, one by one; the two slices must have the same length.
-#[inline]
-pub fn fill_weights<T: Score>(level: Level, maxima: &[T], top: T, scale: &Scale, weights: Weights, bounds: &mut [u64]) {
-    debug_assert_eq!(maxima.len(), bounds.len());
-    // SAFETY: a level is only handed out where the processor has its features.
-    unsafe {
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => fill_weights_avx512(maxima, top, scale, weights, bounds),
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => fill_weights_avx2(maxima, top, scale, weights, bounds),
-            Level::Baseline => fill_weights_baseline(maxima, top, scale, weights, bounds),
-        }
-    }
+    values[0]
 }
 
 #[inline(always)]
-fn sum_of_weights_baseline<T: Score>(maxima: &[T], top: T, scale: &Scale, weights: Weights) -> u64 {
-    maxima.iter().map(|&maximum| weights.at(scale.octaves(top, maximum))).sum()
+fn largest_baseline<T: Score>(values: &[T]) -> T {
+    let (rows, rest) = values.as_chunks::<32>();
+    let mut running = [T::LOWEST; 32];
+    for row in rows {
+        for lane in 0..32 {
+            running[lane] = running[lane].or_larger(row[lane]);
+        }
+    }
+    rest.iter().fold(largest(running), |top, &value| top.or_larger(value))
 }
 
 #[inline(always)]
-fn fill_weights_baseline<T: Score>(maxima: &[T], top: T, scale: &Scale, weights: Weights, bounds: &mut [u64]) {
-    for (bound, &maximum) in bounds.iter_mut().zip(maxima) {
-        *bound = weights.at(scale.octaves(top, maximum));
+fn sum_of_bounds_baseline<T: Score>(scores: &[T], top: T, scale: &Scale, bounds: WeightBounds) -> u64 {
+    scores.iter().map(|&score| bounds.of(scale, top, score)).sum()
+}
+
+#[inline(always)]
+fn fill_bounds_baseline<T: Score>(
+    scores: &[T],
+    top: T,
+    scale: &Scale,
+    bounds: WeightBounds,
+    into: &mut [u64],
+) -> Filled {
+    let mut filled = Filled { sum: 0, largest: 0 };
+    for (bound, &score) in into.iter_mut().zip(scores) {
+        *bound = bounds.of(scale, top, score);
+        filled.sum += *bound;
+        filled.largest = filled.largest.max(*bound);
     }
+    filled
+}
+
+/// What some bounds come to.
+#[derive(Clone, Copy, Debug)]
+pub struct Filled {
+    pub sum: u64,
+    pub largest: u64,
 }
 
 macro_rules! compiled_for {
-    ($features:literal, $sum:ident, $fill:ident) => {
+    ($features:literal, $pass:ty, $scan:ident, $largest:ident, $sum:ident, $fill:ident) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
-        unsafe fn $sum<T: Score>(maxima: &[T], top: T, scale: &Scale, weights: Weights) -> u64 {
-            sum_of_weights_baseline(maxima, top, scale, weights)
+        fn $scan<T: Score, const L: usize>(view: &View<'_, T>, rows: usize, maxima: Maxima<'_, T>) -> bool {
+            <$pass>::scan::<T, L>(view, rows, maxima)
         }
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
-        unsafe fn $fill<T: Score>(maxima: &[T], top: T, scale: &Scale, weights: Weights, bounds: &mut [u64]) {
-            fill_weights_baseline(maxima, top, scale, weights, bounds);
+        fn $largest<T: Score>(values: &[T]) -> T {
+            largest_baseline(values)
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        fn $sum<T: Score>(scores: &[T], top: T, scale: &Scale, bounds: WeightBounds) -> u64 {
+            sum_of_bounds_baseline(scores, top, scale, bounds)
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        fn $fill<T: Score>(scores: &[T], top: T, scale: &Scale, bounds: WeightBounds, into: &mut [u64]) -> Filled {
+            fill_bounds_baseline(scores, top, scale, bounds, into)
         }
     };
 }
 
-compiled_for!("avx512f,avx512bw,avx512dq,avx512vl", sum_of_weights_avx512, fill_weights_avx512);
-compiled_for!("avx2", sum_of_weights_avx2, fill_weights_avx2);
+// Thirty-two registers of 64 bytes hold four maxima and four checks; sixteen of 32 bytes eight maxima and four checks.
+compiled_for!("avx512f,avx512bw,avx512dq,avx512vl,fma", Pass<1, true>, scan_avx512, largest_avx512, sum_avx512, fill_avx512);
+compiled_for!("avx2,fma", Pass<2, true>, scan_avx2, largest_avx2, sum_avx2, fill_avx2);
 
-/// Which instructions the pass may use.
+/// Call one of the compilations above.
+macro_rules! at_level {
+    ($level:expr, $avx512:path, $avx2:path, $baseline:path, ($($argument:expr),*)) => {
+        match $level {
+            // SAFETY: a level is only handed out where the processor has its features.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { $avx512($($argument),*) },
+            // SAFETY: likewise.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => unsafe { $avx2($($argument),*) },
+            Level::Baseline => $baseline($($argument),*),
+        }
+    };
+}
+
+/// Scan the stripes that `maxima` has room for: of `rows` rows of `L` values, the last one possibly shorter, its last
+/// row possibly incomplete. Writes `maxima` in full and returns whether all values were finite.
+#[inline]
+#[must_use]
+pub fn scan<T: Score, const L: usize>(level: Level, view: &View<'_, T>, rows: usize, maxima: Maxima<'_, T>) -> bool {
+    at_level!(level, scan_avx512::<T, L>, scan_avx2::<T, L>, scan_baseline::<T, L>, (view, rows, maxima))
+}
+
+/// The largest of `values`, none of which is NaN.
+#[inline]
+pub fn largest_of<T: Score>(level: Level, values: &[T]) -> T {
+    at_level!(level, largest_avx512, largest_avx2, largest_baseline, (values))
+}
+
+/// Sum of the weight bounds of `scores`.
+#[inline]
+pub fn sum_of_bounds<T: Score>(level: Level, scores: &[T], top: T, scale: &Scale, bounds: WeightBounds) -> u64 {
+    at_level!(level, sum_avx512, sum_avx2, sum_of_bounds_baseline, (scores, top, scale, bounds))
+}
+
+/// The weight bounds of `scores`, one by one; the two slices must have the same length.
+#[inline]
+pub fn fill_bounds<T: Score>(
+    level: Level,
+    scores: &[T],
+    top: T,
+    scale: &Scale,
+    bounds: WeightBounds,
+    into: &mut [u64],
+) -> Filled {
+    debug_assert_eq!(scores.len(), into.len());
+    at_level!(level, fill_avx512, fill_avx2, fill_bounds_baseline, (scores, top, scale, bounds, into))
+}
+
+/// Which instructions the loops may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     #[cfg(target_arch = "x86_64")]
@@ -241,30 +271,41 @@ pub enum Level {
 }
 
 impl Level {
+    /// All levels, the best one first.
+    const ALL: &[Self] = &[
+        #[cfg(target_arch = "x86_64")]
+        Self::Avx512,
+        #[cfg(target_arch = "x86_64")]
+        Self::Avx2,
+        Self::Baseline,
+    ];
+
     /// The best level of this processor (the standard library caches the question).
+    #[inline]
     #[must_use]
     pub fn detect() -> Self {
-        Self::available()[0]
+        Self::available().next().unwrap_or(Self::Baseline)
     }
 
     /// All levels of this processor, the best one first.
-    #[must_use]
-    pub fn available() -> Vec<Self> {
-        let mut levels = Vec::new();
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl")
-            {
-                levels.push(Self::Avx512);
+    pub fn available() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|level| level.is_available())
+    }
+
+    #[inline]
+    fn is_available(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("fma")
             }
-            if is_x86_feature_detected!("avx2") {
-                levels.push(Self::Avx2);
-            }
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            Self::Baseline => true,
         }
-        levels.push(Self::Baseline);
-        levels
     }
 }

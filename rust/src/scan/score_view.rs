@@ -45,6 +45,26 @@ impl<'a, T: Score> View<'a, T> {
         (self.stride == size_of::<T>() as isize).then_some(self.first)
     }
 
+    /// Copy the values from `start` on to `values`.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    #[inline]
+    pub fn copy_to(&self, start: usize, values: &mut [T]) {
+        assert!(start + values.len() <= self.len, "within the view");
+        if let Some(first) = self.contiguous() {
+            // SAFETY: within the view, as was just checked; bytes, because foreign memory need not be aligned.
+            unsafe {
+                let from = first.add(start).cast::<u8>();
+                std::ptr::copy_nonoverlapping(from, values.as_mut_ptr().cast::<u8>(), size_of_val(values));
+            }
+        } else {
+            for (offset, value) in values.iter_mut().enumerate() {
+                *value = self.get(start + offset);
+            }
+        }
+    }
+
     /// Value `index`, which must be below `len`.
     #[inline(always)]
     #[must_use]

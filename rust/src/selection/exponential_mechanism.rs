@@ -10,20 +10,55 @@ use crate::interrupt;
 use crate::numbers::coin::{Proposal, Stage, accept, flip};
 use crate::numbers::lazy_time::Clock;
 use crate::numbers::lazy_variate::Variate;
+use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
+use crate::scan::block_index::Blocks;
+use crate::selection::uniform_visits::{BATCH, COST_OF_VISIT, UniformVisits};
 use crate::selection::weight_line::{BlockLine, Round, WeightLine};
 
+/// About what a step takes, in nanoseconds: weighing a block, and a proposal. They only steer.
+const COST_OF_BLOCK: f64 = 0.4;
+const COST_OF_PROPOSAL: f64 = 40.0;
+/// How many times the expected number of uniform tries may be exceeded before the blocks are weighed.
+const PATIENCE: f64 = 8.0;
 /// Tries of an item chosen uniformly, each independent of those that failed before.
 const UNIFORM_TRIES: usize = 15;
 /// Proposals between two questions whether the call is to end.
 const PROPOSALS_PER_CHECK: usize = 4096;
 
-/// Draw a candidate from scores of which nothing but the index is known.
+/// One draw from a fresh index: uniform proposals for as long as these are likely to be accepted sooner than the blocks
+/// are weighed, then block rejection. When to change over depends on the scores alone.
 ///
 /// # Errors
 /// `Interrupted`.
-pub fn draw<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E) -> Result<usize, SelectError> {
-    draw_from(round, &mut BlockLine::new(round).of(round), |_| {}, entropy)
+pub fn draw_once<T: Score, E: Entropy>(
+    blocks: &Blocks<'_, T>,
+    scale: &Scale,
+    entropy: &mut E,
+) -> Result<usize, SelectError> {
+    let first = entropy.below(blocks.len() as u64) as usize;
+    if flip(&blocks.exponential(scale, first), entropy) {
+        return Ok(first); // among equals that is all
+    }
+    // A single stripe is weighed sooner than a few items are tried.
+    if blocks.stripes() > 1 {
+        let mut tries = UniformVisits::new(blocks, scale, entropy);
+        for _ in 0..uniform_tries_worth(blocks, scale).div_ceil(BATCH) {
+            if let Some(index) = tries.first_heads(BATCH, entropy, |_, _| true) {
+                return Ok(index);
+            }
+        }
+    }
+    let round = Round::new(blocks, scale);
+    draw_from(&round, &mut BlockLine::new(&round).of(&round), |_| {}, entropy)
+}
+
+/// How many more uniform tries to make: none if weighing the blocks is expected to be cheaper.
+fn uniform_tries_worth<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> usize {
+    let expected = blocks.len() as f64 / (1.0 + blocks.about_how_many_near(scale));
+    let weighing = (blocks.stripes() * blocks.lanes()) as f64 * COST_OF_BLOCK;
+    let proposals = blocks.block(0, 0).len as f64 * COST_OF_PROPOSAL;
+    if expected * COST_OF_VISIT < weighing + proposals { (expected * PATIENCE) as usize } else { 0 }
 }
 
 /// Draw a candidate with a line at hand, after a few uniform tries: for scores many of which are near the top.

@@ -10,8 +10,8 @@ use crate::error::{SelectError, reserved};
 use crate::interrupt;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
-use crate::scan::block_index::{Blocks, Indexable, available_threads};
-use crate::scan::helper_threads::with_helpers;
+use crate::scan::block_index::{Blocks, Indexable};
+use crate::scan::helper_threads::{available_threads, with_helpers};
 use crate::scan::score_view::View;
 use crate::selection::noisy_max::{self, Levels};
 use crate::selection::weight_line::{BlockLine, ItemTable, Round};
@@ -43,7 +43,7 @@ pub fn select<T: Indexable>(law: Law, scores: View<'_, T>, scale: &Scale) -> Res
 
 fn draw<T: Score, E: Entropy>(law: Law, round: &Round<'_, '_, T>, entropy: &mut E) -> Result<usize, SelectError> {
     match law {
-        Law::Exponential => exponential_mechanism::draw(round, entropy),
+        Law::Exponential => exponential_mechanism::draw_once(round.blocks, round.scale, entropy),
         Law::PermuteAndFlip => Ok(permute_and_flip::draw(round.blocks, round.scale, entropy)),
         Law::LaplaceNoisyMax => noisy_max::draw(round, &Levels::default(), entropy),
     }

@@ -7,55 +7,60 @@
 //! takes the place of the sparse route. Proofs: `proofs/permute_and_flip.md` (the law) and
 //! `proofs/exact_sampling.md` (these routes); model: `tests/reference/thinning.py`.
 
+use std::ops::Range;
+
 use crate::entropy::Entropy;
 use crate::error::SelectError;
-use crate::numbers::coin::{Proposal, Stage, accept, flip, power_of_two};
+use crate::numbers::coin::{Proposal, Stage, accept, flip};
 use crate::numbers::lazy_time::Clock;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
-use crate::scan::block_index::{Block, Blocks, MOST_LANES, Weights};
+use crate::scan::block_index::{Block, Blocks};
+use crate::scan::kernels::MOST_LANES;
+use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::arrival_stages::{AnyOfThem, Comers, Earliest, by_stages};
 use crate::selection::index_set::{IndexSet, NOBODY, Removed};
 use crate::selection::thinning::{Skipper, rate_for};
+use crate::selection::uniform_visits::{BATCH, COST_OF_VISIT, UniformVisits};
 use crate::selection::weight_line::{BlockLine, Round, WeightLine};
 
-/// Dense visits are made in batches; 1, 2, 4, 8 before the choice of the route, which ends most draws among many good
-/// candidates.
-const LARGEST_FIRST_BATCH: usize = 8;
-const BATCH: usize = 64;
-/// Places reserved for visited items at most, at once.
-const MOST_RESERVED: usize = 1024;
 /// About what a step costs, in nanoseconds. They only steer the choice of the route.
-const COST_OF_VISIT: f64 = 12.0;
 const COST_OF_STRIPE: f64 = 100.0;
 const COST_OF_HOT_BLOCK: f64 = 400.0;
-/// Stripes looked at to choose the route.
-const SAMPLED_STRIPES: usize = 16;
+/// Stripes passed over at once where nobody rings.
+const STRIPES_AT_ONCE: usize = 32;
+/// Items passed over at once where nobody rings, among those that are looked at in a row.
+const ITEMS_AT_ONCE: usize = 8;
+/// If more than one block in this many is hot, the items of a stripe are looked at in a row.
+const HOT_BLOCKS: usize = 16;
 /// How many times the expected number of dense visits may be exceeded before the sparse route takes over.
 const PATIENCE: f64 = 50.0;
+/// Visits made first where many items are near the top: they end most draws.
+const FIRST_VISITS: usize = 15;
 
 /// Draw a candidate from scores of which nothing but the index is known.
 pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, entropy: &mut E) -> usize {
-    let mut seen = Seen { removed: &NOBODY, tails: IndexSet::new() };
-    let mut first_visits = [(0, blocks.top()); LARGEST_FIRST_BATCH];
-    let mut batch = 1;
-    while batch <= LARGEST_FIRST_BATCH {
-        if let Some(head) = dense(blocks, scale, &mut first_visits[..batch], &mut seen, entropy) {
-            return head;
-        }
-        batch *= 2;
+    let first = entropy.below(blocks.len() as u64) as usize;
+    if flip(&blocks.exponential(scale, first), entropy) {
+        return first; // among equals that is all
     }
-    let visits = dense_visits_worth(blocks, scale);
-    if visits > 0 {
-        seen.tails.reserve(visits.min(MOST_RESERVED));
-        let mut batch = [(0, blocks.top()); BATCH];
-        for _ in 0..visits.div_ceil(BATCH) {
-            if let Some(head) = dense(blocks, scale, &mut batch, &mut seen, entropy) {
+    let mut seen = Seen { removed: &NOBODY, tails: IndexSet::new() };
+    seen.tails.insert(first);
+    // The heads of a single stripe are listed sooner than a few items are visited.
+    if blocks.stripes() > 1 {
+        let visits = UniformVisits::new(blocks, scale, entropy);
+        let mut dense = Dense { visits, visited: vec![first] };
+        for _ in 0..dense_visits_worth(blocks, scale).div_ceil(BATCH) {
+            if let Some(head) = dense.first_head(BATCH, entropy) {
                 return head;
             }
         }
+        seen.tails.reserve(dense.visited.len());
+        for index in dense.visited {
+            seen.tails.insert(index);
+        }
     }
-    sparse(blocks, scale, &seen, AnyOfThem::default(), entropy).kept
+    sparse(blocks, scale, &seen, entropy).kept
 }
 
 /// Draw a candidate with a line of bounds at hand: one of many draws, or one of a row of rounds.
@@ -70,11 +75,16 @@ pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
 ) -> Result<usize, SelectError> {
     let mut seen = Seen { removed: round.removed, tails: IndexSet::new() };
     if has_many_heads {
-        let mut visits = [(0, round.top); LARGEST_FIRST_BATCH];
-        for batch in [1, 2, 4, 8] {
-            if let Some(head) = dense(round.blocks, round.scale, &mut visits[..batch], &mut seen, entropy) {
-                return Ok(head);
+        for _ in 0..FIRST_VISITS {
+            let index = entropy.below(round.blocks.len() as u64) as usize;
+            // An item seen before is no visit: the order goes on to the next new item.
+            if seen.contains(index) {
+                continue;
             }
+            if flip(&round.exponential(index), entropy) {
+                return Ok(index);
+            }
+            seen.tails.insert(index);
         }
     }
     let is_out = |index| seen.contains(index);
@@ -95,6 +105,23 @@ pub fn draw_with_time<T: Score, E: Entropy>(
     first.within(stage).ok_or(SelectError::Changed)
 }
 
+/// The dense route: steps of a uniformly random order without repetition.
+struct Dense<'v, 'a, T> {
+    visits: UniformVisits<'v, 'a, T>,
+    /// All of them showed tails, or were seen before: then their coins did not count.
+    visited: Vec<usize>,
+}
+
+impl<T: Score> Dense<'_, '_, T> {
+    fn first_head<E: Entropy>(&mut self, count: usize, entropy: &mut E) -> Option<usize> {
+        // Looked up only for heads, of which there are few before the first that counts.
+        let is_new = |earlier: &[usize], index: usize| !earlier.contains(&index) && !self.visited.contains(&index);
+        let head = self.visits.first_heads(count, entropy, is_new);
+        self.visited.extend_from_slice(self.visits.last(count));
+        head
+    }
+}
+
 /// Items that are out of the draw: removed before it, or seen to be tails in it.
 struct Seen<'r> {
     removed: &'r Removed,
@@ -110,100 +137,111 @@ impl Seen<'_> {
 
 /// How many more dense visits to try: none if listing the heads is expected to be cheaper.
 fn dense_visits_worth<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> usize {
-    let tops = tops(blocks, scale);
-    let expected_visits = blocks.len() as f64 / (1.0 + tops);
-    let stripes = (blocks.stripes() as f64).min(1.0 + tops * blocks.lanes() as f64);
-    let sparse_cost = stripes * COST_OF_STRIPE + tops * COST_OF_HOT_BLOCK;
+    let near = blocks.about_how_many_near(scale);
+    let expected_visits = blocks.len() as f64 / (1.0 + near);
+    let stripes = (blocks.stripes() as f64).min(1.0 + near * blocks.lanes() as f64);
+    let sparse_cost = stripes * COST_OF_STRIPE + near * COST_OF_HOT_BLOCK;
     if expected_visits * COST_OF_VISIT < sparse_cost { (expected_visits * PATIENCE) as usize } else { 0 }
 }
 
-/// About how many blocks, and so at least how many items, are near the top. It only steers, so most of it is a guess:
-/// how many stripes are, times how many blocks there are to such a stripe in a sample.
-fn tops<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> f64 {
-    let weights = Weights::for_count(blocks.len());
-    let (mut sampled_stripes, mut sampled_blocks) = (0.0, 0.0);
-    let step = blocks.stripes().div_ceil(SAMPLED_STRIPES);
-    for stripe in (0..blocks.stripes()).step_by(step) {
-        sampled_stripes += weights.at(scale.octaves(blocks.top(), blocks.stripe_maximum(stripe))) as f64;
-        let block_len = blocks.block(stripe, 0).len as f64;
-        sampled_blocks += blocks.stripe_weight(blocks.top(), scale, weights, stripe) as f64 / block_len;
-    }
-    let stripes = blocks.sum_of_stripe_weights(scale, weights) as f64 / power_of_two(weights.bits as i32);
-    stripes * sampled_blocks / sampled_stripes
-}
-
-/// As many steps of a random order as `batch` has places. Tails are remembered in `seen`.
-#[inline]
-fn dense<T: Score, E: Entropy>(
-    blocks: &Blocks<'_, T>,
-    scale: &Scale,
-    batch: &mut [(usize, T)],
-    seen: &mut Seen<'_>,
-    entropy: &mut E,
-) -> Option<usize> {
-    // All scores of the batch first: their cache misses overlap.
-    for visit in batch.iter_mut() {
-        let index = entropy.below(blocks.len() as u64) as usize;
-        *visit = (index, blocks.get(index));
-    }
-    for &mut (index, score) in batch {
-        // An item seen before is no visit: the order goes on to the next new item.
-        if seen.contains(index) {
-            continue;
-        }
-        if flip(&blocks.exponential_of(scale, score), entropy) {
-            return Some(index);
-        }
-        seen.tails.insert(index);
-    }
-    None
-}
-
 /// List all heads among the items that were not seen.
-fn sparse<T: Score, E: Entropy, L: Comers>(
-    blocks: &Blocks<'_, T>,
-    scale: &Scale,
-    seen: &Seen<'_>,
-    heads: L,
-    entropy: &mut E,
-) -> L {
-    let weights = Weights::for_count(blocks.len());
+fn sparse<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, seen: &Seen<'_>, entropy: &mut E) -> AnyOfThem {
+    let weights = WeightBounds::for_count(blocks.len());
+    let heads = AnyOfThem::default();
     let mut walk = Walk { blocks, scale, seen, weights, heads, skipper: Skipper::new(entropy) };
     let mut bounds = [0; MOST_LANES];
-    for stripe in 0..blocks.stripes() {
-        let range = blocks.stripe_range(stripe);
-        let weight = weights.at(scale.octaves(blocks.top(), blocks.stripe_maximum(stripe)));
-        if weight.saturating_mul(range.len() as u64) <= weights.half() {
-            // Less than one proposal to be expected in all of it: no need to look at the blocks.
-            walk.thin(range.len(), weight, |offset| range.start + offset, entropy);
+    let mut of_stripes = [0; STRIPES_AT_ONCE];
+    let mut first = 0;
+    while first < blocks.stripes() {
+        let group = first..(first + STRIPES_AT_ONCE).min(blocks.stripes());
+        first = group.end;
+        let of_stripes = &mut of_stripes[..group.len()];
+        blocks.stripe_bounds(blocks.top(), scale, weights, group.start, of_stripes);
+        let totals =
+            group.clone().zip(&*of_stripes).map(|(stripe, &weight)| blocks.stripe_range(stripe).len() as u64 * weight);
+        let (total, largest) = totals.fold((0, 0), |(sum, largest), total| (sum + total, total.max(largest)));
+        if largest <= weights.half() && walk.skipper.passes(total, weights.bits) {
             continue;
         }
-        for (lane, &weight) in
-            blocks.block_weights(blocks.top(), scale, weights, stripe, &mut bounds).iter().enumerate()
-        {
-            let block = blocks.block(stripe, lane);
-            // More than about one proposal is expected, or it is too likely to be thinned: look at the items.
-            if weight.saturating_mul(block.len as u64) > 1 << weights.bits || weight > weights.half() {
-                walk.through_hot(block, entropy);
-            } else {
-                walk.thin(block.len, weight, |row| block.first + row * blocks.lanes(), entropy);
-            }
+        for (stripe, &weight) in group.zip(&*of_stripes) {
+            walk.through_stripe(stripe, weight, &mut bounds, entropy);
         }
     }
     walk.heads
 }
 
 /// A walk past all items, listing heads.
-struct Walk<'w, 'a, T, L> {
+struct Walk<'w, 'a, T> {
     blocks: &'w Blocks<'a, T>,
     scale: &'w Scale,
     seen: &'w Seen<'w>,
-    weights: Weights,
-    heads: L,
+    weights: WeightBounds,
+    heads: AnyOfThem,
     skipper: Skipper,
 }
 
-impl<T: Score, L: Comers> Walk<'_, '_, T, L> {
+impl<T: Score> Walk<'_, '_, T> {
+    /// A stripe whose maximum has this weight.
+    fn through_stripe<E: Entropy>(
+        &mut self,
+        stripe: usize,
+        weight: u64,
+        bounds: &mut [u64; MOST_LANES],
+        entropy: &mut E,
+    ) {
+        let (blocks, weights) = (self.blocks, self.weights);
+        let range = blocks.stripe_range(stripe);
+        if weight * range.len() as u64 <= weights.half() {
+            // Less than one proposal to be expected in all of it: no need to look at the blocks.
+            return self.thin(range.len(), weight, |offset| range.start + offset, entropy);
+        }
+        if range.len() <= MOST_LANES {
+            return self.through_items(range, bounds, entropy); // about as many blocks as items
+        }
+        let of_blocks = blocks.block_weights(blocks.top(), self.scale, weights, stripe, bounds);
+        // More than about one proposal is expected, or it is too likely to be thinned: look at the items.
+        let rows = blocks.block(stripe, 0).len as u64;
+        let is_hot = |weight: u64| weight * rows > 1 << weights.bits || weight > weights.half();
+        if of_blocks.iter().filter(|&&weight| is_hot(weight)).count() * HOT_BLOCKS > of_blocks.len() {
+            return self.through_items(range, bounds, entropy);
+        }
+        for (lane, &weight) in of_blocks.iter().enumerate() {
+            let block = blocks.block(stripe, lane);
+            if is_hot(weight) {
+                self.through_hot(block, entropy);
+            } else {
+                self.thin(block.len, weight, |row| block.first + row * blocks.lanes(), entropy);
+            }
+        }
+    }
+
+    /// All items, each by its own bound: where many blocks have something near the top.
+    fn through_items<E: Entropy>(&mut self, range: Range<usize>, bounds: &mut [u64; MOST_LANES], entropy: &mut E) {
+        let (blocks, scale, weights) = (self.blocks, self.scale, self.weights);
+        for first in range.clone().step_by(MOST_LANES) {
+            let bounds = &mut bounds[..MOST_LANES.min(range.end - first)];
+            let mut filled = blocks.item_bounds(scale, weights, first, bounds);
+            if filled.largest > weights.half() {
+                for (index, weight) in (first..).zip(&mut *bounds).filter(|(_, weight)| **weight > weights.half()) {
+                    filled.sum -= std::mem::take(weight);
+                    if !self.seen.contains(index) && flip(&blocks.exponential(scale, index), entropy) {
+                        self.heads.add(index, entropy);
+                    }
+                }
+            }
+            if self.skipper.passes(filled.sum, weights.bits) {
+                continue;
+            }
+            for (first, some) in (first..).step_by(ITEMS_AT_ONCE).zip(bounds.chunks(ITEMS_AT_ONCE)) {
+                if !self.skipper.passes(some.iter().sum(), weights.bits) {
+                    for (index, &weight) in (first..).zip(some).filter(|(_, weight)| **weight > 0) {
+                        self.thin(1, weight, |_| index, entropy);
+                    }
+                }
+            }
+        }
+    }
+
     /// A block with something near the top: its near items are flipped one by one, the rest is thinned.
     fn through_hot<E: Entropy>(&mut self, block: Block, entropy: &mut E) {
         // Far: at least this many halvings below the top, so that the rest of the block rarely makes a proposal.
@@ -254,6 +292,57 @@ impl<T: Score, L: Comers> Walk<'_, '_, T, L> {
             {
                 self.heads.add(index, entropy);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::testing::seeded;
+    use crate::scan::score_view::View;
+    use crate::testing::{assert_law, exponential_law, exponents, permute_and_flip_law};
+
+    #[test]
+    fn dense_visits_alone_have_the_law() {
+        let scale = Scale::new(1.0, 1.0, 2).unwrap();
+        let scores = [3.0, 1.0, 0.0, 3.0, -2.0, 2.5];
+        let blocks = Blocks::new(View::of(&scores)).unwrap();
+        let law = permute_and_flip_law(&exponents(&scores, &scale));
+        // Visits with replacement would have the law of the exponential mechanism.
+        let wrong = exponential_law(&exponents(&scores, &scale));
+        for batch in [1, 3, BATCH] {
+            let mut entropy = seeded(5);
+            assert_law(&format!("batches of {batch}"), 300_000, &law, &wrong, || {
+                let visits = UniformVisits::new(&blocks, &scale, &mut entropy);
+                let mut dense = Dense { visits, visited: Vec::new() };
+                loop {
+                    if let Some(head) = dense.first_head(batch, &mut entropy) {
+                        return head;
+                    }
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn heads_far_from_the_top_come_as_often_as_they_should() {
+        // One best among many stripes that are far off one by one, but not all together; the last stripe is short.
+        for (len, gap) in [(70 * 1024 + 300, 26.0), (40 * 1024, 25.0), (3000, 16.0)] {
+            let mut scores = vec![0.0; len];
+            scores[len / 2] = gap;
+            let (scale, wrong) = (Scale::new(1.0, 1.0, 2).unwrap(), Scale::new(1.0, 1.1, 2).unwrap());
+            let blocks = Blocks::new(View::of(&scores)).unwrap();
+            // Of n others with heads of probability p the best is the one returned with E[1 / (1 + heads)].
+            let best = |scale: &Scale| {
+                let (n, p) = (len as f64 - 1.0, (-scale.exponent(gap, 0.0)).exp());
+                let best = (1.0 - (1.0 - p).powf(n + 1.0)) / ((n + 1.0) * p);
+                [best, 1.0 - best]
+            };
+            let mut entropy = seeded(6);
+            assert_law(&format!("{len} items"), 20_000, &best(&scale), &best(&wrong), || {
+                usize::from(draw(&blocks, &scale, &mut entropy) != len / 2)
+            });
         }
     }
 }

@@ -93,6 +93,18 @@ impl Skipper {
         Some(low)
     }
 
+    /// Pass items whose weights add up to `weights * 2^-bits` if it is certain at a glance that none of them rings;
+    /// otherwise stay where the walk is. Each of them has to be one that [`rate_for`] takes.
+    #[inline]
+    pub fn passes(&mut self, weights: u64, bits: u32) -> bool {
+        let passed = self.passed + ((3 * u128::from(weights)) << (RATE_BITS - 1 - bits));
+        let is_certain = passed < self.surely_beyond;
+        if is_certain {
+            self.passed = passed;
+        }
+        is_certain
+    }
+
     /// How many items of this rate it passes at least; nearly always exactly.
     #[inline]
     #[must_use]
@@ -180,6 +192,25 @@ mod tests {
         for (head, is_within) in [((7 << 61) - 1, false), (7 << 61, false), (905 << 54, true)] {
             assert_eq!(Skipper::within(1 << 57, &mut Scripted::new(&[head])).is_some(), is_within);
         }
+    }
+
+    #[test]
+    fn passing_at_a_glance_is_passing_one_by_one() {
+        let mut passes = 0;
+        for seed in 0..200 {
+            let (weights, bits) = ([40_u64, 3, 90, 1, 7], 12);
+            let (mut at_once, mut one_by_one) = (Skipper::new(&mut seeded(seed)), Skipper::new(&mut seeded(seed)));
+            let mut entropy = seeded(0);
+            if at_once.passes(weights.iter().sum(), bits) {
+                passes += 1;
+                for weight in weights {
+                    assert_eq!(one_by_one.next(1, rate_for(weight, bits), &mut entropy), None);
+                }
+            }
+            // Either way the walk goes on at the same place.
+            assert_eq!(at_once.passed, if at_once.passed == 0 { 0 } else { one_by_one.passed });
+        }
+        assert!((150..200).contains(&passes), "{passes}: expected 200 exp(-3/2 141/4096)");
     }
 
     #[test]

@@ -9,7 +9,9 @@ use crate::numbers::coin::Exponential;
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
-use crate::scan::block_index::{Blocks, MOST_LANES, Weights};
+use crate::scan::block_index::Blocks;
+use crate::scan::kernels::MOST_LANES;
+use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::index_set::{NOBODY, Removed};
 
 /// What one selection is made from: scores, the score they are measured from, and who is out.
@@ -96,7 +98,7 @@ pub trait WeightLine {
 /// A line with one bound a block.
 #[derive(Clone)]
 pub struct BlockLine {
-    weights: Weights,
+    weights: WeightBounds,
     /// `ends[s]` = sum over the stripes up to and including `s`.
     ends: Vec<u64>,
     /// The bound of all items of a stripe, or 0 where every block has its own.
@@ -108,7 +110,7 @@ pub struct BlockLine {
 impl BlockLine {
     #[must_use]
     pub fn new<T: Score>(round: &Round<'_, '_, T>) -> Self {
-        let weights = Weights::for_count(round.blocks.len());
+        let weights = WeightBounds::for_count(round.blocks.len());
         let mut line = Self { weights, ends: Vec::new(), whole_stripes: Vec::new(), likely: Vec::new() };
         line.rebuild(round);
         line
@@ -118,7 +120,7 @@ impl BlockLine {
     pub fn rebuild<T: Score>(&mut self, round: &Round<'_, '_, T>) {
         let stripes = round.blocks.stripes();
         self.whole_stripes.resize(stripes, 0);
-        round.blocks.stripe_weights(round.top, round.scale, self.weights, &mut self.whole_stripes);
+        round.blocks.stripe_bounds(round.top, round.scale, self.weights, 0, &mut self.whole_stripes);
         self.ends.clear();
         self.likely.clear();
         let mut total = 0;
@@ -146,8 +148,7 @@ impl BlockLine {
     /// Compute one stripe's bounds, after its blocks changed.
     pub fn refresh<T: Score>(&mut self, round: &Round<'_, '_, T>, stripe: usize) {
         let before = self.ends[stripe] - if stripe == 0 { 0 } else { self.ends[stripe - 1] };
-        self.whole_stripes[stripe] =
-            self.weights.at(round.scale.octaves(round.top, round.blocks.stripe_maximum(stripe)));
+        self.whole_stripes[stripe] = self.weights.of(round.scale, round.top, round.blocks.stripe_maximum(stripe));
         let change = self.weigh(round, stripe).wrapping_sub(before);
         for end in &mut self.ends[stripe..] {
             *end = end.wrapping_add(change);
@@ -163,16 +164,19 @@ impl BlockLine {
     /// To be read; `round` must be the one that the bounds were computed for.
     #[must_use]
     pub fn of<'l, 'r, 'a, T>(&'l self, round: &'l Round<'r, 'a, T>) -> BlockLineOf<'l, 'r, 'a, T> {
-        BlockLineOf { line: self, round, known: usize::MAX, bounds: [0; MOST_LANES] }
+        BlockLineOf { line: self, round, known: usize::MAX, bounds: [0; MOST_LANES], lane_ends: [0; MOST_LANES] }
     }
 }
 
-/// A [`BlockLine`] over its scores, with the bounds of the stripe looked at last.
+/// A [`BlockLine`] over its scores, with the blocks of the stripe looked at last: among few candidates the next position lies
+/// in it again.
 pub struct BlockLineOf<'l, 'r, 'a, T> {
     line: &'l BlockLine,
     round: &'l Round<'r, 'a, T>,
     known: usize,
     bounds: [u64; MOST_LANES],
+    /// `lane_ends[l]` = sum over the items of the blocks up to and including lane `l`.
+    lane_ends: [u64; MOST_LANES],
 }
 
 impl<T: Score> BlockLineOf<'_, '_, '_, T> {
@@ -181,6 +185,13 @@ impl<T: Score> BlockLineOf<'_, '_, '_, T> {
             let Round { blocks, scale, top, .. } = *self.round;
             blocks.block_weights(top, scale, self.line.weights, stripe, &mut self.bounds);
             self.known = stripe;
+            let (count, lanes) = (blocks.stripe_range(stripe).len(), blocks.lanes());
+            let (rows, incomplete) = ((count / lanes) as u64, count % lanes);
+            let mut total = 0;
+            for (lane, (end, weight)) in self.lane_ends.iter_mut().zip(&self.bounds[..lanes]).enumerate() {
+                total += weight * (rows + u64::from(lane < incomplete));
+                *end = total;
+            }
         }
     }
 }
@@ -198,48 +209,27 @@ impl<T: Score> WeightLine for BlockLineOf<'_, '_, '_, T> {
     fn at(&mut self, position: u64) -> Place {
         let ends = &self.line.ends;
         let stripe = ends.partition_point(|&end| end <= position);
-        let mut rest = position - if stripe == 0 { 0 } else { ends[stripe - 1] };
+        let start = if stripe == 0 { 0 } else { ends[stripe - 1] };
+        let rest = position - start;
         let range = self.round.blocks.stripe_range(stripe);
         let whole = self.line.whole_stripes[stripe];
         if let Some(item) = rest.checked_div(whole) {
             let (index, into) = (range.start + item as usize, rest % whole);
-            let end = position + (whole - into);
-            return Place { index, weight: whole, end, into, block_end: ends[stripe] };
+            return Place { index, weight: whole, end: position + (whole - into), into, block_end: ends[stripe] };
         }
         self.bounds_of(stripe);
         let lanes = self.round.blocks.lanes();
-        let (rows, incomplete) = ((range.len() / lanes) as u64, range.len() % lanes);
-        // Eight lanes at a glance, as long as their blocks are equally long.
-        let mut lane = 0;
-        if incomplete == 0 {
-            for eight in self.bounds[..lanes].chunks_exact(8) {
-                let weight = eight.iter().sum::<u64>() * rows;
-                if rest < weight {
-                    break;
-                }
-                rest -= weight;
-                lane += 8;
-            }
-        }
-        while lane < lanes {
-            let weight = self.bounds[lane];
-            let block = weight * (rows + u64::from(lane < incomplete));
-            if rest < block {
-                let index = range.start + (rest / weight) as usize * lanes + lane;
-                let into = rest % weight;
-                let end = position + (weight - into);
-                return Place { index, weight, end, into, block_end: position + (block - rest) };
-            }
-            rest -= block;
-            lane += 1;
-        }
-        unreachable!("the stripe's length is the sum of its blocks' lengths")
+        let lane = self.lane_ends[..lanes].partition_point(|&end| end <= rest);
+        let weight = self.bounds[lane];
+        let offset = rest - if lane == 0 { 0 } else { self.lane_ends[lane - 1] };
+        let (index, into) = (range.start + (offset / weight) as usize * lanes + lane, offset % weight);
+        Place { index, weight, end: position + (weight - into), into, block_end: start + self.lane_ends[lane] }
     }
 
     #[inline]
     fn own_weight(&self, place: &Place) -> u64 {
         let Round { blocks, scale, top, .. } = *self.round;
-        self.line.weights.at(scale.octaves(top, blocks.get(place.index))).min(place.weight)
+        self.line.weights.of(scale, top, blocks.get(place.index)).min(place.weight)
     }
 
     fn visit_likely(&mut self, mut visit: impl FnMut(usize)) {
@@ -274,11 +264,11 @@ impl ItemTable {
     /// # Errors
     /// `Memory` if there is none for it.
     pub fn new<T: Score>(round: &Round<'_, '_, T>) -> Result<Self, SelectError> {
-        let (blocks, weights) = (round.blocks, Weights::for_count(round.blocks.len()));
+        let (blocks, weights) = (round.blocks, WeightBounds::for_count(round.blocks.len()));
         let (mut total, mut likely) = (0, Vec::new());
         let mut ends = reserved(blocks.len())?;
         for index in 0..blocks.len() {
-            let weight = weights.at(round.scale.octaves(round.top, blocks.get(index)));
+            let weight = weights.of(round.scale, round.top, blocks.get(index));
             total += weight;
             ends.push(total);
             if weight > weights.half() && likely.len() <= MOST_LIKELY {

@@ -15,6 +15,8 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 
 Candidate = TypeVar("Candidate")
 
+_USUAL = Neighbours.ADD_REMOVE  # to look a member up takes a while
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermuteAndFlip(Mechanism):
@@ -107,14 +109,23 @@ def select(
     'dog'
     """
     try:
-        mechanism = _mechanism(epsilon, sensitivity, monotonic, neighbours)
+        if monotonic is False and neighbours is _USUAL:
+            mechanism = _mechanism(epsilon, sensitivity)  # a short key is found sooner
+        else:
+            mechanism = _mechanism(epsilon, sensitivity, monotonic, neighbours)
     except TypeError:  # an argument that cannot be hashed is none that is valid: let the checks say so
         mechanism = _mechanism.__wrapped__(epsilon, sensitivity, monotonic, neighbours)
     return mechanism.select(scores, candidates)
 
 
 @lru_cache(maxsize=64, typed=True)
-def _mechanism(epsilon: float, sensitivity: float, monotonic: bool, neighbours: Neighbours | str, /) -> PermuteAndFlip:
+def _mechanism(
+    epsilon: float,
+    sensitivity: float,
+    monotonic: bool = False,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+    /,
+) -> PermuteAndFlip:
     """Mechanisms are values without random state, so that calls with the same arguments may share one."""
     relation = neighbouring_relation(neighbours)
     return PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation)

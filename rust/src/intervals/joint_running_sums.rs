@@ -1,20 +1,26 @@
 //! Sums over all later gaps of a message times exp(-cost), where the cost grows linearly to both sides of the gap that
-//! has the ranks wanted: two running sums, so that all of them together take as long as there are gaps.
+//! has the ranks wanted: running sums, so that all of them together take as long as there are gaps.
 
 use std::ops::Range as Span;
 
 use crate::error::SelectError;
 use crate::error::reserved;
-use crate::intervals::joint_steps::Steps;
+use crate::intervals::joint_costs::RankCosts;
 use crate::numbers::extended_float::Wide;
 
 /// Running sums of one level's messages.
-pub struct Sums<'a> {
-    steps: &'a Steps<'a>,
-    index: usize,
+pub struct RunningSums<'a> {
+    costs: &'a RankCosts<'a>,
+    /// The ranks wanted on the way to this level.
+    whole: usize,
+    fraction: f64,
+    complement: f64,
+    /// exp(-cost) of the fraction missing, and of the complement too many.
+    least_missing: Wide,
+    least_excess: Wide,
     span: Span<usize>,
     /// From here on, the costs of ranks too many.
-    after: Vec<Wide>,
+    from_here: Vec<Wide>,
     /// Blocks as wide as the whole ranks wanted: from a block's start up to here, the costs of ranks missing here ...
     start_to: Vec<Wide>,
     /// ... and from here to the block's end, the costs of ranks missing there.
@@ -24,18 +30,25 @@ pub struct Sums<'a> {
     powers: Vec<Wide>,
 }
 
-impl<'a> Sums<'a> {
-    /// Of messages for the gaps of `span`, reached by step `index`.
+impl<'a> RunningSums<'a> {
+    /// Of messages for the gaps of `span`, for answers of level `index`.
     ///
     /// # Errors
     /// `Memory`.
-    pub fn new(messages: &[Wide], span: Span<usize>, index: usize, steps: &'a Steps<'a>) -> Result<Self, SelectError> {
+    pub fn new(
+        messages: &[Wide],
+        span: Span<usize>,
+        index: usize,
+        costs: &'a RankCosts<'a>,
+    ) -> Result<Self, SelectError> {
         let count = messages.len();
-        let width = usize::try_from(steps.each[index].whole).unwrap_or(usize::MAX).clamp(1, count.max(1));
+        let wanted = &costs.wanted[index];
+        let whole = usize::try_from(wanted.whole).unwrap_or(usize::MAX);
+        let width = whole.clamp(1, count.max(1));
         let mut powers = reserved(width + 1)?;
-        powers.extend((0..=width).map(|ranks| steps.factor_of(ranks as f64)));
-        let (mut after, mut start_to, mut to_end) = (reserved(count)?, reserved(count)?, reserved(count)?);
-        after.resize(count, Wide::ZERO);
+        powers.extend((0..=width).map(|ranks| costs.factor_of(ranks as f64)));
+        let (mut from_here, mut start_to, mut to_end) = (reserved(count)?, reserved(count)?, reserved(count)?);
+        from_here.resize(count, Wide::ZERO);
         start_to.resize(count, Wide::ZERO);
         to_end.resize(count, Wide::ZERO);
         let one = powers[1];
@@ -47,37 +60,57 @@ impl<'a> Sums<'a> {
         }
         for at in (0..count).rev() {
             let end = (at - at % width + width).min(count) - 1;
-            after[at] = messages[at];
+            from_here[at] = messages[at];
             to_end[at] = messages[at].times(powers[end - at]);
             if at < end {
                 to_end[at] = to_end[at].plus(to_end[at + 1]);
             }
             if at + 1 < count {
-                after[at] = messages[at].plus(one.times(after[at + 1]));
+                from_here[at] = messages[at].plus(one.times(from_here[at + 1]));
             }
         }
-        Ok(Self { steps, index, span, after, start_to, to_end, width, powers })
+        let (fraction, complement) = (wanted.fraction, wanted.complement);
+        let (least_missing, least_excess) = (costs.factor_of(fraction), costs.factor_of(complement));
+        let (powers, width) = (powers, width);
+        Ok(Self {
+            costs,
+            whole,
+            fraction,
+            complement,
+            least_missing,
+            least_excess,
+            span,
+            from_here,
+            start_to,
+            to_end,
+            width,
+            powers,
+        })
     }
 
     /// The sum over all gaps of the span that come after `gap`.
     #[must_use]
-    pub fn beyond(&self, gap: usize) -> Wide {
-        let step = &self.steps.each[self.index];
-        let whole = usize::try_from(step.whole).unwrap_or(usize::MAX);
+    pub fn after(&self, gap: usize) -> Wide {
         let (low, high) = (self.span.start, self.span.end);
         let mut sum = Wide::ZERO;
-        let first = gap.saturating_add(whole).saturating_add(1);
+        let wanted = gap.saturating_add(self.whole);
+        let first = wanted.saturating_add(1);
         if first < high {
             let missed = low.saturating_sub(first);
-            sum = self.steps.factor_of(missed as f64 + step.complement).times(self.after[first.max(low) - low]);
+            let factor = self.factor(missed, self.complement, self.least_excess);
+            sum = factor.times(self.from_here[first.max(low) - low]);
         }
-        let wanted = gap.saturating_add(whole);
         let (start, end) = ((gap + 1).max(low), wanted.min(high.saturating_sub(1)));
         if start <= end {
-            let near = self.window(start - low, end - low);
-            sum = sum.plus(self.steps.factor_of((wanted - end) as f64 + step.fraction).times(near));
+            let factor = self.factor(wanted - end, self.fraction, self.least_missing);
+            sum = sum.plus(factor.times(self.window(start - low, end - low)));
         }
         sum
+    }
+
+    /// exp(-cost) of so many whole ranks and a part, of which the latter's is known.
+    fn factor(&self, whole: usize, part: f64, of_part: Wide) -> Wide {
+        if whole == 0 { of_part } else { self.costs.factor_of(whole as f64 + part) }
     }
 
     /// The sum of the messages from `start` to `end`, with the costs of the ranks missing at `end`. A window is as wide

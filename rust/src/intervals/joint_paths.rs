@@ -11,24 +11,35 @@ use dashu_int::UBig;
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
+use crate::interrupt;
 use crate::intervals::cuts::Cuts;
-use crate::intervals::joint_steps::Steps;
-use crate::intervals::joint_sums::Sums;
+use crate::intervals::joint_costs::RankCosts;
+use crate::intervals::joint_running_sums::RunningSums;
 use crate::numbers::coin::power_of_two;
 use crate::numbers::extended_float::Wide;
 
-/// Messages for gaps near the ranks wanted.
-pub struct Chain<'a> {
+/// Paths within windows of gaps, all of them or only those that leave some narrower windows.
+pub struct Paths<'a> {
     cuts: &'a Cuts<'a>,
-    steps: &'a Steps<'a>,
+    costs: &'a RankCosts<'a>,
     /// The gaps each level may use.
     pub windows: Vec<Span<usize>>,
-    /// The weight of all that comes from the first answer in a gap on, this one included.
+    /// Windows that one level at least has to leave.
+    to_leave: Option<Vec<Span<usize>>>,
+    /// What may follow, whatever was left so far; and if nothing was yet and something has to be.
+    free: Messages,
+    bound: Messages,
+    /// The weight of all paths.
+    pub total: Wide,
+}
+
+/// Weights for each gap of each level's window.
+#[derive(Default)]
+struct Messages {
+    /// Of all that comes from the first answer in a gap on, this one included.
     entries: Vec<Vec<Wide>>,
     /// The same from after the last answer in a gap.
     exits: Vec<Vec<Wide>>,
-    /// The weight of all paths.
-    pub total: Wide,
 }
 
 /// A path that was chosen.
@@ -45,57 +56,82 @@ pub struct Path {
 /// Bits of the largest weight of a choice, at most.
 const WEIGHT_BITS: u32 = 50;
 
-impl<'a> Chain<'a> {
-    /// With all gaps up to `radius` ranks from the one wanted.
-    ///
+impl<'a> Paths<'a> {
     /// # Errors
-    /// `Memory`.
-    pub fn new(cuts: &'a Cuts<'a>, steps: &'a Steps<'a>, radius: u64) -> Result<Self, SelectError> {
-        let (gaps, levels) = (cuts.gaps(), steps.each.len() - 1);
-        let around = |level: usize| {
-            let target = steps.target(level);
-            let end = target.saturating_add(radius).saturating_add(2).min(gaps as u64);
-            (target.saturating_sub(radius).min(end) as usize)..end as usize
-        };
-        let windows: Vec<Span<usize>> = (0..levels).map(around).collect();
-        let mut chain = Self { cuts, steps, windows, entries: Vec::new(), exits: Vec::new(), total: Wide::ZERO };
-        chain.entries.resize_with(levels, Vec::new);
-        chain.exits.resize_with(levels, Vec::new);
-        for level in (0..levels).rev() {
-            chain.exits[level] = chain.exits_of(level)?;
-            chain.entries[level] = chain.entries_of(level)?;
+    /// `Memory`, `Interrupted`.
+    pub fn new(
+        cuts: &'a Cuts<'a>,
+        costs: &'a RankCosts<'a>,
+        windows: Vec<Span<usize>>,
+        to_leave: Option<Vec<Span<usize>>>,
+    ) -> Result<Self, SelectError> {
+        let (levels, has_to_leave) = (windows.len(), to_leave.is_some());
+        let (free, bound) = (Messages::default(), Messages::default());
+        let mut paths = Self { cuts, costs, windows, to_leave, free, bound, total: Wide::ZERO };
+        let kinds = if has_to_leave { &[false, true][..] } else { &[false] };
+        for &is_bound in kinds {
+            let messages = paths.messages_mut(is_bound);
+            messages.entries.resize_with(levels, Vec::new);
+            messages.exits.resize_with(levels, Vec::new);
         }
-        chain.total = chain.first_weights()?.into_iter().fold(Wide::ZERO, Wide::plus);
-        Ok(chain)
+        for level in (0..levels).rev() {
+            for &is_bound in kinds {
+                interrupt::check()?;
+                let exits = paths.exits_of(level, is_bound)?;
+                paths.messages_mut(is_bound).exits[level] = exits;
+            }
+            for &is_bound in kinds {
+                interrupt::check()?;
+                let entries = paths.entries_of(level, is_bound)?;
+                paths.messages_mut(is_bound).entries[level] = entries;
+            }
+        }
+        let first = paths.next_weights(0, 0, 0, has_to_leave)?;
+        paths.total = first.into_iter().fold(Wide::ZERO, Wide::plus);
+        Ok(paths)
     }
 
-    fn exits_of(&self, level: usize) -> Result<Vec<Wide>, SelectError> {
+    fn messages(&self, is_bound: bool) -> &Messages {
+        if is_bound { &self.bound } else { &self.free }
+    }
+
+    fn messages_mut(&mut self, is_bound: bool) -> &mut Messages {
+        if is_bound { &mut self.bound } else { &mut self.free }
+    }
+
+    /// Whether something has still to be left after an answer of `level` in `gap`.
+    fn stays_bound(&self, is_bound: bool, level: usize, gap: usize) -> bool {
+        is_bound && self.to_leave.as_ref().is_none_or(|windows| windows[level].contains(&gap))
+    }
+
+    fn exits_of(&self, level: usize, is_bound: bool) -> Result<Vec<Wide>, SelectError> {
         let window = self.windows[level].clone();
         let mut exits = reserved(window.len())?;
         if level + 1 == self.windows.len() {
             let last = self.cuts.gaps() - 1;
-            exits.extend(window.map(|gap| self.steps.factor(level + 1, last - gap)));
+            let factor = |gap| if is_bound { Wide::ZERO } else { self.costs.factor(level + 1, last - gap) };
+            exits.extend(window.map(factor));
         } else {
             let next = self.windows[level + 1].clone();
-            let sums = Sums::new(&self.entries[level + 1], next, level + 1, self.steps)?;
-            exits.extend(window.map(|gap| if self.cuts.length(gap).is_zero() { Wide::ZERO } else { sums.beyond(gap) }));
+            let sums = RunningSums::new(&self.messages(is_bound).entries[level + 1], next, level + 1, self.costs)?;
+            exits.extend(window.map(|gap| if self.cuts.length(gap).is_zero() { Wide::ZERO } else { sums.after(gap) }));
         }
         Ok(exits)
     }
 
-    fn entries_of(&self, level: usize) -> Result<Vec<Wide>, SelectError> {
+    fn entries_of(&self, level: usize, is_bound: bool) -> Result<Vec<Wide>, SelectError> {
         let window = self.windows[level].clone();
         let mut entries = reserved(window.len())?;
         entries.extend(window.map(|gap| {
             let mut sum = Wide::ZERO;
-            self.for_runs(level, gap, |weight| sum = sum.plus(weight));
+            self.for_runs(level, gap, is_bound, |weight| sum = sum.plus(weight));
             sum
         }));
         Ok(entries)
     }
 
     /// The weights of 1, 2, ... answers in `gap`, the first that of `level`, with all that follows.
-    fn for_runs(&self, level: usize, gap: usize, mut take: impl FnMut(Wide)) {
+    fn for_runs(&self, level: usize, gap: usize, mut is_bound: bool, mut take: impl FnMut(Wide)) {
         let length = self.cuts.length(gap);
         let mut volume = length;
         for last in level..self.windows.len() {
@@ -105,36 +141,34 @@ impl<'a> Chain<'a> {
             if last > level {
                 // An increasing point more: its share of the volume, and no value between the two.
                 let share = Wide::from_f64(1.0 / (last - level + 1) as f64);
-                volume = volume.times(length).times(share).times(self.steps.factor(last, 0));
+                volume = volume.times(length).times(share).times(self.costs.factor(last, 0));
             }
-            take(volume.times(self.exits[last][gap - self.windows[last].start]));
+            is_bound = self.stays_bound(is_bound, last, gap);
+            take(volume.times(self.messages(is_bound).exits[last][gap - self.windows[last].start]));
         }
     }
 
-    fn first_weights(&self) -> Result<Vec<Wide>, SelectError> {
-        self.next_weights(0, 0, 0)
-    }
-
     /// The weights of the gaps from `first` on for a first answer at `level`, where the answer before is in gap `from`.
-    fn next_weights(&self, level: usize, from: usize, first: usize) -> Result<Vec<Wide>, SelectError> {
+    fn next_weights(&self, level: usize, from: usize, first: usize, is_bound: bool) -> Result<Vec<Wide>, SelectError> {
         let window = self.windows[level].clone();
         let mut weights = reserved(window.len())?;
-        weights.extend(window.clone().zip(&self.entries[level]).map(|(gap, entry)| {
-            if gap < first || entry.is_zero() { Wide::ZERO } else { entry.times(self.steps.factor(level, gap - from)) }
+        weights.extend(window.clone().zip(&self.messages(is_bound).entries[level]).map(|(gap, entry)| {
+            if gap < first || entry.is_zero() { Wide::ZERO } else { entry.times(self.costs.factor(level, gap - from)) }
         }));
         Ok(weights)
     }
 
-    /// How far, relative, `ratio` may be from `total`, and both from what they stand for.
-    pub fn margin(&self) -> f64 {
-        let widest = self.windows.iter().map(Span::len).max().unwrap_or(0) as f64;
-        let levels = self.windows.len() as f64;
+    /// How far, relative, a path's `ratio` may be from `total`, and both from what they stand for.
+    #[must_use]
+    pub fn margin(cuts: &Cuts<'_>, costs: &RankCosts<'_>, windows: &[Span<usize>]) -> f64 {
+        let most = windows.iter().map(Span::len).max().unwrap_or(0);
+        let (widest, levels) = (most as f64, windows.len() as f64);
         // A factor's exponent is at most that of all ranks; each carries (1 + x) 2^-49, and a running sum as many
         // roundings as it has terms.
-        let x = self.steps.exponent(self.cuts.gaps() as f64);
-        let messages = (levels + 2.0) * ((2.0 * widest + 16.0) * (1.0 + self.steps.exponent(1.0)) + x);
+        let x = costs.exponent(cuts.gaps() as f64);
+        let messages = (levels + 2.0) * ((2.0 * widest + 16.0) * (1.0 + costs.exponent(1.0)) + x);
         // Every choice rounds each of its weights up to the next whole number.
-        let bits = bits_for(self.windows.iter().map(Span::len).max().unwrap_or(0).max(self.windows.len()));
+        let bits = bits_for(most.max(windows.len()));
         let choices = 2.0 * levels * (widest + levels) * 2.0 * power_of_two(-(bits as i32));
         messages * power_of_two(-48) + choices
     }
@@ -147,27 +181,29 @@ impl<'a> Chain<'a> {
         let levels = self.windows.len();
         let mut path =
             Path { gaps: reserved(levels)?, chance: UBig::ONE, out_of: UBig::ONE, ratio: Wide::from_f64(1.0) };
-        let (mut from, mut first) = (0, 0);
+        let (mut from, mut first, mut is_bound) = (0, 0, self.to_leave.is_some());
         while path.gaps.len() < levels {
+            interrupt::check()?;
             let level = path.gaps.len();
-            let weights = self.next_weights(level, from, first)?;
+            let weights = self.next_weights(level, from, first, is_bound)?;
             let gap = self.windows[level].start + path.choose(&weights, entropy)?;
             let mut runs = reserved(levels)?;
-            self.for_runs(level, gap, |weight| runs.push(weight));
+            self.for_runs(level, gap, is_bound, |weight| runs.push(weight));
             let answers = path.choose(&runs, entropy)? + 1;
             let length = self.cuts.length(gap);
-            path.ratio = path.ratio.times(self.steps.factor(level, gap - from));
+            path.ratio = path.ratio.times(self.costs.factor(level, gap - from));
             for number in 0..answers {
                 path.gaps.push(gap);
+                is_bound = self.stays_bound(is_bound, level + number, gap);
                 let share = length.times(Wide::from_f64(1.0 / (number + 1) as f64));
                 path.ratio = path.ratio.times(share);
                 if number > 0 {
-                    path.ratio = path.ratio.times(self.steps.factor(level + number, 0));
+                    path.ratio = path.ratio.times(self.costs.factor(level + number, 0));
                 }
             }
             (from, first) = (gap, gap + 1);
         }
-        path.ratio = path.ratio.times(self.steps.factor(levels, self.cuts.gaps() - 1 - from));
+        path.ratio = path.ratio.times(self.costs.factor(levels, self.cuts.gaps() - 1 - from));
         Ok(path)
     }
 }

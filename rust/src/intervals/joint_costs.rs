@@ -8,7 +8,7 @@ use crate::numbers::rounding::{nearest_quotient, parts};
 use crate::numbers::scale::Scale;
 
 /// The ranks wanted between two answers: a whole number and a fraction.
-pub struct Step {
+pub struct WantedRanks {
     pub whole: u64,
     /// The fraction and what it leaves of 1, each with relative error at most 2^-53.
     pub fraction: f64,
@@ -16,8 +16,8 @@ pub struct Step {
 }
 
 /// The ranks wanted between neighbours among 0, the answers, and the number of values.
-pub struct Steps<'a> {
-    pub each: Vec<Step>,
+pub struct RankCosts<'a> {
+    pub wanted: Vec<WantedRanks>,
     /// The wanted ranks, of answers and of the upper end, times `2^shift`; the first is that of the lower end, 0.
     targets: Vec<UBig>,
     shift: usize,
@@ -25,7 +25,7 @@ pub struct Steps<'a> {
     scale: &'a Scale,
 }
 
-impl<'a> Steps<'a> {
+impl<'a> RankCosts<'a> {
     /// For increasing `levels` in [0, 1] of `count` values.
     #[must_use]
     pub fn new(levels: &[f64], count: u64, scale: &'a Scale) -> Self {
@@ -39,15 +39,15 @@ impl<'a> Steps<'a> {
         targets.push(UBig::from(count) << shift);
         let one = UBig::ONE << shift;
         let quotient = |part: UBig| nearest_quotient(&IBig::from(part), &one);
-        let each = targets.windows(2).map(|pair| {
-            let wanted = &pair[1] - &pair[0];
-            let whole = &wanted >> shift;
-            let fraction = wanted - (&whole << shift);
+        let wanted = targets.windows(2).map(|pair| {
+            let difference = &pair[1] - &pair[0];
+            let whole = &difference >> shift;
+            let fraction = difference - (&whole << shift);
             let complement = quotient(&one - &fraction);
-            Step { whole: u64::try_from(whole).unwrap_or(u64::MAX), fraction: quotient(fraction), complement }
+            WantedRanks { whole: u64::try_from(whole).unwrap_or(u64::MAX), fraction: quotient(fraction), complement }
         });
-        let each = each.collect();
-        Self { each, targets, shift, scale }
+        let wanted = wanted.collect();
+        Self { wanted, targets, shift, scale }
     }
 
     /// The rank wanted for answer `index`, rounded down.
@@ -56,14 +56,14 @@ impl<'a> Steps<'a> {
         u64::try_from(&self.targets[index + 1] >> self.shift).unwrap_or(u64::MAX)
     }
 
-    /// exp(-cost) of `ranks` between neighbours, of which step `index` wants its own number.
+    /// exp(-cost) of `ranks` between neighbours, where so many are wanted at `index`.
     #[must_use]
     pub fn factor(&self, index: usize, ranks: usize) -> Wide {
-        let (step, ranks) = (&self.each[index], ranks as u64);
-        if ranks <= step.whole {
-            self.factor_of((step.whole - ranks) as f64 + step.fraction)
+        let (wanted, ranks) = (&self.wanted[index], ranks as u64);
+        if ranks <= wanted.whole {
+            self.factor_of((wanted.whole - ranks) as f64 + wanted.fraction)
         } else {
-            self.factor_of((ranks - step.whole - 1) as f64 + step.complement)
+            self.factor_of((ranks - wanted.whole - 1) as f64 + wanted.complement)
         }
     }
 
