@@ -9,6 +9,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::error::{SelectError, reserved};
+use crate::interrupt;
 use crate::numbers::coin::{Exponential, power_of_two};
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::scale::Scale;
@@ -270,6 +271,24 @@ impl<T: Score> Blocks<'_, T> {
     {
         let top = self.top;
         Exponential { approximate: scale.exponent(top, score), exact: move || scale.exact_exponent(top, score) }
+    }
+
+    /// Whether the maxima are those of the items that are left, as their scores are now.
+    ///
+    /// # Errors
+    /// `Interrupted`.
+    pub fn still_hold(&self, is_left: impl Fn(usize) -> bool) -> Result<bool, SelectError> {
+        for stripe in 0..self.stripes() {
+            interrupt::check()?;
+            for lane in 0..self.lanes {
+                let left = self.items(self.block(stripe, lane)).filter(|&item| is_left(item));
+                let maximum = left.fold(T::LOWEST, |best, item| best.or_larger(self.get(item)));
+                if maximum != self.block_maxima(stripe)[lane] {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// Replace the maximum of one block, after one of its items was removed; `None` if none is left.

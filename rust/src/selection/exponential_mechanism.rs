@@ -5,11 +5,13 @@
 //! (the law) and `proofs/exact_sampling.md` (this way of drawing); model: `tests/reference/block_rejection.py`.
 
 use crate::entropy::Entropy;
+use crate::error::SelectError;
 use crate::numbers::coin::{Proposal, Stage, accept};
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::block_index::{Blocks, MOST_LANES, Weights};
 use crate::selection::index_set::Visited;
+use crate::selection::tries::Tries;
 
 /// Cumulative integer weights of the stripes: what block rejection proposes from.
 pub struct Proposals {
@@ -118,20 +120,47 @@ impl Proposals {
 }
 
 /// Draw a candidate by the exponential mechanism, never one of `removed`.
+///
+/// # Errors
+/// `Changed`, `Interrupted`.
 pub fn draw<T: Score, E: Entropy>(
     blocks: &Blocks<'_, T>,
     scale: &Scale,
     proposals: &Proposals,
     removed: &Visited,
     entropy: &mut E,
-) -> usize {
+) -> Result<usize, SelectError> {
     let bits = proposals.weights.bits;
     let mut bounds = [0; MOST_LANES];
+    let mut tries = Tries::default();
     loop {
         let Proposed { index, weight, .. } = proposals.propose(blocks, scale, &mut bounds, entropy);
         let x = blocks.exponential(scale, index);
         if accept(&x, Proposal::Weight { weight, bits }, Stage::WHOLE, entropy) && !removed.contains(index) {
-            return index;
+            return Ok(index);
         }
+        tries.failed(|| blocks.still_hold(|index| !removed.contains(index)))?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::testing::seeded;
+    use crate::scan::score_view::View;
+
+    #[test]
+    fn draws_from_scores_that_were_lowered_after_the_index_end_with_an_error() {
+        let mut scores: Vec<f64> = (0..500).map(f64::from).collect();
+        let memory = scores.as_mut_ptr();
+        // SAFETY: as many doubles, alive and not moved to the end of the test.
+        let view = unsafe { View::new(memory.cast_const(), 500, 8) };
+        let (blocks, scale) = (Blocks::new(view).unwrap(), Scale::new(1.0, 1.0, 1).unwrap());
+        let proposals = Proposals::new(&blocks, &scale);
+        let draw = || draw(&blocks, &scale, &proposals, &Visited::new(), &mut seeded(44));
+        assert!(draw().is_ok());
+        // SAFETY: as above; nobody refers to them.
+        (0..500).for_each(|index| unsafe { memory.add(index).write(-1e6) });
+        assert_eq!(draw(), Err(SelectError::Changed));
     }
 }

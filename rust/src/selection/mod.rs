@@ -9,3 +9,4 @@ pub mod permute_and_flip;
 pub mod randomized_response;
 pub mod thinning;
 pub mod top_k;
+pub mod tries;

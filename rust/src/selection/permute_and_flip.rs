@@ -7,6 +7,8 @@
 //! `proofs/exact_sampling.md` (these routes); model: `tests/reference/thinning.py`.
 
 use crate::entropy::Entropy;
+use crate::error::SelectError;
+use crate::interrupt;
 use crate::numbers::coin::{Proposal, Stage, accept, flip, power_of_two};
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
@@ -26,17 +28,27 @@ const COST_OF_STRIPE: f64 = 100.0;
 const COST_OF_HOT_BLOCK: f64 = 400.0;
 /// Stripes looked at to choose the route.
 const SAMPLED_STRIPES: usize = 16;
+/// Stripes between two questions whether the call is to end.
+const STRIPES_BETWEEN_QUESTIONS: usize = 64;
 /// How many times the expected number of dense visits may be exceeded before the sparse route takes over.
 const PATIENCE: f64 = 50.0;
 
 /// Draw a candidate by permute-and-flip, never one of `removed`.
-pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed: &Visited, entropy: &mut E) -> usize {
+///
+/// # Errors
+/// `Interrupted`.
+pub fn draw<T: Score, E: Entropy>(
+    blocks: &Blocks<'_, T>,
+    scale: &Scale,
+    removed: &Visited,
+    entropy: &mut E,
+) -> Result<usize, SelectError> {
     let mut seen = Seen { removed, tails: Visited::new() };
     let mut first_visits = [(0, blocks.top()); LARGEST_FIRST_BATCH];
     let mut batch = 1;
     while batch <= LARGEST_FIRST_BATCH {
         if let Some(head) = dense(blocks, scale, &mut first_visits[..batch], &mut seen, entropy) {
-            return head;
+            return Ok(head);
         }
         batch *= 2;
     }
@@ -45,12 +57,13 @@ pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed
         seen.tails.reserve(visits.min(MOST_RESERVED));
         let mut batch = [(0, blocks.top()); BATCH];
         for _ in 0..visits.div_ceil(BATCH) {
+            interrupt::check()?;
             if let Some(head) = dense(blocks, scale, &mut batch, &mut seen, entropy) {
-                return head;
+                return Ok(head);
             }
         }
     }
-    sparse(blocks, scale, &seen, Heads::default(), entropy).kept()
+    Ok(sparse(blocks, scale, &seen, Heads::default(), entropy)?.kept())
 }
 
 /// List all heads.
@@ -59,7 +72,7 @@ pub(crate) fn list<T: Score, E: Entropy, L: Listing>(
     scale: &Scale,
     heads: L,
     entropy: &mut E,
-) -> L {
+) -> Result<L, SelectError> {
     sparse(blocks, scale, &Seen { removed: &Visited::new(), tails: Visited::new() }, heads, entropy)
 }
 
@@ -170,11 +183,14 @@ fn sparse<T: Score, E: Entropy, L: Listing>(
     seen: &Seen<'_>,
     heads: L,
     entropy: &mut E,
-) -> L {
+) -> Result<L, SelectError> {
     let weights = Weights::for_count(blocks.len());
     let mut walk = Walk { blocks, scale, seen, weights, heads, skipper: Skipper::new(entropy) };
     let mut bounds = [0; MOST_LANES];
     for stripe in 0..blocks.stripes() {
+        if stripe.is_multiple_of(STRIPES_BETWEEN_QUESTIONS) {
+            interrupt::check()?;
+        }
         let range = blocks.stripe_range(stripe);
         let weight = weights.at(scale.octaves(blocks.top(), blocks.stripe_maximum(stripe)));
         if weight.saturating_mul(range.len() as u64) <= weights.half() {
@@ -192,7 +208,7 @@ fn sparse<T: Score, E: Entropy, L: Listing>(
             }
         }
     }
-    walk.heads
+    Ok(walk.heads)
 }
 
 /// A walk past all items, listing heads.
