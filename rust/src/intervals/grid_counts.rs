@@ -1,15 +1,16 @@
 //! Values counted by the point of a grid that they count as: all that a quantile on the grid depends on.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::SelectError;
 use crate::error::reserved;
+use crate::interrupt;
 use crate::intervals::grid::Grid;
 use crate::intervals::pivot_pass::for_chunks;
 use crate::numbers::score::Score;
 use crate::scan::block_index::available_threads;
 use crate::scan::helper_threads::with_helpers;
+use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
 
 /// Values that one more thread is worth its start.
@@ -31,7 +32,10 @@ impl Places {
     pub fn new(grid: &Grid) -> Result<Self, SelectError> {
         let last = grid.count() - 1;
         let mut cuts = reserved(last as usize)?;
-        cuts.extend((0..last).map(|index| grid.cut(index)));
+        for index in 0..last {
+            interrupt::check()?;
+            cuts.push(grid.cut(index));
+        }
         let span = grid.point(last) / 2.0 - grid.point(0) / 2.0;
         // Zero for a single point, and whatever it is, it only says where to look first.
         let per_unit = if span > 0.0 { last as f64 / span / 2.0 } else { 0.0 };
@@ -56,22 +60,18 @@ impl Places {
     /// How many values count as each point.
     ///
     /// # Errors
-    /// `NotFinite` if there is a NaN, `Memory`.
+    /// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
     pub fn tally<T: Score>(&self, values: &View<'_, T>) -> Result<Vec<u64>, SelectError> {
         let places = self.cuts.len() + 1;
         let threads = (values.len() / VALUES_PER_THREAD).clamp(1, available_threads());
-        let next = AtomicUsize::new(0);
+        let pile = Pile::new(values.len(), VALUES_PER_TURN);
         let results: Mutex<Vec<Result<Vec<u64>, SelectError>>> = Mutex::new(Vec::new());
         with_helpers(threads - 1, &|| {
             let result = reserved(places).and_then(|mut counts: Vec<u64>| {
                 counts.resize(places, 0);
                 let mut has_nan = false;
-                loop {
-                    let start = next.fetch_add(VALUES_PER_TURN, Ordering::Relaxed);
-                    if start >= values.len() {
-                        break;
-                    }
-                    for_chunks(values, start..(start + VALUES_PER_TURN).min(values.len()), |chunk| {
+                while let Some(turn) = pile.take() {
+                    for_chunks(values, turn, |chunk| {
                         for &value in chunk {
                             has_nan |= value.is_nan();
                             counts[self.place(value)] += 1;
@@ -82,6 +82,7 @@ impl Places {
             });
             results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
         });
+        pile.outcome()?;
         let mut sums = reserved(places)?;
         sums.resize(places, 0_u64);
         for result in results.into_inner().unwrap_or_else(PoisonError::into_inner) {

@@ -11,6 +11,7 @@ use dashu_int::UBig;
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
+use crate::interrupt::{self, check_deep};
 use crate::intervals::cuts::Cuts;
 use crate::intervals::joint_steps::Steps;
 use crate::intervals::joint_sums::Sums;
@@ -49,7 +50,7 @@ impl<'a> Chain<'a> {
     /// With all gaps up to `radius` ranks from the one wanted.
     ///
     /// # Errors
-    /// `Memory`.
+    /// `Memory`, `Interrupted`.
     pub fn new(cuts: &'a Cuts<'a>, steps: &'a Steps<'a>, radius: u64) -> Result<Self, SelectError> {
         let (gaps, levels) = (cuts.gaps(), steps.each.len() - 1);
         let around = |level: usize| {
@@ -62,6 +63,7 @@ impl<'a> Chain<'a> {
         chain.entries.resize_with(levels, Vec::new);
         chain.exits.resize_with(levels, Vec::new);
         for level in (0..levels).rev() {
+            interrupt::check()?;
             chain.exits[level] = chain.exits_of(level)?;
             chain.entries[level] = chain.entries_of(level)?;
         }
@@ -87,6 +89,7 @@ impl<'a> Chain<'a> {
         let window = self.windows[level].clone();
         let mut entries = reserved(window.len())?;
         entries.extend(window.map(|gap| {
+            check_deep();
             let mut sum = Wide::ZERO;
             self.for_runs(level, gap, |weight| sum = sum.plus(weight));
             sum
@@ -142,13 +145,14 @@ impl<'a> Chain<'a> {
     /// Choose a path.
     ///
     /// # Errors
-    /// `NoCandidates` if no path has a weight, `Memory`.
+    /// `NoCandidates` if no path has a weight, `Memory`, `Interrupted`.
     pub fn draw<E: Entropy>(&self, entropy: &mut E) -> Result<Path, SelectError> {
         let levels = self.windows.len();
         let mut path =
             Path { gaps: reserved(levels)?, chance: UBig::ONE, out_of: UBig::ONE, ratio: Wide::from_f64(1.0) };
         let (mut from, mut first) = (0, 0);
         while path.gaps.len() < levels {
+            interrupt::check()?;
             let level = path.gaps.len();
             let weights = self.next_weights(level, from, first)?;
             let gap = self.windows[level].start + path.choose(&weights, entropy)?;

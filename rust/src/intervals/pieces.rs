@@ -98,6 +98,7 @@ impl Chooser {
             if self.accepts(segments, index, &mut uniform, entropy) {
                 return index;
             }
+            interrupt::check_deep();
         }
     }
 

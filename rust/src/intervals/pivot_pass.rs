@@ -2,15 +2,16 @@
 
 use std::any::TypeId;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::SelectError;
+use crate::interrupt::check_deep;
 use crate::intervals::answer_range::Stretch;
 use crate::numbers::score::Score;
 use crate::scan::block_index::available_threads;
 use crate::scan::helper_threads::with_helpers;
 use crate::scan::kernels::Level;
+use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
 
 /// Values that one more thread is worth its start.
@@ -51,7 +52,7 @@ type Found = (Counts, Vec<f64>);
 /// Run the pass: the counts, and the values strictly between the pivots in any order.
 ///
 /// # Errors
-/// `NotFinite` if there is a NaN, `Memory` if what lies between the pivots does not fit.
+/// `NotFinite` if there is a NaN, `Memory` if what lies between the pivots does not fit, `Interrupted`.
 pub fn pass<T: Score>(values: &View<'_, T>, pivots: Pivots) -> Result<Found, SelectError> {
     let threads = (values.len() / VALUES_PER_THREAD).clamp(1, available_threads());
     pass_with(values, pivots, threads, Level::detect())
@@ -63,33 +64,26 @@ fn pass_with<T: Score>(
     threads: usize,
     level: Level,
 ) -> Result<Found, SelectError> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Result<Found, SelectError>>> = Mutex::new(Vec::new());
+    let pile = Pile::new(values.len(), VALUES_PER_TURN);
+    let results: Mutex<Vec<Found>> = Mutex::new(Vec::new());
     with_helpers(threads - 1, &|| {
         let mut counts = Counts::default();
         let mut between = Vec::new();
-        let mut outcome = Ok(());
-        loop {
-            let start = next.fetch_add(VALUES_PER_TURN, Ordering::Relaxed);
-            if start >= values.len() || outcome.is_err() {
-                break;
-            }
-            for_chunks(values, start..(start + VALUES_PER_TURN).min(values.len()), |chunk| {
+        while let Some(turn) = pile.take() {
+            for_chunks(values, turn, |chunk| {
                 // Eight more than needed: the fastest kernel stores whole vectors.
                 if between.try_reserve(chunk.len() + 8).is_err() {
-                    outcome = Err(SelectError::Memory);
-                    return;
+                    return pile.fail(SelectError::Memory);
                 }
                 counts.add(sort_out(level, chunk, pivots, &mut between));
             });
         }
-        let result = outcome.map(|()| (counts, between));
-        results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+        results.lock().unwrap_or_else(PoisonError::into_inner).push((counts, between));
     });
+    pile.outcome()?;
     let mut counts = Counts::default();
     let mut between: Vec<f64> = Vec::new();
-    for result in results.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        let (part, mut found) = result?;
+    for (part, mut found) in results.into_inner().unwrap_or_else(PoisonError::into_inner) {
         counts.add(part);
         if between.is_empty() {
             between = found;
@@ -106,8 +100,18 @@ fn pass_with<T: Score>(
     Ok((counts, between))
 }
 
-/// The values of `range` as doubles, piece by piece: in place if they are doubles in a row.
+/// The values of `range` as doubles, piece by piece: in place if they are doubles in a row. The call may be ended in between.
 pub fn for_chunks<T: Score>(values: &View<'_, T>, range: Range<usize>, mut each: impl FnMut(&[f64])) {
+    let mut start = range.start;
+    while start < range.end {
+        let end = range.end.min(start + VALUES_PER_TURN);
+        check_deep();
+        for_chunks_of_turn(values, start..end, &mut each);
+        start = end;
+    }
+}
+
+fn for_chunks_of_turn<T: Score>(values: &View<'_, T>, range: Range<usize>, each: &mut impl FnMut(&[f64])) {
     if TypeId::of::<T>() == TypeId::of::<f64>()
         && let Some(first) = values.contiguous()
         && first.cast::<f64>().is_aligned()

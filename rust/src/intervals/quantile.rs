@@ -8,6 +8,7 @@
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
+use crate::interrupt;
 use crate::intervals::answer_range::Range;
 use crate::intervals::grid::Grid;
 use crate::intervals::grid_counts::Places;
@@ -38,6 +39,8 @@ pub enum Route {
 
 /// Ranks further away than this many scales have less than e^-60 of the density.
 const SCALES: f64 = 60.0;
+/// Pieces between two questions whether the call is to end.
+const PIECES_BETWEEN_QUESTIONS: usize = 1 << 8;
 /// Fewer values than this are sorted.
 const FEW: usize = 2048;
 /// Windows of more than this share of the values are not worth it.
@@ -144,6 +147,9 @@ impl<'a> Pieces<'a> {
         let mut pieces = Self { window, target, range, scale, nearest: Distance::Zero };
         let mut nearest = None;
         for piece in 0..pieces.count() {
+            if piece.is_multiple_of(PIECES_BETWEEN_QUESTIONS) {
+                interrupt::check()?;
+            }
             if !pieces.length(piece).is_zero() {
                 let distance = pieces.distance(piece);
                 if nearest.is_none_or(|nearest| pieces.target.compare(distance, nearest).is_lt()) {
@@ -202,6 +208,7 @@ impl<'a> Pieces<'a> {
         entropy: &mut E,
     ) -> Result<f64, SelectError> {
         loop {
+            interrupt::check()?;
             let piece = chooser.draw(self, entropy);
             match self.range {
                 Range::Interval { lower, upper } => {

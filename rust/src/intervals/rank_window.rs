@@ -7,10 +7,15 @@
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
+use crate::interrupt;
 use crate::intervals::answer_range::{Range, Stretch};
 use crate::intervals::pivot_pass::{Pivots, for_chunks, pass};
+use crate::intervals::sorting::{order, sort};
 use crate::numbers::score::Score;
 use crate::scan::score_view::View;
+
+/// Values between two questions whether the call is to end.
+const VALUES_BETWEEN_QUESTIONS: usize = 1 << 12;
 
 /// Neighbouring values in increasing order, each once, with their ranks: as the places of the range that they count as.
 #[derive(Debug, PartialEq)]
@@ -62,11 +67,14 @@ impl Window {
         if has_nan {
             return Err(SelectError::NotFinite);
         }
-        sorted.sort_unstable_by(f64::total_cmp);
+        sort(&mut sorted, order);
         let mut window = Self { values: Vec::new(), up_to: reserved(total)?, before: 0, total: total as u64 };
         // The different values are written over the sorted ones.
         let mut different = 0;
         for index in 0..sorted.len() {
+            if index.is_multiple_of(VALUES_BETWEEN_QUESTIONS) {
+                interrupt::check()?;
+            }
             let value = range.place(sorted[index]);
             if different > 0 && sorted[different - 1] == value {
                 window.up_to[different - 1] += 1;
@@ -176,7 +184,8 @@ fn pivots<T: Score, E: Entropy>(
 ) -> Result<(f64, f64), SelectError> {
     let total = values.len();
     // Balances the sample's own cost against that of collecting too much.
-    let size = ((total as f64).cbrt().powi(2) / 3.0) as usize + 64;
+    let root = libm::cbrt(total as f64);
+    let size = (root * root / 3.0) as usize + 64;
     let mut sample: Vec<f64> = reserved(size)?;
     for _ in 0..size {
         let value = values.get(entropy.below(total as u64) as usize).nearest_f64();

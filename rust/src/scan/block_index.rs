@@ -6,7 +6,7 @@
 //! `ROWS` values, `LANES` apart (256 bytes of scores, so the index is about 3 % of the scores). The last stripe may be
 //! shorter and its last row incomplete.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{SelectError, reserved};
 use crate::interrupt;
@@ -16,6 +16,7 @@ use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::helper_threads::with_helpers;
 use crate::scan::kernels::{self, Level};
+use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
 
 /// Weights are integers times `2^-bits`; at most this many bits.
@@ -101,7 +102,8 @@ impl<'a, T: Indexable> Blocks<'a, T> {
     /// Index `view` in one pass.
     ///
     /// # Errors
-    /// `NoCandidates` if there is no score, `NotFinite` if one is NaN or infinite, `Memory` if the index does not fit.
+    /// `NoCandidates` if there is no score, `NotFinite` if one is NaN or infinite, `Memory` if the index does not fit,
+    /// `Interrupted`.
     pub fn new(view: View<'a, T>) -> Result<Self, SelectError> {
         let threads = (view.len() * size_of::<T>() / BYTES_PER_THREAD).clamp(1, available_threads());
         Self::with_threads(view, threads, Level::detect())
@@ -125,16 +127,12 @@ impl<'a, T: Indexable> Blocks<'a, T> {
         let target =
             Target { block_maxima: blocks.block_maxima.as_mut_ptr(), stripe_maxima: blocks.stripe_maxima.as_mut_ptr() };
         let stripes_per_turn = (BYTES_PER_TURN / (stripe_len * size_of::<T>())).max(1);
-        let next = AtomicUsize::new(0);
+        let pile = Pile::new(stripes, stripes_per_turn);
         let finite = AtomicBool::new(true);
         with_helpers(threads - 1, &|| {
             let target = &target; // the whole, not its pointers: only the whole may cross threads
-            loop {
-                let turn = next.fetch_add(stripes_per_turn, Ordering::Relaxed);
-                if turn >= stripes {
-                    return;
-                }
-                for stripe in turn..(turn + stripes_per_turn).min(stripes) {
+            while let Some(turn) = pile.take() {
+                for stripe in turn {
                     let start = stripe * stripe_len;
                     let count = stripe_len.min(view.len() - start);
                     // SAFETY: every stripe is taken by one thread only and lies within view and vectors.
@@ -149,6 +147,7 @@ impl<'a, T: Indexable> Blocks<'a, T> {
                 }
             }
         });
+        pile.outcome()?;
         // SAFETY: all stripes were written above.
         unsafe {
             blocks.block_maxima.set_len(stripes * T::LANES);

@@ -8,13 +8,14 @@
 //! crew belongs to one process; a child that finds another's crew leaves it alone and hires its own.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::entropy::ProcessMark;
+use crate::float_control::with_standard_floats;
+use crate::interrupt::{Bell, helping, with_bell};
 
 /// Run `work` here, and meanwhile on up to `helpers` other threads as far as they are free. Returns when every run that
 /// began has ended. `work` has to share its load out itself, and to come out complete however many runs there are.
@@ -33,10 +34,11 @@ pub fn with_helpers(helpers: usize, work: &(dyn Fn() + Sync)) {
         failed: AtomicBool::new(false),
         caller: thread::current(),
         processor: processor(),
+        bell: Bell::default(),
     });
     let withdraw = Withdraw(&offer);
     Crew::of_this_process().offer(&offer, helpers);
-    work();
+    with_bell(&offer.bell, work);
     drop(withdraw);
     assert!(!offer.failed.load(Ordering::Relaxed), "a helping thread panicked");
 }
@@ -54,6 +56,8 @@ struct Offer {
     caller: thread::Thread,
     /// Where the caller ran.
     processor: i32,
+    /// Rings if the caller ends early.
+    bell: Bell,
 }
 
 impl Offer {
@@ -62,7 +66,7 @@ impl Offer {
         if self.joined.fetch_update(Ordering::Acquire, Ordering::Relaxed, join).is_err() {
             return;
         }
-        if catch_unwind(AssertUnwindSafe(self.work)).is_err() {
+        if with_standard_floats(|| helping(&self.bell, self.work)).is_err() {
             self.failed.store(true, Ordering::Relaxed);
         }
         // After this the caller may be gone, and with it what `work` refers to; the offer itself is shared.
@@ -193,6 +197,8 @@ impl Crew {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
     use super::*;
 
     /// Share 1000 pieces out; every piece has to be done exactly once, whoever does it.

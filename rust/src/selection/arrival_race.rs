@@ -78,7 +78,7 @@ fn permute_and_flip_with<T: Score, E: Entropy>(
         return Ok(list(blocks, scale, First::default(), entropy)?.within(Stage::WHOLE));
     }
     // Two to four proposals in the first stage, and never one longer than 1/8.
-    let stage_bits = ((heads / 2.0).log2() as u32).clamp(LATEST_THINNED.ilog2(), RATE_BITS - 2 - bits);
+    let stage_bits = (libm::log2(heads / 2.0) as u32).clamp(LATEST_THINNED.ilog2(), RATE_BITS - 2 - bits);
     let mut stage = Stage { start: 0, end: 1, bits: stage_bits };
     loop {
         let mut first = First::default();

@@ -6,7 +6,6 @@
 //! probability t exp(-x), and the first head to arrive is a uniform one among them; if there is none, the rest
 //! [t, 1) is listed in full. Stages that follow each other do the same with less work. Proof: `proofs/exact_sampling.md`, "Many draws".
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::entropy::{Entropy, with_thread_entropy};
@@ -18,6 +17,7 @@ use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::block_index::{Blocks, Indexable, Weights, available_threads};
 use crate::scan::helper_threads::with_helpers;
+use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
 use crate::selection::exponential_mechanism::{self, Proposals};
 use crate::selection::index_set::Visited;
@@ -111,19 +111,15 @@ fn repeat(
     draws.resize(size, 0);
     let threads = available_threads().min(size / draws_per_thread).max(1);
     // A common pile of pieces: a reseeding may take place between any two of them.
-    let pieces = Mutex::new(draws.chunks_mut((size / (8 * threads)).clamp(1, LARGEST_PIECE)));
-    let outcome = Mutex::new(Ok(()));
-    let is_over = AtomicBool::new(false);
-    let locked = PoisonError::into_inner; // a panic elsewhere reaches the caller anyway
+    let per_turn = (size / (8 * threads)).clamp(1, LARGEST_PIECE);
+    let pile = Pile::new(size, per_turn);
+    let pieces: Vec<_> = draws.chunks_mut(per_turn).map(Mutex::new).collect();
     with_helpers(threads - 1, &|| {
-        loop {
-            let piece = pieces.lock().unwrap_or_else(locked).next();
-            let Some(piece) = piece else { return };
+        let _guard = pile.ended_by_unwinding();
+        while let Some(turn) = pile.take() {
+            let mut piece = pieces[turn.start / per_turn].lock().unwrap_or_else(PoisonError::into_inner);
             let drawn = with_thread_entropy(|entropy| {
                 for (number, slot) in piece.iter_mut().enumerate() {
-                    if is_over.load(Ordering::Relaxed) {
-                        break;
-                    }
                     if number.is_multiple_of(DRAWS_BETWEEN_QUESTIONS) {
                         interrupt::check()?;
                     }
@@ -131,17 +127,13 @@ fn repeat(
                 }
                 Ok(())
             });
-            if is_over.load(Ordering::Relaxed) {
-                return; // another thread's error counts
-            }
-            if drawn.is_err() {
-                is_over.store(true, Ordering::Relaxed);
-                *outcome.lock().unwrap_or_else(PoisonError::into_inner) = drawn;
-                return;
+            if let Err(error) = drawn {
+                pile.fail(error);
             }
         }
     });
-    outcome.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+    drop(pieces);
+    pile.outcome()?;
     Ok(draws)
 }
 
@@ -248,7 +240,7 @@ impl ArrivalPlan {
         }
         // Two heads expected in the first stage and in the second, four in the third (more where the rates' fixed
         // point leaves no room for shorter stages).
-        let bits = ((heads / 2.0).log2() as u32).min(RATE_BITS - 2 - weights.bits);
+        let bits = (libm::log2(heads / 2.0) as u32).min(RATE_BITS - 2 - weights.bits);
         let stages = [(0, 1), (1, 2), (2, 4)].map(|(start, end)| Stage { start, end, bits });
         Ok(Self { stages: stages.to_vec(), near: Vec::new(), far: ItemTable::new(blocks, scale, |weight| weight)? })
     }

@@ -35,8 +35,8 @@ impl Contender {
     fn new(index: usize, exponent: f64, is_up: bool, uniform: LazyUniform) -> Self {
         let head = uniform.head() as f64;
         // U lies in [head, head + 1) 2^-64; both conversions to a double carry a relative error of 2^-53.
-        let nearest = -((head + 1.0) / TWO_TO_64).ln();
-        let farthest = if head == 0.0 { f64::INFINITY } else { -(head / TWO_TO_64).ln() };
+        let nearest = -libm::log((head + 1.0) / TWO_TO_64);
+        let farthest = if head == 0.0 { f64::INFINITY } else { -libm::log(head / TWO_TO_64) };
         let (low, high) = if is_up { (nearest, farthest) } else { (-farthest, -nearest) };
         let slack = MARGIN * (1.0 + exponent + nearest);
         Self { index, is_up, uniform, low: low - exponent - slack, high: high - exponent + slack }
