@@ -9,8 +9,7 @@ use crate::error::reserved;
 use crate::interrupt;
 
 /// Whole weights, laid one after another on a line; `ends[i]` is where weight i ends.
-#[derive(Clone, Debug)]
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub struct CumulativeTable<W = u64> {
     ends: Vec<W>,
 }

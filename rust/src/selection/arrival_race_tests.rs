@@ -4,7 +4,7 @@ use crate::entropy::testing::seeded;
 use crate::scan::score_view::View;
 use crate::testing::{assert_law, exponential_law, exponents, middle, simpson};
 
-type Race = fn(&Blocks<'_, f64>, &Scale, &mut ChaChaStream) -> (usize, Clock);
+type Race = fn(&Blocks<'_, f64>, &Scale, &mut ChaChaStream) -> Result<(usize, Clock), SelectError>;
 
 const SHAPES: [&[f64]; 4] = [&[0.0, 1.0, 3.0], &[5.0; 7], &[0.0, 4.0, 4.0, -3.0, 3.5, 1.0], &[2.0]];
 
@@ -39,7 +39,7 @@ fn check(name: &str, race: Race, law: impl Fn(&[f64], f64) -> Vec<f64>) {
         let instant = 0.3 / x.iter().map(|x| libm::exp(-x)).sum::<f64>();
         let wrong = law(&x, instant * 1.1);
         assert_law(name, 60_000, &law(&x, instant), &wrong, || {
-            let (index, clock) = race(&blocks, &scale(2), &mut entropy);
+            let (index, clock) = race(&blocks, &scale(2), &mut entropy).unwrap();
             2 * index + usize::from(middle(&clock) >= instant)
         });
     }
@@ -74,7 +74,7 @@ fn many_items_in_mixed_blocks() {
         let law = [early_high, late_high, 1.0 - survival(instant) - early_high, survival(instant) - late_high];
         let wrong = [law[0] + 0.04, law[1] - 0.04, law[2], law[3]];
         assert_law(name, 15_000, &law, &wrong, || {
-            let (index, clock) = race(&blocks, &scale(2), &mut entropy);
+            let (index, clock) = race(&blocks, &scale(2), &mut entropy).unwrap();
             2 * usize::from(scores[index] == 0.0) + usize::from(middle(&clock) >= instant)
         });
     };
@@ -99,7 +99,7 @@ fn the_last_stage_ends_with_the_best() {
     for few_blocks in [0.0, 64.0] {
         let (mut late, draws) = (0, 400);
         for _ in 0..draws {
-            let (index, clock) = permute_and_flip_with(&blocks, &scale(2), few_blocks, &mut entropy);
+            let (index, clock) = permute_and_flip_with(&blocks, &scale(2), few_blocks, &mut entropy).unwrap();
             assert_eq!(index, 1234);
             late += u32::from(middle(&clock) > 0.5);
         }

@@ -5,6 +5,8 @@
 //! (the law) and `proofs/exact_sampling.md` (this way of drawing); model: `tests/reference/block_rejection.py`.
 
 use crate::entropy::Entropy;
+use crate::error::SelectError;
+use crate::interrupt;
 use crate::numbers::coin::{Proposal, Stage, accept, flip};
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
@@ -12,6 +14,7 @@ use crate::scan::block_index::Blocks;
 use crate::scan::kernels::MOST_LANES;
 use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::index_set::Visited;
+use crate::selection::tries::Tries;
 use crate::selection::uniform_visits::{BATCH, COST_OF_VISIT, UniformVisits};
 
 /// About what a step takes, in nanoseconds: weighing a block, and a proposal. They only steer.
@@ -136,17 +139,25 @@ impl WeighedStripe {
 
 /// One draw from a fresh index: uniform proposals for as long as these are likely to be accepted sooner than the blocks
 /// are weighed, then block rejection. When to change over depends on the scores alone.
-pub fn draw_once<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, entropy: &mut E) -> usize {
+///
+/// # Errors
+/// `Changed`, `Interrupted`.
+pub fn draw_once<T: Score, E: Entropy>(
+    blocks: &Blocks<'_, T>,
+    scale: &Scale,
+    entropy: &mut E,
+) -> Result<usize, SelectError> {
     let first = entropy.below(blocks.len() as u64) as usize;
     if flip(&blocks.exponential(scale, first), entropy) {
-        return first; // among equals that is all
+        return Ok(first); // among equals that is all
     }
     // A single stripe is weighed sooner than a few items are tried.
     if blocks.stripes() > 1 {
         let mut tries = UniformVisits::new(blocks, scale, entropy);
         for _ in 0..uniform_tries_worth(blocks, scale).div_ceil(BATCH) {
+            interrupt::check()?;
             if let Some(index) = tries.first_heads(BATCH, entropy, |_, _| true) {
-                return index;
+                return Ok(index);
             }
         }
     }
@@ -162,27 +173,53 @@ fn uniform_tries_worth<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> usize
 }
 
 /// Draw a candidate by the exponential mechanism, never one of `removed`.
+///
+/// # Errors
+/// `Changed`, `Interrupted`.
 pub fn draw<T: Score, E: Entropy>(
     blocks: &Blocks<'_, T>,
     scale: &Scale,
     proposals: &Proposals,
     removed: &Visited,
     entropy: &mut E,
-) -> usize {
+) -> Result<usize, SelectError> {
     let weights = proposals.weights;
     let mut stripe = WeighedStripe::none();
+    let mut tries = Tries::default();
     loop {
         let Proposed { index, weight, place, .. } = proposals.propose(blocks, scale, &mut stripe, entropy);
         let score = blocks.get(index);
         // The item keeps as many places of its piece of the line as its own bound says: most proposals end here.
         let own = weights.of(scale, blocks.top(), score).min(weight);
-        if place >= own {
-            continue;
+        if place < own {
+            let x = blocks.exponential_of(scale, score);
+            let proposal = Proposal::Weight { weight: own, bits: weights.bits };
+            if accept(&x, proposal, Stage::WHOLE, entropy) && !removed.contains(index) {
+                return Ok(index);
+            }
         }
-        let x = blocks.exponential_of(scale, score);
-        let proposal = Proposal::Weight { weight: own, bits: weights.bits };
-        if accept(&x, proposal, Stage::WHOLE, entropy) && !removed.contains(index) {
-            return index;
-        }
+        tries.failed(|| blocks.still_hold(|index| !removed.contains(index)))?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::testing::seeded;
+    use crate::scan::score_view::View;
+
+    #[test]
+    fn draws_from_scores_that_were_lowered_after_the_index_end_with_an_error() {
+        let mut scores: Vec<f64> = (0..500).map(f64::from).collect();
+        let memory = scores.as_mut_ptr();
+        // SAFETY: as many doubles, alive and not moved to the end of the test.
+        let view = unsafe { View::new(memory.cast_const(), 500, 8) };
+        let (blocks, scale) = (Blocks::new(view).unwrap(), Scale::new(1.0, 1.0, 1).unwrap());
+        let proposals = Proposals::new(&blocks, &scale);
+        let draw = || draw(&blocks, &scale, &proposals, &Visited::new(), &mut seeded(44));
+        assert!(draw().is_ok());
+        // SAFETY: as above; nobody refers to them.
+        (0..500).for_each(|index| unsafe { memory.add(index).write(-1e6) });
+        assert_eq!(draw(), Err(SelectError::Changed));
     }
 }

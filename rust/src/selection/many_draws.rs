@@ -11,17 +11,20 @@ use std::sync::{Mutex, PoisonError};
 use crate::entropy::{Entropy, with_thread_entropy};
 use crate::error::SelectError;
 use crate::error::reserved;
+use crate::interrupt;
 use crate::numbers::coin::{Proposal, RATE_BITS, Stage, accept, flip};
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::block_index::{Blocks, Indexable};
 use crate::scan::helper_threads::{available_threads, with_helpers};
+use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
 use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::exponential_mechanism::{self, Proposals};
 use crate::selection::index_set::Visited;
 use crate::selection::permute_and_flip::{Heads, Listing};
 use crate::selection::thinning::{Skipper, rate_for};
+use crate::selection::tries::Tries;
 use crate::selection::{noisy_max, permute_and_flip};
 
 /// Which mechanism to draw from.
@@ -36,6 +39,10 @@ pub enum Law {
 const ITEMS_PER_DRAW: usize = 64;
 /// Draws between two looks at the common pile, at most.
 const LARGEST_PIECE: usize = 4096;
+/// Items between two questions whether the call is to end.
+pub(crate) const ITEMS_BETWEEN_QUESTIONS: usize = 1 << 12;
+/// Draws between two questions whether the call is to end; a long draw asks by itself.
+const DRAWS_BETWEEN_QUESTIONS: usize = 64;
 /// Draws that are worth one more thread.
 const DRAWS_PER_THREAD: usize = 256;
 /// With fewer heads than this expected, permute-and-flip lists them all; at least 32, so that stages are short.
@@ -44,13 +51,18 @@ const FEW_HEADS: f64 = 32.0;
 /// One draw.
 ///
 /// # Errors
-/// As [`Blocks::new`], or `Entropy`.
+/// As [`Blocks::new`], `Entropy`, `Changed` or `Interrupted`.
 pub fn select<T: Indexable>(law: Law, scores: View<'_, T>, scale: &Scale) -> Result<usize, SelectError> {
     let blocks = Blocks::new(scores)?;
-    with_thread_entropy(|entropy| Ok(draw(law, &blocks, scale, entropy)))
+    with_thread_entropy(|entropy| draw(law, &blocks, scale, entropy))
 }
 
-fn draw<T: Score, E: Entropy>(law: Law, blocks: &Blocks<'_, T>, scale: &Scale, entropy: &mut E) -> usize {
+fn draw<T: Score, E: Entropy>(
+    law: Law,
+    blocks: &Blocks<'_, T>,
+    scale: &Scale,
+    entropy: &mut E,
+) -> Result<usize, SelectError> {
     let none = Visited::new();
     match law {
         Law::Exponential => exponential_mechanism::draw_once(blocks, scale, entropy),
@@ -94,32 +106,35 @@ pub fn select_many<T: Indexable>(
 fn repeat(
     size: usize,
     draws_per_thread: usize,
-    one: impl Fn(&mut crate::entropy::ThreadEntropy) -> usize + Sync,
+    one: impl Fn(&mut crate::entropy::ThreadEntropy) -> Result<usize, SelectError> + Sync,
 ) -> Result<Vec<usize>, SelectError> {
     let mut draws = reserved(size)?;
     draws.resize(size, 0);
     let threads = available_threads().min(size / draws_per_thread).max(1);
     // A common pile of pieces: a reseeding may take place between any two of them.
-    let pieces = Mutex::new(draws.chunks_mut((size / (8 * threads)).clamp(1, LARGEST_PIECE)));
-    let outcome = Mutex::new(Ok(()));
-    let locked = PoisonError::into_inner; // a panic elsewhere reaches the caller anyway
+    let per_turn = (size / (8 * threads)).clamp(1, LARGEST_PIECE);
+    let pile = Pile::new(size, per_turn);
+    let pieces: Vec<_> = draws.chunks_mut(per_turn).map(Mutex::new).collect();
     with_helpers(threads - 1, &|| {
-        loop {
-            let piece = pieces.lock().unwrap_or_else(locked).next();
-            let Some(piece) = piece else { return };
+        let _guard = pile.ended_by_unwinding();
+        while let Some(turn) = pile.take() {
+            let mut piece = pieces[turn.start / per_turn].lock().unwrap_or_else(PoisonError::into_inner);
             let drawn = with_thread_entropy(|entropy| {
-                for slot in piece.iter_mut() {
-                    *slot = one(entropy);
+                for (number, slot) in piece.iter_mut().enumerate() {
+                    if number.is_multiple_of(DRAWS_BETWEEN_QUESTIONS) {
+                        interrupt::check()?;
+                    }
+                    *slot = one(entropy)?;
                 }
                 Ok(())
             });
-            if drawn.is_err() {
-                *outcome.lock().unwrap_or_else(PoisonError::into_inner) = drawn;
-                return;
+            if let Err(error) = drawn {
+                pile.fail(error);
             }
         }
     });
-    outcome.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+    drop(pieces);
+    pile.outcome()?;
     Ok(draws)
 }
 
@@ -140,6 +155,9 @@ impl ItemTable {
         let mut total = 0;
         let mut ends = reserved(blocks.len())?;
         for index in 0..blocks.len() {
+            if index.is_multiple_of(ITEMS_BETWEEN_QUESTIONS) {
+                interrupt::check()?;
+            }
             total += keep(weights.at(scale.octaves(blocks.top(), blocks.get(index))));
             ends.push(total);
         }
@@ -185,13 +203,15 @@ fn exponential_draw<T: Score, E: Entropy>(
     scale: &Scale,
     table: &ItemTable,
     entropy: &mut E,
-) -> usize {
+) -> Result<usize, SelectError> {
+    let mut tries = Tries::default();
     loop {
         let index = table.item_at(entropy.below(table.total()));
         let proposal = Proposal::Weight { weight: table.weight(index), bits: table.weights.bits };
         if accept(&blocks.exponential(scale, index), proposal, Stage::WHOLE, entropy) {
-            return index;
+            return Ok(index);
         }
+        tries.failed(|| blocks.still_hold(|_| true))?;
     }
 }
 
@@ -221,12 +241,17 @@ impl ArrivalPlan {
         }
         // Two heads expected in the first stage and in the second, four in the third (more where the rates' fixed
         // point leaves no room for shorter stages).
-        let bits = ((heads / 2.0).log2() as u32).min(RATE_BITS - 2 - weights.bits);
+        let bits = (libm::log2(heads / 2.0) as u32).min(RATE_BITS - 2 - weights.bits);
         let stages = [(0, 1), (1, 2), (2, 4)].map(|(start, end)| Stage { start, end, bits });
         Ok(Self { stages: stages.to_vec(), near: Vec::new(), far: ItemTable::new(blocks, scale, |weight| weight)? })
     }
 
-    fn draw<T: Score, E: Entropy>(&self, blocks: &Blocks<'_, T>, scale: &Scale, entropy: &mut E) -> usize {
+    fn draw<T: Score, E: Entropy>(
+        &self,
+        blocks: &Blocks<'_, T>,
+        scale: &Scale,
+        entropy: &mut E,
+    ) -> Result<usize, SelectError> {
         let mut heads = Heads::default();
         for &index in &self.near {
             if flip(&blocks.exponential(scale, index), entropy) {
@@ -234,20 +259,23 @@ impl ArrivalPlan {
             }
         }
         for &stage in &self.stages {
-            self.list(stage, blocks, scale, &mut heads, entropy);
+            self.list(stage, blocks, scale, &mut heads, entropy)?;
             if !heads.is_empty() {
-                return heads.kept();
+                return Ok(heads.kept());
             }
         }
         // Nobody came early. Rare, so plainly: every item's coin for the rest of the time.
         let last = self.stages[self.stages.len() - 1];
         let rest = Stage { start: last.end, end: 1 << last.bits, bits: last.bits };
         for index in 0..blocks.len() {
+            if index.is_multiple_of(ITEMS_BETWEEN_QUESTIONS) {
+                interrupt::check()?;
+            }
             if accept(&blocks.exponential(scale, index), Proposal::Certain, rest, entropy) {
                 heads.add(index, entropy);
             }
         }
-        heads.kept()
+        Ok(heads.kept())
     }
 
     /// List the heads on the line that come in `stage`, having not come before.
@@ -258,15 +286,16 @@ impl ArrivalPlan {
         scale: &Scale,
         heads: &mut Heads,
         entropy: &mut E,
-    ) {
+    ) -> Result<(), SelectError> {
         let total = self.far.total();
         let unit = stage_rate(stage, self.far.weights);
         let mut position = 0;
         while position < total {
             let mut skipper = Skipper::new(entropy);
             if skipper.is_beyond(u128::from(total - position) * u128::from(unit), entropy) {
-                return;
+                return Ok(());
             }
+            interrupt::check()?;
             // A lower bound of the place where somebody rings, up to rounding: it is this item or one of the next.
             let certain = (skipper.surely_beyond() / u128::from(unit)).min(u128::from(total - position - 1)) as u64;
             let mut index = self.far.item_at(position + certain);
@@ -279,6 +308,7 @@ impl ArrivalPlan {
             }
             position = self.far.ends[index];
         }
+        Ok(())
     }
 }
 

@@ -42,7 +42,7 @@ fn every_law_by_single_draws() {
             let (right, wrong) = (law_of(law, &scores, &scale()), law_of(law, &scores, &wrong_scale()));
             let scale = scale();
             assert_law(&format!("{law:?}, {name}"), 150_000, &right, &wrong, || {
-                draw(law, &blocks, &scale, &mut entropy)
+                draw(law, &blocks, &scale, &mut entropy).unwrap()
             });
         }
     }
@@ -107,7 +107,7 @@ fn large_vectors_keep_their_laws_on_every_route() {
     for (law, part) in [(Law::Exponential, 0..50), (Law::PermuteAndFlip, 50..100)] {
         let (right, wrong) = (&laws[part.clone()], &wrong_laws[part]);
         assert_law(&format!("{law:?}, single"), 60_000, right, wrong, || {
-            scores[draw(law, &blocks, &scale, &mut entropy)] as usize
+            scores[draw(law, &blocks, &scale, &mut entropy).unwrap()] as usize
         });
         let mut draws = select_many(law, View::of(&scores), &scale, 100_000).unwrap().into_iter();
         assert_law(&format!("{law:?}, many"), 100_000, right, wrong, || scores[draws.next().unwrap()] as usize);
@@ -134,7 +134,7 @@ fn a_lone_item_in_the_last_stripe_is_not_thinned() {
         let law = permute_and_flip_law(&exponents(&[0.0, -0.21], &scale));
         let blocks = Blocks::new(View::of(&scores)).unwrap();
         assert_law("lone", 60_000, &law, &[law[0] - 0.03, law[1] + 0.03], || {
-            usize::from(draw(Law::PermuteAndFlip, &blocks, &scale, &mut entropy) != 700)
+            usize::from(draw(Law::PermuteAndFlip, &blocks, &scale, &mut entropy).unwrap() != 700)
         });
     }
 }
@@ -152,7 +152,7 @@ fn the_rest_of_the_time_has_the_law_too() {
     let mut entropy = seeded(43);
     let (right, wrong) =
         (law_of(Law::PermuteAndFlip, &scores, &scale), law_of(Law::PermuteAndFlip, &scores, &wrong_scale()));
-    assert_law("rest", 100_000, &right, &wrong, || plan.draw(&blocks, &scale, &mut entropy));
+    assert_law("rest", 100_000, &right, &wrong, || plan.draw(&blocks, &scale, &mut entropy).unwrap());
 }
 
 #[test]

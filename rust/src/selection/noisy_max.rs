@@ -9,6 +9,8 @@
 use dashu_int::UBig;
 
 use crate::entropy::Entropy;
+use crate::error::SelectError;
+use crate::interrupt;
 use crate::numbers::coin::{LazyUniform, exp_negative_f64};
 use crate::numbers::exp_enclosure::{Ratio, exp_negative};
 use crate::numbers::scale::Scale;
@@ -33,8 +35,8 @@ impl Contender {
     fn new(index: usize, exponent: f64, is_up: bool, uniform: LazyUniform) -> Self {
         let head = uniform.head() as f64;
         // U lies in [head, head + 1) 2^-64; both conversions to a double carry a relative error of 2^-53.
-        let nearest = -((head + 1.0) / TWO_TO_64).ln();
-        let farthest = if head == 0.0 { f64::INFINITY } else { -(head / TWO_TO_64).ln() };
+        let nearest = -libm::log((head + 1.0) / TWO_TO_64);
+        let farthest = if head == 0.0 { f64::INFINITY } else { -libm::log(head / TWO_TO_64) };
         let (low, high) = if is_up { (nearest, farthest) } else { (-farthest, -nearest) };
         let slack = MARGIN * (1.0 + exponent + nearest);
         Self { index, is_up, uniform, low: low - exponent - slack, high: high - exponent + slack }
@@ -42,13 +44,22 @@ impl Contender {
 }
 
 /// Draw the candidate whose score plus Laplace noise is largest, never one of `removed`.
-pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed: &Visited, entropy: &mut E) -> usize {
+///
+/// # Errors
+/// `Interrupted`.
+pub fn draw<T: Score, E: Entropy>(
+    blocks: &Blocks<'_, T>,
+    scale: &Scale,
+    removed: &Visited,
+    entropy: &mut E,
+) -> Result<usize, SelectError> {
     let mut contenders: Vec<Contender> = Vec::new();
     let mut best_low = f64::NEG_INFINITY;
     // The stripe of the top first: whoever wins there makes nearly everybody else lose at a glance.
     let first = (0..blocks.stripes()).find(|&stripe| blocks.stripe_maximum(stripe) >= blocks.top()).unwrap_or(0);
     let others = (0..blocks.stripes()).filter(|&stripe| stripe != first);
     for stripe in std::iter::once(first).chain(others) {
+        interrupt::check()?;
         let nearest = scale.octaves(blocks.top(), blocks.stripe_maximum(stripe)) * std::f64::consts::LN_2;
         let mut hopeless = hopeless_above(best_low + nearest * (1.0 - MARGIN));
         for index in blocks.stripe_range(stripe) {
@@ -75,7 +86,7 @@ pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed
             best = rival;
         }
     }
-    best.index
+    Ok(best.index)
 }
 
 /// A bound such that every U whose first 64 bits exceed it gives noise below `needed`, whatever its sign.

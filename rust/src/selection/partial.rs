@@ -43,7 +43,7 @@ impl Winner {
     /// Draw the first of `scores`; nobody if there are none.
     ///
     /// # Errors
-    /// As [`Blocks::new`] but for `NoCandidates`, and `NotMergeable` for a law without times.
+    /// As [`Blocks::new`] but for `NoCandidates`, `NotMergeable` for a law without times, `Changed`, `Interrupted`.
     pub fn of<T: Indexable, E: Entropy>(
         terms: &Terms,
         scores: View<'_, T>,
@@ -60,7 +60,7 @@ impl Winner {
             return Ok(None);
         }
         let blocks = Blocks::new(scores)?;
-        let (index, clock) = first(&blocks, &scale, entropy);
+        let (index, clock) = first(&blocks, &scale, entropy)?;
         Ok(Some(Self { partition, index: index as u64, top: blocks.top().height(), clock }))
     }
 

@@ -9,6 +9,8 @@
 use std::ops::Range;
 
 use crate::entropy::Entropy;
+use crate::error::SelectError;
+use crate::interrupt;
 use crate::numbers::coin::{Proposal, Stage, accept, flip};
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
@@ -32,10 +34,18 @@ const HOT_BLOCKS: usize = 16;
 const PATIENCE: f64 = 50.0;
 
 /// Draw a candidate by permute-and-flip, never one of `removed`.
-pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed: &Visited, entropy: &mut E) -> usize {
+///
+/// # Errors
+/// `Interrupted`.
+pub fn draw<T: Score, E: Entropy>(
+    blocks: &Blocks<'_, T>,
+    scale: &Scale,
+    removed: &Visited,
+    entropy: &mut E,
+) -> Result<usize, SelectError> {
     let first = entropy.below(blocks.len() as u64) as usize;
     if !removed.contains(first) && flip(&blocks.exponential(scale, first), entropy) {
-        return first; // among equals that is all
+        return Ok(first); // among equals that is all
     }
     let mut seen = Seen { removed, tails: Visited::new() };
     seen.tails.insert(first);
@@ -44,8 +54,9 @@ pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed
         let visits = UniformVisits::new(blocks, scale, entropy);
         let mut dense = Dense { visits, removed, visited: vec![first] };
         for _ in 0..dense_visits_worth(blocks, scale).div_ceil(BATCH) {
+            interrupt::check()?;
             if let Some(head) = dense.first_head(BATCH, entropy) {
-                return head;
+                return Ok(head);
             }
         }
         seen.tails.reserve(dense.visited.len());
@@ -53,7 +64,7 @@ pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, removed
             seen.tails.insert(index);
         }
     }
-    sparse(blocks, scale, &seen, Heads::default(), entropy).kept()
+    Ok(sparse(blocks, scale, &seen, Heads::default(), entropy)?.kept())
 }
 
 /// The dense route: steps of a uniformly random order without repetition.
@@ -82,7 +93,7 @@ pub(crate) fn list<T: Score, E: Entropy, L: Listing>(
     scale: &Scale,
     heads: L,
     entropy: &mut E,
-) -> L {
+) -> Result<L, SelectError> {
     sparse(blocks, scale, &Seen { removed: &Visited::new(), tails: Visited::new() }, heads, entropy)
 }
 
@@ -149,13 +160,14 @@ fn sparse<T: Score, E: Entropy, L: Listing>(
     seen: &Seen<'_>,
     heads: L,
     entropy: &mut E,
-) -> L {
+) -> Result<L, SelectError> {
     let weights = WeightBounds::for_count(blocks.len());
     let mut walk = Walk { blocks, scale, seen, weights, heads, skipper: Skipper::new(entropy) };
     let mut bounds = [0; MOST_LANES];
     let mut of_stripes = [0; STRIPES_AT_ONCE];
     let mut first = 0;
     while first < blocks.stripes() {
+        interrupt::check()?;
         let group = first..(first + STRIPES_AT_ONCE).min(blocks.stripes());
         first = group.end;
         let of_stripes = &mut of_stripes[..group.len()];
@@ -170,7 +182,7 @@ fn sparse<T: Score, E: Entropy, L: Listing>(
             walk.through_stripe(stripe, weight, &mut bounds, entropy);
         }
     }
-    walk.heads
+    Ok(walk.heads)
 }
 
 /// A walk past all items, listing heads.
@@ -345,7 +357,7 @@ mod tests {
             };
             let (none, mut entropy) = (Visited::new(), seeded(6));
             assert_law(&format!("{len} items"), 20_000, &best(&scale), &best(&wrong), || {
-                usize::from(draw(&blocks, &scale, &none, &mut entropy) != len / 2)
+                usize::from(draw(&blocks, &scale, &none, &mut entropy).unwrap() != len / 2)
             });
         }
     }

@@ -33,7 +33,7 @@ impl Skipper {
     pub fn new<E: Entropy>(entropy: &mut E) -> Self {
         let uniform = LazyUniform::draw(entropy);
         // U < (head + 1) 2^-64. The margin of 2^-40 is far wider than the logarithm's error.
-        let distance = -((uniform.head() as f64 + 1.0) / 18_446_744_073_709_551_616.0).ln();
+        let distance = -libm::log((uniform.head() as f64 + 1.0) / 18_446_744_073_709_551_616.0);
         let surely_beyond = ((distance - 1e-12 * (1.0 + distance)).max(0.0) * (1_u64 << RATE_BITS) as f64) as u128;
         Self { uniform, surely_beyond, passed: 0 }
     }

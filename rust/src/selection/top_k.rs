@@ -5,6 +5,7 @@
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
+use crate::interrupt;
 use crate::numbers::scale::Scale;
 use crate::scan::block_index::{Blocks, Indexable};
 use crate::scan::score_view::View;
@@ -31,7 +32,7 @@ fn remove<T: Indexable>(blocks: &mut Blocks<'_, T>, removed: &mut Visited, index
 /// `k` rounds of the mechanism, each among the candidates that are left, in the order drawn.
 ///
 /// # Errors
-/// As [`Blocks::new`], and `InvalidCount` unless `1 <= k <= scores.len()`.
+/// As [`Blocks::new`], `Changed`, `Interrupted`, and `InvalidCount` unless `1 <= k <= scores.len()`.
 pub fn peel<T: Indexable, E: Entropy>(
     law: Law,
     scores: View<'_, T>,
@@ -43,7 +44,7 @@ pub fn peel<T: Indexable, E: Entropy>(
     if k == 0 || k > blocks.len() {
         return Err(SelectError::InvalidCount);
     }
-    Ok(match law {
+    match law {
         Law::Exponential => exponential_rounds(&mut blocks, scale, k, entropy),
         Law::PermuteAndFlip => {
             fresh_rounds(&mut blocks, k, |blocks, removed| permute_and_flip::draw(blocks, scale, removed, entropy))
@@ -51,7 +52,7 @@ pub fn peel<T: Indexable, E: Entropy>(
         Law::LaplaceNoisyMax => {
             fresh_rounds(&mut blocks, k, |blocks, removed| noisy_max::draw(blocks, scale, removed, entropy))
         }
-    })
+    }
 }
 
 /// The exponential mechanism: the weights of what is left stay valid, so one set of bounds serves all rounds.
@@ -60,12 +61,13 @@ fn exponential_rounds<T: Indexable, E: Entropy>(
     scale: &Scale,
     k: usize,
     entropy: &mut E,
-) -> Vec<usize> {
+) -> Result<Vec<usize>, SelectError> {
     let mut proposals = Proposals::new(blocks, scale);
     let mut removed = Visited::new();
     let mut picks = Vec::with_capacity(k);
     while picks.len() < k {
-        let pick = exponential_mechanism::draw(blocks, scale, &proposals, &removed, entropy);
+        interrupt::check()?;
+        let pick = exponential_mechanism::draw(blocks, scale, &proposals, &removed, entropy)?;
         picks.push(pick);
         let best_left = remove(blocks, &mut removed, pick);
         if scale.octaves(blocks.top(), best_left) > OCTAVES_BEFORE_REBUILD {
@@ -75,24 +77,25 @@ fn exponential_rounds<T: Indexable, E: Entropy>(
             proposals.refresh(blocks, scale, blocks.block_of(pick).stripe);
         }
     }
-    picks
+    Ok(picks)
 }
 
 /// Mechanisms that measure from the best that is left and need fresh randomness for everybody each round.
 fn fresh_rounds<T: Indexable>(
     blocks: &mut Blocks<'_, T>,
     k: usize,
-    mut draw: impl FnMut(&Blocks<'_, T>, &Visited) -> usize,
-) -> Vec<usize> {
+    mut draw: impl FnMut(&Blocks<'_, T>, &Visited) -> Result<usize, SelectError>,
+) -> Result<Vec<usize>, SelectError> {
     let mut removed = Visited::new();
     let mut picks = Vec::with_capacity(k);
     while picks.len() < k {
-        let pick = draw(blocks, &removed);
+        interrupt::check()?;
+        let pick = draw(blocks, &removed)?;
         picks.push(pick);
         let best_left = remove(blocks, &mut removed, pick);
         blocks.lower_top(best_left);
     }
-    picks
+    Ok(picks)
 }
 
 #[cfg(test)]
