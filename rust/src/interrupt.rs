@@ -1,11 +1,15 @@
 //! Long calls end when the person who made them asks for it: every loop without a short bound asks here in between.
 //!
-//! Only the thread that was called asks; a helper's loop ends when the caller's does, by whatever they share.
+//! Only the thread that was called asks; its helpers are told by a bell.
 
+use std::any::Any;
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::entropy::ProcessMark;
 use crate::error::SelectError;
 
 /// Between two questions, so that asking costs nothing and an answer still comes at once for a person.
@@ -13,9 +17,21 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 static ASK: OnceLock<fn() -> bool> = OnceLock::new();
 
+#[derive(Clone, Copy)]
+enum Call {
+    /// No call began on this thread: nobody is asked.
+    None,
+    /// It has not come to a question yet, and most never do.
+    Begun,
+    Asked(Instant),
+    /// On a helper's thread: the bell of the call that it helps, which lives until the help ends.
+    Helping(*const Bell),
+}
+
 thread_local! {
-    /// When the running call was last asked; `None` on threads that no call began on.
-    static ASKED: Cell<Option<Instant>> = const { Cell::new(None) };
+    static CALL: Cell<Call> = const { Cell::new(Call::None) };
+    /// What the helpers of the running call listen to, as long as it has any.
+    static BELL: Cell<*const Bell> = const { Cell::new(std::ptr::null()) };
 }
 
 /// Let `wants_to_end` answer from now on, on the thread of the call; the first one given stays.
@@ -24,31 +40,99 @@ pub(crate) fn answer_by(wants_to_end: fn() -> bool) {
     ASK.get_or_init(|| wants_to_end);
 }
 
+/// What [`check_deep`] unwinds with.
+struct Ended(SelectError);
+
 /// Run a call that may be ended.
-pub fn interruptible<R>(call: impl FnOnce() -> R) -> R {
-    let outer = ASKED.replace(Some(Instant::now()));
-    let result = call();
-    ASKED.set(outer);
-    result
+///
+/// # Errors
+/// Those of `call`, and `Interrupted`.
+#[inline]
+pub fn interruptible<R>(call: impl FnOnce() -> Result<R, SelectError>) -> Result<R, SelectError> {
+    // A signal's handler may call in the middle of a call.
+    let (outer, bell) = (CALL.replace(Call::Begun), BELL.replace(std::ptr::null()));
+    // Whatever `call` leaves half done was its own, or is whole at every step: the streams of random bits are.
+    let result = catch_unwind(AssertUnwindSafe(call));
+    CALL.set(outer);
+    BELL.set(bell);
+    result.unwrap_or_else(|reason| match reason.downcast::<Ended>() {
+        Ok(ended) => Err(ended.0),
+        Err(reason) => resume_unwind(reason),
+    })
 }
 
 /// Ask, unless that was done a moment ago. It takes some 30 ns: ask after microseconds of work, not after each step.
 ///
 /// # Errors
-/// `Interrupted` if the call is to end.
+/// `Interrupted` if the call is to end; `Entropy` in a child that a signal's handler forked off in the middle of it.
 #[inline]
 pub fn check() -> Result<(), SelectError> {
-    match ASKED.get() {
-        Some(asked) if asked.elapsed() >= PAUSE => ask(),
-        _ => Ok(()),
+    match CALL.get() {
+        Call::Begun => {
+            CALL.set(Call::Asked(Instant::now()));
+            Ok(())
+        }
+        Call::Asked(asked) if asked.elapsed() < PAUSE => Ok(()),
+        Call::Asked(_) => ask(),
+        // SAFETY: it lives as long as the helper says so, see `helping`.
+        Call::Helping(bell) if unsafe { (*bell).0.load(Ordering::Relaxed) } => Err(SelectError::Interrupted),
+        Call::None | Call::Helping(_) => Ok(()),
+    }
+}
+
+/// Tells the helpers of a call that it ends.
+#[derive(Default)]
+pub(crate) struct Bell(AtomicBool);
+
+/// Do a call's own part of work that others help with; if the call is to end, they are told.
+pub(crate) fn with_bell(bell: &Bell, work: impl FnOnce()) {
+    struct Restore(*const Bell);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            BELL.set(self.0);
+        }
+    }
+    let _restore = Restore(BELL.replace(bell));
+    work();
+}
+
+/// Help with work until it is done or the bell rings.
+///
+/// # Errors
+/// What a panic carried.
+pub(crate) fn helping(bell: &Bell, work: impl FnOnce()) -> Result<(), Box<dyn Any + Send>> {
+    let outer = CALL.replace(Call::Helping(bell));
+    let result = catch_unwind(AssertUnwindSafe(work));
+    CALL.set(outer);
+    result.or_else(|reason| if reason.is::<Ended>() { Ok(()) } else { Err(reason) })
+}
+
+/// The same where a comparison of numbers goes on and nothing can fail: the call's stack is unwound to its beginning.
+#[inline]
+pub fn check_deep() {
+    if let Err(error) = check() {
+        resume_unwind(Box::new(Ended(error)));
     }
 }
 
 #[cold]
 #[inline(never)]
 fn ask() -> Result<(), SelectError> {
-    ASKED.set(Some(Instant::now()));
-    if ASK.get().is_some_and(|wants_to_end| wants_to_end()) { Err(SelectError::Interrupted) } else { Ok(()) }
+    CALL.set(Call::Asked(Instant::now()));
+    let process = ProcessMark::now();
+    let is_to_end = ASK.get().is_some_and(|wants_to_end| wants_to_end());
+    if process != ProcessMark::now() {
+        // A signal's handler forked, and its parent goes on with the stream of random bits of which this is a copy.
+        return Err(SelectError::Entropy);
+    }
+    if !is_to_end {
+        return Ok(());
+    }
+    // SAFETY: null, or a bell that lives until `with_bell` ends.
+    if let Some(bell) = unsafe { BELL.get().as_ref() } {
+        bell.0.store(true, Ordering::Relaxed);
+    }
+    Err(SelectError::Interrupted)
 }
 
 #[cfg(test)]
@@ -60,7 +144,7 @@ pub(crate) mod testing {
     }
 
     /// Run a call that is asked to end from its first question on.
-    pub fn ended<R>(call: impl FnOnce() -> R) -> R {
+    pub fn ended<R>(call: impl FnOnce() -> Result<R, SelectError>) -> Result<R, SelectError> {
         answer_by(|| ENDS.get());
         ENDS.set(true);
         let result = interruptible(call);
@@ -80,6 +164,17 @@ mod tests {
             check()?;
         }
         Ok(())
+    }
+
+    #[test]
+    fn a_question_deep_within_ends_the_whole_call() {
+        let endless = || loop {
+            check_deep();
+        };
+        assert_eq!(ended::<()>(endless), Err(SelectError::Interrupted));
+        let panics = || interruptible::<()>(|| panic!("its own"));
+        assert!(catch_unwind(panics).is_err(), "what is no interruption goes on");
+        assert_eq!(interruptible(first_error), Ok(()), "the next call starts afresh");
     }
 
     #[test]

@@ -11,6 +11,7 @@
 pub mod density;
 pub mod entropy;
 pub mod error;
+pub mod float_control;
 pub mod interrupt;
 pub mod intervals;
 pub mod json_lines;

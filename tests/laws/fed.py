@@ -170,8 +170,7 @@ def _quantile(mechanism: QuantileMechanism, values: tuple[float, ...], cuts: Seq
 
 def joint_scale(mechanism: QuantilesMechanism) -> Fraction:
     """b, in values: what the product says that the noise is made for."""
-    score_range: float = getattr(mechanism, "score_range", 2 * mechanism.sensitivity)
-    return Fraction(score_range / mechanism.epsilon)
+    return Fraction(mechanism.score_range / mechanism.epsilon)
 
 
 def _jointly(mechanism: QuantilesMechanism, values: tuple[float, ...], cuts: Sequence[Fraction]) -> list[Fraction]:

@@ -7,6 +7,9 @@ occurring twice has probability below 10^-18.
 from __future__ import annotations
 
 import multiprocessing
+import platform
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -173,3 +176,44 @@ def test_threads_that_draw_from_large_arrays_at_once() -> None:
     with ThreadPoolExecutor(8) as pool:
         draws = list(pool.map(lambda _: mechanism.select(scores), range(24)))
     assert len(set(draws)) >= 22  # three coincidences among 24 of 1.5 million: below 10^-10
+
+
+BARE_CLONE = """
+import ctypes, os, platform, signal
+import numpy as np
+from dpselect._native import _core
+number = {"x86_64": 56, "aarch64": 220}[platform.machine()]
+system = ctypes.CDLL(None, use_errno=True).syscall
+sampler = _core.Sampler("exponential", 1.0, 1.0, 1)
+draw = lambda: sampler.select_many(np.zeros(1000), 300)
+draw()
+receiver, sender = os.pipe()
+for _ in range(2):
+    child = system(number, int(signal.SIGCHLD), 0, 0, 0, 0)
+    if child == 0:
+        os.write(sender, draw().tobytes())
+        if system(number, int(signal.SIGCHLD), 0, 0, 0, 0) == 0:
+            os.write(sender, draw().tobytes())
+            os._exit(0)
+        os.wait()
+        os._exit(0)
+    assert child > 0
+    os.wait()
+os.write(sender, draw().tobytes())
+os.close(sender)
+with os.fdopen(receiver, "rb") as file:
+    print(file.read().hex())
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"),
+    reason="makes a system call of Linux by its number",
+)
+def test_children_of_a_bare_system_call_draw_different_streams() -> None:
+    # Nobody tells the C library, so nothing that it does for `fork` is done.
+    command = [sys.executable, "-c", BARE_CLONE]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    streams = np.frombuffer(bytes.fromhex(done.stdout), dtype=np.int64).reshape(-1, 300)
+    assert len(streams) == 5
+    assert_nothing_in_common(*streams)

@@ -27,7 +27,7 @@ def marginal(
 ) -> list[float]:
     """P(answer <= at) for each level, by the law of paths, and a path's answers in a gap by counting which half."""
     ends = [Fraction(0), *sorted(Fraction(min(max(value, 0.0), 8.0)) for value in values), Fraction(8)]
-    rate = mechanism.epsilon / (4 * mechanism.sensitivity)
+    rate = mechanism.epsilon / (2 * mechanism.score_range)
     exact = [Fraction(level) for level in levels]
     unit = np.lcm.reduce([level.denominator for level in exact])
     law = path_law(ends, levels=exact, decay=Fraction(np.exp(-rate / float(unit))))

@@ -156,6 +156,25 @@ def test_each_is_used_once(kind: Kind) -> None:
                 second(used)
 
 
+@every_kind
+def test_a_merge_with_one_that_is_used_leaves_the_other_as_it_was(kind: Kind) -> None:
+    mechanism = kind(epsilon=1.0, sensitivity=1.0)
+    merges: list[Callable[[PartialSelection, PartialSelection], object]] = [
+        PartialSelection.merged,
+        lambda fresh, used: used.merged(fresh),
+        lambda fresh, used: fresh._partial.merged(used._partial),
+        lambda fresh, _: fresh._partial.merged(fresh._partial),
+    ]
+    for refused in merges:
+        fresh, used = (PartialSelection.of(mechanism, [1.0, 2.0]) for _ in range(2))
+        so_far = fresh._partial.so_far()
+        used.winner()
+        with pytest.raises(InvalidParameterError, match="used before"):
+            refused(fresh, used)
+        assert fresh._partial.so_far() == so_far
+        assert fresh.winner() is not None
+
+
 def test_nothing_is_used_up_by_a_refused_merge() -> None:
     one, other = (
         PartialSelection.of(dps.PermuteAndFlip(epsilon=epsilon, sensitivity=1.0), [1.0]) for epsilon in (1.0, 2.0)

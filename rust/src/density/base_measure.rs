@@ -10,6 +10,7 @@ use dashu_int::UBig;
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
+use crate::interrupt::check_deep;
 use crate::intervals::pieces::{Chooser, Segments};
 use crate::intervals::point::Point;
 use crate::numbers::exp_enclosure::Ratio;
@@ -137,6 +138,7 @@ impl BaseMeasure {
                     let pieces = Plain(&lengths[cells.clone()]);
                     let chooser = Chooser::new(&pieces)?;
                     for _ in 0..count {
+                        check_deep();
                         sample.cells.push(cells.start + chooser.draw(&pieces, entropy));
                     }
                     sample.cells[start..].sort_unstable();
@@ -147,6 +149,7 @@ impl BaseMeasure {
             Self::Line { positions, .. } => {
                 let inner = &positions[cells.start + 1..cells.end];
                 for _ in 0..count {
+                    check_deep();
                     let mut point = Point::draw(positions[cells.start], positions[cells.end], entropy);
                     let rounded = point.rounded(entropy);
                     // A position on the other side of the rounding is on the other side of the point.

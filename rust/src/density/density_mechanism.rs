@@ -13,6 +13,7 @@ use crate::density::cumulative_counts::CumulativeCounts;
 use crate::density::distance_bands::Band;
 use crate::entropy::Entropy;
 use crate::error::SelectError;
+use crate::interrupt;
 use crate::numbers::coin::{Exponential, LazyUniform, flip};
 use crate::numbers::decision::is_below_exponential;
 use crate::numbers::exact_choice::{Probabilities, pick};
@@ -54,7 +55,7 @@ pub struct Plan {
 
 impl Plan {
     /// # Errors
-    /// `Memory`.
+    /// `Memory`, `Interrupted`.
     pub fn new(cumulative: CumulativeCounts, base: BaseMeasure, scale: Scale) -> Result<Self, SelectError> {
         let least = cumulative.least_distance();
         let mut plan =
@@ -83,10 +84,11 @@ impl Plan {
     /// Draw one sample into `sample`.
     ///
     /// # Errors
-    /// `Memory`.
+    /// `Memory`, `Interrupted`.
     pub fn draw<E: Entropy>(&self, sample: &mut Sample, entropy: &mut E) -> Result<(), SelectError> {
         let margin = (8.0 * self.shells.len() as f64 + 64.0) / (1_u64 << 50) as f64;
         loop {
+            interrupt::check()?;
             let shares = self.shells.iter().map(|shell| shell.share);
             // Nothing is left over but what rounding makes of it.
             let Some(chosen) = pick(shares, margin, || self.probabilities(), entropy) else { continue };
@@ -138,6 +140,7 @@ impl Plan {
         // One scale of the exponential, in distances.
         let step = (std::f64::consts::LN_2 / self.scale.exponent_of_gap(1.0)).max(1.0) as u64;
         loop {
+            interrupt::check()?;
             let (worst, waste, total) = self.waste();
             self.acceptance = 1.0 - waste.1.over(total).times_power_of_two(0);
             if self.acceptance >= 0.5 {

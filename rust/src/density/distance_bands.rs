@@ -11,6 +11,7 @@ use crate::density::cumulative_counts::{CumulativeCounts, Gate};
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
+use crate::interrupt::{self, check_deep};
 use crate::numbers::exact_choice::{Probabilities, pick};
 use crate::numbers::extended_float::Wide;
 
@@ -22,6 +23,8 @@ pub struct Band {
     bounds: Vec<Wide>,
 }
 
+/// Steps between two questions whether the call is to end.
+const STEPS_BETWEEN_QUESTIONS: usize = 1 << 4;
 const UNIT: f64 = 1.0 / (1_u64 << 52) as f64;
 
 /// More than the relative error of a sum over steps: each weight carries `c 2^-50`, each sum a few 2^-53 a term.
@@ -33,7 +36,7 @@ impl Band {
     /// All samples not farther away than `radius`, which is not below [`CumulativeCounts::least_distance`].
     ///
     /// # Errors
-    /// `Memory`.
+    /// `Memory`, `Interrupted`.
     pub fn new(cumulative: &CumulativeCounts, base: &BaseMeasure, radius: u64) -> Result<Self, SelectError> {
         let gates = cumulative.gates(radius)?;
         let k = cumulative.sample_size();
@@ -48,6 +51,7 @@ impl Band {
         bounds[size - 1] = Wide::from_f64(1.0);
         let mut work = Work::default();
         for index in (0..gates.len() - 1).rev() {
+            interrupt::check()?;
             let (here, next) = (gates[index], gates[index + 1]);
             let (head, tail) = bounds.split_at_mut(starts[index + 1]);
             let (out, on) = (&mut head[starts[index]..], &tail[..width(&next)]);
@@ -71,7 +75,7 @@ impl Band {
     /// Draw a sample with probability `weight / total`, or nothing with what is left.
     ///
     /// # Errors
-    /// `Memory`.
+    /// `Memory`, `Interrupted`.
     pub fn draw<E: Entropy>(
         &self,
         base: &BaseMeasure,
@@ -82,6 +86,9 @@ impl Band {
         sample.clear();
         let mut count = 0;
         for index in 0..self.gates.len() - 1 {
+            if index.is_multiple_of(STEPS_BETWEEN_QUESTIONS) {
+                interrupt::check()?;
+            }
             let Some(step) = self.step(base, index, count, k, entropy) else {
                 return Ok(false);
             };
@@ -159,6 +166,7 @@ impl Work {
         self.row.resize(length - on.len(), Wide::ZERO);
         self.row.extend_from_slice(on);
         for _ in 0..cells {
+            check_deep();
             let mut sum = Wide::ZERO;
             for bound in self.row.iter_mut().rev() {
                 sum = sum.plus(*bound);
@@ -191,6 +199,9 @@ impl Work {
         };
         let (weights_top, on_top) = (scale_down(&self.row, &mut self.plain_row), scale_down(on, &mut self.plain_on));
         for (offset, bound) in out.iter_mut().enumerate() {
+            if offset.is_multiple_of(STEPS_BETWEEN_QUESTIONS) {
+                check_deep();
+            }
             let count = here.low + offset as u64;
             let first = count.max(next.low);
             let range = ((first - count) as usize, (first - next.low) as usize, (next.high - first) as usize + 1);

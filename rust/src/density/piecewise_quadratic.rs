@@ -11,8 +11,9 @@ use dashu_int::ops::BitTest;
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
-use crate::interrupt;
+use crate::interrupt::{self, check_deep};
 use crate::intervals::pieces::{Chooser, Segments};
+use crate::numbers::coin::power_of_two;
 use crate::numbers::decision::{Lazy, decide};
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::extended_float::Wide;
@@ -93,6 +94,7 @@ impl Plan {
             if let Some(mut point) = part.propose(&self.parts.rate, entropy) {
                 return point.rounded(entropy);
             }
+            check_deep();
         }
     }
 }
@@ -173,7 +175,7 @@ impl Parts {
         if exponent.is_zero() {
             return 0.0;
         }
-        Wide::from_ratio(&exponent.into()).times_power_of_two(0).clamp(2_f64.powi(-70), 2_f64.powi(70))
+        Wide::from_ratio(&exponent.into()).times_power_of_two(0).clamp(power_of_two(-70), power_of_two(70))
     }
 
     /// The length that bounds the mass.
@@ -195,7 +197,7 @@ impl Parts {
         let error = piece.error + (self.near_best.abs() + gap) * f64::EPSILON + 5e-324;
         if gap < f64::INFINITY && error < f64::INFINITY {
             let x = self.scale.exponent_of_gap(gap);
-            if self.scale.exponent_of_gap(error) < 2_f64.powi(-25) + x * 2_f64.powi(-43) {
+            if self.scale.exponent_of_gap(error) < power_of_two(-25) + x * power_of_two(-43) {
                 return x;
             }
         }

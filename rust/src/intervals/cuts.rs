@@ -7,6 +7,7 @@ use crate::intervals::answer_range::Range;
 use crate::intervals::grid::Grid;
 use crate::intervals::pivot_pass::for_chunks;
 use crate::intervals::point::Point;
+use crate::intervals::sorting::{order, sort};
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::extended_float::Wide;
 use crate::numbers::score::Score;
@@ -42,7 +43,7 @@ impl<'a> Cuts<'a> {
         match range {
             Range::Interval { lower, upper } => {
                 let mut ends = collected(values, |value| value.clamp(lower, upper), lower, upper)?;
-                ends.sort_unstable_by(f64::total_cmp);
+                sort(&mut ends, order);
                 Ok(Self::Reals(ends))
             }
             Range::Grid(grid) => {
@@ -64,7 +65,7 @@ impl<'a> Cuts<'a> {
             (grid.nearest(value) << bits) + part
         };
         let mut ends = collected(values, place, 0, grid.count() << bits)?;
-        ends.sort_unstable();
+        sort(&mut ends, |end| end);
         Ok(Self::Parts { ends, bits, grid })
     }
 

@@ -8,6 +8,7 @@ use dashu_int::ops::BitTest;
 use dashu_int::{IBig, UBig};
 
 use crate::entropy::Entropy;
+use crate::interrupt::check_deep;
 use crate::numbers::coin::{Exponential, flip};
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::scale::Scale;
@@ -72,6 +73,7 @@ impl Geometric {
             let is_negative = word >> 63 == 1;
             let place = (word & (u64::MAX >> 1)) >> (63 - self.bits);
             if !self.keeps(place, entropy) {
+                check_deep();
                 continue;
             }
             let magnitude = i128::from(place) + (i128::from(self.blocks(entropy)) << self.bits);

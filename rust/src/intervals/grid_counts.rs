@@ -2,6 +2,7 @@
 
 use crate::error::SelectError;
 use crate::error::reserved;
+use crate::interrupt;
 use crate::intervals::grid::Grid;
 use crate::intervals::pivot_pass::{in_turns, threads_for};
 use crate::numbers::score::Score;
@@ -21,7 +22,10 @@ impl GridCounter {
     pub fn new(grid: &Grid) -> Result<Self, SelectError> {
         let last = grid.count() - 1;
         let mut cuts = reserved(last as usize)?;
-        cuts.extend((0..last).map(|index| grid.cut(index)));
+        for index in 0..last {
+            interrupt::check()?;
+            cuts.push(grid.cut(index));
+        }
         let span = grid.point(last) / 2.0 - grid.point(0) / 2.0;
         // Zero for a single point, and whatever it is, it only says where to look first.
         let per_unit = if span > 0.0 { last as f64 / span / 2.0 } else { 0.0 };
@@ -46,7 +50,7 @@ impl GridCounter {
     /// How many values count as each point.
     ///
     /// # Errors
-    /// `NotFinite` if there is a NaN, `Memory`.
+    /// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
     pub fn tally<T: Score>(&self, values: &View<'_, T>) -> Result<Vec<u64>, SelectError> {
         let places = self.cuts.len() + 1;
         let zeros = || {

@@ -8,6 +8,7 @@ use dashu_int::{IBig, UBig};
 
 use crate::entropy::Entropy;
 use crate::intervals::geometric::uniform_below;
+use crate::numbers::coin::power_of_two;
 use crate::numbers::coin::{Exponential, Proposal, Stage, accept, flip};
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::rounding::nearest_quotient;
@@ -121,7 +122,7 @@ fn approximate(x: &Ratio) -> f64 {
     if x.numerator == UBig::ZERO {
         return 0.0;
     }
-    nearest_quotient(&x.numerator.clone().into(), &x.denominator).clamp(2_f64.powi(-70), 2_f64.powi(70))
+    nearest_quotient(&x.numerator.clone().into(), &x.denominator).clamp(power_of_two(-70), power_of_two(70))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use dashu_int::UBig;
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
-use crate::interrupt;
+use crate::interrupt::{self, check_deep};
 use crate::intervals::cuts::Cuts;
 use crate::intervals::joint_costs::RankCosts;
 use crate::intervals::joint_running_sums::RunningSums;
@@ -123,6 +123,7 @@ impl<'a> Paths<'a> {
         let window = self.windows[level].clone();
         let mut entries = reserved(window.len())?;
         entries.extend(window.map(|gap| {
+            check_deep();
             let mut sum = Wide::ZERO;
             self.for_runs(level, gap, is_bound, |weight| sum = sum.plus(weight));
             sum
@@ -176,7 +177,7 @@ impl<'a> Paths<'a> {
     /// Choose a path.
     ///
     /// # Errors
-    /// `NoCandidates` if no path has a weight, `Memory`.
+    /// `NoCandidates` if no path has a weight, `Memory`, `Interrupted`.
     pub fn draw<E: Entropy>(&self, entropy: &mut E) -> Result<Path, SelectError> {
         let levels = self.windows.len();
         let mut path =

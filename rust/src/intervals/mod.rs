@@ -17,3 +17,4 @@ pub mod quantiles_by_halving;
 pub mod rank;
 pub mod rank_window;
 pub mod scored_pieces;
+pub mod sorting;

@@ -99,6 +99,7 @@ impl Chooser {
             if self.accepts(segments, index, &mut uniform, entropy) {
                 return index;
             }
+            interrupt::check_deep();
         }
     }
 

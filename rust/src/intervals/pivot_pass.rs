@@ -2,15 +2,15 @@
 
 use std::any::TypeId;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::SelectError;
-use crate::interrupt;
+use crate::interrupt::check_deep;
 use crate::intervals::grid::ValueInterval;
 use crate::numbers::score::Score;
 use crate::scan::helper_threads::{available_threads, with_helpers};
 use crate::scan::kernels::Level;
+use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
 
 /// Values that one more thread is worth its start.
@@ -51,7 +51,7 @@ type Found = (PivotCounts, Vec<f64>);
 /// Run the pass: the counts, and the values strictly between the pivots in any order.
 ///
 /// # Errors
-/// `NotFinite` if there is a NaN, `Memory` if what lies between the pivots does not fit.
+/// `NotFinite` if there is a NaN, `Memory` if what lies between the pivots does not fit, `Interrupted`.
 pub fn pass<T: Score>(values: &View<'_, T>, pivots: Pivots) -> Result<Found, SelectError> {
     pass_with(values, pivots, threads_for(values), Level::detect())
 }
@@ -162,34 +162,43 @@ pub fn in_turns<T: Score, R: Send>(
     start: impl Fn() -> Result<R, SelectError> + Sync,
     each: impl Fn(&mut R, &[f64]) -> Result<(), SelectError> + Sync,
 ) -> Result<Vec<R>, SelectError> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Result<R, SelectError>>> = Mutex::new(Vec::new());
+    let pile = Pile::new(values.len(), VALUES_PER_TURN);
+    let results: Mutex<Vec<R>> = Mutex::new(Vec::new());
     with_helpers(threads - 1, &|| {
-        let result = start().and_then(|mut result| {
-            loop {
-                let from = next.fetch_add(VALUES_PER_TURN, Ordering::Relaxed);
-                if from >= values.len() {
-                    return Ok(result);
-                }
-                let mut outcome = interrupt::check();
-                for_chunks(values, from..(from + VALUES_PER_TURN).min(values.len()), |chunk| {
+        let run = || {
+            let mut result = start()?;
+            while let Some(turn) = pile.take() {
+                let mut outcome = Ok(());
+                for_chunks(values, turn, |chunk| {
                     if outcome.is_ok() {
                         outcome = each(&mut result, chunk);
                     }
                 });
-                if let Err(error) = outcome {
-                    next.store(values.len(), Ordering::Relaxed); // nobody needs the rest
-                    return Err(error);
-                }
+                outcome?;
             }
-        });
-        results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+            Ok(result)
+        };
+        match run() {
+            Ok(result) => results.lock().unwrap_or_else(PoisonError::into_inner).push(result),
+            Err(error) => pile.fail(error),
+        }
     });
-    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect()
+    pile.outcome()?;
+    Ok(results.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The values of `range` as doubles, piece by piece: in place if they are doubles in a row.
+/// The values of `range` as doubles, piece by piece: in place if they are doubles in a row. The call may be ended in between.
 pub fn for_chunks<T: Score>(values: &View<'_, T>, range: Range<usize>, mut each: impl FnMut(&[f64])) {
+    let mut start = range.start;
+    while start < range.end {
+        let end = range.end.min(start + VALUES_PER_TURN);
+        check_deep();
+        for_chunks_of_turn(values, start..end, &mut each);
+        start = end;
+    }
+}
+
+fn for_chunks_of_turn<T: Score>(values: &View<'_, T>, range: Range<usize>, each: &mut impl FnMut(&[f64])) {
     if TypeId::of::<T>() == TypeId::of::<f64>()
         && let Some(first) = values.contiguous()
         && first.cast::<f64>().is_aligned()

@@ -14,6 +14,7 @@ use crate::intervals::answer_range::Range;
 use crate::intervals::grid::Grid;
 use crate::intervals::pivot_pass::for_chunks;
 use crate::intervals::quantile::{self, Route};
+use crate::intervals::sorting::partition;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::score_view::View;
@@ -141,7 +142,7 @@ impl<E: Entropy> Halving<'_, E> {
         let share = ((level - outer.0) / (outer.1 - outer.0)).clamp(0.0, 1.0);
         let answer = self.quantile(values, share, ends)?;
         self.answers[middle] = answer;
-        let below = partition(values, answer);
+        let below = partition(values, |value| value < answer);
         let (left, right) = values.split_at_mut(below);
         self.node(left, span.start..middle, (ends.0, answer), (outer.0, level))?;
         self.node(right, middle + 1..span.end, (answer, ends.1), (level, outer.1))
@@ -167,17 +168,6 @@ impl<E: Entropy> Halving<'_, E> {
         };
         quantile::draw(View::of(values), level, range, &scale, Route::Automatic, self.entropy)
     }
-}
-
-/// Values below `split` first, without a branch; how many there are.
-fn partition(values: &mut [f64], split: f64) -> usize {
-    let mut below = 0;
-    for index in 0..values.len() {
-        let value = values[index];
-        values.swap(index, below);
-        below += usize::from(value < split);
-    }
-    below
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ fn depths_are_those_of_halving() {
 #[test]
 fn values_are_split() {
     let mut values = [5.0, 1.0, 3.0, 3.0, 0.0, 9.0, 2.0];
-    assert_eq!(partition(&mut values, 3.0), 3);
+    assert_eq!(partition(&mut values, |value| value < 3.0), 3);
     assert!(values[..3].iter().all(|value| *value < 3.0) && values[3..].iter().all(|value| *value >= 3.0));
 }
 

@@ -7,11 +7,16 @@
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
+use crate::interrupt;
 use crate::intervals::answer_range::Range;
 use crate::intervals::grid::ValueInterval;
 use crate::intervals::pivot_pass::{Pivots, for_chunks, pass, ranks_of};
+use crate::intervals::sorting::{order, sort};
 use crate::numbers::score::Score;
 use crate::scan::score_view::View;
+
+/// Values between two questions whether the call is to end.
+const VALUES_BETWEEN_QUESTIONS: usize = 1 << 12;
 
 /// Neighbouring values in increasing order, each once, with their ranks: as the places of the range that they count as.
 #[derive(Debug, PartialEq)]
@@ -79,12 +84,15 @@ impl Window {
         if has_nan {
             return Err(SelectError::NotFinite);
         }
-        sorted.sort_unstable_by(f64::total_cmp);
+        sort(&mut sorted, order);
         let mut window =
             Self { values: Vec::new(), below: reserved(total)?, up_to: reserved(total)?, total: total as u64 };
         // The different values are written over the sorted ones.
         let mut different = 0;
         for index in 0..sorted.len() {
+            if index.is_multiple_of(VALUES_BETWEEN_QUESTIONS) {
+                interrupt::check()?;
+            }
             let value = range.place(sorted[index]);
             if different > 0 && sorted[different - 1] == value {
                 window.up_to[different - 1] += 1;
@@ -228,7 +236,8 @@ fn pivots<T: Score, E: Entropy>(
 ) -> Result<(f64, f64), SelectError> {
     let total = values.len();
     // Balances the sample's own cost against that of collecting too much.
-    let size = ((total as f64).cbrt().powi(2) / 3.0) as usize + 64;
+    let root = libm::cbrt(total as f64);
+    let size = (root * root / 3.0) as usize + 64;
     let sample = sample(values, range, size, entropy)?;
     // Five standard deviations of a sample's rank, and a few places.
     let place = |share: f64, sign: f64| {

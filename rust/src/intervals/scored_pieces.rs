@@ -1,11 +1,15 @@
 //! Pieces as a caller gives them: intervals between breakpoints or cells of so many places, each with a score.
 
 use crate::error::SelectError;
+use crate::interrupt::check_deep;
 use crate::intervals::pieces::Segments;
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::extended_float::Wide;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
+
+/// Pieces between two questions whether the call is to end.
+const PIECES_BETWEEN_QUESTIONS: usize = 1 << 12;
 
 /// Lengths of pieces.
 pub trait Lengths {
@@ -87,7 +91,12 @@ impl<'a, L: Lengths> Scored<'a, L> {
         if !scores.iter().all(|score| score.is_finite()) {
             return Err(SelectError::NotFinite);
         }
-        let with_length = (0..scores.len()).filter(|&index| !lengths.length(index).is_zero());
+        let with_length = (0..scores.len()).filter(|&index| {
+            if index.is_multiple_of(PIECES_BETWEEN_QUESTIONS) {
+                check_deep();
+            }
+            !lengths.length(index).is_zero()
+        });
         let top = with_length.map(|index| scores[index]).reduce(f64::max).ok_or(SelectError::NoCandidates)?;
         Ok(Self { lengths, scores, top, scale })
     }

@@ -7,6 +7,7 @@ use dashu_int::UBig;
 use dashu_int::ops::BitTest;
 
 use crate::entropy::Entropy;
+use crate::interrupt::check_deep;
 use crate::numbers::coin::LazyUniform;
 use crate::numbers::exp_enclosure::{Ratio, exp_negative};
 
@@ -31,6 +32,7 @@ pub fn decide<N: Lazy, E: Entropy, T>(number: &mut N, entropy: &mut E, mut answe
         if let Some(answer) = answer(number) {
             return answer;
         }
+        check_deep();
         number.refine(entropy);
     }
 }

@@ -3,6 +3,7 @@
 //! Only additions, multiplications and divisions of big integers with a known direction of rounding are used, so
 //! that the proof (`proofs/exact_sampling.md`, "The fallback") needs nothing from a floating-point library.
 
+use crate::interrupt::check_deep;
 use dashu_int::UBig;
 use dashu_int::ops::BitTest;
 
@@ -46,6 +47,9 @@ pub fn exp_negative(x: &Ratio, precision: usize) -> Enclosure {
     Enclosure { low: &unit / &high, high: (unit / &low + UBig::ONE).min(one) }
 }
 
+/// A series of more bits than this takes long enough to be asked in between whether the call is to end.
+const LONG: usize = 1 << 12;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Down,
@@ -58,6 +62,9 @@ fn exp_series(z: &UBig, working: usize, direction: Direction) -> UBig {
     let mut sum = term.clone();
     let mut index = 0_u64;
     loop {
+        if working > LONG {
+            check_deep();
+        }
         index += 1;
         let product = &term * z;
         let divisor = UBig::from(index) << working;

@@ -4,6 +4,7 @@ use dashu_int::UBig;
 use dashu_int::ops::BitTest;
 
 use crate::error::SelectError;
+use crate::numbers::coin::power_of_two;
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::score::Score;
 
@@ -16,8 +17,9 @@ pub struct Scale {
     /// 1/b with relative error at most 2^-52, where a normal double can hold it.
     reciprocal: f64,
     is_plain: bool,
-    /// log2(e)/b, rounded towards 0 (0 or the largest double where it is out of range): makes upper bounds of weights.
-    octaves_per_unit: f64,
+    /// log2(e)/b, rounded towards 0, as two factors: the product of a gap with both leaves the doubles' range only where an
+    /// upper bound of a weight may be taken from its ends. The first is 1 but for extreme scales.
+    octaves_per_unit: [f64; 2],
     /// 1/b = fraction * 2^exponent with fraction in [1/2, 2) up to relative error 2^-52.
     fraction: f64,
     exponent: i64,
@@ -40,14 +42,11 @@ impl Scale {
         let (fraction, shift) = libm::frexp(fraction);
         let exponent = i64::from(above_exponent) - i64::from(below_exponent) + i64::from(shift);
         let reciprocal = times_power_of_two(fraction, exponent);
-        let octaves = reciprocal * std::f64::consts::LOG2_E * (1.0 - 2_f64.powi(-50));
-        let octaves_per_unit = if octaves.is_normal() {
-            octaves
-        } else if octaves > 1.0 {
-            f64::MAX
-        } else {
-            0.0
-        };
+        // Beyond 2^1900 every gap is many halvings, below 2^-1900 none is; in between both factors are normal doubles.
+        let first = if exponent.abs() < 1000 { 0 } else { (exponent / 2).clamp(-950, 950) };
+        let second = times_power_of_two(fraction, exponent.clamp(-1900, 1900) - first);
+        let octaves_per_unit =
+            [power_of_two(first as i32), second * std::f64::consts::LOG2_E * (1.0 - power_of_two(-50))];
         let numerator = Ratio::from_f64(epsilon);
         let denominator = Ratio::from_f64(sensitivity);
         let exact = Ratio {
@@ -104,7 +103,8 @@ impl Scale {
             return 0.0;
         }
         let (fraction, shift) = libm::frexp(gap);
-        times_power_of_two(fraction * self.fraction, exponent + i64::from(shift)).clamp(2_f64.powi(-70), 2_f64.powi(70))
+        times_power_of_two(fraction * self.fraction, exponent + i64::from(shift))
+            .clamp(power_of_two(-70), power_of_two(70))
     }
 
     /// About how far below the top a score has this exponent; only for choices that any number would be right for.
@@ -142,11 +142,13 @@ impl Scale {
         score.exact_gap_below(top).times(&self.exact)
     }
 
-    /// A lower bound, up to relative error 2^-50, of x / ln 2: how many times the weight halves. Never NaN.
+    /// A lower bound, up to relative error 2^-50 and absolute error 2^-800, of x / ln 2: how many times the weight halves.
+    /// A gap that a double cannot hold counts as the largest double. Never NaN, may be infinite.
     #[inline(always)]
     pub fn octaves<T: Score>(&self, top: T, score: T) -> f64 {
         let gap = score.gap_below(top);
-        (if gap < f64::MAX { gap } else { f64::MAX }) * self.octaves_per_unit
+        let [first, second] = self.octaves_per_unit;
+        (if gap < f64::MAX { gap } else { f64::MAX }) * first * second
     }
 }
 
@@ -177,10 +179,29 @@ mod tests {
     }
 
     #[test]
+    fn halvings_are_those_of_the_exponent_at_any_scale() {
+        let numbers = [5e-324, 1e-308, 1e-200, 1e-100, 1.0, 3.0, 1e100, 1e200, 1e300, f64::MAX];
+        for (epsilon, sensitivity) in numbers.iter().flat_map(|&a| numbers.map(|b| (a, b))) {
+            let scale = Scale::new(epsilon, sensitivity, 2).unwrap();
+            for gap in numbers {
+                let (octaves, x) = (scale.octaves(gap, 0.0), scale.exponent(gap, 0.0));
+                let truth = x * std::f64::consts::LOG2_E;
+                if x < 2_f64.powi(-59) {
+                    assert!((0.0..2_f64.powi(-58)).contains(&octaves), "{epsilon} {sensitivity} {gap}");
+                } else if x > 2_f64.powi(59) {
+                    assert!(octaves > 2_f64.powi(58), "{epsilon} {sensitivity} {gap}");
+                } else {
+                    assert!(octaves <= truth * (1.0 + 1e-14) && octaves >= truth * (1.0 - 1e-14));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn extreme_scales_keep_the_contract() {
         let tiny = Scale::new(5e-324, 1e300, 2).unwrap();
         assert!(tiny.exponent(1.7e308, -1.7e308) < 2_f64.powi(-60));
-        assert_eq!(tiny.octaves(1.7e308, -1.7e308), 0.0);
+        assert!(tiny.octaves(1.7e308, -1.7e308) < 1e-200);
         let huge = Scale::new(1e300, 5e-324, 1).unwrap();
         assert!(huge.exponent(1.0, 0.0) > 2_f64.powi(60));
         assert_eq!(huge.exponent(1.0, 1.0), 0.0);

@@ -5,15 +5,19 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyInt};
 
-use super::errors::{invalid_parameter, to_python};
+use super::errors::invalid_parameter;
 use super::sampler::run;
 use crate::entropy::with_thread_entropy;
 use crate::error::reserved;
+use crate::interrupt;
 use crate::intervals::geometric::{Geometric, Noise};
 use crate::intervals::integers;
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::scale::Scale;
 use crate::selection::randomized_response::Turn;
+
+/// Noisy numbers between two questions whether the call is to end.
+const NUMBERS_BETWEEN_QUESTIONS: usize = 1 << 10;
 
 /// The two-sided geometric law at one scale, and nothing else.
 #[pyclass(frozen, module = "dpselect._native._core")]
@@ -23,13 +27,12 @@ pub struct GeometricSampler(Geometric);
 impl GeometricSampler {
     #[new]
     fn new(py: Python<'_>, epsilon: f64, sensitivity: f64) -> PyResult<Self> {
-        let scale = Scale::new(epsilon, sensitivity, 1).map_err(|error| to_python(py, error))?;
-        Ok(Self(Geometric::new(scale)))
+        Ok(Self(run(py, 0, || Ok(Geometric::new(Scale::new(epsilon, sensitivity, 1)?)))?))
     }
 
     /// One draw of noise.
     fn noise<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let noise = with_thread_entropy(|entropy| Ok(self.0.draw(entropy))).map_err(|error| to_python(py, error))?;
+        let noise = run(py, 0, || with_thread_entropy(|entropy| Ok(self.0.draw(entropy))))?;
         let noise = match noise {
             Noise::Small(noise) => IBig::from(noise),
             Noise::Large(noise) => noise,
@@ -51,7 +54,12 @@ impl GeometricSampler {
         let noisy = run(py, values.len() * 8, || {
             let mut noisy = reserved(values.len())?;
             with_thread_entropy(|entropy| {
-                noisy.extend(values.iter().map(|&value| self.0.around(value, lower, upper, entropy)));
+                for (number, &value) in values.iter().enumerate() {
+                    if number.is_multiple_of(NUMBERS_BETWEEN_QUESTIONS) {
+                        interrupt::check()?;
+                    }
+                    noisy.push(self.0.around(value, lower, upper, entropy));
+                }
                 Ok(noisy)
             })
         })?;
@@ -77,8 +85,11 @@ pub struct ResponseSampler(Turn);
 impl ResponseSampler {
     #[new]
     fn new(py: Python<'_>, epsilon: f64, bits_per_unit: f64) -> PyResult<Self> {
-        let scale = Scale::new(epsilon, bits_per_unit, 1).map_err(|error| to_python(py, error))?;
-        Ok(Self(Turn::new(scale.exact_exponent_of_gap(&Ratio::from_f64(1.0)))))
+        let turn = || {
+            let scale = Scale::new(epsilon, bits_per_unit, 1)?;
+            Ok(Turn::new(scale.exact_exponent_of_gap(&Ratio::from_f64(1.0))))
+        };
+        Ok(Self(run(py, 0, turn)?))
     }
 
     /// `bits`, each turned by a coin of its own.
@@ -89,7 +100,12 @@ impl ResponseSampler {
         let turned = run(py, bits.len(), || {
             let mut turned = reserved(bits.len())?;
             with_thread_entropy(|entropy| {
-                turned.extend(bits.iter().map(|&bit| bit ^ self.0.flip(entropy)));
+                for (number, &bit) in bits.iter().enumerate() {
+                    if number.is_multiple_of(NUMBERS_BETWEEN_QUESTIONS) {
+                        interrupt::check()?;
+                    }
+                    turned.push(bit ^ self.0.flip(entropy));
+                }
                 Ok(turned)
             })
         })?;
@@ -123,7 +139,7 @@ impl Proposals {
         left_last: Option<Vec<u8>>,
         right_last: Option<Vec<u8>>,
     ) -> PyResult<Self> {
-        let scale = Scale::new(epsilon, sensitivity, factor).map_err(|error| to_python(py, error))?;
+        let scale = run(py, 0, || Scale::new(epsilon, sensitivity, factor))?;
         let side = |fall: Fraction, last: Option<Vec<u8>>| {
             let fall = scale.exact_exponent_of_gap(&to_ratio(py, fall)?);
             let side = integers::Side::new(fall, last.map(|last| UBig::from_le_bytes(&last)));
@@ -135,15 +151,15 @@ impl Proposals {
 
     /// An offset from the centre, with probability proportional to `exp(-fall * |offset| / b)`.
     fn draw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let offset = with_thread_entropy(|entropy| Ok(self.proposals.draw(entropy)));
-        to_int(py, &offset.map_err(|error| to_python(py, error))?)
+        let offset = run(py, 0, || with_thread_entropy(|entropy| Ok(self.proposals.draw(entropy))))?;
+        to_int(py, &offset)
     }
 
     /// True with probability `exp(-gap / b)`.
     #[pyo3(signature = (gap, /))]
     fn accepts(&self, py: Python<'_>, gap: Fraction) -> PyResult<bool> {
         let x = self.scale.exact_exponent_of_gap(&to_ratio(py, gap)?);
-        with_thread_entropy(|entropy| Ok(integers::flip_exactly(&x, entropy))).map_err(|error| to_python(py, error))
+        run(py, 0, || with_thread_entropy(|entropy| Ok(integers::flip_exactly(&x, entropy))))
     }
 }
 

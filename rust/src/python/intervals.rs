@@ -5,9 +5,10 @@ use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 
 use super::arrays::{Memory, with_view};
-use super::errors::{invalid_parameter, to_python};
+use super::errors::invalid_parameter;
 use super::sampler::run;
 use crate::entropy::{Entropy, with_thread_entropy};
+use crate::float_control::with_standard_floats;
 use crate::intervals::answer_range::Range;
 use crate::intervals::grid;
 use crate::intervals::joint_quantiles as joint;
@@ -28,7 +29,8 @@ impl Grid {
     #[new]
     fn new(py: Python<'_>, start: &[u8], step: &[u8], denominator: &[u8], count: u64) -> PyResult<Self> {
         let (start, step) = (IBig::from_le_bytes(start), UBig::from_le_bytes(step));
-        let grid = grid::Grid::new(start, step, UBig::from_le_bytes(denominator), count);
+        let denominator = UBig::from_le_bytes(denominator);
+        let grid = with_standard_floats(|| grid::Grid::new(start, step, denominator, count));
         grid.map(Self)
             .ok_or_else(|| invalid_parameter(py, "step", "<out of range>", "a positive step of a finite grid"))
     }
@@ -43,24 +45,25 @@ impl Grid {
         if index >= self.0.count() {
             return Err(invalid_parameter(py, "index", "<out of range>", "the index of a point of the grid"));
         }
-        Ok(self.0.point(index))
+        Ok(with_standard_floats(|| self.0.point(index)))
     }
 
     /// All points.
     fn points<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_iter(py, (0..self.0.count()).map(|index| self.0.point(index)))
+        with_standard_floats(|| PyArray1::from_iter(py, (0..self.0.count()).map(|index| self.0.point(index))))
     }
 
     /// How many points are below `value`.
     #[pyo3(signature = (value, /))]
     fn below(&self, value: f64) -> u64 {
-        self.0.below(value)
+        with_standard_floats(|| self.0.below(value))
     }
 
     /// The index of the point that each of `values` counts as: the nearest, of two as near the lower.
     #[pyo3(signature = (values, /))]
     fn nearest<'py>(&self, py: Python<'py>, values: &Bound<'py, PyArray1<f64>>) -> Bound<'py, PyArray1<u64>> {
-        PyArray1::from_iter(py, values.readonly().as_array().iter().map(|&value| self.0.nearest(value)))
+        let values = values.readonly();
+        with_standard_floats(|| PyArray1::from_iter(py, values.as_array().iter().map(|&value| self.0.nearest(value))))
     }
 }
 
@@ -77,7 +80,7 @@ impl IntervalSampler {
         if !matches!(factor, 1 | 2) {
             return Err(invalid_parameter(py, "factor", "<out of range>", "1 or 2"));
         }
-        let scale = Scale::new(epsilon, sensitivity, factor).map_err(|error| to_python(py, error))?;
+        let scale = run(py, 0, || Scale::new(epsilon, sensitivity, factor))?;
         Ok(Self { scale })
     }
 
@@ -173,7 +176,7 @@ pub fn joint_quantiles(
     check_levels(py, &levels)?;
     check_bounds(py, lower, upper)?;
     // A value in a wrong group is one too many there and one missing in another.
-    let scale = Scale::new(epsilon, sensitivity, 4).map_err(|error| to_python(py, error))?;
+    let scale = run(py, 0, || Scale::new(epsilon, sensitivity, 4))?;
     let memory = Memory::of(values)?;
     with_view!(memory, view => {
         run(py, memory.bytes(), move || {

@@ -1,14 +1,15 @@
 //! `Partial`: the winner of some of the scores with its time, to be merged with those of the others.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::arrays::{Memory, with_view};
-use super::errors::{invalid_parameter, to_python};
+use super::errors::invalid_parameter;
 use super::sampler::{law_named, run};
 use crate::entropy::with_thread_entropy;
+use crate::float_control::with_standard_floats;
 use crate::selection::partial::{Terms, Winner, merge};
 use crate::selection::partial_bytes::{from_bytes, to_bytes};
 
@@ -29,17 +30,53 @@ impl Partial {
         Self { terms, state: Mutex::new(State::Fresh(winner)) }
     }
 
-    fn take(&self, py: Python<'_>) -> PyResult<Option<Winner>> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        match std::mem::replace(&mut *state, State::Used) {
-            State::Fresh(winner) => Ok(winner),
-            State::Used => Err(used_before(py)),
+    /// The lock, under which nothing of Python may be touched: whoever waits for it may hold the interpreter's.
+    fn locked(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The winner; the state is used up.
+    fn take(&self) -> Result<Option<Winner>, UsedBefore> {
+        self.locked().take()
+    }
+
+    /// Both states, which are used up, or neither.
+    fn take_both(&self, other: &Self) -> Result<(Option<Winner>, Option<Winner>), UsedBefore> {
+        if std::ptr::eq(self, other) {
+            return Err(UsedBefore);
+        }
+        // In one order everywhere, so that no two merges wait for each other.
+        let is_first = std::ptr::from_ref(self) < std::ptr::from_ref(other);
+        let (low, high) = if is_first { (self, other) } else { (other, self) };
+        let (mut low, mut high) = (low.locked(), high.locked());
+        if !low.is_fresh() || !high.is_fresh() {
+            return Err(UsedBefore);
+        }
+        let (low, high) = (low.take()?, high.take()?);
+        Ok(if is_first { (low, high) } else { (high, low) })
+    }
+}
+
+impl State {
+    fn is_fresh(&self) -> bool {
+        matches!(self, Self::Fresh(_))
+    }
+
+    fn take(&mut self) -> Result<Option<Winner>, UsedBefore> {
+        match std::mem::replace(self, Self::Used) {
+            Self::Fresh(winner) => Ok(winner),
+            Self::Used => Err(UsedBefore),
         }
     }
 }
 
-fn used_before(py: Python<'_>) -> PyErr {
-    invalid_parameter(py, "partial", "<used before>", "one that was not merged, written or read yet")
+/// That a state was used, to be raised when no lock is held.
+struct UsedBefore;
+
+impl UsedBefore {
+    fn raised(py: Python<'_>) -> PyErr {
+        invalid_parameter(py, "partial", "<used before>", "one that was not merged, written or read yet")
+    }
 }
 
 #[pymethods]
@@ -65,7 +102,7 @@ impl Partial {
 
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> Option<Self> {
-        from_bytes(data).map(|(terms, winner)| Self::new(terms, winner))
+        with_standard_floats(|| from_bytes(data)).map(|(terms, winner)| Self::new(terms, winner))
     }
 
     /// Law, epsilon, sensitivity and factor, which are public.
@@ -75,30 +112,40 @@ impl Partial {
 
     /// Partition and index of the winner so far, which is as private as the state and does not use it up.
     fn so_far(&self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*state {
+        let so_far = match &*self.locked() {
             State::Fresh(winner) => Ok(winner.as_ref().map(|winner| (winner.partition, winner.index))),
-            State::Used => Err(used_before(py)),
-        }
+            State::Used => Err(UsedBefore),
+        };
+        so_far.map_err(|UsedBefore| UsedBefore::raised(py))
     }
 
-    /// The first of both, which are used up.
+    /// The first of both, which are used up; if this raises, both are as they were.
     fn merged(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         if self.terms != other.terms {
             return Err(invalid_parameter(py, "other", "<of another mechanism>", "one of the same mechanism"));
         }
-        let scale = self.terms.scale().map_err(|error| to_python(py, error))?;
-        let (one, another) = (self.take(py)?, other.take(py)?);
-        let first = run(py, 0, || with_thread_entropy(|entropy| Ok(merge(one, another, &scale, entropy))))?;
-        Ok(Self::new(self.terms, first))
+        let scale = run(py, 0, || self.terms.scale())?;
+        let (one, another) = self.take_both(other).map_err(|UsedBefore| UsedBefore::raised(py))?;
+        let (kept, kept_other) = (one.clone(), another.clone());
+        let first = run(py, usize::MAX, || with_thread_entropy(|entropy| Ok(merge(one, another, &scale, entropy))));
+        match first {
+            Ok(first) => Ok(Self::new(self.terms, first)),
+            Err(error) => {
+                // Nobody has learnt a bit that the merge drew, so those that come next may be fresh.
+                *self.locked() = State::Fresh(kept);
+                *other.locked() = State::Fresh(kept_other);
+                Err(error)
+            }
+        }
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &to_bytes(&self.terms, self.take(py)?.as_ref())))
+        Ok(PyBytes::new(py, &to_bytes(&self.terms, self.take().map_err(|UsedBefore| UsedBefore::raised(py))?.as_ref())))
     }
 
     /// Partition and index, `None` without scores.
     fn winner(&self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
-        Ok(self.take(py)?.map(|winner| (winner.partition, winner.index)))
+        let winner = self.take().map_err(|UsedBefore| UsedBefore::raised(py))?;
+        Ok(winner.map(|winner| (winner.partition, winner.index)))
     }
 }

@@ -4,7 +4,7 @@ use dashu_int::{IBig, UBig};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 
-use super::errors::{invalid_parameter, to_python};
+use super::errors::invalid_parameter;
 use super::sampler::run;
 use crate::density::piecewise_quadratic::{PiecewiseScore, Plan};
 use crate::density::score_shapes::{Concave, Lines, LinesThroughOrigin, Peak, Tail};
@@ -33,7 +33,7 @@ impl PiecewiseSampler {
         if !matches!(factor, 1 | 2) {
             return Err(invalid_parameter(py, "factor", "<out of range>", "1 or 2"));
         }
-        let scale = Scale::new(epsilon, sensitivity, factor).map_err(|error| to_python(py, error))?;
+        let scale = run(py, 0, || Scale::new(epsilon, sensitivity, factor))?;
         Ok(Self { scale })
     }
 

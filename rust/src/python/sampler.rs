@@ -7,6 +7,7 @@ use super::arrays::{Memory, with_view};
 use super::errors::{invalid_parameter, to_python};
 use crate::entropy::with_thread_entropy;
 use crate::error::SelectError;
+use crate::float_control::with_standard_floats;
 use crate::interrupt::interruptible;
 use crate::numbers::scale::Scale;
 use crate::selection::many_draws::{self, Law};
@@ -29,7 +30,7 @@ impl Sampler {
         if !matches!(factor, 1 | 2) {
             return Err(invalid_parameter(py, "factor", "<out of range>", "1 or 2"));
         }
-        let scale = Scale::new(epsilon, sensitivity, factor).map_err(|error| to_python(py, error))?;
+        let scale = run(py, 0, || Scale::new(epsilon, sensitivity, factor))?;
         Ok(Self { law, scale })
     }
 
@@ -78,8 +79,10 @@ fn to_numpy(py: Python<'_>, indices: Vec<usize>) -> Bound<'_, PyArray1<i64>> {
     PyArray1::from_iter(py, indices.into_iter().map(|index| index as i64))
 }
 
-/// Draw, without the interpreter lock if it takes long enough.
+/// Do the work of one call, without the interpreter lock if it takes long enough: floating point is the standard's, and the
+/// caller may end it.
 pub fn run<R: Send>(py: Python<'_>, bytes: usize, draw: impl FnOnce() -> Result<R, SelectError> + Send) -> PyResult<R> {
-    let result = if bytes >= BYTES_TO_RELEASE_THE_LOCK { py.detach(|| interruptible(draw)) } else { draw() };
+    let call = || with_standard_floats(|| interruptible(draw));
+    let result = if bytes >= BYTES_TO_RELEASE_THE_LOCK { py.detach(call) } else { call() };
     result.map_err(|error| to_python(py, error))
 }

@@ -11,12 +11,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{SelectError, reserved};
+use crate::interrupt;
 use crate::numbers::coin::{Exponential, power_of_two};
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::helper_threads::{available_threads, with_helpers};
 use crate::scan::kernels::{self, Filled, Level, MOST_LANES, Maxima};
+use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
 use crate::scan::weight_bounds::WeightBounds;
 
@@ -78,7 +80,8 @@ impl<'a, T: Indexable> Blocks<'a, T> {
     /// Index `view` in one pass.
     ///
     /// # Errors
-    /// `NoCandidates` if there is no score, `NotFinite` if one is NaN or infinite, `Memory` if the index does not fit.
+    /// `NoCandidates` if there is no score, `NotFinite` if one is NaN or infinite, `Memory` if the index does not fit,
+    /// `Interrupted`.
     pub fn new(view: View<'a, T>) -> Result<Self, SelectError> {
         let worth = view.len() * size_of::<T>() / BYTES_PER_THREAD;
         let threads = if worth > 1 { worth.min(available_threads()) } else { 1 };
@@ -106,7 +109,7 @@ impl<'a, T: Indexable> Blocks<'a, T> {
         };
         let of_blocks = &mut blocks.block_maxima.spare_capacity_mut()[..stripes * T::LANES];
         let of_stripes = &mut blocks.stripe_maxima.spare_capacity_mut()[..stripes];
-        if !scan(&view, threads, level, of_blocks, of_stripes) {
+        if !scan(&view, threads, level, of_blocks, of_stripes)? {
             return Err(SelectError::NotFinite);
         }
         // SAFETY: the pass wrote all of both.
@@ -120,22 +123,24 @@ impl<'a, T: Indexable> Blocks<'a, T> {
 }
 
 /// The pass over all stripes, in turns that `threads` threads take from a common pile. Writes all maxima in full and
-/// returns whether all scores were finite.
+/// says whether all scores were finite.
 fn scan<T: Indexable>(
     view: &View<'_, T>,
     threads: usize,
     level: Level,
     of_blocks: &mut [MaybeUninit<T>],
     of_stripes: &mut [MaybeUninit<T>],
-) -> bool {
-    if threads == 1 {
-        return T::scan(level, view, Maxima { first_stripe: 0, of_blocks, of_stripes });
-    }
+) -> Result<bool, SelectError> {
     let per_turn = (BYTES_PER_TURN / (T::LANES * T::ROWS * size_of::<T>())).max(1);
+    if of_stripes.len() <= per_turn {
+        return Ok(T::scan(level, view, Maxima { first_stripe: 0, of_blocks, of_stripes }));
+    }
+    let pile = Pile::new(of_stripes.len(), per_turn);
     let turns = of_blocks.chunks_mut(per_turn * T::LANES).zip(of_stripes.chunks_mut(per_turn)).enumerate();
     let (turns, finite) = (Mutex::new(turns), AtomicBool::new(true));
     with_helpers(threads - 1, &|| {
-        loop {
+        // As many turns as the pile has; whose is which does not matter.
+        while pile.take().is_some() {
             let turn = turns.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((turn, (of_blocks, of_stripes))) = turn else { return };
             if !T::scan(level, view, Maxima { first_stripe: turn * per_turn, of_blocks, of_stripes }) {
@@ -143,7 +148,8 @@ fn scan<T: Indexable>(
             }
         }
     });
-    finite.into_inner()
+    pile.outcome()?;
+    Ok(finite.into_inner())
 }
 
 impl<T: Score> Blocks<'_, T> {
@@ -238,6 +244,24 @@ impl<T: Score> Blocks<'_, T> {
     {
         let top = self.top;
         Exponential { approximate: scale.exponent(top, score), exact: move || scale.exact_exponent(top, score) }
+    }
+
+    /// Whether the maxima are those of the items that are left, as their scores are now.
+    ///
+    /// # Errors
+    /// `Interrupted`.
+    pub fn still_hold(&self, is_left: impl Fn(usize) -> bool) -> Result<bool, SelectError> {
+        for stripe in 0..self.stripes() {
+            interrupt::check()?;
+            for lane in 0..self.lanes {
+                let left = self.items(self.block(stripe, lane)).filter(|&item| is_left(item));
+                let maximum = left.fold(T::LOWEST, |best, item| best.or_larger(self.get(item)));
+                if maximum != self.block_maxima(stripe)[lane] {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// Replace the maximum of one block, after one of its items was removed; `None` if none is left.

@@ -12,13 +12,14 @@
 //! helpers belong to one process; a child that finds another's leaves them alone and hires its own.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::entropy::ProcessMark;
+use crate::float_control::with_standard_floats;
+use crate::interrupt::{Bell, helping, with_bell};
 
 /// How many threads may run at once: as many as the calling thread has processors, or fewer if its container does.
 #[must_use]
@@ -71,6 +72,8 @@ struct Offer {
     joined: AtomicUsize,
     failed: AtomicBool,
     caller: thread::Thread,
+    /// Rings if the caller ends early.
+    bell: Bell,
 }
 
 impl Offer {
@@ -79,7 +82,7 @@ impl Offer {
         if self.joined.fetch_update(Ordering::Acquire, Ordering::Relaxed, join).is_err() {
             return;
         }
-        if catch_unwind(AssertUnwindSafe(self.work)).is_err() {
+        if with_standard_floats(|| helping(&self.bell, self.work)).is_err() {
             self.failed.store(true, Ordering::Relaxed);
         }
         // After this the caller may be gone, and with it what `work` refers to; the offer itself is shared.
@@ -167,10 +170,11 @@ impl Helpers {
             joined: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
             caller: thread::current(),
+            bell: Bell::default(),
         });
         let withdraw = Withdraw(&offer);
         self.offer(&offer, helpers);
-        work();
+        with_bell(&offer.bell, work);
         drop(withdraw);
         assert!(!offer.failed.load(Ordering::Relaxed), "a helping thread panicked");
     }
@@ -255,6 +259,8 @@ impl Helpers {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
     use super::*;
 
     /// Helpers of their own, who let nobody else's wishes keep them away (`MAX`) or always do (`ZERO`).

@@ -17,8 +17,8 @@ use crate::selection::weight_line::{Round, WeightLine};
 
 /// A stage is twice as long as those before when this many of its length are over; a power of two.
 const STAGES_BEFORE_LONGER: u64 = 4;
-/// Items proposed between two questions whether the call is to end.
-const PROPOSALS_PER_CHECK: usize = 4096;
+/// Items proposed or looked at between two questions whether the call is to end.
+const ITEMS_PER_CHECK: usize = 4096;
 
 /// What becomes of those who come in a stage, as they are found.
 pub trait Comers: Default {
@@ -96,7 +96,12 @@ pub fn by_stages<C: Comers, T: Score, E: Entropy, L: WeightLine>(
     // In the last stage a best candidate comes with certainty, and whoever is likely to has a coin of its own.
     let mut comers = C::default();
     list(LAST, round, line, is_out, &mut comers, entropy)?;
+    let mut looked_at = 0_usize;
     line.visit_likely(|index| {
+        looked_at += 1;
+        if looked_at.is_multiple_of(ITEMS_PER_CHECK) {
+            interrupt::check_deep();
+        }
         if !is_out(index) && accept(&round.exponential(index), Proposal::Certain, LAST, entropy) {
             comers.add(index, entropy);
         }
@@ -171,7 +176,7 @@ pub fn list<C: Comers, T: Score, E: Entropy, L: WeightLine>(
             }
         }
         position = place.end;
-        if proposals % PROPOSALS_PER_CHECK == 0 {
+        if proposals.is_multiple_of(ITEMS_PER_CHECK) {
             interrupt::check()?;
         }
     }

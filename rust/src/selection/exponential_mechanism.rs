@@ -13,6 +13,7 @@ use crate::numbers::lazy_variate::Variate;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::block_index::Blocks;
+use crate::selection::tries::Tries;
 use crate::selection::uniform_visits::{BATCH, COST_OF_VISIT, UniformVisits};
 use crate::selection::weight_line::{BlockLine, Round, WeightLine};
 
@@ -23,14 +24,12 @@ const COST_OF_PROPOSAL: f64 = 40.0;
 const PATIENCE: f64 = 8.0;
 /// Tries of an item chosen uniformly, each independent of those that failed before.
 const UNIFORM_TRIES: usize = 15;
-/// Proposals between two questions whether the call is to end.
-const PROPOSALS_PER_CHECK: usize = 4096;
 
 /// One draw from a fresh index: uniform proposals for as long as these are likely to be accepted sooner than the blocks
 /// are weighed, then block rejection. When to change over depends on the scores alone.
 ///
 /// # Errors
-/// `Interrupted`.
+/// `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn draw_once<T: Score, E: Entropy>(
     blocks: &Blocks<'_, T>,
     scale: &Scale,
@@ -44,6 +43,7 @@ pub fn draw_once<T: Score, E: Entropy>(
     if blocks.stripes() > 1 {
         let mut tries = UniformVisits::new(blocks, scale, entropy);
         for _ in 0..uniform_tries_worth(blocks, scale).div_ceil(BATCH) {
+            interrupt::check()?;
             if let Some(index) = tries.first_heads(BATCH, entropy, |_, _| true) {
                 return Ok(index);
             }
@@ -64,7 +64,7 @@ fn uniform_tries_worth<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> usize
 /// Draw a candidate with a line at hand, after a few uniform tries: for scores many of which are near the top.
 ///
 /// # Errors
-/// `Interrupted`.
+/// `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn draw_from_many_near<T: Score, E: Entropy, L: WeightLine>(
     round: &Round<'_, '_, T>,
     line: impl FnOnce() -> L,
@@ -82,7 +82,7 @@ pub fn draw_from_many_near<T: Score, E: Entropy, L: WeightLine>(
 /// Draw a candidate with a line at hand; `propose` is told of every proposal before it is made.
 ///
 /// # Errors
-/// `Interrupted`.
+/// `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
     round: &Round<'_, '_, T>,
     line: &mut L,
@@ -90,7 +90,8 @@ pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
     entropy: &mut E,
 ) -> Result<usize, SelectError> {
     let bits = line.bits();
-    for proposals in 1_usize.. {
+    let mut tries = Tries::default();
+    loop {
         proposing(entropy);
         let place = line.propose(entropy);
         // Only the first part of the item's piece, as long as the item's own bound, is the item's.
@@ -101,17 +102,14 @@ pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
         {
             return Ok(place.index);
         }
-        if proposals % PROPOSALS_PER_CHECK == 0 {
-            interrupt::check()?;
-        }
+        tries.failed(|| round.blocks.still_hold(|index| !round.removed.contains(index)))?;
     }
-    Err(SelectError::Changed)
 }
 
 /// Draw a candidate and the time at which it comes: proposals come at the rate of all bounds together.
 ///
 /// # Errors
-/// `Interrupted`.
+/// `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn draw_with_time<T: Score, E: Entropy>(
     round: &Round<'_, '_, T>,
     entropy: &mut E,
@@ -123,4 +121,27 @@ pub fn draw_with_time<T: Score, E: Entropy>(
     let wait = |entropy: &mut E| clock.pass(Variate::exponential(entropy), bits, entropy);
     let index = draw_from(round, &mut line, wait, entropy)?;
     Ok((index, clock))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::testing::seeded;
+    use crate::scan::score_view::View;
+
+    #[test]
+    fn draws_from_scores_that_were_lowered_after_the_index_end_with_an_error() {
+        let mut scores: Vec<f64> = (0..500).map(f64::from).collect();
+        let memory = scores.as_mut_ptr();
+        // SAFETY: as many doubles, alive and not moved to the end of the test.
+        let view = unsafe { View::new(memory.cast_const(), 500, 8) };
+        let (blocks, scale) = (Blocks::new(view).unwrap(), Scale::new(1.0, 1.0, 1).unwrap());
+        let round = Round::new(&blocks, &scale);
+        let line = BlockLine::new(&round);
+        let draw = || draw_from(&round, &mut line.of(&round), |_| {}, &mut seeded(44));
+        assert!(draw().is_ok());
+        // SAFETY: as above; nobody refers to them.
+        (0..500).for_each(|index| unsafe { memory.add(index).write(-1e6) });
+        assert_eq!(draw(), Err(SelectError::Changed));
+    }
 }

@@ -3,7 +3,7 @@
 //! Many draws share the index over the scores and whatever the mechanism proposes from: bounds of blocks, made in a moment,
 //! or, where there are draws enough to pay for it, a bound for every item. Proof: `proofs/exact_sampling.md`, "Many draws".
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use crate::entropy::{Entropy, ThreadEntropy, with_thread_entropy};
 use crate::error::{SelectError, reserved};
@@ -12,6 +12,7 @@ use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::block_index::{Blocks, Indexable};
 use crate::scan::helper_threads::{available_threads, with_helpers};
+use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
 use crate::selection::noisy_max::{self, Levels};
 use crate::selection::weight_line::{BlockLine, ItemTable, Round};
@@ -29,6 +30,8 @@ pub enum Law {
 const ITEMS_PER_DRAW: usize = 64;
 /// Draws between two looks at the common pile, at most.
 const LARGEST_PIECE: usize = 4096;
+/// Draws between two questions whether the call is to end; a long draw asks by itself.
+const DRAWS_BETWEEN_QUESTIONS: usize = 64;
 /// Draws that are worth one more thread.
 const DRAWS_PER_THREAD: usize = 256;
 
@@ -44,7 +47,7 @@ pub fn select<T: Indexable>(law: Law, scores: View<'_, T>, scale: &Scale) -> Res
 fn draw<T: Score, E: Entropy>(law: Law, round: &Round<'_, '_, T>, entropy: &mut E) -> Result<usize, SelectError> {
     match law {
         Law::Exponential => exponential_mechanism::draw_once(round.blocks, round.scale, entropy),
-        Law::PermuteAndFlip => Ok(permute_and_flip::draw(round.blocks, round.scale, entropy)),
+        Law::PermuteAndFlip => permute_and_flip::draw(round.blocks, round.scale, entropy),
         Law::LaplaceNoisyMax => noisy_max::draw(round, &Levels::default(), entropy),
     }
 }
@@ -98,26 +101,30 @@ fn repeat(
     draws.resize(size, 0);
     let threads = available_threads().min(size / DRAWS_PER_THREAD).max(1);
     // A common pile of pieces: a reseeding may take place between any two of them.
-    let pieces = Mutex::new(draws.chunks_mut((size / (8 * threads)).clamp(1, LARGEST_PIECE)));
-    let failure = OnceLock::new();
+    let per_turn = (size / (8 * threads)).clamp(1, LARGEST_PIECE);
+    let pile = Pile::new(size, per_turn);
+    let pieces: Vec<_> = draws.chunks_mut(per_turn).map(Mutex::new).collect();
     with_helpers(threads - 1, &|| {
-        while failure.get().is_none() {
-            let piece = pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some(piece) = piece else { return };
-            let drawn = interrupt::check().and_then(|()| {
-                with_thread_entropy(|entropy| {
-                    for slot in piece.iter_mut() {
-                        *slot = one(entropy)?;
+        let _guard = pile.ended_by_unwinding();
+        while let Some(turn) = pile.take() {
+            let mut piece = pieces[turn.start / per_turn].lock().unwrap_or_else(PoisonError::into_inner);
+            let drawn = with_thread_entropy(|entropy| {
+                for (number, slot) in piece.iter_mut().enumerate() {
+                    if number.is_multiple_of(DRAWS_BETWEEN_QUESTIONS) {
+                        interrupt::check()?;
                     }
-                    Ok(())
-                })
+                    *slot = one(entropy)?;
+                }
+                Ok(())
             });
             if let Err(error) = drawn {
-                failure.get_or_init(|| error);
+                pile.fail(error);
             }
         }
     });
-    failure.into_inner().map_or(Ok(draws), Err)
+    drop(pieces);
+    pile.outcome()?;
+    Ok(draws)
 }
 
 #[cfg(test)]

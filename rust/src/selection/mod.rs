@@ -11,5 +11,6 @@ pub mod permute_and_flip;
 pub mod randomized_response;
 pub mod thinning;
 pub mod top_k;
+pub mod tries;
 pub mod uniform_visits;
 pub mod weight_line;

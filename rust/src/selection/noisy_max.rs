@@ -15,6 +15,7 @@ use dashu_int::UBig;
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
+use crate::interrupt;
 use crate::numbers::coin::{Exponential, LazyUniform, Proposal, Stage, accept, below};
 use crate::numbers::exp_enclosure::exp_negative;
 use crate::numbers::score::Score;
@@ -106,6 +107,7 @@ pub fn draw<T: Score, E: Entropy>(
     let mut above = round.top;
     let mut best: Option<Contender<T>> = None;
     for number in 1.. {
+        interrupt::check()?;
         let level = levels.get(number, || Level::after(above, levels.step, round));
         for &index in &level.near {
             let score = round.blocks.get(index);

@@ -73,7 +73,7 @@ fn winner_of(mut rest: &[u8]) -> Option<Winner> {
     if len != rest.len() as u64 || !has_one_spelling {
         return None;
     }
-    if !(1..=MOST).contains(&parts) || bits as u64 > MOST || rate == 0 {
+    if !(1..=MOST).contains(&parts) || bits as u64 > MOST || rest.len() as u64 > MOST / 4 || rate == 0 {
         return None;
     }
     let clock = Clock { known: UBig::from_le_bytes(rest), bits, parts, rate };

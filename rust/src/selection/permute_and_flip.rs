@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
+use crate::interrupt;
 use crate::numbers::coin::{Proposal, Stage, accept, flip};
 use crate::numbers::lazy_time::Clock;
 use crate::numbers::scale::Scale;
@@ -39,10 +40,17 @@ const PATIENCE: f64 = 50.0;
 const FIRST_VISITS: usize = 15;
 
 /// Draw a candidate from scores of which nothing but the index is known.
-pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, entropy: &mut E) -> usize {
+///
+/// # Errors
+/// `Interrupted`.
+pub fn draw<T: Score, E: Entropy>(
+    blocks: &Blocks<'_, T>,
+    scale: &Scale,
+    entropy: &mut E,
+) -> Result<usize, SelectError> {
     let first = entropy.below(blocks.len() as u64) as usize;
     if flip(&blocks.exponential(scale, first), entropy) {
-        return first; // among equals that is all
+        return Ok(first); // among equals that is all
     }
     let mut seen = Seen { removed: &NOBODY, tails: IndexSet::new() };
     seen.tails.insert(first);
@@ -51,8 +59,9 @@ pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, entropy
         let visits = UniformVisits::new(blocks, scale, entropy);
         let mut dense = Dense { visits, visited: vec![first] };
         for _ in 0..dense_visits_worth(blocks, scale).div_ceil(BATCH) {
+            interrupt::check()?;
             if let Some(head) = dense.first_head(BATCH, entropy) {
-                return head;
+                return Ok(head);
             }
         }
         seen.tails.reserve(dense.visited.len());
@@ -60,7 +69,7 @@ pub fn draw<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, entropy
             seen.tails.insert(index);
         }
     }
-    sparse(blocks, scale, &seen, entropy).kept
+    sparse(blocks, scale, &seen, entropy).map(|heads| heads.kept)
 }
 
 /// Draw a candidate with a line of bounds at hand: one of many draws, or one of a row of rounds.
@@ -145,7 +154,12 @@ fn dense_visits_worth<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> usize 
 }
 
 /// List all heads among the items that were not seen.
-fn sparse<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, seen: &Seen<'_>, entropy: &mut E) -> AnyOfThem {
+fn sparse<T: Score, E: Entropy>(
+    blocks: &Blocks<'_, T>,
+    scale: &Scale,
+    seen: &Seen<'_>,
+    entropy: &mut E,
+) -> Result<AnyOfThem, SelectError> {
     let weights = WeightBounds::for_count(blocks.len());
     let heads = AnyOfThem::default();
     let mut walk = Walk { blocks, scale, seen, weights, heads, skipper: Skipper::new(entropy) };
@@ -153,6 +167,7 @@ fn sparse<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, seen: &Se
     let mut of_stripes = [0; STRIPES_AT_ONCE];
     let mut first = 0;
     while first < blocks.stripes() {
+        interrupt::check()?;
         let group = first..(first + STRIPES_AT_ONCE).min(blocks.stripes());
         first = group.end;
         let of_stripes = &mut of_stripes[..group.len()];
@@ -167,7 +182,7 @@ fn sparse<T: Score, E: Entropy>(blocks: &Blocks<'_, T>, scale: &Scale, seen: &Se
             walk.through_stripe(stripe, weight, &mut bounds, entropy);
         }
     }
-    walk.heads
+    Ok(walk.heads)
 }
 
 /// A walk past all items, listing heads.
@@ -341,7 +356,7 @@ mod tests {
             };
             let mut entropy = seeded(6);
             assert_law(&format!("{len} items"), 20_000, &best(&scale), &best(&wrong), || {
-                usize::from(draw(&blocks, &scale, &mut entropy) != len / 2)
+                usize::from(draw(&blocks, &scale, &mut entropy).unwrap() != len / 2)
             });
         }
     }

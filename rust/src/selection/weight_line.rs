@@ -5,6 +5,7 @@
 
 use crate::entropy::Entropy;
 use crate::error::{SelectError, reserved};
+use crate::interrupt;
 use crate::numbers::coin::Exponential;
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::scale::Scale;
@@ -53,6 +54,7 @@ impl<'r, 'a, T: Score> Round<'r, 'a, T> {
     pub fn visit_blocks(&self, wanted: impl Fn(T) -> bool, mut visit: impl FnMut(usize, T)) {
         let blocks = self.blocks;
         for stripe in (0..blocks.stripes()).filter(|&stripe| wanted(blocks.stripe_maximum(stripe))) {
+            interrupt::check_deep();
             for (lane, _) in blocks.block_maxima(stripe).iter().enumerate().filter(|&(_, &maximum)| wanted(maximum)) {
                 blocks.items(blocks.block(stripe, lane)).for_each(|index| visit(index, blocks.get(index)));
             }
@@ -257,17 +259,22 @@ pub struct ItemTable {
     likely: Option<Vec<usize>>,
 }
 
+/// Items weighed between two questions whether the call is to end.
+const ITEMS_PER_CHECK: usize = 4096;
 /// More likely items than this are looked for when they are asked for: in less than one draw of 2^64.
 const MOST_LIKELY: usize = 128;
 
 impl ItemTable {
     /// # Errors
-    /// `Memory` if there is none for it.
+    /// `Memory` if there is none for it, `Interrupted`.
     pub fn new<T: Score>(round: &Round<'_, '_, T>) -> Result<Self, SelectError> {
         let (blocks, weights) = (round.blocks, WeightBounds::for_count(round.blocks.len()));
         let (mut total, mut likely) = (0, Vec::new());
         let mut ends = reserved(blocks.len())?;
         for index in 0..blocks.len() {
+            if index.is_multiple_of(ITEMS_PER_CHECK) {
+                interrupt::check()?;
+            }
             let weight = weights.of(round.scale, round.top, blocks.get(index));
             total += weight;
             ends.push(total);

@@ -1,0 +1,84 @@
+//! Sorting that may take seconds and can be ended.
+
+use crate::interrupt::check_deep;
+
+/// Fewer values than this are sorted at once, in some 20 milliseconds.
+const FEW: usize = 1 << 20;
+/// Values between two questions whether the call is to end.
+const BETWEEN_QUESTIONS: usize = 1 << 16;
+/// Places that a pivot is taken from.
+const SAMPLE: usize = 513;
+/// So many halvings are more than enough for any memory, unless the pivots are bad; then the library's sort takes over.
+const MOST_DEPTHS: u32 = 64;
+
+/// Sort `values` by the number that `key` maps each to.
+pub fn sort<T: Copy, K: Ord + Copy>(values: &mut [T], key: impl Fn(T) -> K + Copy) {
+    sort_deep(values, key, FEW, MOST_DEPTHS);
+}
+
+fn sort_deep<T: Copy, K: Ord + Copy>(mut values: &mut [T], key: impl Fn(T) -> K + Copy, few: usize, depths: u32) {
+    let mut left_depths = depths;
+    while values.len() > few && left_depths > 0 {
+        left_depths -= 1;
+        let mut sample: Vec<K> = (0..SAMPLE).map(|place| key(values[place * (values.len() / SAMPLE)])).collect();
+        let (_, &mut pivot, _) = sample.select_nth_unstable(SAMPLE / 2);
+        let count = partition(values, |value| key(value) < pivot);
+        let (below, rest) = values.split_at_mut(count);
+        sort_deep(below, key, few, left_depths);
+        let equal = partition(rest, |value| key(value) == pivot);
+        values = &mut rest[equal..];
+    }
+    check_deep();
+    values.sort_unstable_by_key(|&value| key(value));
+}
+
+/// Those values first for which `comes_first`, without a branch; how many there are.
+pub fn partition<T: Copy>(values: &mut [T], comes_first: impl Fn(T) -> bool) -> usize {
+    let mut count = 0;
+    let mut start = 0;
+    while start < values.len() {
+        check_deep();
+        let end = values.len().min(start + BETWEEN_QUESTIONS);
+        for index in start..end {
+            let value = values[index];
+            values.swap(index, count);
+            count += usize::from(comes_first(value));
+        }
+        start = end;
+    }
+    count
+}
+
+/// Orders doubles as `f64::total_cmp` does.
+#[must_use]
+pub fn order(value: f64) -> i64 {
+    let bits = value.to_bits().cast_signed();
+    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::Entropy;
+    use crate::entropy::testing::seeded;
+
+    #[test]
+    fn sorts_as_the_library_does() {
+        let mut entropy = seeded(91);
+        for (distinct, count) in [(1_u64, 3000), (2, 3000), (1 << 40, 3000), (50, 20_000), (5, 0)] {
+            let mut values: Vec<f64> = (0..count).map(|_| entropy.below(distinct) as f64 - 20.0).collect();
+            values.extend([-0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY, 5e-324, -5e-324]);
+            let mut expected = values.clone();
+            expected.sort_unstable_by(f64::total_cmp);
+            for few in [SAMPLE, 1 << 20] {
+                let mut sorted = values.clone();
+                sort_deep(&mut sorted, order, few, MOST_DEPTHS);
+                assert_eq!(sorted.iter().map(|value| value.to_bits()).collect::<Vec<_>>(), bits(&expected));
+            }
+        }
+    }
+
+    fn bits(values: &[f64]) -> Vec<u64> {
+        values.iter().map(|value| value.to_bits()).collect()
+    }
+}
