@@ -182,6 +182,7 @@ pub struct BlockLineOf<'l, 'r, 'a, T> {
 }
 
 impl<T: Score> BlockLineOf<'_, '_, '_, T> {
+    #[inline]
     fn bounds_of(&mut self, stripe: usize) {
         if stripe != self.known {
             let Round { blocks, scale, top, .. } = *self.round;
@@ -207,7 +208,7 @@ impl<T: Score> WeightLine for BlockLineOf<'_, '_, '_, T> {
         self.line.ends[self.line.ends.len() - 1]
     }
 
-    #[inline]
+    #[inline(always)]
     fn at(&mut self, position: u64) -> Place {
         let ends = &self.line.ends;
         let stripe = ends.partition_point(|&end| end <= position);
@@ -228,7 +229,7 @@ impl<T: Score> WeightLine for BlockLineOf<'_, '_, '_, T> {
         Place { index, weight, end: position + (weight - into), into, block_end: start + self.lane_ends[lane] }
     }
 
-    #[inline]
+    #[inline(always)]
     fn own_weight(&self, place: &Place) -> u64 {
         let Round { blocks, scale, top, .. } = *self.round;
         self.line.weights.of(scale, top, blocks.get(place.index)).min(place.weight)
