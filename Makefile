@@ -12,7 +12,7 @@ OLD_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$each" -c '$(OLD_ENOUGH)' 2>/dev/null && echo "$$each" && break; done)
 
-RUST := $(shell find .cargo rust -name target -prune -o -name '*.rs' -print -o -name '*.toml' -print)
+RUST := $(shell find .cargo rust \( -name target -o -name fuzz \) -prune -o -name '*.rs' -print -o -name '*.toml' -print)
 SOURCES := $(shell find src -name '*.py' -o -name '*.pyi')
 BUILD_REQUIREMENTS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")
 export PIP_QUIET := 1
@@ -24,7 +24,7 @@ DEMO := dpselect top-k examples/data/clicks.parquet page 10 --unit session --can
 PLAN := dpselect plan --candidates-count 41270 --monotonic --within 20
 FENCE := ```
 
-.PHONY: help demo test lint bench docs mutants paper readme clean
+.PHONY: help demo test lint bench docs mutants sanitize paper readme clean
 .DELETE_ON_ERROR:
 
 help:
@@ -33,6 +33,7 @@ help:
 	@echo 'make lint      ruff, pyright, import-linter, stubtest, rustfmt, clippy'
 	@echo 'make bench     ratios against peers, into README.md and docs/benchmarks.md (BIG=1: also 10^8 scores)'
 	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
+	@echo 'make sanitize  the core under AddressSanitizer and fuzzers, and Miri where it is installed (nightly Rust)'
 	@echo 'make paper     the studies in examples: the permute-and-flip paper, releasing a whole distribution'
 	@echo 'make docs      the documents as a site: docs/_build/index.html'
 	@echo 'make readme    run the commands that README.md and docs show, and put in what they print'
@@ -62,6 +63,23 @@ bench: $(BENCH)/.product
 
 mutants: $(VENV)/.dev
 	$(BIN)/python -m tests.mutants
+
+# The compiler's own target: sanitizers would otherwise reach into build scripts.
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+NIGHTLY := env -u RUSTFLAGS cargo +nightly
+FUZZ_SECONDS ?= 60
+
+sanitize: $(VENV)/.fuzz
+	env RUSTFLAGS='-Zsanitizer=address' cargo +nightly test --quiet --lib --manifest-path rust/Cargo.toml \
+		--target $(HOST) --target-dir rust/target/address
+	cd rust && for each in partial_bytes json_lines; do \
+		PATH="$(CURDIR)/$(BIN):$$PATH" $(NIGHTLY) fuzz run --target-dir target/fuzz $$each -- -max_total_time=$(FUZZ_SECONDS) -verbosity=0 || exit; done
+	@if $(NIGHTLY) miri --version >/dev/null 2>&1; then \
+		cd rust && MIRIFLAGS='-Zmiri-disable-isolation' $(NIGHTLY) miri test --lib --target-dir target/miri $(MIRI_TESTS); \
+	else echo 'Miri is not installed for this nightly toolchain: the nightly workflow runs it.'; fi
+
+# What Miri gets through in minutes: memory that threads share, and numbers whose bits come one after another.
+MIRI_TESTS := -- scan::block_index scan::helper_threads scan::pile numbers::decision numbers::lazy selection::index_set
 
 paper: $(VENV)/.paper
 	$(BIN)/python -m examples.paper
@@ -108,6 +126,11 @@ $(VENV)/.dev: $(VENV)/.builder | $(VENV)/.product
 
 $(VENV)/.paper: $(VENV)/.builder | $(VENV)/.product
 	$(DEVELOP) --extras plots
+	@touch $@
+
+$(VENV)/.fuzz: | $(VENV)/pyvenv.cfg
+	@rustc +nightly --version >/dev/null || { echo 'Sanitizers need a nightly Rust toolchain.' >&2; exit 1; }
+	cargo install --quiet --root $(VENV) cargo-fuzz@0.13.2
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.builder | $(VENV)/.product
