@@ -13,6 +13,11 @@ pub fn with_standard_floats<R>(call: impl FnOnce() -> R) -> R {
 }
 
 /// Not inlined, so that no operation of the call is moved to where the register is still wrong.
+#[inline(never)]
+fn apart<R>(call: impl FnOnce() -> R) -> R {
+    call()
+}
+
 #[cold]
 #[inline(never)]
 fn put_right<R>(found: register::Word, call: impl FnOnce() -> R) -> R {
@@ -21,10 +26,6 @@ fn put_right<R>(found: register::Word, call: impl FnOnce() -> R) -> R {
         fn drop(&mut self) {
             register::write(self.0);
         }
-    }
-    #[inline(never)]
-    fn apart<R>(call: impl FnOnce() -> R) -> R {
-        call()
     }
     let _restore = Restore(found);
     register::write(register::STANDARD);
@@ -113,7 +114,8 @@ mod tests {
         std::thread::scope(|scope| {
             let changed = scope.spawn(move || {
                 register::write(word);
-                let result = run();
+                // Not inlined, so that no sum is moved to where the register is the standard's.
+                let result = apart(run);
                 assert_eq!(register::read() & !register::FLAGS, word, "as it was");
                 register::write(register::STANDARD);
                 result
