@@ -7,13 +7,31 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("unhurried")  # a loaded machine is no error of the code
+settings.register_profile(
+    "unhurried",
+    max_examples=int(os.environ.get("EXAMPLES", "40")),  # of each property; many more every night
+    deadline=None,  # a loaded machine is no error of the code
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("unhurried")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A file is run by one process, and whatever needs Spark is: one Java, which is warm for all but the first test."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class OneSpark(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return "spark" if "spark" in nodeid else str(super()._split_scope(nodeid))
+
+    return OneSpark(config, log)
 
 
 @pytest.fixture(scope="session")

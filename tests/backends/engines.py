@@ -89,6 +89,7 @@ def spark() -> Any:
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.memory", "1g")
             .config("spark.log.level", "OFF")
+            .config("spark.scheduler.revive.interval", "20ms")
             .config("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin")
             .config("spark.connect.grpc.binding.address", "127.0.0.1")
             .config("spark.connect.grpc.binding.port", "0")

@@ -32,13 +32,13 @@ def test_of_32_processes_racing_for_the_last_epsilon_none_gets_too_much(ledger: 
 
 def test_every_charge_that_returned_outlives_kill_9(ledger: Ledger, url: str) -> None:
     ledger.open_account("clicks", epsilon=1)
-    receipts = told("kill", url, 200, 20261121)
+    receipts = told("kill", url, 100, 20261121)
     ledger.disconnect()
     with Ledger(url) as reopened:
         (verified,) = reopened.verify()
         kept = {(entry.sequence, entry.hash) for entry in reopened.history("clicks")}
     assert set(receipts) <= kept
-    assert len(receipts) >= 150  # they were killed at work, not before it
+    assert len(receipts) >= 75  # they were killed at work, not before it
     assert verified.entries - 1 >= len(receipts)  # a charge may be on disk that nobody was told of, never the reverse
 
 

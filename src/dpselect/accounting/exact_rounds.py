@@ -40,6 +40,7 @@ def exact_steps(count: int) -> int | None:
     return min(_FINEST, max(_COARSEST, _PLACES // count)) if 1 < count <= MOST_EXACT else None
 
 
+@functools.lru_cache(maxsize=256)
 def rounds_epsilon(epsilon: float, *, count: int, delta: float) -> float:
     """Total epsilon, at `delta`, of `count` adaptive rounds of an `epsilon`-bounded-range mechanism, rounded up.
 
