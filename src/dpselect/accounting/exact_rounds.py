@@ -40,7 +40,6 @@ def exact_steps(count: int) -> int | None:
     return min(_FINEST, max(_COARSEST, _PLACES // count)) if 1 < count <= MOST_EXACT else None
 
 
-@functools.lru_cache(maxsize=256)
 def rounds_epsilon(epsilon: float, *, count: int, delta: float) -> float:
     """Total epsilon, at `delta`, of `count` adaptive rounds of an `epsilon`-bounded-range mechanism, rounded up.
 
@@ -61,9 +60,13 @@ def rounds_epsilon(epsilon: float, *, count: int, delta: float) -> float:
     """
     closed = bounded_range_epsilon(epsilon, count=count, delta=delta)
     steps = _steps(epsilon, count=count, delta=delta)
-    return (
-        closed if steps is None else min(closed, equal_rounds_curve(epsilon, count=count, steps=steps).epsilon(delta))
-    )
+    return closed if steps is None else min(closed, _exact(epsilon, count, steps, delta))
+
+
+@functools.lru_cache(maxsize=256)
+def _exact(epsilon: float, count: int, steps: int, delta: float) -> float:
+    """Whoever charges a plan, or checks a certificate, asks for the total that the plan ended with."""
+    return equal_rounds_curve(epsilon, count=count, steps=steps).epsilon(delta)
 
 
 def _steps(epsilon: float, *, count: int, delta: float) -> int | None:
