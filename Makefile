@@ -104,7 +104,7 @@ MIRI_TESTS := scan::block_index scan::helper_threads scan::pile numbers::decisio
 
 miri: | $(VENV)/.nightly
 	@if $(NIGHTLY) miri --version >/dev/null 2>&1; then \
-		cd rust && MIRIFLAGS='-Zmiri-disable-isolation' $(NIGHTLY) miri test --lib --target-dir target/miri -- $(MIRI_TESTS); \
+		cd rust && MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-deterministic-floats' $(NIGHTLY) miri test --lib --target-dir target/miri -- $(MIRI_TESTS); \
 	else echo 'Miri is not installed for the nightly toolchain: the nightly workflow runs it.'; fi
 
 paper: $(VENV)/.paper
