@@ -166,6 +166,10 @@ mod tests {
         Box::leak(Box::new(Helpers::new(short)))
     }
 
+    /// An interpreter takes a thousand times as long.
+    const OFTEN: usize = if cfg!(miri) { 2 } else { 100 };
+    const PIECES: usize = if cfg!(miri) { 20 } else { 1000 };
+
     /// Share the pieces out; every piece has to be done exactly once, whoever does it.
     fn share(all: &'static Helpers, helpers: usize, pieces: usize) {
         let next = AtomicUsize::new(0);
@@ -199,8 +203,8 @@ mod tests {
         for short in [Duration::ZERO, SHORT, Duration::MAX] {
             let all = helpers(short);
             for count in 1..4 {
-                for pieces in [0, 1, 1000] {
-                    (0..50).for_each(|_| share(all, count, pieces));
+                for pieces in [0, 1, PIECES] {
+                    (0..OFTEN / 2).for_each(|_| share(all, count, pieces));
                 }
             }
         }
@@ -211,7 +215,7 @@ mod tests {
         let all = helpers(Duration::MAX);
         thread::scope(|scope| {
             for _ in 0..8 {
-                scope.spawn(|| (0..100).for_each(|_| share(all, 2, 300)));
+                scope.spawn(|| (0..OFTEN).for_each(|_| share(all, 2, PIECES / 3)));
             }
         });
     }
@@ -263,6 +267,6 @@ mod tests {
             }));
             assert!(run.is_err());
         }
-        share(all, 1, 1000);
+        share(all, 1, PIECES);
     }
 }
