@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,8 @@ from tests.test_certificates_keep_quiet import NOON, Clock, clock, dataset, fold
 __all__ = ["clock", "folders"]  # fixtures
 
 
-def taking(monkeypatch: pytest.MonkeyPatch, *, reading: timedelta, drawing: timedelta) -> None:
-    """From here on it is noon, and each reading and each draw takes so long."""
+def taking(monkeypatch: pytest.MonkeyPatch, *, reading: timedelta, drawing: timedelta, start: datetime = NOON) -> None:
+    """From here on it is `start`, and each reading and each draw takes so long."""
 
     def slow(method: Callable[..., Any], by: timedelta) -> Callable[..., Any]:
         def run(*arguments: Any, **others: Any) -> Any:
@@ -30,7 +30,7 @@ def taking(monkeypatch: pytest.MonkeyPatch, *, reading: timedelta, drawing: time
 
         return run
 
-    monkeypatch.setattr(Clock, "shown", NOON)
+    monkeypatch.setattr(Clock, "shown", start)
     for name in ("count", "total", "gather", "select"):
         monkeypatch.setattr(Rows, name, slow(getattr(Rows, name), reading))
     for task in (MostCommon, BestBy, Quantile):
@@ -53,6 +53,23 @@ def test_the_same_however_long_it_took(
             names = ("most_common", "best_by", "median", "quantile")
             said.append([asked_as(name, people, request_id) for name in names])
     assert all(each == said[0] for each in said)
+
+
+@pytest.mark.parametrize("is_charged", [False, True], ids=["free", "charged"])
+def test_the_day_is_that_before_a_row_is_read(
+    is_charged: bool, folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten minutes to midnight: reading and drawing go on into the next day, or do not."""
+    said: list[list[dict[str, Any]]] = []
+    for reading, drawing in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        source = PLACERS["polars"](asked.ROWS, folders())
+        for name in ("most_common", "best_by", "median", "quantile"):
+            people = dataset(source, folders()) if is_charged else source.asked("who")
+            with monkeypatch.context() as patch:
+                start = NOON + timedelta(hours=11, minutes=50)
+                taking(patch, reading=timedelta(hours=reading), drawing=timedelta(hours=drawing), start=start)
+                said.append([stated(asked.QUESTIONS[name](people))])
+    assert all(each == said[number % 4] for number, each in enumerate(said))
 
 
 def test_another_day_is_told(folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ fn put_right<R>(found: register::Word, call: impl FnOnce() -> R) -> R {
     apart(call)
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 mod register {
     use std::arch::asm;
 
@@ -56,7 +56,7 @@ mod register {
     }
 }
 
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", not(miri)))]
 mod register {
     use std::arch::asm;
 
@@ -80,8 +80,8 @@ mod register {
     }
 }
 
-/// Other processors: nothing is known of their registers.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+/// Other processors, and interpreters: nothing is known of their registers.
+#[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod register {
     pub type Word = u32;
     pub const STANDARD: Word = 0;
@@ -95,7 +95,7 @@ mod register {
     pub fn write(_: Word) {}
 }
 
-#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(test, not(miri), any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests {
     use std::hint::black_box;
 

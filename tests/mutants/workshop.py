@@ -37,6 +37,13 @@ FAST_TO_BUILD = {
 }
 """The same instructions in fewer seconds; how fast they run does not matter here."""
 
+MODEL = {
+    "RUSTFLAGS": "--cfg loom",
+    "CARGO_PROFILE_TEST_OPT_LEVEL": "0",
+    "CARGO_TARGET_DIR": str(ROOT / "rust" / "target" / "loom"),
+}
+"""As `make sanitize` tries all orders of threads."""
+
 
 class Verdict(Enum):
     """How a run of tests ended."""
@@ -89,15 +96,15 @@ class Workshop:
 
     def run(self, command: Command) -> Verdict:
         """Build what `command` needs as the copy stands now, and run it."""
-        if command.tool == "cargo":
-            return self._cargo_test(command.arguments)
-        return self._pytest(command.arguments)
+        if command.tool == "pytest":
+            return self._pytest(command.arguments)
+        return self._cargo_test(command.arguments, MODEL if command.tool == "loom" else {})
 
-    def _cargo_test(self, names: tuple[str, ...]) -> Verdict:
+    def _cargo_test(self, names: tuple[str, ...], environment: dict[str, str]) -> Verdict:
         test = ["cargo", "test", "--quiet", "--lib", "--manifest-path", "rust/Cargo.toml"]
-        if self._status([*test, "--no-run"]) != 0:
+        if self._status([*test, "--no-run"], environment) != 0:
             return Verdict.BROKEN
-        return _verdict(self._status([*test, "--", *names]), failed=101)
+        return _verdict(self._status([*test, "--", *names], environment), failed=101)
 
     def _pytest(self, paths: tuple[str, ...]) -> Verdict:
         if not self._build_extension():
@@ -117,14 +124,14 @@ class Workshop:
         )
         return bool(self._built)
 
-    def _status(self, command: list[str]) -> int | None:
+    def _status(self, command: list[str], environment: dict[str, str] | None = None) -> int | None:
         """Exit status, or nothing if it had to be stopped."""
         with (self.path / "last-run.txt").open("w") as output:
             try:
                 return subprocess.run(
                     command,
                     cwd=self.path,
-                    env=self._environment,
+                    env=self._environment | (environment or {}),
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     timeout=SECONDS_A_COMMAND,

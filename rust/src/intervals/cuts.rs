@@ -149,7 +149,7 @@ fn collected<T: Score, P: Copy>(
     let mut ends: Vec<P> = reserved(values.len() + 2)?;
     ends.push(lower);
     let mut has_nan = false;
-    for_chunks(values, 0..values.len(), |chunk| {
+    for_chunks(values, |chunk| {
         has_nan |= chunk.iter().any(|value| value.is_nan());
         ends.extend(chunk.iter().map(|&value| place(value)));
     });

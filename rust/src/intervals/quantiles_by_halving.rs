@@ -53,7 +53,7 @@ fn draw_spread<T: Score, E: Entropy>(
 ) -> Result<Vec<f64>, SelectError> {
     let mut copy: Vec<f64> = reserved(values.len())?;
     let mut has_nan = false;
-    for_chunks(values, 0..values.len(), |chunk| {
+    for_chunks(values, |chunk| {
         has_nan |= chunk.iter().any(|value| value.is_nan());
         match spread {
             Some(spread) => copy.extend(chunk.iter().map(|&value| spread.place(value, entropy))),

@@ -75,7 +75,7 @@ impl Window {
         let total = values.len();
         let mut sorted: Vec<f64> = reserved(total)?;
         let mut has_nan = false;
-        for_chunks(values, 0..total, |chunk| {
+        for_chunks(values, |chunk| {
             for &value in chunk {
                 has_nan |= value.is_nan();
                 sorted.push(value);

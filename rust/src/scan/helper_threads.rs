@@ -11,15 +11,14 @@
 //! After a fork the child has none of its parent's threads, and locks may be held by threads that no longer exist. So
 //! helpers belong to one process; a child that finds another's leaves them alone and hires its own.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::entropy::ProcessMark;
 use crate::float_control::with_standard_floats;
 use crate::interrupt::{Bell, helping, with_bell};
+use crate::scan::offers::Offers;
 
 /// How many threads may run at once: as many as the calling thread has processors, or fewer if its container does.
 #[must_use]
@@ -61,51 +60,6 @@ pub fn with_helpers(helpers: usize, work: &(dyn Fn() + Sync)) {
     if helpers == 0 { work() } else { Helpers::of_this_process().share(helpers, work) }
 }
 
-/// Set in `Offer::joined` when nobody may join any more.
-const WITHDRAWN: usize = 1 << (usize::BITS - 1);
-/// How often the caller looks before it goes to sleep.
-const LOOKS: usize = 2000;
-
-struct Offer {
-    work: &'static (dyn Fn() + Sync),
-    /// Helpers at work, and `WITHDRAWN`.
-    joined: AtomicUsize,
-    failed: AtomicBool,
-    caller: thread::Thread,
-    /// Rings if the caller ends early.
-    bell: Bell,
-}
-
-impl Offer {
-    fn take_up(&self) {
-        let join = |joined: usize| (joined & WITHDRAWN == 0).then_some(joined + 1);
-        if self.joined.fetch_update(Ordering::Acquire, Ordering::Relaxed, join).is_err() {
-            return;
-        }
-        if with_standard_floats(|| helping(&self.bell, self.work)).is_err() {
-            self.failed.store(true, Ordering::Relaxed);
-        }
-        // After this the caller may be gone, and with it what `work` refers to; the offer itself is shared.
-        if self.joined.fetch_sub(1, Ordering::Release) == WITHDRAWN + 1 {
-            self.caller.unpark();
-        }
-    }
-}
-
-/// Withdraws an offer and waits for those who took it up, also while the caller's own work unwinds.
-struct Withdraw<'o>(&'o Offer);
-
-impl Drop for Withdraw<'_> {
-    fn drop(&mut self) {
-        self.0.joined.fetch_or(WITHDRAWN, Ordering::Relaxed);
-        let mut looks = 0;
-        while self.0.joined.load(Ordering::Acquire) != WITHDRAWN {
-            looks += 1;
-            if looks < LOOKS { std::hint::spin_loop() } else { thread::park() }
-        }
-    }
-}
-
 /// How long a helper stays awake after its last offer: waking a sleeping one can take longer than a whole pass. While
 /// awake it yields to whoever else wants the processor.
 const AWAKE: Duration = Duration::from_micros(300);
@@ -117,21 +71,9 @@ const LONGEST_AWAY: Duration = Duration::from_millis(16);
 
 struct Helpers {
     owner: ProcessMark,
-    offers: Mutex<Offers>,
-    /// As many as `offers` holds, for a look without the lock.
-    waiting: AtomicUsize,
-    news: Condvar,
+    offers: Offers,
     /// How long giving way takes at most where nobody else wants the processor.
     short: Duration,
-}
-
-#[derive(Default)]
-struct Offers {
-    waiting: VecDeque<Arc<Offer>>,
-    threads: usize,
-    asleep: usize,
-    /// Threads whose processor somebody else wants.
-    away: usize,
 }
 
 impl Helpers {
@@ -156,84 +98,39 @@ impl Helpers {
     }
 
     fn new(short: Duration) -> Self {
-        let (owner, offers, waiting, news) =
-            (ProcessMark::now(), Mutex::default(), AtomicUsize::new(0), Condvar::new());
-        Self { owner, offers, waiting, news, short }
+        Self { owner: ProcessMark::now(), offers: Offers::new(), short }
     }
 
     /// [`with_helpers`], with at least one.
     fn share(&'static self, helpers: usize, work: &(dyn Fn() + Sync)) {
-        let offer = Arc::new(Offer {
-            // SAFETY: only the lifetime changes. A helper calls it between joining and leaving, and `Withdraw` below
-            // does not let this function end before all that joined have left and nobody can join any more.
-            work: unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(work) },
-            joined: AtomicUsize::new(0),
-            failed: AtomicBool::new(false),
-            caller: thread::current(),
-            bell: Bell::default(),
-        });
-        let withdraw = Withdraw(&offer);
-        self.offer(&offer, helpers);
-        with_bell(&offer.bell, work);
-        drop(withdraw);
-        assert!(!offer.failed.load(Ordering::Relaxed), "a helping thread panicked");
-    }
-
-    fn offers(&self) -> MutexGuard<'_, Offers> {
-        self.offers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn offer(&'static self, offer: &Arc<Offer>, helpers: usize) {
-        let mut offers = self.offers();
-        while offers.threads < helpers {
-            let hired = thread::Builder::new().name("dpselect".into()).stack_size(256 << 10).spawn(|| self.serve());
-            if hired.is_err() {
-                break; // the caller does it all
-            }
-            offers.threads += 1;
-        }
-        let offered = helpers.min(offers.threads - offers.away);
-        for _ in 0..offered {
-            offers.waiting.push_back(Arc::clone(offer));
-        }
-        self.waiting.store(offers.waiting.len(), Ordering::Release);
-        for _ in 0..offered.min(offers.asleep) {
-            self.news.notify_one();
-        }
+        // Rings if the caller ends early.
+        let bell = Bell::default();
+        let help = || with_standard_floats(|| helping(&bell, work)).is_ok();
+        let hire = || {
+            let thread = thread::Builder::new().name("dpselect".into()).stack_size(256 << 10);
+            thread.spawn(|| self.serve()).is_ok()
+        };
+        assert!(self.offers.share(helpers, hire, &help, || with_bell(&bell, work)), "a helping thread panicked");
     }
 
     fn serve(&self) {
         let mut awake_until = Instant::now() + AWAKE;
         let mut away = AWAY;
         loop {
-            let is_wanted_elsewhere = self.look_out(awake_until);
-            let mut offers = self.offers();
-            if is_wanted_elsewhere {
-                offers.away += 1;
-                drop(offers);
-                thread::sleep(away);
+            if self.look_out(awake_until) {
+                self.offers.stay_away(|| thread::sleep(away));
                 away = (2 * away).min(LONGEST_AWAY);
-                offers = self.offers();
-                offers.away -= 1;
-                awake_until = Instant::now();
-            }
-            if Instant::now() >= awake_until && (is_wanted_elsewhere || offers.waiting.is_empty()) {
-                while offers.waiting.is_empty() {
-                    offers.asleep += 1;
-                    offers = self.news.wait(offers).unwrap_or_else(PoisonError::into_inner);
-                    offers.asleep -= 1;
-                }
-                awake_until = Instant::now() + AWAKE;
-                continue; // whoever wants this processor showed up meanwhile, or did not
-            }
-            let offer = offers.waiting.pop_front();
-            self.waiting.store(offers.waiting.len(), Ordering::Release);
-            drop(offers);
-            if let Some(offer) = offer {
+                // Whoever wants this processor shows up again while this thread looks out, or does not.
+                self.offers.wait();
+            } else if let Some(offer) = self.offers.take() {
                 offer.take_up();
                 away = AWAY;
-                awake_until = Instant::now() + AWAKE;
+            } else if Instant::now() >= awake_until {
+                self.offers.wait();
+            } else {
+                continue;
             }
+            awake_until = Instant::now() + AWAKE;
         }
     }
 
@@ -249,7 +146,7 @@ impl Helpers {
             if takes_long && took_long {
                 return true;
             }
-            if !takes_long && (self.waiting.load(Ordering::Acquire) > 0 || now >= awake_until) {
+            if !takes_long && (self.offers.are_waiting() || now >= awake_until) {
                 return false;
             }
             took_long = takes_long;
@@ -260,6 +157,7 @@ impl Helpers {
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicBool, AtomicUsize};
 
     use super::*;
 
@@ -267,6 +165,10 @@ mod tests {
     fn helpers(short: Duration) -> &'static Helpers {
         Box::leak(Box::new(Helpers::new(short)))
     }
+
+    /// An interpreter takes a thousand times as long.
+    const OFTEN: usize = if cfg!(miri) { 2 } else { 100 };
+    const PIECES: usize = if cfg!(miri) { 20 } else { 1000 };
 
     /// Share the pieces out; every piece has to be done exactly once, whoever does it.
     fn share(all: &'static Helpers, helpers: usize, pieces: usize) {
@@ -301,8 +203,8 @@ mod tests {
         for short in [Duration::ZERO, SHORT, Duration::MAX] {
             let all = helpers(short);
             for count in 1..4 {
-                for pieces in [0, 1, 1000] {
-                    (0..50).for_each(|_| share(all, count, pieces));
+                for pieces in [0, 1, PIECES] {
+                    (0..OFTEN / 2).for_each(|_| share(all, count, pieces));
                 }
             }
         }
@@ -313,7 +215,7 @@ mod tests {
         let all = helpers(Duration::MAX);
         thread::scope(|scope| {
             for _ in 0..8 {
-                scope.spawn(|| (0..100).for_each(|_| share(all, 2, 300)));
+                scope.spawn(|| (0..OFTEN).for_each(|_| share(all, 2, PIECES / 3)));
             }
         });
     }
@@ -365,6 +267,6 @@ mod tests {
             }));
             assert!(run.is_err());
         }
-        share(all, 1, 1000);
+        share(all, 1, PIECES);
     }
 }

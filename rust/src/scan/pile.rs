@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::SelectError;
 use crate::interrupt;
+use crate::scan::concurrency::atomic::{AtomicUsize, Ordering};
 
 /// The turns `0..len`, `per_turn` at a time.
 pub struct Pile {
@@ -69,6 +69,8 @@ impl Pile {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
+
     use super::*;
     use crate::interrupt::testing::ended;
     use crate::scan::helper_threads::with_helpers;

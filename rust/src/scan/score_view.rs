@@ -1,4 +1,12 @@
 //! Scores where the caller has them: nothing is copied.
+//!
+//! The memory is often that of a NumPy array, which other threads may write to while it is read here. By the rules of the
+//! language such a race is undefined however we read, by relaxed atomics, too, as long as the writer is an ordinary one. What
+//! is relied on is what compilers and processors do: a value that is read while it is written is some value, and reading
+//! it does nothing else. On that ground nothing may depend on a value being the same when it is read again: no place in
+//! memory is computed from scores but through checked indices or bounds that hold for all values, what has been decided of a
+//! score is decided of a copy, and every loop ends (`selection::tries`). `intervals::pivot_pass` alone looks at such memory
+//! through a slice, and at some values twice: it may count wrongly then, but stores no more values than it looked at.
 
 use crate::numbers::score::Score;
 
@@ -23,7 +31,8 @@ impl<'a, T: Score> View<'a, T> {
     }
 
     /// # Safety
-    /// For every `i < len` the `size_of::<T>()` bytes at `first + i * stride` must be readable during `'a`.
+    /// For every `i < len` the `size_of::<T>()` bytes at `first + i * stride` must be readable during `'a`. Nobody should write
+    /// to them meanwhile; what is relied on where somebody does is said above.
     #[must_use]
     pub unsafe fn new(first: *const T, len: usize, stride: isize) -> Self {
         Self { first, len, stride, memory: std::marker::PhantomData }
