@@ -87,6 +87,16 @@ impl<'a> Cuts<'a> {
         }
     }
 
+    /// Whether the gap's two ends differ.
+    #[inline]
+    #[must_use]
+    pub fn has_length(&self, gap: usize) -> bool {
+        match self {
+            Self::Reals(ends) => ends[gap] < ends[gap + 1],
+            Self::Parts { ends, .. } => ends[gap] < ends[gap + 1],
+        }
+    }
+
     #[must_use]
     pub fn exact_length(&self, gap: usize) -> Ratio {
         self.exact_distance(gap, gap + 1)
