@@ -140,7 +140,7 @@ impl<'a, N: Number> Levels<'a, N> {
     fn bound(&self, wide: &[Span<usize>], narrow: &[Span<usize>]) -> Result<Option<Wide>, SelectError> {
         let (levels, gaps, ranks) = (wide.len(), self.gaps, &self.gaps.ranks);
         let (lengths, places) = gaps.lengths(wide)?;
-        let most = lengths.iter().copied().fold(Weight::ZERO, |a, b| if a < b { b } else { a });
+        let most = lengths.iter().copied().fold(Weight::ZERO, Weight::max);
         let unit = Wide::from(most).exponent;
         let mut scaled: Vec<N> = reserved(lengths.len())?;
         scaled.extend(lengths.iter().map(|&length| N::of(length, -unit)));

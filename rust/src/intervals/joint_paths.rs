@@ -78,7 +78,7 @@ impl<'a> Paths<'a> {
         let widest = windows.iter().map(Span::len).max().unwrap_or(0);
         let factors = Factors::new(costs, 2 * widest + 2)?;
         let (lengths, places) = gaps.lengths(&windows)?;
-        let (free, bound, tails) = (Messages::default(), Messages::default(), Tails::new(&lengths, levels)?);
+        let (free, bound, tails) = (Messages::default(), Messages::default(), Tails::new(levels));
         let total = Weight::ZERO;
         let mut paths = Self { gaps, factors, lengths, places, windows, to_leave, free, bound, tails, total };
         let mut sums = RunningSums::new(widest)?;
@@ -94,7 +94,9 @@ impl<'a> Paths<'a> {
                 let exits = paths.exits_of(level, is_bound, &mut sums)?;
                 paths.messages_mut(is_bound).exits[level] = exits;
             }
-            paths.tails.put(level, &paths.free.exits[level], &paths.factors);
+            let next_factor = if level + 1 < levels { paths.factors.between(level + 1, 0) } else { Weight::ZERO };
+            let Self { windows, lengths, places, free, tails, .. } = &mut paths;
+            tails.put(level, windows, &lengths[places[level]..], &free.exits[level], next_factor);
             for &is_bound in kinds {
                 interrupt::check()?;
                 let entries = paths.entries_of(level, is_bound)?;
@@ -145,7 +147,8 @@ impl<'a> Paths<'a> {
         entries.extend(window.zip(exits).map(|(gap, &exit)| {
             check_deep();
             let length = self.length(level, gap);
-            if is_free && self.tails.is_alone(level, length, exit) {
+            // One answer in the gap says it all.
+            if is_free && exit > self.tails.more[level][Tails::place(&self.windows[level], gap)] {
                 return length.times(exit);
             }
             let mut sum = Weight::ZERO;
@@ -174,7 +177,7 @@ impl<'a> Paths<'a> {
             // An increasing point more: its share of the volume, and no value between the two.
             let share = Weight::from(Wide::from_f64(1.0 / (last - level + 2) as f64));
             volume = volume.times(length).times(share).times(self.factors.between(last + 1, 0));
-            if !take(weight, volume.times(self.tails.bound(last + 1, length))) {
+            if !take(weight, volume.times(self.tails.bounds[last + 1][Tails::place(&self.windows[last + 1], gap)])) {
                 break;
             }
         }
@@ -253,51 +256,47 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// For each level, bounds of what follows an answer there if any number of answers more are in the same gap.
+/// For each level, bounds of what follows an answer there if any number of answers more are in the same gap; one for each
+/// few neighbouring gaps.
 struct Tails {
-    /// One for each size of the gap's length, from this power of two on: smaller ones count as this.
-    least: i64,
-    sizes: Vec<Weight>,
     bounds: Vec<Vec<Weight>>,
-    /// Bounds of what more answers add to an exit, over what may be left out.
+    /// What more answers add to an exit at most, over what may be left out.
     more: Vec<Vec<Weight>>,
 }
 
 impl Tails {
-    const SIZES: i64 = 64;
+    const GAPS: usize = 32;
 
-    fn new(lengths: &[Weight], levels: usize) -> Result<Self, SelectError> {
-        let most = lengths.iter().copied().fold(Weight::ZERO, |a, b| if a < b { b } else { a });
-        let least = Wide::from(most).exponent - Self::SIZES + 1;
-        let size = |size| Weight::from(Wide::from_f64(1.0).scaled(least + size));
-        let mut bounds = reserved(levels)?;
-        bounds.resize(levels, Vec::new());
-        Ok(Self { least, sizes: (0..Self::SIZES).map(size).collect(), more: bounds.clone(), bounds })
+    fn new(levels: usize) -> Self {
+        Self { bounds: vec![Vec::new(); levels], more: vec![Vec::new(); levels] }
     }
 
-    /// Follow from those of the next level, and from all exits of this one.
-    fn put(&mut self, level: usize, exits: &[Weight], factors: &Factors<'_>) {
-        let most = exits.iter().copied().fold(Weight::ZERO, |a, b| if a < b { b } else { a });
-        let next = self.bounds.get(level + 1).map(|next| (next, factors.between(level + 1, 0)));
-        let more = |at: usize| next.map_or(Weight::ZERO, |(next, factor)| self.sizes[at].times(factor).times(next[at]));
-        let more: Vec<Weight> = (0..self.sizes.len()).map(more).collect();
-        self.bounds[level] = more.iter().map(|more| most.plus(*more)).collect();
-        self.more[level] = more.into_iter().map(|more| more.times_power(-LEFT_OUT)).collect();
+    fn place(window: &Span<usize>, gap: usize) -> usize {
+        gap / Self::GAPS - window.start / Self::GAPS
     }
 
-    fn bound(&self, level: usize, length: Weight) -> Weight {
-        self.bounds[level][self.size(length)]
-    }
-
-    /// Of a size that is not smaller.
-    fn size(&self, length: Weight) -> usize {
-        (length.exponent() - self.least).max(0) as usize
-    }
-
-    /// Whether a message with this exit needs no more than one answer in its gap.
-    #[inline(always)]
-    fn is_alone(&self, level: usize, length: Weight, exit: Weight) -> bool {
-        exit > self.more[level][self.size(length)]
+    /// Follow from those of the next level, and from the lengths and exits of this one's window.
+    fn put(
+        &mut self,
+        level: usize,
+        windows: &[Span<usize>],
+        lengths: &[Weight],
+        exits: &[Weight],
+        next_factor: Weight,
+    ) {
+        let window = &windows[level];
+        for gap in window.clone().filter(|&gap| gap == window.start || gap % Self::GAPS == 0) {
+            let end = (gap / Self::GAPS * Self::GAPS + Self::GAPS).min(window.end);
+            let among = gap - window.start..end - window.start;
+            let most = |weights: &[Weight]| weights.iter().copied().fold(Weight::ZERO, Weight::max);
+            let next = windows.get(level + 1).filter(|next| next.start < end && gap < next.end);
+            let more = next.map_or(Weight::ZERO, |next| {
+                let bound = self.bounds[level + 1][Self::place(next, gap.max(next.start))];
+                most(&lengths[among.clone()]).times(next_factor).times(bound)
+            });
+            self.bounds[level].push(most(&exits[among]).plus(more));
+            self.more[level].push(more.times_power(-LEFT_OUT));
+        }
     }
 }
 
@@ -309,7 +308,7 @@ fn bits_for(count: usize) -> u32 {
 impl Path {
     /// One of `weights`, and how likely it was; weights of zero are never chosen.
     fn choose<E: Entropy>(&mut self, weights: &[Weight], entropy: &mut E) -> Result<usize, SelectError> {
-        let top = weights.iter().copied().fold(Weight::ZERO, |a, b| if a < b { b } else { a });
+        let top = weights.iter().copied().fold(Weight::ZERO, Weight::max);
         if top.is_zero() {
             return Err(SelectError::NoCandidates);
         }

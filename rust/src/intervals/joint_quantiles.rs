@@ -43,7 +43,7 @@ impl Reach {
 /// Near paths are off by at most this many standard deviations of a walk of independent steps back to where it began ...
 const DEVIATIONS: f64 = 9.2;
 /// ... and this many scales: a little more than what a walk exceeds once in 2^40.
-const SCALES: f64 = 18.0;
+const SCALES: f64 = 21.0;
 /// Windows grow by at least and at most these factors until what they leave out is rare.
 const GROWTH: Span<f64> = 1.1..4.0;
 const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
@@ -120,7 +120,7 @@ impl<'a> Joint<'a> {
         // How far ranks are off is a walk from 0 to 0; a step has nearly the variance 2 / one^2.
         let steps = |level: usize| (level + 1) as f64 * (levels - level) as f64 / (levels + 1) as f64;
         let usual = |level: usize| (DEVIATIONS * (2.0 * steps(level)).sqrt() + SCALES) / one + 1.0;
-        let (mut growth, mut least) = (1.0, 0);
+        let (mut growth, mut least, mut before) = (1.0, 0, None);
         #[cfg(test)]
         let mut work = 0;
         loop {
@@ -129,6 +129,11 @@ impl<'a> Joint<'a> {
             let radius = |level: usize| ((first(level) * growth) as u64 - 1).max(least);
             let near = Paths::new(gaps, costs, windows(&radius), None)?;
             let weight = Wide::from(near.total);
+            // Far from where the paths are, as where many values are equal: what is left need not be looked at yet.
+            if before.is_some_and(|before| weight.ln() > before + 1.0) {
+                (growth, before) = (growth * GROWTH.end, Some(weight.ln()));
+                continue;
+            }
             // Beyond, some answer is more than `enough` ranks off, so the differences sum up to twice that.
             let volume = levels as f64 * ln(&gaps.cuts.exact_range()) - libm::lgamma(levels as f64 + 1.0);
             let bits = f64::from(rarity) * std::f64::consts::LN_2;
@@ -151,6 +156,7 @@ impl<'a> Joint<'a> {
                 let most = unit.scaled(-i64::from(rarity));
                 if !bound.is_below(most) {
                     growth *= growth_for((unit.ln() - bound.ln()) / bits.max(1.0));
+                    before = Some(weight.ln());
                     continue;
                 }
                 others.push(Kind::Far);

@@ -74,11 +74,10 @@ impl Weight {
         }
     }
 
-    /// `exponent` with `self` in [1/2, 1) times two to its power; not of zero.
     #[inline(always)]
     #[must_use]
-    pub fn exponent(self) -> i64 {
-        self.scale * STEP + (self.value.to_bits() >> 52) as i64 - 1022
+    pub fn max(self, other: Self) -> Self {
+        if self < other { other } else { self }
     }
 
     /// `self * 2^exponent`, for exponents from -256 to 256.
