@@ -5,7 +5,7 @@
 //! the probability that makes up for the bound. Bounds are made of doubles with a known error, once for all draws of a
 //! plan; everything that decides is exact, whatever the scales. Proof: `proofs/falling_scores.md`.
 
-use dashu_int::UBig;
+use dashu_int::IBig;
 use dashu_int::ops::BitTest;
 
 use crate::entropy::Entropy;
@@ -14,11 +14,11 @@ use crate::error::reserved;
 use crate::interrupt::{self, check_deep};
 use crate::intervals::pieces::{Chooser, Segments};
 use crate::numbers::coin::power_of_two;
-use crate::numbers::decision::{Lazy, decide};
+use crate::numbers::decision::decide;
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::extended_float::Wide;
 use crate::numbers::lazy_variate::Variate;
-use crate::numbers::rational::{Rational, exactly, nearest_f64, scaled};
+use crate::numbers::rational::{Rational, exactly, nearest_f64, nearest_of, scaled};
 use crate::numbers::scale::Scale;
 
 /// A piece: at the distance t from its top the score is `score - slope t - curvature t^2`.
@@ -316,26 +316,22 @@ impl FallingPiece {
 
     /// A point of the piece, or none: the choice of a piece has to start again.
     fn propose<E: Entropy>(self, rate: &Rational, entropy: &mut E) -> Option<LazyPoint> {
-        let (mut distance, unit, linear) = match &self.length {
-            Some(length) if self.is_gentle(length, rate) => {
-                let linear = &self.slope * rate * length;
-                (Variate::uniform(entropy), length.clone(), linear)
-            }
-            length => {
-                let steepness = &self.slope * rate;
+        let steepness = &self.slope * rate;
+        let fall = self.length.as_ref().map(|length| &steepness * length);
+        let (mut distance, unit, linear) = match (self.length, fall) {
+            (Some(length), Some(fall)) if fall <= Rational::ONE => (Variate::uniform(entropy), length, fall),
+            (_, fall) => {
                 let mut distance = Variate::exponential(entropy);
-                if let Some(length) = length
-                    && !distance.is_below(&(&steepness * length), entropy)
-                {
+                if fall.is_some_and(|fall| !distance.is_below(&fall, entropy)) {
                     return None;
                 }
                 (distance, Rational::ONE / steepness, Rational::ZERO)
             }
         };
-        let quadratic = &self.curvature * rate * unit.sqr();
-        let is_certain = linear.is_zero() && quadratic.is_zero();
-        let cost = |t: &Rational| (&linear + &quadratic * t) * t;
-        let is_kept = is_certain || distance.survives(cost, entropy);
+        let is_straight = self.curvature.is_zero();
+        let quadratic = if is_straight { Rational::ZERO } else { &self.curvature * rate * unit.sqr() };
+        let is_certain = linear.is_zero() && is_straight;
+        let is_kept = is_certain || distance.survives(&linear, &quadratic, entropy);
         is_kept.then_some(LazyPoint { top: self.top, is_upward: self.is_upward, unit, distance })
     }
 }
@@ -351,21 +347,19 @@ struct LazyPoint {
 impl LazyPoint {
     /// The finite double nearest to the point.
     fn rounded<E: Entropy>(&mut self, entropy: &mut E) -> f64 {
-        decide(self, entropy, |point| {
-            let (low, bits) = point.distance.cell();
-            let at = |cell: UBig| {
-                let distance = &point.unit * scaled(cell.into(), -(bits as i64));
-                nearest_f64(&moved(&point.top, &distance, point.is_upward)).clamp(-f64::MAX, f64::MAX)
-            };
-            let rounded = at(&low + UBig::ONE);
-            (rounded == at(low)).then_some(rounded)
+        // The point is (start + step v) / denominator, of integers, for the distance v.
+        let (top, unit) = (&self.top, &self.unit);
+        let start = top.numerator() * IBig::from(unit.denominator().clone());
+        let step = unit.numerator() * IBig::from(top.denominator().clone());
+        let step = if self.is_upward { step } else { -step };
+        let denominator = top.denominator() * unit.denominator();
+        decide(&mut self.distance, entropy, |distance| {
+            let (low, bits) = distance.cell();
+            let (low, denominator) = ((&start << bits) + &step * IBig::from(low), &denominator << bits);
+            let at = |numerator: &IBig| nearest_of(numerator, &denominator).clamp(-f64::MAX, f64::MAX);
+            let rounded = at(&low);
+            (rounded == at(&(low + &step))).then_some(rounded)
         })
-    }
-}
-
-impl Lazy for LazyPoint {
-    fn refine<E: Entropy>(&mut self, entropy: &mut E) {
-        self.distance.refine(entropy);
     }
 }
 

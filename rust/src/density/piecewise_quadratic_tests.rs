@@ -2,7 +2,7 @@ use super::*;
 use crate::density::score_shapes::{Concave, Lines, LinesThroughOrigin, Peak, Tail};
 use crate::entropy::testing::{Scripted, seeded};
 use crate::testing::assert_law;
-use dashu_int::IBig;
+use dashu_int::UBig;
 
 /// A word with which a choice takes no second one.
 const CHOICE: u64 = 0x5555_5555_5555_5555;
