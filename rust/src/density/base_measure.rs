@@ -11,7 +11,7 @@ use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
 use crate::interrupt::check_deep;
-use crate::intervals::pieces::{Chooser, Segments};
+use crate::intervals::pieces::{Chooser, WeightedPieces};
 use crate::intervals::point::Point;
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::extended_float::Wide;
@@ -261,7 +261,7 @@ fn exact_sum(lengths: &[f64]) -> Ratio {
 /// Lengths as pieces without a score.
 struct Plain<'a>(&'a [f64]);
 
-impl Segments for Plain<'_> {
+impl WeightedPieces for Plain<'_> {
     fn count(&self) -> usize {
         self.0.len()
     }

@@ -12,7 +12,7 @@ use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
 use crate::interrupt::{self, check_deep};
-use crate::intervals::pieces::{Chooser, Segments};
+use crate::intervals::pieces::{Chooser, WeightedPieces};
 use crate::numbers::coin::power_of_two;
 use crate::numbers::decision::decide;
 use crate::numbers::exp_enclosure::Ratio;
@@ -169,7 +169,7 @@ impl Parts {
         if index.is_multiple_of(2) { near } else { far }
     }
 
-    /// A part's exponent as a double with the contract of [`Segments::exponent`].
+    /// A part's exponent as a double with the contract of [`WeightedPieces::exponent`].
     fn moderate_exponent(&self, part: &FallingPiece) -> f64 {
         let exponent = (&self.best - &part.score) * &self.rate;
         if exponent.is_zero() {
@@ -238,7 +238,7 @@ fn best(score: &dyn PiecewiseScore) -> Result<Rational, SelectError> {
     best.ok_or(SelectError::NoCandidates)
 }
 
-impl Segments for Parts {
+impl WeightedPieces for Parts {
     fn count(&self) -> usize {
         self.score.count() * if self.score.is_curved() { 2 } else { 1 }
     }

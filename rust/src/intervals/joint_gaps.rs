@@ -21,7 +21,7 @@ impl<'a> Gaps<'a> {
     /// `Memory`.
     pub fn new(cuts: &'a Cuts<'a>) -> Result<Self, SelectError> {
         let mut ranks = reserved(cuts.gaps())?;
-        ranks.extend((0..cuts.gaps()).filter(|&gap| cuts.has_length(gap)));
+        ranks.extend((0..cuts.gaps()).filter(|&gap| !cuts.gap(gap).is_empty()));
         Ok(Self { cuts, ranks, values: cuts.gaps() - 1 })
     }
 
@@ -44,7 +44,7 @@ impl<'a> Gaps<'a> {
             places.push(lengths.len() - (run.end - window.start));
             let new = run.end..window.end.max(run.end);
             lengths.try_reserve(new.len()).map_err(|_| SelectError::Memory)?;
-            lengths.extend(new.map(|gap| Weight::from(self.cuts.length(self.ranks[gap]))));
+            lengths.extend(new.map(|gap| Weight::from(self.cuts.gap(self.ranks[gap]).length())));
             run.end = run.end.max(window.end);
         }
         Ok((lengths, places))

@@ -135,7 +135,8 @@ impl<'a> Joint<'a> {
                 continue;
             }
             // Beyond, some answer is more than `enough` ranks off, so the differences sum up to twice that.
-            let volume = levels as f64 * ln(&gaps.cuts.exact_range()) - libm::lgamma(levels as f64 + 1.0);
+            let volume =
+                levels as f64 * ln(&gaps.cuts.whole_range().exact_length()) - libm::lgamma(levels as f64 + 1.0);
             let bits = f64::from(rarity) * std::f64::consts::LN_2;
             let missing = volume - weight.ln() + bits + 1.0 + 1e-9 * volume.abs();
             let enough = (missing / (2.0 * one) * 1.001 + 2.0) as u64;
@@ -233,7 +234,7 @@ impl<'a> Joint<'a> {
         let mut volume = Ratio { numerator: UBig::ONE << self.rarity as usize, denominator: UBig::ONE };
         for number in 1..=ranks.len() {
             let share = Ratio { numerator: UBig::ONE, denominator: UBig::from(number) };
-            volume = volume.times(&self.gaps.cuts.exact_range()).times(&share);
+            volume = volume.times(&self.gaps.cuts.whole_range().exact_length()).times(&share);
         }
         let mut uniform = LazyUniform::draw(entropy);
         let is_accepted = self.accepts(&ranks, &volume, &mut uniform, entropy);
@@ -251,7 +252,7 @@ impl<'a> Joint<'a> {
     fn volume(&self, ranks: &[usize]) -> Ratio {
         let mut volume = Ratio { numerator: UBig::ONE, denominator: UBig::ONE };
         for run in ranks.chunk_by(|a, b| a == b) {
-            let length = self.gaps.cuts.exact_length(run[0]);
+            let length = self.gaps.cuts.gap(run[0]).exact_length();
             for number in 1..=run.len() {
                 volume = volume.times(&length);
                 volume.denominator *= UBig::from(number);

@@ -22,7 +22,7 @@ impl Pieces {
     fn law(&self) -> Vec<f64> {
         let logs: Vec<f64> = (0..self.count())
             .map(|piece| {
-                let length = Segments::length(self, piece);
+                let length = WeightedPieces::length(self, piece);
                 let log = length.fraction.ln() + length.exponent as f64 * std::f64::consts::LN_2;
                 log - self.exponent(piece)
             })
@@ -34,7 +34,7 @@ impl Pieces {
     }
 }
 
-impl Segments for Pieces {
+impl WeightedPieces for Pieces {
     fn count(&self) -> usize {
         self.scores.len()
     }
@@ -54,9 +54,9 @@ impl Segments for Pieces {
 
 impl Chooser {
     /// Whether the bound is no less than the weight: if it were, the whole of [0, 1) would be accepted.
-    pub(crate) fn is_bounded<S: Segments>(&self, segments: &S, index: usize) -> bool {
+    pub(crate) fn is_bounded<S: WeightedPieces>(&self, pieces: &S, index: usize) -> bool {
         let mut last = LazyUniform::draw(&mut Scripted::new(&[u64::MAX]));
-        !self.accepts_exactly(segments, index, self.share(index).0, &mut last, &mut Scripted::new(&[u64::MAX; 4]))
+        !self.accepts_exactly(pieces, index, self.share(index).0, &mut last, &mut Scripted::new(&[u64::MAX; 4]))
     }
 }
 

@@ -10,8 +10,10 @@ use crate::error::reserved;
 use crate::interrupt;
 use crate::intervals::answer_range::Range;
 use crate::intervals::grid::ValueInterval;
-use crate::intervals::pivot_pass::{Pivots, for_chunks, pass, ranks_of};
+use crate::intervals::pivot_pass::{Pivots, pass};
+use crate::intervals::rank_counts::ranks_of;
 use crate::intervals::sorting::{order, sort};
+use crate::intervals::value_turns::for_chunks;
 use crate::numbers::score::Score;
 use crate::scan::score_view::View;
 
