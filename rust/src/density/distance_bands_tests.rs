@@ -2,7 +2,7 @@ use dashu_int::UBig;
 
 use super::*;
 use crate::entropy::testing::seeded;
-use crate::testing::assert_law;
+use crate::testing::{assert_law, normalised};
 
 fn subjects() -> Vec<(CumulativeCounts, BaseMeasure)> {
     let mut all = Vec::new();
@@ -73,33 +73,26 @@ fn every_sample_of_a_band_comes_as_its_weight_says() {
     // Four cells, three points, data in the middle: samples as base-4 numbers.
     let cumulative = CumulativeCounts::of_counts(&[0, 3, 3, 0], 3).unwrap();
     for base in [BaseMeasure::Histograms, BaseMeasure::cells(vec![1.0, 2.0, 0.5, 0.25], 3).unwrap()] {
-        let mut law = vec![0.0; 64];
         let radius = 6;
-        for sample in 0..64_usize {
+        let mass = |sample: usize| {
             let cells = [sample / 16, sample / 4 % 4, sample % 4];
-            if cells.is_sorted() && cumulative.distance(&cells) <= radius {
-                law[sample] = (0..4)
-                    .map(|cell| {
-                        let count = cells.iter().filter(|&&other| other == cell).count() as i32;
-                        let length = if let BaseMeasure::Cells { lengths, .. } = &base { lengths[cell] } else { 1.0 };
-                        let orders = if let BaseMeasure::Cells { .. } = &base {
-                            libm::tgamma(f64::from(count) + 1.0)
-                        } else {
-                            1.0
-                        };
-                        length.powi(count) / orders
-                    })
-                    .product();
-            }
-        }
-        let total: f64 = law.iter().sum();
-        for mass in &mut law {
-            *mass /= total;
-        }
-        let reached = law.iter().filter(|&&mass| mass > 0.0).count();
-        let wrong: Vec<f64> =
-            law.iter().enumerate().map(|(index, _)| f64::from(u8::from(law[index] > 0.0)) / reached as f64).collect();
-        let wrong = if matches!(base, BaseMeasure::Histograms) { vec![1.0 / 64.0; 64] } else { wrong };
+            let of_cell = |cell: usize| {
+                let count = cells.iter().filter(|&&other| other == cell).count() as i32;
+                match &base {
+                    BaseMeasure::Cells { lengths, .. } => {
+                        lengths[cell].powi(count) / libm::tgamma(f64::from(count) + 1.0)
+                    }
+                    _ => 1.0,
+                }
+            };
+            let is_in = cells.is_sorted() && cumulative.distance(&cells) <= radius;
+            if is_in { (0..4).map(of_cell).product() } else { 0.0 }
+        };
+        let law = normalised((0..64).map(mass).collect());
+        let wrong = match base {
+            BaseMeasure::Histograms => vec![1.0 / 64.0; 64],
+            _ => normalised(law.iter().map(|mass| f64::from(u8::from(*mass > 0.0))).collect()),
+        };
         let band = Band::new(&cumulative, &base, radius).unwrap();
         let (mut entropy, mut sample) = (seeded(91), Sample::default());
         assert_law("band", 20_000, &law, &wrong, || {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::entropy::testing::{Scripted, seeded};
-use crate::testing::assert_law;
+use crate::testing::{assert_law, normalised};
 
 fn ratio(numerator: u64, denominator: u64) -> Ratio {
     Ratio { numerator: numerator.into(), denominator: denominator.into() }
@@ -19,8 +19,7 @@ fn law(left: (f64, u32), right: (f64, u32), reach: usize) -> Vec<f64> {
     for k in 0..=right.1.min(5000) {
         weights[reach + (k as usize).min(reach)] += (-right.0 * f64::from(k)).exp();
     }
-    let total: f64 = weights.iter().sum();
-    weights.iter().map(|weight| weight / total).collect()
+    normalised(weights)
 }
 
 #[test]

@@ -1,24 +1,13 @@
 use super::*;
 use crate::entropy::testing::seeded;
 use crate::intervals::grid::Grid;
-use crate::testing::assert_law;
+use crate::testing::{assert_law, distorted, multisets, normalised};
 use dashu_int::IBig;
 
 /// Every increasing path of gaps with its probability, from the definition.
 fn law(ends: &[f64], levels: &[f64], rate: f64) -> Vec<(Vec<usize>, f64)> {
     let count = ends.len() - 2;
-    let mut paths: Vec<Vec<usize>> = vec![vec![]];
-    for _ in levels {
-        let longer = |path: &Vec<usize>| {
-            let path = path.clone();
-            (path.last().copied().unwrap_or(0)..=count).map(move |gap| {
-                let mut longer = path.clone();
-                longer.push(gap);
-                longer
-            })
-        };
-        paths = paths.iter().flat_map(longer).collect();
-    }
+    let paths = multisets(count + 1, levels.len());
     let weight = |path: &Vec<usize>| {
         let mut ranks: Vec<f64> = path.iter().map(|&gap| gap as f64).collect();
         ranks.insert(0, 0.0);
@@ -33,21 +22,8 @@ fn law(ends: &[f64], levels: &[f64], rate: f64) -> Vec<(Vec<usize>, f64)> {
             .product();
         volume * (-off * rate).exp()
     };
-    let weights: Vec<f64> = paths.iter().map(weight).collect();
-    let total: f64 = weights.iter().sum();
-    paths.into_iter().zip(weights).map(|(path, weight)| (path, weight / total)).collect()
-}
-
-/// A wrong law: every other path, the likeliest first, three times as likely.
-fn uneven(chances: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..chances.len()).collect();
-    order.sort_by(|a, b| chances[*b].total_cmp(&chances[*a]));
-    let mut wrong = chances.to_vec();
-    for path in order.into_iter().step_by(2) {
-        wrong[path] *= 3.0;
-    }
-    let total: f64 = wrong.iter().sum();
-    wrong.into_iter().map(|chance| chance / total).collect()
+    let chances = normalised(paths.iter().map(weight).collect());
+    paths.into_iter().zip(chances).collect()
 }
 
 fn cases() -> Vec<Vec<f64>> {
@@ -90,7 +66,7 @@ fn paths_have_the_law_whatever_is_looked_at() {
             let scale = Scale::new(3.0, 1.0, 4).unwrap();
             let paths = law(ends, &levels, 0.75);
             let chances: Vec<f64> = paths.iter().map(|path| path.1).collect();
-            let wrong = uneven(&chances);
+            let wrong = distorted(&chances, 3.0);
             for reach in REACHES {
                 let costs = RankCosts::new(&levels, values.len() as u64, &scale);
                 let gaps = Gaps::new(&cuts).unwrap();
@@ -146,7 +122,7 @@ fn each_kind_has_the_law_of_its_paths() {
             }
             let total: f64 = paths.iter().map(|path| path.1).sum();
             let chances: Vec<f64> = paths.iter().map(|path| path.1 / total).collect();
-            assert_law(&format!("{levels:?}, {kind:?}"), 3000, &chances, &uneven(&chances), || {
+            assert_law(&format!("{levels:?}, {kind:?}"), 3000, &chances, &distorted(&chances, 3.0), || {
                 loop {
                     if let Some(answers) = joint.propose(kind, &mut entropy).unwrap() {
                         let gaps: Vec<usize> =

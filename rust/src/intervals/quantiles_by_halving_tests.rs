@@ -1,6 +1,6 @@
 use super::*;
 use crate::entropy::testing::seeded;
-use crate::testing::assert_law;
+use crate::testing::{assert_law, normalised};
 
 #[test]
 fn depths_are_those_of_halving() {
@@ -62,9 +62,7 @@ fn two_levels_have_the_law_of_two_nodes() {
         (-distance * epsilon / (2.0 * level.max(1.0 - level))).exp()
     };
     let law_of = |values: &[f64], level: f64, last: usize| {
-        let weights: Vec<f64> = (0..=last).map(|point| weight(values, level, point as f64)).collect();
-        let total: f64 = weights.iter().sum();
-        weights.into_iter().map(|weight| weight / total).collect::<Vec<f64>>()
+        normalised((0..=last).map(|point| weight(values, level, point as f64)).collect())
     };
     // The upper level first, then the lower one at half of it among the values below the answer.
     let mut law = vec![0.0; 9];
