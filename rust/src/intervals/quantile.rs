@@ -96,10 +96,11 @@ fn pieces<'a, T: Score, E: Entropy>(
     let Question { target, range, scale } = &question;
     let total = values.len() as u64;
     let has_few = total == 0 || (route == Route::Automatic && values.len() < FEW);
-    if !has_few && matches!(route, Route::Window(_) | Route::Automatic) {
-        if let Some(pieces) = by_window(values, &question, route, entropy)? {
-            return Ok(pieces);
-        }
+    if !has_few
+        && matches!(route, Route::Window(_) | Route::Automatic)
+        && let Some(pieces) = by_window(values, &question, route, entropy)?
+    {
+        return Ok(pieces);
     }
     let is_worth_it = |grid: &Grid| route == Route::Tally || (route == Route::Automatic && is_sparse(grid, total));
     let window = match *range {

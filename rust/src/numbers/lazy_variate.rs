@@ -63,10 +63,7 @@ impl Variate {
         let slack = power_of_two(-51);
         let near = self.whole as f64 + self.fraction.head() as f64 / TWO_TO_64;
         let (low, high) = (near - near * slack, near + near * slack + 1.0 / TWO_TO_64);
-        let as_double = |number: &Rational| match number.is_zero() {
-            true => 0.0,
-            false => Wide::from_ratio(&number.clone().into()).times_power_of_two(0),
-        };
+        let as_double = |number: &Rational| Wide::from_ratio(&number.clone().into()).times_power_of_two(0);
         let (linear, quadratic) = (as_double(linear), as_double(quadratic));
         let cost = |v: f64| (linear + quadratic * v) * v;
         let (least, most) = (cost(low), cost(high));
