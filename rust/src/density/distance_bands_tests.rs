@@ -38,8 +38,8 @@ fn the_steps_from_every_state_never_sum_to_more_than_it_and_hardly_to_less() {
 #[test]
 fn cell_by_cell_and_at_once_are_the_same_sum() {
     let (here, next) = (Gate { boundary: 0, low: 2, high: 9 }, Gate { boundary: 7, low: 5, high: 14 });
-    let on: Vec<Wide> = (0..10).map(|index| Wide::from_f64(1.7_f64.powi(index) + 0.1)).collect();
-    let (mut left, mut right) = (vec![Wide::ZERO; 8], vec![Wide::ZERO; 8]);
+    let on: Vec<Extended> = (0..10).map(|index| Extended::from_f64(1.7_f64.powi(index) + 0.1)).collect();
+    let (mut left, mut right) = (vec![Extended::ZERO; 8], vec![Extended::ZERO; 8]);
     let mut work = Work::default();
     work.cell_by_cell(7, &here, &next, &on, &mut left);
     work.at_once(Group::Ways { cells: 7 }, &here, &next, &on, &mut right, slack(14));
@@ -52,9 +52,9 @@ fn cell_by_cell_and_at_once_are_the_same_sum() {
 fn what_is_cut_off_a_sum_is_paid_for() {
     // A short group before a wide gate: nearly all of the sum lies in its first terms.
     let (here, next) = (Gate { boundary: 0, low: 0, high: 3 }, Gate { boundary: 1, low: 0, high: 400 });
-    let on: Vec<Wide> = (0..401).map(|index| Wide::from_f64(1.0 + (index as f64).sin().abs())).collect();
-    let mut bounds = vec![Wide::ZERO; 4];
-    let group = Group::Length { length: Wide::from_f64(0.75) };
+    let on: Vec<Extended> = (0..401).map(|index| Extended::from_f64(1.0 + (index as f64).sin().abs())).collect();
+    let mut bounds = vec![Extended::ZERO; 4];
+    let group = Group::Length { length: Extended::from_f64(0.75) };
     Work::default().at_once(group, &here, &next, &on, &mut bounds, slack(400));
     for (count, bound) in bounds.iter().enumerate() {
         let mut weight = 1.0;
@@ -106,9 +106,9 @@ fn every_sample_of_a_band_comes_as_its_weight_says() {
 fn sums_beyond_the_doubles_are_as_good() {
     // From 2^-1700 to 2^1400, so that no common unit serves all of them.
     let (here, next) = (Gate { boundary: 0, low: 0, high: 30 }, Gate { boundary: 3, low: 0, high: 31 });
-    let on: Vec<Wide> = (0..32).map(|index| Wide { fraction: 0.7, exponent: 100 * index - 1700 }).collect();
-    let mut bounds = vec![Wide::ZERO; 31];
-    let group = Group::Length { length: Wide { fraction: 0.6, exponent: -60 } };
+    let on: Vec<Extended> = (0..32).map(|index| Extended { fraction: 0.7, exponent: 100 * index - 1700 }).collect();
+    let mut bounds = vec![Extended::ZERO; 31];
+    let group = Group::Length { length: Extended { fraction: 0.6, exponent: -60 } };
     let mut work = Work::default();
     work.at_once(group, &here, &next, &on, &mut bounds, slack(31));
     for count in 0..31 {

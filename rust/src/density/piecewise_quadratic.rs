@@ -16,7 +16,7 @@ use crate::intervals::pieces::{Chooser, WeightedPieces};
 use crate::numbers::coin::power_of_two;
 use crate::numbers::decision::decide;
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 use crate::numbers::lazy_variate::Variate;
 use crate::numbers::rational::{Rational, exactly, nearest_f64, nearest_of, scaled};
 use crate::numbers::scale::Scale;
@@ -40,9 +40,9 @@ pub struct FallingPiece {
 #[derive(Clone, Copy, Debug)]
 pub struct PieceInDoubles {
     /// None if it has no end.
-    pub length: Option<Wide>,
+    pub length: Option<Extended>,
     /// From the top to the other end; for each unit if there is none.
-    pub fall: Wide,
+    pub fall: Extended,
     /// At the top, off by at most `error`; neither need be finite.
     pub score: f64,
     pub error: f64,
@@ -50,7 +50,7 @@ pub struct PieceInDoubles {
 
 impl PieceInDoubles {
     fn is_empty(&self) -> bool {
-        self.length.is_some_and(Wide::is_zero)
+        self.length.is_some_and(Extended::is_zero)
     }
 }
 
@@ -106,13 +106,13 @@ struct Parts {
     scale: Scale,
     /// 1/b.
     rate: Rational,
-    rate_in_doubles: Wide,
+    rate_in_doubles: Extended,
     /// The best score of a part with a length, the double nearest to it, and whether that is the score itself.
     best: Rational,
     near_best: f64,
     is_best_double: bool,
     /// Of each part, the length that its mass is bounded by, and the exponent at its top, if the score has no doubles.
-    known: Vec<(Wide, f64)>,
+    known: Vec<(Extended, f64)>,
     /// All of them then, if they are few.
     kept: Vec<FallingPiece>,
 }
@@ -125,7 +125,7 @@ impl Parts {
         let best = best(&*score)?;
         let near_best = nearest_f64(&best);
         let rate = scale.exact_exponent_of_gap(&Ratio::from_f64(1.0));
-        let rate_in_doubles = Wide::from_ratio(&rate);
+        let rate_in_doubles = Extended::from_ratio(&rate);
         let is_best_double = near_best.is_finite() && exactly(near_best) == best;
         let rate = rate.into();
         let mut parts = Self {
@@ -146,7 +146,7 @@ impl Parts {
                 interrupt::check()?;
                 let part = parts.part(index);
                 known.push((
-                    Wide::from_ratio(&part.bounding_length(&parts.rate).into()),
+                    Extended::from_ratio(&part.bounding_length(&parts.rate).into()),
                     parts.moderate_exponent(&part),
                 ));
                 if parts.count() <= FEW {
@@ -175,15 +175,15 @@ impl Parts {
         if exponent.is_zero() {
             return 0.0;
         }
-        Wide::from_ratio(&exponent.into()).times_power_of_two(0).clamp(power_of_two(-70), power_of_two(70))
+        Extended::from_ratio(&exponent.into()).times_power_of_two(0).clamp(power_of_two(-70), power_of_two(70))
     }
 
     /// The length that bounds the mass.
-    fn rough_length(&self, piece: &PieceInDoubles) -> Wide {
+    fn rough_length(&self, piece: &PieceInDoubles) -> Extended {
         let fall = piece.fall.times(self.rate_in_doubles);
         match piece.length {
-            Some(length) if !Wide::from_f64(1.0).is_below(fall) => length,
-            length => length.unwrap_or(Wide::from_f64(1.0)).over(fall),
+            Some(length) if !Extended::from_f64(1.0).is_below(fall) => length,
+            length => length.unwrap_or(Extended::from_f64(1.0)).over(fall),
         }
     }
 
@@ -243,7 +243,7 @@ impl WeightedPieces for Parts {
         self.score.count() * if self.score.is_curved() { 2 } else { 1 }
     }
 
-    fn length(&self, index: usize) -> Wide {
+    fn length(&self, index: usize) -> Extended {
         self.in_doubles(index).0
     }
 
@@ -251,13 +251,13 @@ impl WeightedPieces for Parts {
         self.in_doubles(index).1
     }
 
-    fn in_doubles(&self, index: usize) -> (Wide, f64) {
+    fn in_doubles(&self, index: usize) -> (Extended, f64) {
         if let Some(&known) = self.known.get(index) {
             return known;
         }
         match self.score.in_doubles(index) {
             Some(piece) => (self.rough_length(&piece), self.rough_exponent(index, &piece)),
-            None => (Wide::ZERO, 0.0), // all are known then
+            None => (Extended::ZERO, 0.0), // all are known then
         }
     }
 

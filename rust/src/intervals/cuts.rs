@@ -8,7 +8,7 @@ use crate::intervals::grid::Grid;
 use crate::intervals::point::Point;
 use crate::intervals::sorting::{order, sort};
 use crate::intervals::stretch::Stretch;
-use crate::intervals::value_turns::for_chunks;
+use crate::intervals::value_turns::append;
 use crate::numbers::score::Score;
 use crate::scan::score_view::View;
 
@@ -132,17 +132,13 @@ impl<'a> Cuts<'a> {
 /// Every value as `place` has it, and both ends of the range.
 fn collected<T: Score, P: Copy>(
     values: &View<'_, T>,
-    mut place: impl FnMut(f64) -> P,
+    place: impl FnMut(f64) -> P,
     lower: P,
     upper: P,
 ) -> Result<Vec<P>, SelectError> {
     let mut ends: Vec<P> = reserved(values.len() + 2)?;
     ends.push(lower);
-    let mut has_nan = false;
-    for_chunks(values, 0..values.len(), |chunk| {
-        has_nan |= chunk.iter().any(|value| value.is_nan());
-        ends.extend(chunk.iter().map(|&value| place(value)));
-    });
+    append(values, &mut ends, place)?;
     ends.push(upper);
-    if has_nan { Err(SelectError::NotFinite) } else { Ok(ends) }
+    Ok(ends)
 }

@@ -6,7 +6,7 @@ use crate::error::SelectError;
 use crate::error::reserved;
 use crate::intervals::joint_weights::Weight;
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::extended_float::{LARGEST_EXPONENT, Wide};
+use crate::numbers::extended_float::{Extended, LARGEST_EXPONENT};
 use crate::numbers::rounding::{nearest_quotient, parts};
 use crate::numbers::scale::Scale;
 
@@ -126,9 +126,9 @@ impl<'a> RankCosts<'a> {
 
     /// exp(-cost) of so many ranks too many or too few; `gap` has relative error at most 2^-51.
     #[must_use]
-    pub fn factor_of(&self, gap: f64) -> Wide {
+    pub fn factor_of(&self, gap: f64) -> Extended {
         const HALVINGS: u32 = 10;
-        let one = Wide::from_f64(1.0);
+        let one = Extended::from_f64(1.0);
         let x = self.exponent(gap);
         if x <= LARGEST_EXPONENT {
             return one.times_exp_negative(x);

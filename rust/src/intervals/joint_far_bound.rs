@@ -14,7 +14,7 @@ use crate::intervals::joint_costs::{Factors, RankCosts};
 use crate::intervals::joint_gaps::Gaps;
 use crate::intervals::joint_weights::Weight;
 use crate::numbers::coin::power_of_two;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 
 /// What the sums are made of.
 trait Number: Copy + PartialOrd {
@@ -52,7 +52,7 @@ impl Number for f64 {
     }
 
     fn weight(self) -> Option<Weight> {
-        self.is_finite().then(|| Weight::from(Wide::from_f64(self)))
+        self.is_finite().then(|| Weight::of(self))
     }
 }
 
@@ -62,7 +62,7 @@ impl Number for Weight {
     const LEAST_TERM: Self = Self::ZERO;
 
     fn of(weight: Weight, exponent: i64) -> Self {
-        Self::from(Wide::from(weight).scaled(exponent))
+        Self::from(Extended::from(weight).scaled(exponent))
     }
 
     #[inline(always)]
@@ -92,7 +92,7 @@ pub fn bound_of_leaving(
     costs: &RankCosts<'_>,
     wide: &[Span<usize>],
     narrow: &[Span<usize>],
-) -> Result<Option<Wide>, SelectError> {
+) -> Result<Option<Extended>, SelectError> {
     let widest = wide.iter().map(Span::len).max().unwrap_or(0);
     // Each level adds the relative errors of a power of exp(-cost) per gap, and a few of its own.
     let values = (gaps.values as f64).min(widest as f64 * gaps.largest_step() as f64);
@@ -137,11 +137,11 @@ impl<'a, N: Number> Levels<'a, N> {
         window.start + self.gaps.ranks[window.clone()].partition_point(|&rank| rank <= wanted)
     }
 
-    fn bound(&self, wide: &[Span<usize>], narrow: &[Span<usize>]) -> Result<Option<Wide>, SelectError> {
+    fn bound(&self, wide: &[Span<usize>], narrow: &[Span<usize>]) -> Result<Option<Extended>, SelectError> {
         let (levels, gaps, ranks) = (wide.len(), self.gaps, &self.gaps.ranks);
         let (lengths, places) = gaps.lengths(wide)?;
         let most = lengths.iter().copied().fold(Weight::ZERO, Weight::max);
-        let unit = Wide::from(most).exponent;
+        let unit = Extended::from(most).exponent;
         let mut scaled: Vec<N> = reserved(lengths.len())?;
         scaled.extend(lengths.iter().map(|&length| N::of(length, -unit)));
 
@@ -179,15 +179,15 @@ impl<'a, N: Number> Levels<'a, N> {
             leaving_sums.run(before, after, &self.steps);
             if level == 0 {
                 let weight = self.all_after(&leaving_sums, from, 0, level).weight();
-                return Ok(weight.map(|weight| Wide::from(weight).scaled(exponent + 1)));
+                return Ok(weight.map(|weight| Extended::from(weight).scaled(exponent + 1)));
             }
             self.messages(&all_sums, &mut any, wide[level - 1].clone(), level);
             self.messages(&leaving_sums, &mut leaving, narrow[level - 1].clone(), level);
             let top = any.iter().copied().fold(N::NOTHING, |a, b| if a < b { b } else { a });
             let Some(top) = top.weight() else { return Ok(None) };
-            let shift = Wide::from(top).exponent;
+            let shift = Extended::from(top).exponent;
             exponent += shift;
-            let scale = N::of(Weight::from(Wide::from_f64(1.0).scaled(-shift)), 0);
+            let scale = N::of(Weight::from(Extended::from_f64(1.0).scaled(-shift)), 0);
             for message in any.iter_mut().chain(&mut leaving) {
                 *message = message.times(scale).plus(N::FLOOR);
             }

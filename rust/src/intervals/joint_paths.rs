@@ -17,7 +17,7 @@ use crate::intervals::joint_gaps::Gaps;
 use crate::intervals::joint_running_sums::RunningSums;
 use crate::intervals::joint_weights::Weight;
 use crate::numbers::coin::power_of_two;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 
 /// Paths within windows of gaps, all of them or only those that leave some narrower windows.
 pub struct Paths<'a> {
@@ -175,7 +175,7 @@ impl<'a> Paths<'a> {
                 break;
             }
             // An increasing point more: its share of the volume, and no value between the two.
-            let share = Weight::from(Wide::from_f64(1.0 / (last - level + 2) as f64));
+            let share = Weight::of(1.0 / (last - level + 2) as f64);
             volume = volume.times(length).times(share).times(self.factors.between(last + 1, 0));
             if !take(weight, volume.times(self.tails.bounds[last + 1][Tails::place(&self.windows[last + 1], gap)])) {
                 break;
@@ -224,7 +224,7 @@ impl<'a> Paths<'a> {
     /// `NoCandidates` if no path has a weight, `Memory`, `Interrupted`.
     pub fn draw<E: Entropy>(&self, entropy: &mut E) -> Result<Path, SelectError> {
         let levels = self.windows.len();
-        let one = Weight::from(Wide::from_f64(1.0));
+        let one = Weight::of(1.0);
         let mut path = Path { gaps: reserved(levels)?, chance: UBig::ONE, out_of: UBig::ONE, ratio: one };
         let (mut from, mut first, mut is_bound) = (0, 0, self.to_leave.is_some());
         while path.gaps.len() < levels {
@@ -243,7 +243,7 @@ impl<'a> Paths<'a> {
             for number in 0..answers {
                 path.gaps.push(gap);
                 is_bound = self.stays_bound(is_bound, level + number, gap);
-                let share = length.times(Weight::from(Wide::from_f64(1.0 / (number + 1) as f64)));
+                let share = length.times(Weight::of(1.0 / (number + 1) as f64));
                 path.ratio = path.ratio.times(share);
                 if number > 0 {
                     path.ratio = path.ratio.times(self.factors.between(level + number, 0));
@@ -321,7 +321,7 @@ impl Path {
             if left < share {
                 self.chance *= UBig::from(share);
                 self.out_of *= UBig::from(total);
-                let ratio = Wide::from_f64(total as f64 / share as f64);
+                let ratio = Extended::from_f64(total as f64 / share as f64);
                 self.ratio = self.ratio.times(Weight::from(ratio));
                 return Ok(index);
             }

@@ -21,7 +21,7 @@ use crate::intervals::joint_paths::Paths;
 use crate::numbers::coin::LazyUniform;
 use crate::numbers::decision::is_below_exponential;
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 use crate::numbers::rounding::nearest_quotient;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
@@ -99,7 +99,7 @@ struct Joint<'a> {
     near: Paths<'a>,
     wide: Vec<Span<usize>>,
     /// Weights are measured by it; slightly above that of all near paths.
-    unit: Wide,
+    unit: Extended,
     /// How far, relative, doubles may be off.
     margin: f64,
     /// The kinds that there are besides near paths; each is proposed once in two to the power of `rarity`.
@@ -128,7 +128,7 @@ impl<'a> Joint<'a> {
             let first = |level: usize| reach.radius.map_or_else(|| usual(level), |radius| radius as f64 + 1.0);
             let radius = |level: usize| ((first(level) * growth) as u64 - 1).max(least);
             let near = Paths::new(gaps, costs, windows(&radius), None)?;
-            let weight = Wide::from(near.total);
+            let weight = Extended::from(near.total);
             // Far from where the paths are, as where many values are equal: what is left need not be looked at yet.
             if before.is_some_and(|before| weight.ln() > before + 1.0) {
                 (growth, before) = (growth * GROWTH.end, Some(weight.ln()));
@@ -147,7 +147,7 @@ impl<'a> Joint<'a> {
             }
             #[cfg(test)]
             (work += near.windows.iter().chain(&wide).map(Span::len).sum::<usize>());
-            let unit = weight.times(Wide::from_f64(1.0 + 3.0 * margin));
+            let unit = weight.times(Extended::from_f64(1.0 + 3.0 * margin));
             let mut others = Vec::new();
             if near.windows != wide {
                 let Some(bound) = bound_of_leaving(gaps, costs, &wide, &near.windows)? else {
@@ -208,7 +208,7 @@ impl<'a> Joint<'a> {
         let path = paths.draw(entropy)?;
         let ranks: Vec<usize> = path.gaps.iter().map(|&gap| self.gaps.ranks[gap]).collect();
         let mut uniform = LazyUniform::draw(entropy);
-        let chance = Wide::from(path.ratio).scaled(i64::from(rarity)).quotient(self.unit);
+        let chance = Extended::from(path.ratio).scaled(i64::from(rarity)).quotient(self.unit);
         let head = uniform.head();
         // `as` saturates, and both ends are rounded to the side that decides less.
         let is_accepted = if head < (chance * (1.0 - 4.0 * self.margin) * TWO_TO_64) as u64 {

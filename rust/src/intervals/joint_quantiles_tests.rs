@@ -26,6 +26,10 @@ fn law(ends: &[f64], levels: &[f64], rate: f64) -> Vec<(Vec<usize>, f64)> {
     paths.into_iter().zip(chances).collect()
 }
 
+fn cuts_of(values: &[f64], upper: f64) -> Cuts<'static> {
+    Cuts::new(&View::of(values), Range::Interval { lower: 0.0, upper }, &mut seeded(0)).unwrap()
+}
+
 fn cases() -> Vec<Vec<f64>> {
     vec![
         vec![],
@@ -60,8 +64,7 @@ fn paths_have_the_law_whatever_is_looked_at() {
     let mut accepted = [0; 3];
     for levels in [vec![0.5], vec![0.25, 0.75], vec![0.0, 0.3, 1.0], vec![0.1, 0.4, 0.5, 0.9]] {
         for values in cases() {
-            let range = Range::Interval { lower: 0.0, upper: 10.0 };
-            let cuts = Cuts::new(&View::of(&values), range, &mut entropy).unwrap();
+            let cuts = cuts_of(&values, 10.0);
             let Cuts::Reals(ends) = &cuts else { panic!() };
             let scale = Scale::new(3.0, 1.0, 4).unwrap();
             let paths = law(ends, &levels, 0.75);
@@ -98,7 +101,7 @@ fn each_kind_has_the_law_of_its_paths() {
     let mut entropy = seeded(157);
     let values: Vec<f64> = (0..14).map(|tenth| 4.0 + f64::from(tenth * tenth) / 100.0).collect();
     for levels in [vec![0.4], vec![0.4, 0.7]] {
-        let cuts = Cuts::new(&View::of(&values), Range::Interval { lower: 0.0, upper: 10.0 }, &mut entropy).unwrap();
+        let cuts = cuts_of(&values, 10.0);
         let Cuts::Reals(ends) = &cuts else { panic!() };
         let scale = Scale::new(3.0, 1.0, 4).unwrap();
         let costs = RankCosts::new(&levels, 14, &scale);
@@ -115,10 +118,10 @@ fn each_kind_has_the_law_of_its_paths() {
             let paths: Vec<_> = law(ends, &levels, 0.75).into_iter().filter(|path| belongs(&path.0)).collect();
             if kind == Kind::Beyond {
                 // The unit that accepts the best of them for certain, so that it does not take long: the law is the same.
-                let x = |path: &[usize]| Wide::from_ratio(&costs.exact_exponent(path, 14)).times_power_of_two(0);
+                let x = |path: &[usize]| Extended::from_ratio(&costs.exact_exponent(path, 14)).times_power_of_two(0);
                 let least = paths.iter().map(|path| x(&path.0)).fold(f64::INFINITY, f64::min);
                 let volume = [10.0, 50.0][levels.len() - 1];
-                joint.unit = Wide::from_f64(1.001 * volume * (-least).exp());
+                joint.unit = Extended::from_f64(1.001 * volume * (-least).exp());
             }
             let total: f64 = paths.iter().map(|path| path.1).sum();
             let chances: Vec<f64> = paths.iter().map(|path| path.1 / total).collect();
@@ -142,13 +145,12 @@ fn paths_that_leave_windows_weigh_no_more_than_their_bound() {
     let mut closest = f64::INFINITY;
     for levels in [vec![0.5], vec![0.25, 0.75], vec![0.0, 0.3, 1.0], vec![0.1, 0.4, 0.5, 0.9]] {
         for values in cases() {
-            let range = Range::Interval { lower: 0.0, upper: 10.0 };
-            let cuts = Cuts::new(&View::of(&values), range, &mut entropy).unwrap();
+            let cuts = cuts_of(&values, 10.0);
             let Cuts::Reals(ends) = &cuts else { panic!() };
             let scale = Scale::new(3.0, 1.0, 4).unwrap();
             let costs = RankCosts::new(&levels, values.len() as u64, &scale);
             let gaps = Gaps::new(&cuts).unwrap();
-            let total = Wide::from(Paths::new(&gaps, &costs, all_gaps(&gaps, &levels), None).unwrap().total);
+            let total = Extended::from(Paths::new(&gaps, &costs, all_gaps(&gaps, &levels), None).unwrap().total);
             let paths = law(ends, &levels, 0.75);
             for (inner, outer) in [(0, 1), (0, 3), (1, 2), (0, 9), (2, 9), (3, 3)] {
                 let windows = |radius: u64| -> Vec<Span<usize>> {
@@ -158,7 +160,7 @@ fn paths_that_leave_windows_weigh_no_more_than_their_bound() {
                 let leaves = |path: &[usize]| gaps.are_within(path, &wide) && !gaps.are_within(path, &narrow);
                 let weight: f64 = paths.iter().filter(|path| leaves(&path.0)).map(|path| path.1).sum();
                 let far = Paths::new(&gaps, &costs, wide.clone(), Some(narrow.clone())).unwrap();
-                assert!((Wide::from(far.total).quotient(total) - weight).abs() < 1e-9, "{levels:?} of {values:?}");
+                assert!((Extended::from(far.total).quotient(total) - weight).abs() < 1e-9, "{levels:?} of {values:?}");
                 for _ in 0..if weight > 1e-6 { 20 } else { 0 } {
                     let path = far.draw(&mut entropy).unwrap();
                     assert!(leaves(&path.gaps.iter().map(|&gap| gaps.ranks[gap]).collect::<Vec<_>>()));
@@ -177,18 +179,16 @@ fn paths_that_leave_windows_weigh_no_more_than_their_bound() {
 
 #[test]
 fn lengths_and_costs_beyond_doubles_are_bounded_too() {
-    let mut entropy = seeded(156);
     let levels = [0.2, 0.5, 0.8];
     for values in [[1e-300, 2e-300, 3.0, 4.0, 5.0, 5.0, 6.0, 1e300], [0.0, 1e-200, 2e-100, 1e-3, 1.0, 1.0, 2.0, 3.0]] {
         for epsilon in [1e-9, 1.0, 100.0, 1e4] {
-            let range = Range::Interval { lower: 0.0, upper: 1e300 };
-            let cuts = Cuts::new(&View::of(&values), range, &mut entropy).unwrap();
+            let cuts = cuts_of(&values, 1e300);
             let scale = Scale::new(epsilon, 1.0, 4).unwrap();
             let costs = RankCosts::new(&levels, 8, &scale);
             let gaps = Gaps::new(&cuts).unwrap();
             for (narrow, wide) in [(1, 3), (0, 8), (2, 5)] {
                 let around = |radius| [1, 4, 6].map(|target| gaps.around(target, radius)).to_vec();
-                let far = Wide::from(Paths::new(&gaps, &costs, around(wide), Some(around(narrow))).unwrap().total);
+                let far = Extended::from(Paths::new(&gaps, &costs, around(wide), Some(around(narrow))).unwrap().total);
                 let bound = bound_of_leaving(&gaps, &costs, &around(wide), &around(narrow)).unwrap();
                 assert!(bound.is_none_or(|bound| !bound.is_below(far)), "{values:?} at {epsilon}: {bound:?} {far:?}");
             }
@@ -198,12 +198,10 @@ fn lengths_and_costs_beyond_doubles_are_bounded_too() {
 
 #[test]
 fn messages_are_sums_over_all_paths() {
-    let mut entropy = seeded(152);
     for levels in [vec![0.5], vec![0.2, 0.3, 0.9], vec![0.05, 0.1, 0.15, 0.2, 0.8]] {
         for count in [0_u32, 1, 3, 9, 14] {
             let values: Vec<f64> = (0..count).map(|index| f64::from(index * index) / 20.0).collect();
-            let range = Range::Interval { lower: 0.0, upper: 10.0 };
-            let cuts = Cuts::new(&View::of(&values), range, &mut entropy).unwrap();
+            let cuts = cuts_of(&values, 10.0);
             let scale = Scale::new(1.5, 1.0, 4).unwrap();
             let costs = RankCosts::new(&levels, u64::from(count), &scale);
             let gaps = Gaps::new(&cuts).unwrap();
@@ -237,8 +235,7 @@ fn equal_values_take_no_time() {
     for values in [some(0.5, 0.0), some(0.7, 100.0), some(0.9, 30.0), some(1.0, 0.0), some(1.0, 50.0), whole] {
         for count in [1, 9, 40] {
             let levels: Vec<f64> = (1..=count).map(|level| f64::from(level) / f64::from(count + 1)).collect();
-            let range = Range::Interval { lower: 0.0, upper: 100.0 };
-            let cuts = Cuts::new(&View::of(&values), range, &mut entropy).unwrap();
+            let cuts = cuts_of(&values, 100.0);
             let gaps = Gaps::new(&cuts).unwrap();
             let scale = Scale::new(1.0, 1.0, 4).unwrap();
             let costs = RankCosts::new(&levels, COUNT as u64, &scale);

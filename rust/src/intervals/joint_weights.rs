@@ -2,7 +2,7 @@
 //! size are added and multiplied as doubles are.
 
 use crate::numbers::coin::power_of_two;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 
 /// `value * 2^(256 * scale)` with `value` in [2^-128, 2^128), or zero; ordered as the numbers are.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -36,6 +36,12 @@ impl Weight {
         } else {
             Self { scale: scale - 1, value: value * UP }
         }
+    }
+
+    /// A finite, non-negative double.
+    #[must_use]
+    pub fn of(value: f64) -> Self {
+        Self::from(Extended::from_f64(value))
     }
 
     #[must_use]
@@ -90,12 +96,12 @@ impl Weight {
     /// `self * 2^exponent` as a double, infinite or 0 where it cannot hold it.
     #[must_use]
     pub fn times_power_of_two(self, exponent: i64) -> f64 {
-        Wide::from(self).times_power_of_two(exponent)
+        Extended::from(self).times_power_of_two(exponent)
     }
 }
 
-impl From<Wide> for Weight {
-    fn from(wide: Wide) -> Self {
+impl From<Extended> for Weight {
+    fn from(wide: Extended) -> Self {
         if wide.is_zero() {
             return Self::ZERO;
         }
@@ -104,7 +110,7 @@ impl From<Wide> for Weight {
     }
 }
 
-impl From<Weight> for Wide {
+impl From<Weight> for Extended {
     fn from(weight: Weight) -> Self {
         if weight.is_zero() { Self::ZERO } else { Self::from_f64(weight.value).scaled(weight.scale * STEP) }
     }
@@ -118,15 +124,15 @@ mod tests {
     fn sums_and_products_are_those_of_extended_floats() {
         let exponents =
             [-3000, -513, -512, -300, -257, -256, -129, -128, -127, -1, 0, 1, 127, 128, 129, 256, 400, 3000];
-        let number = |exponent: i64, fraction: f64| Wide { fraction, exponent };
-        let numbers: Vec<Wide> =
+        let number = |exponent: i64, fraction: f64| Extended { fraction, exponent };
+        let numbers: Vec<Extended> =
             exponents.iter().flat_map(|&e| [0.5, 0.7, 1.0 - f64::EPSILON].map(|f| number(e, f))).collect();
-        for &left in numbers.iter().chain(&[Wide::ZERO]) {
-            assert_eq!(Wide::from(Weight::from(left)), left);
-            for &right in numbers.iter().chain(&[Wide::ZERO]) {
+        for &left in numbers.iter().chain(&[Extended::ZERO]) {
+            assert_eq!(Extended::from(Weight::from(left)), left);
+            for &right in numbers.iter().chain(&[Extended::ZERO]) {
                 let (a, b) = (Weight::from(left), Weight::from(right));
-                assert_eq!(Wide::from(a.times(b)), left.times(right));
-                let (sum, expected) = (Wide::from(a.plus(b)), left.plus(right));
+                assert_eq!(Extended::from(a.times(b)), left.times(right));
+                let (sum, expected) = (Extended::from(a.plus(b)), left.plus(right));
                 assert!(sum == expected || (sum.quotient(expected) - 1.0).abs() < 1e-15, "{left:?} {right:?}");
                 assert_eq!(a < b, left.is_below(right));
                 if a <= b && !b.is_zero() {

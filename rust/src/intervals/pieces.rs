@@ -14,26 +14,26 @@ use crate::numbers::coin::LazyUniform;
 use crate::numbers::cumulative_table::CumulativeTable;
 use crate::numbers::decision::is_below_exponential;
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 
 /// Pieces, each with a length and an exponent, known in doubles and exactly.
 pub trait WeightedPieces {
     fn count(&self) -> usize;
 
     /// With relative error at most 2^-53; zero if and only if the length is, and such a piece is never chosen.
-    fn length(&self, index: usize) -> Wide;
+    fn length(&self, index: usize) -> Extended;
 
     /// With the contract of `Scale::exponent`, but that zero need not be met exactly: an absolute error of 2^-59 will
     /// do for small ones.
     fn exponent(&self, index: usize) -> f64;
 
     /// Both at once.
-    fn in_doubles(&self, index: usize) -> (Wide, f64) {
+    fn in_doubles(&self, index: usize) -> (Extended, f64) {
         (self.length(index), self.exponent(index))
     }
 
     /// How far, relative, `length * exp(-x)` computed of these doubles may be from the truth, at an exponent x of at most
-    /// 2^20: the length carries 2^-53, x a relative 2^-50, `Wide::times_exp_negative` (1 + x) 2^-49, three more operations
+    /// 2^20: the length carries 2^-53, x a relative 2^-50, `Extended::times_exp_negative` (1 + x) 2^-49, three more operations
     /// 2^-53 each. Whoever is less exact says so; it has to be below 2^-20 as long as x is below 2^13.
     fn margin(&self, x: f64) -> f64 {
         (1.0 + x) * (1.0 / (1_u64 << 47) as f64)
@@ -172,7 +172,7 @@ fn bound<S: WeightedPieces>(pieces: &S, index: usize, bits: u32, unit: i64) -> u
 }
 
 /// An integer above the binary logarithm of `length * exp(-x)`, by at most 3 for moderate x.
-fn log_bound(length: Wide, x: f64) -> i64 {
+fn log_bound(length: Extended, x: f64) -> i64 {
     // Slightly less than x / ln 2, so that the bound holds for the exact x.
     let octaves = (x * std::f64::consts::LOG2_E * (1.0 - 1.0 / (1_u64 << 48) as f64)).floor();
     length.exponent + 1 - octaves.min(9e15) as i64

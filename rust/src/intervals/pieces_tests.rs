@@ -179,8 +179,8 @@ impl WeightedPieces for Empty {
     fn count(&self) -> usize {
         self.0 - 1
     }
-    fn length(&self, _: usize) -> Wide {
-        Wide::ZERO
+    fn length(&self, _: usize) -> Extended {
+        Extended::ZERO
     }
     fn exponent(&self, _: usize) -> f64 {
         0.0

@@ -21,7 +21,7 @@ use crate::intervals::rank_window::Window;
 use crate::intervals::stretch::Stretch;
 use crate::numbers::coin::{Exponential, flip};
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::score_view::View;
@@ -318,7 +318,7 @@ impl WeightedPieces for Pieces<'_> {
         }
     }
 
-    fn length(&self, piece: usize) -> Wide {
+    fn length(&self, piece: usize) -> Extended {
         self.stretch(piece).length()
     }
 

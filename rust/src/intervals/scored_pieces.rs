@@ -5,7 +5,7 @@ use crate::interrupt::check_deep;
 use crate::intervals::pieces::WeightedPieces;
 use crate::intervals::stretch::Stretch;
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 use crate::numbers::scale::Scale;
 
 /// Pieces between two questions whether the call is to end.
@@ -81,7 +81,7 @@ impl WeightedPieces for Scored<'_> {
         self.scores.len()
     }
 
-    fn length(&self, index: usize) -> Wide {
+    fn length(&self, index: usize) -> Extended {
         self.row.piece(index).length()
     }
 

@@ -1,7 +1,7 @@
 //! A stretch of possible answers and its length, in doubles and exactly.
 
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 use crate::numbers::score::Score;
 
 /// Answers next to each other.
@@ -17,10 +17,10 @@ impl Stretch {
     /// With relative error at most 2^-53, zero if and only if there is nothing in it.
     #[inline]
     #[must_use]
-    pub fn length(self) -> Wide {
+    pub fn length(self) -> Extended {
         match self {
-            Self::Reals { low, high } => Wide::from_gap(low, high),
-            Self::Places { count, .. } => Wide::from_count(count),
+            Self::Reals { low, high } => Extended::from_gap(low, high),
+            Self::Places { count, .. } => Extended::from_count(count),
         }
     }
 

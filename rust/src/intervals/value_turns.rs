@@ -59,8 +59,26 @@ pub fn in_turns<T: Score, R: Send>(
     Ok(results.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// Add every value to `to`, as `place` has it.
+///
+/// # Errors
+/// `NotFinite` if there is a NaN, `Memory`.
+pub fn append<T: Score, P>(
+    values: &View<'_, T>,
+    to: &mut Vec<P>,
+    mut place: impl FnMut(f64) -> P,
+) -> Result<(), SelectError> {
+    to.try_reserve_exact(values.len()).map_err(|_| SelectError::Memory)?;
+    let mut has_nan = false;
+    for_chunks(values, 0..values.len(), |chunk| {
+        has_nan |= chunk.iter().any(|value| value.is_nan());
+        to.extend(chunk.iter().map(|&value| place(value)));
+    });
+    if has_nan { Err(SelectError::NotFinite) } else { Ok(()) }
+}
+
 /// The values of `range` as doubles, piece by piece: in place if they are doubles in a row. The call may be ended in between.
-pub fn for_chunks<T: Score>(values: &View<'_, T>, range: Range<usize>, mut each: impl FnMut(&[f64])) {
+fn for_chunks<T: Score>(values: &View<'_, T>, range: Range<usize>, mut each: impl FnMut(&[f64])) {
     let mut start = range.start;
     while start < range.end {
         let end = range.end.min(start + VALUES_PER_TURN);

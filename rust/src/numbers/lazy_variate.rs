@@ -9,7 +9,7 @@ use crate::entropy::Entropy;
 use crate::numbers::coin::{LazyUniform, exp_negative_f64, power_of_two};
 use crate::numbers::decision::{Lazy, decide, is_less};
 use crate::numbers::exp_enclosure::exp_negative;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 use crate::numbers::rational::{Rational, scaled};
 
 /// `whole + V` for a lazy uniform V.
@@ -63,7 +63,7 @@ impl Variate {
         let slack = power_of_two(-51);
         let near = self.whole as f64 + self.fraction.head() as f64 / TWO_TO_64;
         let (low, high) = (near - near * slack, near + near * slack + 1.0 / TWO_TO_64);
-        let as_double = |number: &Rational| Wide::from_ratio(&number.clone().into()).times_power_of_two(0);
+        let as_double = |number: &Rational| Extended::from_ratio(&number.clone().into()).times_power_of_two(0);
         let (linear, quadratic) = (as_double(linear), as_double(quadratic));
         let cost = |v: f64| (linear + quadratic * v) * v;
         let (least, most) = (cost(low), cost(high));
