@@ -12,9 +12,37 @@ pub fn exponents(scores: &[f64], scale: &Scale) -> Vec<f64> {
 }
 
 pub fn exponential_law(exponents: &[f64]) -> Vec<f64> {
-    let weights: Vec<f64> = exponents.iter().map(|x| (-x).exp()).collect();
+    normalised(exponents.iter().map(|x| (-x).exp()).collect())
+}
+
+/// Weights over their sum.
+pub fn normalised(weights: Vec<f64>) -> Vec<f64> {
     let total: f64 = weights.iter().sum();
-    weights.iter().map(|weight| weight / total).collect()
+    weights.into_iter().map(|weight| weight / total).collect()
+}
+
+/// A law that differs enough to be told apart: every other outcome, the likeliest first, so many `times` as likely.
+pub fn distorted(law: &[f64], times: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..law.len()).collect();
+    order.sort_by(|a, b| law[*b].total_cmp(&law[*a]));
+    let mut wrong = law.to_vec();
+    for outcome in order.into_iter().step_by(2) {
+        wrong[outcome] *= times;
+    }
+    normalised(wrong)
+}
+
+/// All ways to put `points` into `cells`, each in increasing order.
+pub fn multisets(cells: usize, points: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![vec![]];
+    for _ in 0..points {
+        let longer = |path: &Vec<usize>| {
+            let path = path.clone();
+            (path.last().copied().unwrap_or(0)..cells).map(move |cell| [&path[..], &[cell]].concat())
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all
 }
 
 /// p_i times the integral over t of prod (1 - t p_j), by Simpson's rule: a polynomial, smooth enough for 2000 panels.

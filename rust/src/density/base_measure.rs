@@ -11,10 +11,10 @@ use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
 use crate::interrupt::check_deep;
-use crate::intervals::pieces::{Chooser, Segments};
+use crate::intervals::pieces::{Chooser, WeightedPieces};
 use crate::intervals::point::Point;
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 use crate::numbers::rounding::parts;
 use crate::numbers::score::Score;
 
@@ -34,7 +34,7 @@ pub enum Group {
     /// So many cells: c points have `binomial(cells + c - 1, c)` ways.
     Ways { cells: u64 },
     /// The length of all cells together, times `2^tilt` (relative error at most 2^-51): `length^c / c!`.
-    Length { length: Wide },
+    Length { length: Extended },
 }
 
 impl BaseMeasure {
@@ -47,7 +47,7 @@ impl BaseMeasure {
         if !(lengths.iter().all(|&length| length > 0.0) && sum.is_finite()) {
             return Err(SelectError::NotFinite);
         }
-        let tilt = tilt(Wide::from_f64(sum), k);
+        let tilt = tilt(Extended::from_f64(sum), k);
         Ok(Self::Cells { lengths, tilt })
     }
 
@@ -63,7 +63,7 @@ impl BaseMeasure {
         if !(increase && first.is_finite() && last.is_finite()) {
             return Err(SelectError::NotFinite);
         }
-        let tilt = tilt(Wide::from_gap(first, last), k);
+        let tilt = tilt(Extended::from_gap(first, last), k);
         Ok(Self::Line { positions, tilt })
     }
 
@@ -72,12 +72,12 @@ impl BaseMeasure {
         match self {
             Self::Histograms => Group::Ways { cells: cells.len() as u64 },
             Self::Cells { lengths, tilt } => {
-                let length = Wide::from_f64(compensated_sum(&lengths[cells]));
-                Group::Length { length: Wide { exponent: length.exponent + tilt, ..length } }
+                let length = Extended::from_f64(compensated_sum(&lengths[cells]));
+                Group::Length { length: Extended { exponent: length.exponent + tilt, ..length } }
             }
             Self::Line { positions, tilt } => {
-                let length = Wide::from_gap(positions[cells.start], positions[cells.end]);
-                Group::Length { length: Wide { exponent: length.exponent + tilt, ..length } }
+                let length = Extended::from_gap(positions[cells.start], positions[cells.end]);
+                Group::Length { length: Extended { exponent: length.exponent + tilt, ..length } }
             }
         }
     }
@@ -193,29 +193,29 @@ impl Sample {
 pub struct GroupWeights {
     group: Group,
     pub count: u64,
-    pub weight: Wide,
+    pub weight: Extended,
 }
 
 impl GroupWeights {
     #[must_use]
     pub fn new(group: Group) -> Self {
-        Self { group, count: 0, weight: Wide::from_f64(1.0) }
+        Self { group, count: 0, weight: Extended::from_f64(1.0) }
     }
 
     #[inline]
     pub fn advance(&mut self) {
         self.count += 1;
         let above = match self.group {
-            Group::Ways { cells } => Wide::from_count(cells + self.count - 1),
+            Group::Ways { cells } => Extended::from_count(cells + self.count - 1),
             Group::Length { length } => length,
         };
-        self.weight = self.weight.times(above).over(Wide::from_count(self.count));
+        self.weight = self.weight.times(above).over(Extended::from_count(self.count));
     }
 }
 
 /// The power of two that brings a length of `total` near k: counts then weigh about as much as they are likely.
-fn tilt(total: Wide, k: u64) -> i64 {
-    Wide::from_count(k).exponent - total.exponent
+fn tilt(total: Extended, k: u64) -> i64 {
+    Extended::from_count(k).exponent - total.exponent
 }
 
 fn shifted(length: &Ratio, tilt: i64) -> Ratio {
@@ -261,13 +261,13 @@ fn exact_sum(lengths: &[f64]) -> Ratio {
 /// Lengths as pieces without a score.
 struct Plain<'a>(&'a [f64]);
 
-impl Segments for Plain<'_> {
+impl WeightedPieces for Plain<'_> {
     fn count(&self) -> usize {
         self.0.len()
     }
 
-    fn length(&self, index: usize) -> Wide {
-        Wide::from_f64(self.0[index])
+    fn length(&self, index: usize) -> Extended {
+        Extended::from_f64(self.0[index])
     }
 
     fn exact_length(&self, index: usize) -> Ratio {

@@ -1,6 +1,7 @@
 use super::*;
 use crate::entropy::Entropy;
 use crate::entropy::testing::seeded;
+use crate::testing::multisets;
 
 /// The definition: every boundary, both limits.
 fn plain_distance(cumulative: &CumulativeCounts, cells: &[usize]) -> u64 {
@@ -11,19 +12,6 @@ fn plain_distance(cumulative: &CumulativeCounts, cells: &[usize]) -> u64 {
         (reached - above).max(below - reached)
     };
     (0..=cumulative.cells()).map(at).max().unwrap().max(0) as u64
-}
-
-fn samples(cells: usize, k: usize) -> Vec<Vec<usize>> {
-    if k == 0 {
-        return vec![Vec::new()];
-    }
-    let mut all = Vec::new();
-    for shorter in samples(cells, k - 1) {
-        for cell in shorter.last().copied().unwrap_or(0)..cells {
-            all.push([&shorter[..], &[cell]].concat());
-        }
-    }
-    all
 }
 
 fn landscapes() -> Vec<CumulativeCounts> {
@@ -53,7 +41,7 @@ fn landscapes() -> Vec<CumulativeCounts> {
 #[test]
 fn gates_let_through_exactly_what_is_near_enough() {
     for cumulative in landscapes() {
-        let samples = samples(cumulative.cells(), cumulative.k as usize);
+        let samples = multisets(cumulative.cells(), cumulative.k as usize);
         let distances: Vec<u64> = samples.iter().map(|cells| cumulative.distance(cells)).collect();
         assert_eq!(cumulative.least_distance(), distances.iter().copied().min().unwrap());
         for radius in cumulative.least_distance()..=cumulative.largest_distance() {

@@ -18,7 +18,7 @@ use crate::numbers::coin::{Exponential, LazyUniform, flip};
 use crate::numbers::decision::is_below_exponential;
 use crate::numbers::exact_choice::{Probabilities, pick};
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 use crate::numbers::scale::Scale;
 
 /// All larger exponents are bounded like this one, so that exact sums of bounds stay short.
@@ -30,10 +30,10 @@ struct Shell {
     radius: u64,
     band: Band,
     /// An upper bound of exp(-(start - least) / b).
-    bound: Wide,
+    bound: Extended,
     /// What a sample of the band is proposed with in this shell, over its share of the band: at least this shell's
     /// bound without the next one's.
-    height: Wide,
+    height: Extended,
     /// The sum of the heights of this and all farther shells, exactly, times 2 to the second value.
     ceiling: (UBig, i64),
     /// No more than exp(-(start - least) / b) over the ceiling.
@@ -167,7 +167,7 @@ impl Plan {
             radius,
             band,
             bound: self.bound(start),
-            height: Wide::ZERO,
+            height: Extended::ZERO,
             ceiling: (UBig::ZERO, 0),
             surely: 0.0,
             share: 0.0,
@@ -183,16 +183,16 @@ impl Plan {
     }
 
     /// An upper bound of exp(-(distance - least) / b).
-    fn bound(&self, distance: u64) -> Wide {
+    fn bound(&self, distance: u64) -> Extended {
         let x = self.exponent(distance).min(FARTHEST);
-        Wide::from_f64(1.0).times_exp_negative(x).times(Wide::from_f64(1.0 + bound_error(x)))
+        Extended::from_f64(1.0).times_exp_negative(x).times(Extended::from_f64(1.0 + bound_error(x)))
     }
 
     /// The shell that proposes most that it may reject, what all of them do, and what is proposed altogether.
-    fn waste(&self) -> (usize, (Wide, Wide), Wide) {
-        let (mut worst, mut largest) = (0, Wide::ZERO);
-        let (mut sum, mut total) = (Wide::ZERO, Wide::ZERO);
-        let mut inner = Wide::ZERO;
+    fn waste(&self) -> (usize, (Extended, Extended), Extended) {
+        let (mut worst, mut largest) = (0, Extended::ZERO);
+        let (mut sum, mut total) = (Extended::ZERO, Extended::ZERO);
+        let mut inner = Extended::ZERO;
         for (index, shell) in self.shells.iter().enumerate() {
             // Samples of this shell only; never less than zero, whatever the roundings.
             let own = difference(shell.band.total(), inner);
@@ -207,18 +207,18 @@ impl Plan {
             total = total.plus(proposed);
         }
         if largest.is_zero() {
-            sum = Wide::ZERO; // nothing that another cut could change
+            sum = Extended::ZERO; // nothing that another cut could change
         }
         (worst, (largest, sum), total)
     }
 
     /// Heights, ceilings and shares, from the farthest shell to the nearest.
     fn weigh(&mut self) {
-        let mut next = Wide::ZERO;
+        let mut next = Extended::ZERO;
         let mut ceiling = (UBig::ZERO, 0);
-        let mut rough_ceiling = Wide::ZERO;
+        let mut rough_ceiling = Extended::ZERO;
         // Rounded up: the heights from any shell on sum to no less than its bound.
-        let up = Wide::from_f64(1.0 + 1.0 / (1_u64 << 50) as f64);
+        let up = Extended::from_f64(1.0 + 1.0 / (1_u64 << 50) as f64);
         for index in (0..self.shells.len()).rev() {
             let error = bound_error(self.exponent(self.shells[index].start));
             let shell = &mut self.shells[index];
@@ -232,7 +232,7 @@ impl Plan {
             shell.surely = shell.bound.over(rough_ceiling).times_power_of_two(0) * room;
         }
         let total = self.shells.iter().map(proposed).reduce(sum).unwrap_or((UBig::ZERO, 0));
-        let rough = self.shells.iter().fold(Wide::ZERO, |sum, shell| sum.plus(rough_weight(shell)));
+        let rough = self.shells.iter().fold(Extended::ZERO, |sum, shell| sum.plus(rough_weight(shell)));
         for shell in &mut self.shells {
             shell.share = rough_weight(shell).over(rough).times_power_of_two(0);
         }
@@ -240,13 +240,13 @@ impl Plan {
     }
 }
 
-/// By how much, relative, a bound is above the truth at most, halved: four times what `Wide::times_exp_negative` and
+/// By how much, relative, a bound is above the truth at most, halved: four times what `Extended::times_exp_negative` and
 /// the doubles of x are off. Beyond the farthest exponent a bound says nothing more.
 fn bound_error(x: f64) -> f64 {
     if x > FARTHEST { 1.0 } else { (1.0 + x) / (1_u64 << 47) as f64 }
 }
 
-fn rough_weight(shell: &Shell) -> Wide {
+fn rough_weight(shell: &Shell) -> Extended {
     shell.height.times(shell.band.total())
 }
 
@@ -263,16 +263,16 @@ fn sum(left: (UBig, i64), right: (UBig, i64)) -> (UBig, i64) {
 }
 
 /// `left - right` in doubles, zero if that is negative.
-fn difference(left: Wide, right: Wide) -> Wide {
+fn difference(left: Extended, right: Extended) -> Extended {
     if !right.is_below(left) {
-        return Wide::ZERO;
+        return Extended::ZERO;
     }
     let apart = left.exponent - right.exponent;
     if apart > 1000 {
         return left;
     }
-    let rest = Wide::from_f64(left.fraction - libm::scalbn(right.fraction, -(apart as i32)));
-    Wide { exponent: rest.exponent + left.exponent, ..rest }
+    let rest = Extended::from_f64(left.fraction - libm::scalbn(right.fraction, -(apart as i32)));
+    Extended { exponent: rest.exponent + left.exponent, ..rest }
 }
 
 #[cfg(test)]

@@ -1,21 +1,7 @@
 use super::*;
 use crate::entropy::testing::seeded;
 use crate::numbers::exp_enclosure::exp_negative;
-use crate::testing::assert_law;
-
-/// All multisets of k cells, in increasing order.
-fn samples(cells: usize, k: usize) -> Vec<Vec<usize>> {
-    if k == 0 {
-        return vec![Vec::new()];
-    }
-    let mut all = Vec::new();
-    for shorter in samples(cells, k - 1) {
-        for cell in shorter.last().copied().unwrap_or(0)..cells {
-            all.push([&shorter[..], &[cell]].concat());
-        }
-    }
-    all
-}
+use crate::testing::{assert_law, multisets, normalised};
 
 /// The base weight over all orders, from lengths (nothing for histograms).
 fn weight(cells: &[usize], lengths: Option<&[f64]>) -> f64 {
@@ -34,9 +20,7 @@ fn law(plan: &Plan, samples: &[Vec<usize>], lengths: Option<&[f64]>, epsilon: f6
         let distance = (plan.cumulative.distance(cells) - plan.least) as f64;
         weight(cells, lengths) * (-epsilon / (2.0 * k) * distance).exp()
     };
-    let masses: Vec<f64> = samples.iter().map(mass).collect();
-    let total: f64 = masses.iter().sum();
-    masses.iter().map(|mass| mass / total).collect()
+    normalised(samples.iter().map(mass).collect())
 }
 
 fn assert_plan_draws_its_law(
@@ -47,7 +31,7 @@ fn assert_plan_draws_its_law(
     seed: u8,
 ) {
     let k = cumulative.sample_size();
-    let samples = samples(cumulative.cells(), k as usize);
+    let samples = multisets(cumulative.cells(), k as usize);
     let plan = Plan::new(cumulative, base, Scale::new(epsilon, k as f64, 2).unwrap()).unwrap();
     assert!(plan.acceptance() >= 0.5);
     let right = law(&plan, &samples, lengths, epsilon);

@@ -13,14 +13,14 @@ use crate::error::SelectError;
 use crate::error::reserved;
 use crate::interrupt::{self, check_deep};
 use crate::numbers::exact_choice::{Probabilities, pick};
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 
 /// Upper bounds of the weights of all ways on, for every gate and count.
 pub struct Band {
     gates: Vec<Gate>,
     /// Where each gate's bounds begin; they are those of the counts `low..=high`.
     starts: Vec<usize>,
-    bounds: Vec<Wide>,
+    bounds: Vec<Extended>,
 }
 
 /// Steps between two questions whether the call is to end.
@@ -46,9 +46,9 @@ impl Band {
             starts.push(size);
             size += width(gate);
         }
-        let mut bounds: Vec<Wide> = reserved(size)?;
-        bounds.resize(size, Wide::ZERO);
-        bounds[size - 1] = Wide::from_f64(1.0);
+        let mut bounds: Vec<Extended> = reserved(size)?;
+        bounds.resize(size, Extended::ZERO);
+        bounds[size - 1] = Extended::from_f64(1.0);
         let mut work = Work::default();
         for index in (0..gates.len() - 1).rev() {
             interrupt::check()?;
@@ -68,7 +68,7 @@ impl Band {
 
     /// An upper bound, hardly larger, of the weight of the whole band.
     #[must_use]
-    pub fn total(&self) -> Wide {
+    pub fn total(&self) -> Extended {
         self.bounds[0]
     }
 
@@ -98,7 +98,7 @@ impl Band {
         Ok(true)
     }
 
-    fn bound(&self, index: usize, count: u64) -> Wide {
+    fn bound(&self, index: usize, count: u64) -> Extended {
         self.bounds[self.starts[index] + (count - self.gates[index].low) as usize]
     }
 
@@ -151,7 +151,7 @@ fn is_cheaper_cell_by_cell(cells: u64, here: &Gate, next: &Gate) -> bool {
 /// Memory for one row, used again for the next.
 #[derive(Default)]
 struct Work {
-    row: Vec<Wide>,
+    row: Vec<Extended>,
     growth: Vec<f64>,
     plain_row: Vec<f64>,
     plain_on: Vec<f64>,
@@ -159,15 +159,15 @@ struct Work {
 
 impl Work {
     /// h(C) = sum over C' >= C of h'(C'), once for every cell.
-    fn cell_by_cell(&mut self, cells: u64, here: &Gate, next: &Gate, on: &[Wide], out: &mut [Wide]) {
+    fn cell_by_cell(&mut self, cells: u64, here: &Gate, next: &Gate, on: &[Extended], out: &mut [Extended]) {
         let length = (next.high - here.low) as usize + 1;
-        let up = Wide::from_f64(1.0 + (length as f64 + 16.0) * UNIT);
+        let up = Extended::from_f64(1.0 + (length as f64 + 16.0) * UNIT);
         self.row.clear();
-        self.row.resize(length - on.len(), Wide::ZERO);
+        self.row.resize(length - on.len(), Extended::ZERO);
         self.row.extend_from_slice(on);
         for _ in 0..cells {
             check_deep();
-            let mut sum = Wide::ZERO;
+            let mut sum = Extended::ZERO;
             for bound in self.row.iter_mut().rev() {
                 sum = sum.plus(*bound);
                 *bound = sum.times(up);
@@ -177,8 +177,8 @@ impl Work {
     }
 
     /// h(C) = sum over c of w(c) h'(C + c), cut where what follows is certainly lost in the rounding up.
-    fn at_once(&mut self, group: Group, here: &Gate, next: &Gate, on: &[Wide], out: &mut [Wide], slack: f64) {
-        let up = Wide::from_f64(1.0 + slack);
+    fn at_once(&mut self, group: Group, here: &Gate, next: &Gate, on: &[Extended], out: &mut [Extended], slack: f64) {
+        let up = Extended::from_f64(1.0 + slack);
         let mut weights = GroupWeights::new(group);
         self.row.clear();
         while weights.count <= next.high - here.low {
@@ -208,8 +208,8 @@ impl Work {
             let sum = self.plain_sum(range, &weight_growth);
             // Terms below the doubles' range are off by less than 2^-1000 each: nothing, beside such a sum.
             let sum = if sum > TINY {
-                let sum = Wide::from_f64(sum);
-                Wide { exponent: sum.exponent + weights_top + on_top, ..sum }
+                let sum = Extended::from_f64(sum);
+                Extended { exponent: sum.exponent + weights_top + on_top, ..sum }
             } else {
                 self.wide_sum(range, on)
             };
@@ -239,10 +239,10 @@ impl Work {
     }
 
     /// The same sum, whatever its terms' sizes.
-    fn wide_sum(&self, range: (usize, usize, usize), on: &[Wide]) -> Wide {
+    fn wide_sum(&self, range: (usize, usize, usize), on: &[Extended]) -> Extended {
         let (step, place, length) = range;
         let terms = (0..length).map(|index| self.row[step + index].times(on[place + index]));
-        terms.fold(Wide::ZERO, Wide::plus)
+        terms.fold(Extended::ZERO, Extended::plus)
     }
 }
 
@@ -250,7 +250,7 @@ impl Work {
 const TINY: f64 = f64::from_bits((1023 - 700) << 52);
 
 /// `numbers` in units of a power of two that makes the largest one at most 1, as doubles; which power.
-fn scale_down(numbers: &[Wide], plain: &mut Vec<f64>) -> i64 {
+fn scale_down(numbers: &[Extended], plain: &mut Vec<f64>) -> i64 {
     let top = numbers.iter().map(|number| number.exponent).max().unwrap_or(0);
     plain.clear();
     plain.extend(numbers.iter().map(|number| number.times_power_of_two(-top)));

@@ -2,7 +2,7 @@ use dashu_int::UBig;
 
 use super::*;
 use crate::entropy::testing::seeded;
-use crate::testing::assert_law;
+use crate::testing::{assert_law, normalised};
 
 fn subjects() -> Vec<(CumulativeCounts, BaseMeasure)> {
     let mut all = Vec::new();
@@ -38,8 +38,8 @@ fn the_steps_from_every_state_never_sum_to_more_than_it_and_hardly_to_less() {
 #[test]
 fn cell_by_cell_and_at_once_are_the_same_sum() {
     let (here, next) = (Gate { boundary: 0, low: 2, high: 9 }, Gate { boundary: 7, low: 5, high: 14 });
-    let on: Vec<Wide> = (0..10).map(|index| Wide::from_f64(1.7_f64.powi(index) + 0.1)).collect();
-    let (mut left, mut right) = (vec![Wide::ZERO; 8], vec![Wide::ZERO; 8]);
+    let on: Vec<Extended> = (0..10).map(|index| Extended::from_f64(1.7_f64.powi(index) + 0.1)).collect();
+    let (mut left, mut right) = (vec![Extended::ZERO; 8], vec![Extended::ZERO; 8]);
     let mut work = Work::default();
     work.cell_by_cell(7, &here, &next, &on, &mut left);
     work.at_once(Group::Ways { cells: 7 }, &here, &next, &on, &mut right, slack(14));
@@ -52,9 +52,9 @@ fn cell_by_cell_and_at_once_are_the_same_sum() {
 fn what_is_cut_off_a_sum_is_paid_for() {
     // A short group before a wide gate: nearly all of the sum lies in its first terms.
     let (here, next) = (Gate { boundary: 0, low: 0, high: 3 }, Gate { boundary: 1, low: 0, high: 400 });
-    let on: Vec<Wide> = (0..401).map(|index| Wide::from_f64(1.0 + (index as f64).sin().abs())).collect();
-    let mut bounds = vec![Wide::ZERO; 4];
-    let group = Group::Length { length: Wide::from_f64(0.75) };
+    let on: Vec<Extended> = (0..401).map(|index| Extended::from_f64(1.0 + (index as f64).sin().abs())).collect();
+    let mut bounds = vec![Extended::ZERO; 4];
+    let group = Group::Length { length: Extended::from_f64(0.75) };
     Work::default().at_once(group, &here, &next, &on, &mut bounds, slack(400));
     for (count, bound) in bounds.iter().enumerate() {
         let mut weight = 1.0;
@@ -73,33 +73,26 @@ fn every_sample_of_a_band_comes_as_its_weight_says() {
     // Four cells, three points, data in the middle: samples as base-4 numbers.
     let cumulative = CumulativeCounts::of_counts(&[0, 3, 3, 0], 3).unwrap();
     for base in [BaseMeasure::Histograms, BaseMeasure::cells(vec![1.0, 2.0, 0.5, 0.25], 3).unwrap()] {
-        let mut law = vec![0.0; 64];
         let radius = 6;
-        for sample in 0..64_usize {
+        let mass = |sample: usize| {
             let cells = [sample / 16, sample / 4 % 4, sample % 4];
-            if cells.is_sorted() && cumulative.distance(&cells) <= radius {
-                law[sample] = (0..4)
-                    .map(|cell| {
-                        let count = cells.iter().filter(|&&other| other == cell).count() as i32;
-                        let length = if let BaseMeasure::Cells { lengths, .. } = &base { lengths[cell] } else { 1.0 };
-                        let orders = if let BaseMeasure::Cells { .. } = &base {
-                            libm::tgamma(f64::from(count) + 1.0)
-                        } else {
-                            1.0
-                        };
-                        length.powi(count) / orders
-                    })
-                    .product();
-            }
-        }
-        let total: f64 = law.iter().sum();
-        for mass in &mut law {
-            *mass /= total;
-        }
-        let reached = law.iter().filter(|&&mass| mass > 0.0).count();
-        let wrong: Vec<f64> =
-            law.iter().enumerate().map(|(index, _)| f64::from(u8::from(law[index] > 0.0)) / reached as f64).collect();
-        let wrong = if matches!(base, BaseMeasure::Histograms) { vec![1.0 / 64.0; 64] } else { wrong };
+            let of_cell = |cell: usize| {
+                let count = cells.iter().filter(|&&other| other == cell).count() as i32;
+                match &base {
+                    BaseMeasure::Cells { lengths, .. } => {
+                        lengths[cell].powi(count) / libm::tgamma(f64::from(count) + 1.0)
+                    }
+                    _ => 1.0,
+                }
+            };
+            let is_in = cells.is_sorted() && cumulative.distance(&cells) <= radius;
+            if is_in { (0..4).map(of_cell).product() } else { 0.0 }
+        };
+        let law = normalised((0..64).map(mass).collect());
+        let wrong = match base {
+            BaseMeasure::Histograms => vec![1.0 / 64.0; 64],
+            _ => normalised(law.iter().map(|mass| f64::from(u8::from(*mass > 0.0))).collect()),
+        };
         let band = Band::new(&cumulative, &base, radius).unwrap();
         let (mut entropy, mut sample) = (seeded(91), Sample::default());
         assert_law("band", 20_000, &law, &wrong, || {
@@ -113,9 +106,9 @@ fn every_sample_of_a_band_comes_as_its_weight_says() {
 fn sums_beyond_the_doubles_are_as_good() {
     // From 2^-1700 to 2^1400, so that no common unit serves all of them.
     let (here, next) = (Gate { boundary: 0, low: 0, high: 30 }, Gate { boundary: 3, low: 0, high: 31 });
-    let on: Vec<Wide> = (0..32).map(|index| Wide { fraction: 0.7, exponent: 100 * index - 1700 }).collect();
-    let mut bounds = vec![Wide::ZERO; 31];
-    let group = Group::Length { length: Wide { fraction: 0.6, exponent: -60 } };
+    let on: Vec<Extended> = (0..32).map(|index| Extended { fraction: 0.7, exponent: 100 * index - 1700 }).collect();
+    let mut bounds = vec![Extended::ZERO; 31];
+    let group = Group::Length { length: Extended { fraction: 0.6, exponent: -60 } };
     let mut work = Work::default();
     work.at_once(group, &here, &next, &on, &mut bounds, slack(31));
     for count in 0..31 {

@@ -5,20 +5,20 @@
 //! the probability that makes up for the bound. Bounds are made of doubles with a known error, once for all draws of a
 //! plan; everything that decides is exact, whatever the scales. Proof: `proofs/falling_scores.md`.
 
-use dashu_int::UBig;
+use dashu_int::IBig;
 use dashu_int::ops::BitTest;
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::error::reserved;
 use crate::interrupt::{self, check_deep};
-use crate::intervals::pieces::{Chooser, Segments};
+use crate::intervals::pieces::{Chooser, WeightedPieces};
 use crate::numbers::coin::power_of_two;
-use crate::numbers::decision::{Lazy, decide};
+use crate::numbers::decision::decide;
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 use crate::numbers::lazy_variate::Variate;
-use crate::numbers::rational::{Rational, exactly, nearest_f64, scaled};
+use crate::numbers::rational::{Rational, exactly, nearest_f64, nearest_of, scaled};
 use crate::numbers::scale::Scale;
 
 /// A piece: at the distance t from its top the score is `score - slope t - curvature t^2`.
@@ -40,9 +40,9 @@ pub struct FallingPiece {
 #[derive(Clone, Copy, Debug)]
 pub struct PieceInDoubles {
     /// None if it has no end.
-    pub length: Option<Wide>,
+    pub length: Option<Extended>,
     /// From the top to the other end; for each unit if there is none.
-    pub fall: Wide,
+    pub fall: Extended,
     /// At the top, off by at most `error`; neither need be finite.
     pub score: f64,
     pub error: f64,
@@ -50,7 +50,7 @@ pub struct PieceInDoubles {
 
 impl PieceInDoubles {
     fn is_empty(&self) -> bool {
-        self.length.is_some_and(Wide::is_zero)
+        self.length.is_some_and(Extended::is_zero)
     }
 }
 
@@ -106,13 +106,13 @@ struct Parts {
     scale: Scale,
     /// 1/b.
     rate: Rational,
-    rate_in_doubles: Wide,
+    rate_in_doubles: Extended,
     /// The best score of a part with a length, the double nearest to it, and whether that is the score itself.
     best: Rational,
     near_best: f64,
     is_best_double: bool,
     /// Of each part, the length that its mass is bounded by, and the exponent at its top, if the score has no doubles.
-    known: Vec<(Wide, f64)>,
+    known: Vec<(Extended, f64)>,
     /// All of them then, if they are few.
     kept: Vec<FallingPiece>,
 }
@@ -125,7 +125,7 @@ impl Parts {
         let best = best(&*score)?;
         let near_best = nearest_f64(&best);
         let rate = scale.exact_exponent_of_gap(&Ratio::from_f64(1.0));
-        let rate_in_doubles = Wide::from_ratio(&rate);
+        let rate_in_doubles = Extended::from_ratio(&rate);
         let is_best_double = near_best.is_finite() && exactly(near_best) == best;
         let rate = rate.into();
         let mut parts = Self {
@@ -146,7 +146,7 @@ impl Parts {
                 interrupt::check()?;
                 let part = parts.part(index);
                 known.push((
-                    Wide::from_ratio(&part.bounding_length(&parts.rate).into()),
+                    Extended::from_ratio(&part.bounding_length(&parts.rate).into()),
                     parts.moderate_exponent(&part),
                 ));
                 if parts.count() <= FEW {
@@ -169,21 +169,21 @@ impl Parts {
         if index.is_multiple_of(2) { near } else { far }
     }
 
-    /// A part's exponent as a double with the contract of [`Segments::exponent`].
+    /// A part's exponent as a double with the contract of [`WeightedPieces::exponent`].
     fn moderate_exponent(&self, part: &FallingPiece) -> f64 {
         let exponent = (&self.best - &part.score) * &self.rate;
         if exponent.is_zero() {
             return 0.0;
         }
-        Wide::from_ratio(&exponent.into()).times_power_of_two(0).clamp(power_of_two(-70), power_of_two(70))
+        Extended::from_ratio(&exponent.into()).times_power_of_two(0).clamp(power_of_two(-70), power_of_two(70))
     }
 
     /// The length that bounds the mass.
-    fn rough_length(&self, piece: &PieceInDoubles) -> Wide {
+    fn rough_length(&self, piece: &PieceInDoubles) -> Extended {
         let fall = piece.fall.times(self.rate_in_doubles);
         match piece.length {
-            Some(length) if !Wide::from_f64(1.0).is_below(fall) => length,
-            length => length.unwrap_or(Wide::from_f64(1.0)).over(fall),
+            Some(length) if !Extended::from_f64(1.0).is_below(fall) => length,
+            length => length.unwrap_or(Extended::from_f64(1.0)).over(fall),
         }
     }
 
@@ -238,12 +238,12 @@ fn best(score: &dyn PiecewiseScore) -> Result<Rational, SelectError> {
     best.ok_or(SelectError::NoCandidates)
 }
 
-impl Segments for Parts {
+impl WeightedPieces for Parts {
     fn count(&self) -> usize {
         self.score.count() * if self.score.is_curved() { 2 } else { 1 }
     }
 
-    fn length(&self, index: usize) -> Wide {
+    fn length(&self, index: usize) -> Extended {
         self.in_doubles(index).0
     }
 
@@ -251,13 +251,13 @@ impl Segments for Parts {
         self.in_doubles(index).1
     }
 
-    fn in_doubles(&self, index: usize) -> (Wide, f64) {
+    fn in_doubles(&self, index: usize) -> (Extended, f64) {
         if let Some(&known) = self.known.get(index) {
             return known;
         }
         match self.score.in_doubles(index) {
             Some(piece) => (self.rough_length(&piece), self.rough_exponent(index, &piece)),
-            None => (Wide::ZERO, 0.0), // all are known then
+            None => (Extended::ZERO, 0.0), // all are known then
         }
     }
 
@@ -316,26 +316,22 @@ impl FallingPiece {
 
     /// A point of the piece, or none: the choice of a piece has to start again.
     fn propose<E: Entropy>(self, rate: &Rational, entropy: &mut E) -> Option<LazyPoint> {
-        let (mut distance, unit, linear) = match &self.length {
-            Some(length) if self.is_gentle(length, rate) => {
-                let linear = &self.slope * rate * length;
-                (Variate::uniform(entropy), length.clone(), linear)
-            }
-            length => {
-                let steepness = &self.slope * rate;
+        let steepness = &self.slope * rate;
+        let fall = self.length.as_ref().map(|length| &steepness * length);
+        let (mut distance, unit, linear) = match (self.length, fall) {
+            (Some(length), Some(fall)) if fall <= Rational::ONE => (Variate::uniform(entropy), length, fall),
+            (_, fall) => {
                 let mut distance = Variate::exponential(entropy);
-                if let Some(length) = length
-                    && !distance.is_below(&(&steepness * length), entropy)
-                {
+                if fall.is_some_and(|fall| !distance.is_below(&fall, entropy)) {
                     return None;
                 }
                 (distance, Rational::ONE / steepness, Rational::ZERO)
             }
         };
-        let quadratic = &self.curvature * rate * unit.sqr();
-        let is_certain = linear.is_zero() && quadratic.is_zero();
-        let cost = |t: &Rational| (&linear + &quadratic * t) * t;
-        let is_kept = is_certain || distance.survives(cost, entropy);
+        let is_straight = self.curvature.is_zero();
+        let quadratic = if is_straight { Rational::ZERO } else { &self.curvature * rate * unit.sqr() };
+        let is_certain = linear.is_zero() && is_straight;
+        let is_kept = is_certain || distance.survives(&linear, &quadratic, entropy);
         is_kept.then_some(LazyPoint { top: self.top, is_upward: self.is_upward, unit, distance })
     }
 }
@@ -351,21 +347,19 @@ struct LazyPoint {
 impl LazyPoint {
     /// The finite double nearest to the point.
     fn rounded<E: Entropy>(&mut self, entropy: &mut E) -> f64 {
-        decide(self, entropy, |point| {
-            let (low, bits) = point.distance.cell();
-            let at = |cell: UBig| {
-                let distance = &point.unit * scaled(cell.into(), -(bits as i64));
-                nearest_f64(&moved(&point.top, &distance, point.is_upward)).clamp(-f64::MAX, f64::MAX)
-            };
-            let rounded = at(&low + UBig::ONE);
-            (rounded == at(low)).then_some(rounded)
+        // The point is (start + step v) / denominator, of integers, for the distance v.
+        let (top, unit) = (&self.top, &self.unit);
+        let start = top.numerator() * IBig::from(unit.denominator().clone());
+        let step = unit.numerator() * IBig::from(top.denominator().clone());
+        let step = if self.is_upward { step } else { -step };
+        let denominator = top.denominator() * unit.denominator();
+        decide(&mut self.distance, entropy, |distance| {
+            let (low, bits) = distance.cell();
+            let (low, denominator) = ((&start << bits) + &step * IBig::from(low), &denominator << bits);
+            let at = |numerator: &IBig| nearest_of(numerator, &denominator).clamp(-f64::MAX, f64::MAX);
+            let rounded = at(&low);
+            (rounded == at(&(low + &step))).then_some(rounded)
         })
-    }
-}
-
-impl Lazy for LazyPoint {
-    fn refine<E: Entropy>(&mut self, entropy: &mut E) {
-        self.distance.refine(entropy);
     }
 }
 

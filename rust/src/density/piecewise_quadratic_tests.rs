@@ -1,15 +1,15 @@
 use super::*;
 use crate::density::score_shapes::{Concave, Lines, LinesThroughOrigin, Peak, Tail};
 use crate::entropy::testing::{Scripted, seeded};
-use crate::testing::assert_law;
-use dashu_int::IBig;
+use crate::testing::{assert_law, normalised};
+use dashu_int::UBig;
 
 /// A word with which a choice takes no second one.
 const CHOICE: u64 = 0x5555_5555_5555_5555;
 
 /// Masses of exp(score / b) between neighbouring cuts, by Simpson's rule.
 fn law(score: impl Fn(f64) -> f64, b: f64, cuts: &[f64]) -> Vec<f64> {
-    let masses: Vec<f64> = cuts
+    let masses = cuts
         .windows(2)
         .map(|ends| {
             let step = (ends[1] - ends[0]) / 2000.0;
@@ -27,8 +27,7 @@ fn law(score: impl Fn(f64) -> f64, b: f64, cuts: &[f64]) -> Vec<f64> {
             (0..=2000).map(|k| weight(k) * (score(at(k)) / b).exp()).sum::<f64>() * step
         })
         .collect();
-    let total: f64 = masses.iter().sum();
-    masses.iter().map(|mass| mass / total).collect()
+    normalised(masses)
 }
 
 /// Draws against the law of `score`, and against that of `wrong`.

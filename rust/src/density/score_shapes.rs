@@ -7,7 +7,7 @@ use crate::density::piecewise_quadratic::{FallingPiece, PieceInDoubles, Piecewis
 use crate::error::SelectError;
 use crate::error::reserved;
 use crate::interrupt;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 use crate::numbers::rational::{Rational, exactly};
 
 /// Finite numbers that do not decrease.
@@ -101,14 +101,15 @@ impl PiecewiseScore for Lines {
             let (line, _) = self.tails[index - self.starts.len()];
             return Some(PieceInDoubles {
                 length: None,
-                fall: Wide::from_f64(line.slope),
+                fall: Extended::from_f64(line.slope),
                 score: line.score,
                 error: 0.0,
             });
         };
-        let (end, length) = (self.ends[index], Wide::from_gap(self.breakpoints[index], self.breakpoints[index + 1]));
+        let (end, length) =
+            (self.ends[index], Extended::from_gap(self.breakpoints[index], self.breakpoints[index + 1]));
         let (score, least) = if start < end { (end, start) } else { (start, end) };
-        Some(PieceInDoubles { length: Some(length), fall: Wide::from_gap(least, score), score, error: 0.0 })
+        Some(PieceInDoubles { length: Some(length), fall: Extended::from_gap(least, score), score, error: 0.0 })
     }
 }
 
@@ -154,11 +155,11 @@ impl PiecewiseScore for LinesThroughOrigin {
 
     fn in_doubles(&self, index: usize) -> Option<PieceInDoubles> {
         let (slope, top, _) = self.top(index);
-        let length = Wide::from_gap(self.breakpoints[index], self.breakpoints[index + 1]);
+        let length = Extended::from_gap(self.breakpoints[index], self.breakpoints[index + 1]);
         let score = slope * top;
         // One rounding, also below the normal doubles; infinite, as the score, beyond the largest.
         let error = score.abs() * f64::EPSILON + 5e-324;
-        Some(PieceInDoubles { length: Some(length), fall: length.times(Wide::from_f64(slope.abs())), score, error })
+        Some(PieceInDoubles { length: Some(length), fall: length.times(Extended::from_f64(slope.abs())), score, error })
     }
 }
 

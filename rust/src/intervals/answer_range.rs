@@ -22,6 +22,15 @@ impl Range<'_> {
         }
     }
 
+    /// The answer at a place.
+    #[must_use]
+    pub fn answer(self, place: f64) -> f64 {
+        match self {
+            Self::Interval { .. } => place,
+            Self::Grid(grid) => grid.point(place as u64),
+        }
+    }
+
     /// The values that count as `place`.
     #[must_use]
     pub fn values_at(self, place: f64) -> ValueInterval {

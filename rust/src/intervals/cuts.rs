@@ -5,11 +5,10 @@ use crate::error::SelectError;
 use crate::error::reserved;
 use crate::intervals::answer_range::Range;
 use crate::intervals::grid::Grid;
-use crate::intervals::pivot_pass::for_chunks;
 use crate::intervals::point::Point;
 use crate::intervals::sorting::{order, sort};
-use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::extended_float::Wide;
+use crate::intervals::stretch::Stretch;
+use crate::intervals::value_turns::append;
 use crate::numbers::score::Score;
 use crate::scan::score_view::View;
 
@@ -78,31 +77,22 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// With relative error at most 2^-53, zero if and only if the gap has no length.
-    #[must_use]
-    pub fn length(&self, gap: usize) -> Wide {
+    fn between(&self, from: usize, to: usize) -> Stretch {
         match self {
-            Self::Reals(ends) => Wide::from_gap(ends[gap], ends[gap + 1]),
-            Self::Parts { ends, .. } => Wide::from_count(ends[gap + 1] - ends[gap]),
+            Self::Reals(ends) => Stretch::Reals { low: ends[from], high: ends[to] },
+            Self::Parts { ends, .. } => Stretch::Places { first: ends[from], count: ends[to] - ends[from] },
         }
     }
 
+    #[inline]
     #[must_use]
-    pub fn exact_length(&self, gap: usize) -> Ratio {
-        self.exact_distance(gap, gap + 1)
+    pub fn gap(&self, gap: usize) -> Stretch {
+        self.between(gap, gap + 1)
     }
 
-    /// The length of the whole range.
     #[must_use]
-    pub fn exact_range(&self) -> Ratio {
-        self.exact_distance(0, self.gaps())
-    }
-
-    fn exact_distance(&self, from: usize, to: usize) -> Ratio {
-        match self {
-            Self::Reals(ends) => ends[from].exact_gap_below(ends[to]),
-            Self::Parts { ends, .. } => Ratio::scaled((ends[to] - ends[from]).into(), 0),
-        }
+    pub fn whole_range(&self) -> Stretch {
+        self.between(0, self.gaps())
     }
 
     /// A uniform point of a gap: the nearest double, or its point of the grid.
@@ -142,17 +132,13 @@ impl<'a> Cuts<'a> {
 /// Every value as `place` has it, and both ends of the range.
 fn collected<T: Score, P: Copy>(
     values: &View<'_, T>,
-    mut place: impl FnMut(f64) -> P,
+    place: impl FnMut(f64) -> P,
     lower: P,
     upper: P,
 ) -> Result<Vec<P>, SelectError> {
     let mut ends: Vec<P> = reserved(values.len() + 2)?;
     ends.push(lower);
-    let mut has_nan = false;
-    for_chunks(values, |chunk| {
-        has_nan |= chunk.iter().any(|value| value.is_nan());
-        ends.extend(chunk.iter().map(|&value| place(value)));
-    });
+    append(values, &mut ends, place)?;
     ends.push(upper);
-    if has_nan { Err(SelectError::NotFinite) } else { Ok(ends) }
+    Ok(ends)
 }

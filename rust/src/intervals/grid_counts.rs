@@ -4,7 +4,7 @@ use crate::error::SelectError;
 use crate::error::reserved;
 use crate::interrupt;
 use crate::intervals::grid::Grid;
-use crate::intervals::pivot_pass::{in_turns, threads_for};
+use crate::intervals::value_turns::{in_turns, threads_for};
 use crate::numbers::score::Score;
 use crate::scan::score_view::View;
 

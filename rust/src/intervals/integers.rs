@@ -71,12 +71,12 @@ impl Side {
 
 /// Offsets on both sides of a centre; zero belongs to the right.
 #[derive(Clone, Debug)]
-pub struct Proposals {
+pub struct Offsets {
     left: Side,
     right: Side,
 }
 
-impl Proposals {
+impl Offsets {
     #[must_use]
     pub fn new(left: Side, right: Side) -> Self {
         Self { left, right }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::entropy::testing::{Scripted, seeded};
-use crate::testing::assert_law;
+use crate::testing::{assert_law, normalised};
 
 fn ratio(numerator: u64, denominator: u64) -> Ratio {
     Ratio { numerator: numerator.into(), denominator: denominator.into() }
@@ -19,8 +19,7 @@ fn law(left: (f64, u32), right: (f64, u32), reach: usize) -> Vec<f64> {
     for k in 0..=right.1.min(5000) {
         weights[reach + (k as usize).min(reach)] += (-right.0 * f64::from(k)).exp();
     }
-    let total: f64 = weights.iter().sum();
-    weights.iter().map(|weight| weight / total).collect()
+    normalised(weights)
 }
 
 #[test]
@@ -36,7 +35,7 @@ fn offsets_have_the_ceilings_law() {
         ((1, 1_000_000, Some(2)), (9, 1, None)),
     ];
     for (seed, ((a, b, left), (c, d, right))) in cases.into_iter().enumerate() {
-        let proposals = Proposals::new(side(a, b, left), side(c, d, right));
+        let proposals = Offsets::new(side(a, b, left), side(c, d, right));
         let mut entropy = seeded(20 + seed as u8);
         let rates = (a as f64 / b as f64, c as f64 / d as f64);
         let ends = (left.map_or(OPEN, |last| last as u32), right.map_or(OPEN, |last| last as u32));
@@ -78,11 +77,11 @@ fn blocks_at_least_halve_the_weight_and_rates_of_any_size_do() {
     let mut entropy = seeded(8);
     let tiny = Ratio { numerator: UBig::ONE, denominator: UBig::ONE << 2000 };
     let open = || Side::new(tiny.clone(), None).unwrap();
-    let proposals = Proposals::new(open(), open());
+    let proposals = Offsets::new(open(), open());
     assert!((0..50).any(|_| proposals.draw(&mut entropy) > IBig::ONE << 1900));
     let steep = Ratio { numerator: UBig::ONE << 2000, denominator: UBig::ONE };
     let steep = || Side::new(steep.clone(), None).unwrap();
-    let proposals = Proposals::new(steep(), steep());
+    let proposals = Offsets::new(steep(), steep());
     assert!((0..50).all(|_| proposals.draw(&mut entropy) == IBig::ZERO));
 }
 

@@ -2,10 +2,78 @@
 
 use dashu_int::{IBig, UBig};
 
+use crate::error::SelectError;
+use crate::error::reserved;
+use crate::intervals::joint_weights::Weight;
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::extended_float::{LARGEST_EXPONENT, Wide};
+use crate::numbers::extended_float::{Extended, LARGEST_EXPONENT};
 use crate::numbers::rounding::{nearest_quotient, parts};
 use crate::numbers::scale::Scale;
+
+/// exp(-cost) of ranks between neighbours, the usual ones from a table.
+pub struct Factors<'a> {
+    costs: &'a RankCosts<'a>,
+    /// Of 0, 1, 2, ... ranks.
+    powers: Vec<Weight>,
+    /// Of the fraction of a rank missing, and of the complement too many, for each pair of neighbours.
+    missing: Vec<Weight>,
+    excess: Vec<Weight>,
+}
+
+impl<'a> Factors<'a> {
+    /// With a table for less than `ranks`.
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub fn new(costs: &'a RankCosts<'a>, ranks: usize) -> Result<Self, SelectError> {
+        let of = |ranks: f64| Weight::from(costs.factor_of(ranks));
+        let mut powers = reserved(ranks)?;
+        powers.extend((0..ranks).map(|ranks| of(ranks as f64)));
+        let missing = costs.wanted.iter().map(|wanted| of(wanted.fraction)).collect();
+        let excess = costs.wanted.iter().map(|wanted| of(wanted.complement)).collect();
+        Ok(Self { costs, powers, missing, excess })
+    }
+
+    /// Of so many whole ranks.
+    #[inline(always)]
+    #[must_use]
+    pub fn power(&self, ranks: usize) -> Weight {
+        if let Some(power) = self.powers.get(ranks) { *power } else { self.far_power(ranks) }
+    }
+
+    #[cold]
+    fn far_power(&self, ranks: usize) -> Weight {
+        Weight::from(self.costs.factor_of(ranks as f64))
+    }
+
+    /// The whole ranks wanted before answer `index`.
+    #[must_use]
+    pub fn whole(&self, index: usize) -> usize {
+        usize::try_from(self.costs.wanted[index].whole).unwrap_or(usize::MAX)
+    }
+
+    /// Of a fraction and so many ranks less than wanted before answer `index`.
+    #[inline(always)]
+    #[must_use]
+    pub fn missing(&self, index: usize, ranks: usize) -> Weight {
+        self.power(ranks).times(self.missing[index])
+    }
+
+    /// Of a fraction and so many ranks more than wanted before answer `index`, the next whole number not counted.
+    #[inline(always)]
+    #[must_use]
+    pub fn excess(&self, index: usize, ranks: usize) -> Weight {
+        self.power(ranks).times(self.excess[index])
+    }
+
+    /// Of `ranks` between answer `index` and the one before.
+    #[inline(always)]
+    #[must_use]
+    pub fn between(&self, index: usize, ranks: usize) -> Weight {
+        let whole = self.whole(index);
+        if ranks <= whole { self.missing(index, whole - ranks) } else { self.excess(index, ranks - whole - 1) }
+    }
+}
 
 /// The ranks wanted between two answers: a whole number and a fraction.
 pub struct WantedRanks {
@@ -56,22 +124,11 @@ impl<'a> RankCosts<'a> {
         u64::try_from(&self.targets[index + 1] >> self.shift).unwrap_or(u64::MAX)
     }
 
-    /// exp(-cost) of `ranks` between neighbours, where so many are wanted at `index`.
-    #[must_use]
-    pub fn factor(&self, index: usize, ranks: usize) -> Wide {
-        let (wanted, ranks) = (&self.wanted[index], ranks as u64);
-        if ranks <= wanted.whole {
-            self.factor_of((wanted.whole - ranks) as f64 + wanted.fraction)
-        } else {
-            self.factor_of((ranks - wanted.whole - 1) as f64 + wanted.complement)
-        }
-    }
-
     /// exp(-cost) of so many ranks too many or too few; `gap` has relative error at most 2^-51.
     #[must_use]
-    pub fn factor_of(&self, gap: f64) -> Wide {
+    pub fn factor_of(&self, gap: f64) -> Extended {
         const HALVINGS: u32 = 10;
-        let one = Wide::from_f64(1.0);
+        let one = Extended::from_f64(1.0);
         let x = self.exponent(gap);
         if x <= LARGEST_EXPONENT {
             return one.times_exp_negative(x);

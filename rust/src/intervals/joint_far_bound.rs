@@ -2,182 +2,278 @@
 //!
 //! Messages as in `joint_paths`, of a larger law: answers in any order, and no share of the volume lost for several of
 //! them in one gap. Then one level follows from the next by a sum to the left and one to the right, each a running one,
-//! in plain doubles. Every rounding is made up for by a factor of 2 at the end, and what is too small for doubles by
-//! adding more than it. Proof: `proofs/joint_quantiles.md`, "Drawing".
+//! in plain doubles if no two gaps have very many values between them. Every rounding is made up for by a factor of 2 at
+//! the end, and what is too small for doubles by adding more than it. Proof: `proofs/joint_quantiles.md`, "Drawing".
 
 use std::ops::Range as Span;
 
 use crate::error::SelectError;
 use crate::error::reserved;
 use crate::interrupt;
-use crate::intervals::cuts::Cuts;
-use crate::intervals::joint_costs::RankCosts;
+use crate::intervals::joint_costs::{Factors, RankCosts};
+use crate::intervals::joint_gaps::Gaps;
+use crate::intervals::joint_weights::Weight;
 use crate::numbers::coin::power_of_two;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 
-/// Added to every message once the largest is near 1, and the least length that is not 0: keeps doubles normal.
-const FLOOR: i32 = -900;
-/// Added to every term and every sum: far more than a product loses that is too small for doubles.
-const LEAST_TERM: i32 = -960;
+/// What the sums are made of.
+trait Number: Copy + PartialOrd {
+    const NOTHING: Self;
+    /// Added to every message once the largest is near 1, and the least of all lengths and factors: keeps doubles normal.
+    const FLOOR: Self;
+    /// Added to every term and every sum: far more than a product loses that is too small for doubles.
+    const LEAST_TERM: Self;
+
+    /// `weight * 2^exponent`, or more if that is too small.
+    fn of(weight: Weight, exponent: i64) -> Self;
+    fn plus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    /// As a weight, unless it overflowed.
+    fn weight(self) -> Option<Weight>;
+}
+
+impl Number for f64 {
+    const NOTHING: Self = 0.0;
+    const FLOOR: Self = f64::from_bits((1023 - 900) << 52);
+    const LEAST_TERM: Self = f64::from_bits((1023 - 960) << 52);
+
+    fn of(weight: Weight, exponent: i64) -> Self {
+        weight.times_power_of_two(exponent).max(Self::FLOOR)
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        self * other
+    }
+
+    fn weight(self) -> Option<Weight> {
+        self.is_finite().then(|| Weight::of(self))
+    }
+}
+
+impl Number for Weight {
+    const NOTHING: Self = Self::ZERO;
+    const FLOOR: Self = Self::ZERO;
+    const LEAST_TERM: Self = Self::ZERO;
+
+    fn of(weight: Weight, exponent: i64) -> Self {
+        Self::from(Extended::from(weight).scaled(exponent))
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.plus(other)
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        self.times(other)
+    }
+
+    fn weight(self) -> Option<Weight> {
+        Some(self)
+    }
+}
+
+/// Steps up to this cost leave room enough in doubles.
+const LARGEST_STEP: f64 = 200.0;
 
 /// The bound, or `None` if doubles cannot make one: of paths within `wide` that leave `narrow`, windows of each level.
 ///
 /// # Errors
 /// `Memory`, `Interrupted`.
 pub fn bound_of_leaving(
-    cuts: &Cuts<'_>,
+    gaps: &Gaps<'_>,
     costs: &RankCosts<'_>,
     wide: &[Span<usize>],
     narrow: &[Span<usize>],
-) -> Result<Option<Wide>, SelectError> {
-    let (levels, gaps) = (wide.len(), cuts.gaps());
+) -> Result<Option<Extended>, SelectError> {
     let widest = wide.iter().map(Span::len).max().unwrap_or(0);
     // Each level adds the relative errors of a power of exp(-cost) per gap, and a few of its own.
-    if (levels + 1) as f64 * (widest as f64 + 64.0) * power_of_two(-47) > 0.25 {
+    let values = (gaps.values as f64).min(widest as f64 * gaps.largest_step() as f64);
+    if (wide.len() + 1) as f64 * (widest as f64 + values * costs.exponent(1.0) + 64.0) * power_of_two(-47) > 0.25 {
         return Ok(None);
     }
-    // The gaps of all windows, mostly each once, and where a window's begin among them.
-    let (mut used, mut places): (Vec<Wide>, Vec<usize>) = (Vec::new(), reserved(levels)?);
-    let mut run = 0..0;
-    for window in wide {
-        if window.start < run.start || window.start > run.end {
-            run = window.start..window.start;
-        }
-        places.push(used.len() - (run.end - window.start));
-        used.extend((run.end..window.end).map(|gap| cuts.length(gap)));
-        run.end = run.end.max(window.end);
+    if costs.exponent(gaps.largest_step() as f64) <= LARGEST_STEP {
+        Levels::<f64>::new(gaps, costs, widest)?.bound(wide, narrow)
+    } else {
+        Levels::<Weight>::new(gaps, costs, widest)?.bound(wide, narrow)
     }
-    let Some(unit) = used.iter().filter(|length| !length.is_zero()).map(|length| length.exponent).max() else {
-        return Ok(None);
-    };
-    let scaled = |length: &Wide| length.times_power_of_two(-unit).max(power_of_two(FLOOR));
-    let mut lengths: Vec<f64> = reserved(used.len())?;
-    lengths.extend(used.iter().map(|length| if length.is_zero() { 0.0 } else { scaled(length) }));
-
-    let last = |gap: usize| costs.factor(levels, gaps - 1 - gap).times_power_of_two(0) + power_of_two(FLOOR);
-    let mut any: Vec<f64> = reserved(widest)?;
-    any.extend(wide[levels - 1].clone().map(last));
-    // Of those that leave the narrow windows; after the last answer none does any more.
-    let mut leaving: Vec<f64> = reserved(widest)?;
-    leaving.resize(narrow[levels - 1].len(), power_of_two(FLOOR));
-    let (mut all_sums, mut leaving_sums) = (Sums::new(costs, widest)?, Sums::new(costs, widest)?);
-    let mut exponent = levels as i64 * unit;
-    for level in (0..levels).rev() {
-        interrupt::check()?;
-        let (outer, inner) = (wide[level].clone(), narrow[level].clone());
-        let length = &lengths[places[level]..places[level] + outer.len()];
-        let whole = usize::try_from(costs.wanted[level].whole).unwrap_or(usize::MAX);
-        all_sums.start = outer.start;
-        all_sums.terms.clear();
-        all_sums
-            .terms
-            .extend(any.iter().zip(length).map(|(message, length)| message * length + power_of_two(LEAST_TERM)));
-        all_sums.run(0.0, 0.0);
-        // Where an answer before it may look: the window of `level - 1`, or gap 0 before the first answer.
-        let next = if level == 0 { 0..1 } else { narrow[level - 1].clone() };
-        let reach = |gap: usize| gap.saturating_add(whole).clamp(outer.start, outer.end - 1);
-        let (low, high) = (inner.start.min(reach(next.start)), inner.end.max(reach(next.end) + 1).min(outer.end));
-        leaving_sums.start = low;
-        leaving_sums.terms.clear();
-        leaving_sums.terms.extend_from_slice(&all_sums.terms[low - outer.start..high - outer.start]);
-        for (gap, message) in inner.clone().zip(&leaving) {
-            leaving_sums.terms[gap - low] = message * length[gap - outer.start] + power_of_two(LEAST_TERM);
-        }
-        let before = if low > outer.start { all_sums.up_to[low - 1 - outer.start] } else { 0.0 };
-        let after = if high < outer.end { all_sums.from[high - outer.start] } else { 0.0 };
-        leaving_sums.run(before, after);
-        if level == 0 {
-            let weight = leaving_sums.all_after(0, whole, level, costs);
-            return Ok(weight.is_finite().then(|| Wide::from_f64(2.0 * weight).scaled(exponent)));
-        }
-        let outer = wide[level - 1].clone();
-        all_sums.messages(&mut any, outer, whole, level, costs);
-        leaving_sums.messages(&mut leaving, next, whole, level, costs);
-        let top = any.iter().copied().fold(0.0, f64::max);
-        if !top.is_finite() {
-            return Ok(None);
-        }
-        let shift = Wide::from_f64(top).exponent;
-        exponent += shift;
-        let scale = power_of_two((-shift).clamp(-1000, 1000) as i32);
-        for message in any.iter_mut().chain(&mut leaving) {
-            *message = *message * scale + power_of_two(FLOOR);
-        }
-    }
-    Ok(None)
 }
 
-/// Sums of terms with the costs of the ranks to them.
-struct Sums {
-    /// exp(-cost) of one rank, not 0.
-    one: f64,
-    /// The gap of the first term.
-    start: usize,
-    terms: Vec<f64>,
-    /// With the costs from here: all terms up to here, and all from here on.
-    up_to: Vec<f64>,
-    from: Vec<f64>,
+/// What all levels need.
+struct Levels<'a, N> {
+    gaps: &'a Gaps<'a>,
+    factors: Factors<'a>,
+    widest: usize,
+    /// exp(-cost) of the ranks from the gap before to each gap, of the first one's own, and once more.
+    steps: Vec<N>,
+    run_ends: Vec<usize>,
 }
 
-impl Sums {
-    fn new(costs: &RankCosts<'_>, count: usize) -> Result<Self, SelectError> {
-        let one = factor(costs, 1.0);
-        Ok(Self { one, start: 0, terms: reserved(count)?, up_to: reserved(count)?, from: reserved(count)? })
+impl<'a, N: Number> Levels<'a, N> {
+    fn new(gaps: &'a Gaps<'a>, costs: &'a RankCosts<'a>, widest: usize) -> Result<Self, SelectError> {
+        // Ranks that cost this much are as good as none.
+        let enough = (700.0 / costs.exponent(1.0)) as usize;
+        let factors = Factors::new(costs, enough.min(widest) + 2)?;
+        let mut steps = reserved(gaps.count() + 1)?;
+        let mut before = 0;
+        for &rank in &gaps.ranks {
+            steps.push(N::of(factors.power(rank - before), 0));
+            before = rank;
+        }
+        steps.push(N::of(factors.power(0), 0));
+        Ok(Self { gaps, factors, widest, steps, run_ends: gaps.run_ends()? })
     }
 
-    /// The sums, of which what comes `before` the first term and `after` the last is known, with the costs from there.
-    fn run(&mut self, before: f64, after: f64) {
-        let count = self.terms.len();
-        self.up_to.resize(count, 0.0);
-        self.from.resize(count, 0.0);
-        let (terms, up_to, from) = (&self.terms[..count], &mut self.up_to[..count], &mut self.from[..count]);
-        let (mut left, mut right) = (before, after);
-        // Both at once: each waits for its last step.
-        for at in 0..count {
-            left = left * self.one + terms[at];
-            up_to[at] = left;
-            right = right * self.one + terms[count - 1 - at];
-            from[count - 1 - at] = right;
-        }
+    /// The first gap of `window` with more ranks than wanted before answer `index`, from `rank` on.
+    fn beyond(&self, rank: usize, index: usize, window: &Span<usize>) -> usize {
+        let wanted = rank.saturating_add(self.factors.whole(index));
+        window.start + self.gaps.ranks[window.clone()].partition_point(|&rank| rank <= wanted)
     }
 
-    /// What may follow an answer in `gap`, where `whole` ranks and a fraction are wanted.
-    fn all_after(&self, gap: usize, whole: usize, index: usize, costs: &RankCosts<'_>) -> f64 {
-        let (wanted, end) = (gap.saturating_add(whole), self.start + self.terms.len());
-        let mut sum = power_of_two(LEAST_TERM);
-        if wanted >= self.start {
-            let nearest = wanted.min(end - 1);
-            let missing = (wanted - nearest) as f64 + costs.wanted[index].fraction;
-            sum += self.up_to[nearest - self.start] * factor(costs, missing);
+    fn bound(&self, wide: &[Span<usize>], narrow: &[Span<usize>]) -> Result<Option<Extended>, SelectError> {
+        let (levels, gaps, ranks) = (wide.len(), self.gaps, &self.gaps.ranks);
+        let (lengths, places) = gaps.lengths(wide)?;
+        let most = lengths.iter().copied().fold(Weight::ZERO, Weight::max);
+        let unit = Extended::from(most).exponent;
+        let mut scaled: Vec<N> = reserved(lengths.len())?;
+        scaled.extend(lengths.iter().map(|&length| N::of(length, -unit)));
+
+        let last = |gap: usize| N::of(self.factors.between(levels, gaps.values - ranks[gap]), 0);
+        let mut any: Vec<N> = reserved(self.widest)?;
+        any.extend(wide[levels - 1].clone().map(last));
+        // Of those that leave the narrow windows; after the last answer none does any more.
+        let mut leaving: Vec<N> = reserved(self.widest)?;
+        leaving.resize(narrow[levels - 1].len(), N::FLOOR);
+        let (mut all_sums, mut leaving_sums) = (Sums::new(self.widest)?, Sums::new(self.widest)?);
+        let mut exponent = levels as i64 * unit;
+        for level in (0..levels).rev() {
+            interrupt::check()?;
+            let (outer, inner) = (wide[level].clone(), narrow[level].clone());
+            let length = &scaled[places[level]..places[level] + outer.len()];
+            let term = |message: &N, length: &N| message.times(*length).plus(N::LEAST_TERM);
+            all_sums.start = outer.start;
+            all_sums.terms.clear();
+            all_sums.terms.extend(any.iter().zip(length).map(|(message, length)| term(message, length)));
+            all_sums.run(N::NOTHING, N::NOTHING, &self.steps);
+            // Where an answer before it may look: the window of `level - 1`, or the lower end before the first answer.
+            let first = if level == 0 { 0 } else { ranks[narrow[level - 1].start] };
+            let final_one = if level == 0 { 0 } else { ranks[narrow[level - 1].end - 1] };
+            let (from, to) = (self.beyond(first, level, &outer), self.beyond(final_one, level, &outer));
+            let low = inner.start.min(from.max(outer.start + 1) - 1);
+            let high = inner.end.max((to + 1).min(outer.end));
+            leaving_sums.start = low;
+            leaving_sums.terms.clear();
+            leaving_sums.terms.extend_from_slice(&all_sums.terms[low - outer.start..high - outer.start]);
+            for (gap, message) in inner.clone().zip(&leaving) {
+                leaving_sums.terms[gap - low] = term(message, &length[gap - outer.start]);
+            }
+            let before = if low > outer.start { all_sums.up_to[low - 1 - outer.start] } else { N::NOTHING };
+            let after = if high < outer.end { all_sums.from[high - outer.start] } else { N::NOTHING };
+            leaving_sums.run(before, after, &self.steps);
+            if level == 0 {
+                let weight = self.all_after(&leaving_sums, from, 0, level).weight();
+                return Ok(weight.map(|weight| Extended::from(weight).scaled(exponent + 1)));
+            }
+            self.messages(&all_sums, &mut any, wide[level - 1].clone(), level);
+            self.messages(&leaving_sums, &mut leaving, narrow[level - 1].clone(), level);
+            let top = any.iter().copied().fold(N::NOTHING, |a, b| if a < b { b } else { a });
+            let Some(top) = top.weight() else { return Ok(None) };
+            let shift = Extended::from(top).exponent;
+            exponent += shift;
+            let scale = N::of(Weight::from(Extended::from_f64(1.0).scaled(-shift)), 0);
+            for message in any.iter_mut().chain(&mut leaving) {
+                *message = message.times(scale).plus(N::FLOOR);
+            }
         }
-        if wanted < end - 1 {
-            let nearest = (wanted + 1).max(self.start);
-            let excess = (nearest - wanted - 1) as f64 + costs.wanted[index].complement;
-            sum += self.from[nearest - self.start] * factor(costs, excess);
+        Ok(None)
+    }
+
+    /// What may follow an answer with `rank` values below it, of which `beyond` is the first gap with more ranks than
+    /// wanted.
+    #[inline(always)]
+    fn all_after(&self, sums: &Sums<N>, beyond: usize, rank: usize, index: usize) -> N {
+        let (wanted, end) = (rank.saturating_add(self.factors.whole(index)), sums.start + sums.terms.len());
+        let mut sum = N::LEAST_TERM;
+        if beyond > sums.start {
+            let nearest = beyond - 1;
+            let missing = self.factors.missing(index, wanted - self.gaps.ranks[nearest]);
+            sum = sum.plus(sums.up_to[nearest - sums.start].times(N::of(missing, 0)));
+        }
+        if beyond < end {
+            let excess = self.factors.excess(index, self.gaps.ranks[beyond] - wanted - 1);
+            sum = sum.plus(sums.from[beyond - sums.start].times(N::of(excess, 0)));
         }
         sum
     }
 
     /// The same for all gaps of `window`.
-    fn messages(&self, into: &mut Vec<f64>, window: Span<usize>, whole: usize, index: usize, costs: &RankCosts<'_>) {
+    fn messages(&self, sums: &Sums<N>, into: &mut Vec<N>, window: Span<usize>, index: usize) {
         into.clear();
-        let wanted = &costs.wanted[index];
-        let (missing, excess) = (factor(costs, wanted.fraction), factor(costs, wanted.complement));
-        // Those with a term at the ranks wanted and one after it.
-        let first = self.start.saturating_sub(whole).clamp(window.start, window.end);
-        let last = (self.start + self.terms.len() - 1).saturating_sub(whole).clamp(first, window.end);
-        into.extend((window.start..first).map(|gap| self.all_after(gap, whole, index, costs)));
-        if first < last {
-            let at = first + whole - self.start;
-            let count = last - first;
-            let pairs = self.up_to[at..at + count].iter().zip(&self.from[at + 1..=at + count]);
-            into.extend(pairs.map(|(up_to, from)| up_to * missing + from * excess + power_of_two(LEAST_TERM)));
+        let (ranks, end) = (&self.gaps.ranks, sums.start + sums.terms.len());
+        let (missing, excess) = (N::of(self.factors.missing(index, 0), 0), N::of(self.factors.excess(index, 0), 0));
+        let mut beyond = self.beyond(ranks[window.start], index, &(sums.start..end));
+        let mut gap = window.start;
+        while gap < window.end {
+            let wanted = ranks[gap].saturating_add(self.factors.whole(index));
+            while beyond < end && ranks[beyond] <= wanted {
+                beyond += 1;
+            }
+            // As long as no values are equal, the gaps that follow do with those that follow the ranks wanted as this one.
+            let is_inside = sums.start < beyond && beyond < end && ranks[beyond - 1] == wanted;
+            let beyond_run = if is_inside { self.run_ends[beyond - 1].min(end) } else { beyond };
+            if beyond_run > beyond {
+                let alike = (self.run_ends[gap].min(window.end) - gap).min(beyond_run - beyond);
+                let at = beyond - sums.start;
+                let pairs = sums.up_to[at - 1..at - 1 + alike].iter().zip(&sums.from[at..at + alike]);
+                into.extend(
+                    pairs.map(|(up_to, from)| up_to.times(missing).plus(from.times(excess)).plus(N::LEAST_TERM)),
+                );
+                (gap, beyond) = (gap + alike, beyond + alike - 1);
+            } else {
+                into.push(self.all_after(sums, beyond, ranks[gap], index));
+                gap += 1;
+            }
         }
-        into.extend((last..window.end).map(|gap| self.all_after(gap, whole, index, costs)));
     }
 }
 
-/// exp(-cost) of so many ranks, or more if that is too small for doubles.
-fn factor(costs: &RankCosts<'_>, ranks: f64) -> f64 {
-    costs.factor_of(ranks).times_power_of_two(0).max(power_of_two(FLOOR))
+/// Sums of terms with the costs of the ranks to them.
+struct Sums<N> {
+    /// The gap of the first term.
+    start: usize,
+    terms: Vec<N>,
+    /// With the costs from here: all terms up to here, and all from here on.
+    up_to: Vec<N>,
+    from: Vec<N>,
+}
+
+impl<N: Number> Sums<N> {
+    fn new(count: usize) -> Result<Self, SelectError> {
+        Ok(Self { start: 0, terms: reserved(count)?, up_to: reserved(count)?, from: reserved(count)? })
+    }
+
+    /// The sums, of which what comes `before` the first term and `after` the last is known, with the costs from the gaps
+    /// there.
+    fn run(&mut self, before: N, after: N, steps: &[N]) {
+        let count = self.terms.len();
+        self.up_to.resize(count, N::NOTHING);
+        self.from.resize(count, N::NOTHING);
+        let (terms, up_to, from) = (&self.terms[..count], &mut self.up_to[..count], &mut self.from[..count]);
+        let steps = &steps[self.start..=self.start + count];
+        let (mut left, mut right) = (before, after);
+        // Both at once: each waits for its last step.
+        for at in 0..count {
+            left = left.times(steps[at]).plus(terms[at]);
+            up_to[at] = left;
+            right = right.times(steps[count - at]).plus(terms[count - 1 - at]);
+            from[count - 1 - at] = right;
+        }
+    }
 }

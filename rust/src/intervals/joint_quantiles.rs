@@ -16,11 +16,12 @@ use crate::intervals::answer_range::Range;
 use crate::intervals::cuts::Cuts;
 use crate::intervals::joint_costs::RankCosts;
 use crate::intervals::joint_far_bound::bound_of_leaving;
+use crate::intervals::joint_gaps::Gaps;
 use crate::intervals::joint_paths::Paths;
 use crate::numbers::coin::LazyUniform;
 use crate::numbers::decision::is_below_exponential;
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 use crate::numbers::rounding::nearest_quotient;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
@@ -40,11 +41,11 @@ impl Reach {
 }
 
 /// Near paths are off by at most this many standard deviations of a walk of independent steps back to where it began ...
-const DEVIATIONS: f64 = 8.4;
-/// ... and this many scales: about what a walk exceeds once in 2^40.
-const SCALES: f64 = 18.0;
-/// Windows grow by this factor until what they leave out is rare.
-const GROWTH: f64 = 1.6;
+const DEVIATIONS: f64 = 9.2;
+/// ... and this many scales: a little more than what a walk exceeds once in 2^40.
+const SCALES: f64 = 21.0;
+/// Windows grow by at least and at most these factors until what they leave out is rare.
+const GROWTH: Span<f64> = 1.1..4.0;
 const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 
 /// Draw the quantiles at `levels`, increasing in [0, 1], at least one; `scale` is that of the sum of all differences.
@@ -70,8 +71,9 @@ pub(crate) fn draw_from<E: Entropy>(
     reach: Reach,
     entropy: &mut E,
 ) -> Result<Vec<f64>, SelectError> {
-    let costs = RankCosts::new(levels, cuts.gaps() as u64 - 1, scale);
-    let joint = Joint::new(cuts, &costs, reach)?;
+    let gaps = Gaps::new(cuts)?;
+    let costs = RankCosts::new(levels, gaps.values as u64, scale);
+    let joint = Joint::new(&gaps, &costs, reach)?;
     loop {
         interrupt::check()?;
         if let Some(answers) = joint.propose(joint.kind(entropy), entropy)? {
@@ -92,72 +94,89 @@ enum Kind {
 }
 
 struct Joint<'a> {
-    cuts: &'a Cuts<'a>,
+    gaps: &'a Gaps<'a>,
     costs: &'a RankCosts<'a>,
     near: Paths<'a>,
     wide: Vec<Span<usize>>,
     /// Weights are measured by it; slightly above that of all near paths.
-    unit: Wide,
+    unit: Extended,
     /// How far, relative, doubles may be off.
     margin: f64,
     /// The kinds that there are besides near paths; each is proposed once in two to the power of `rarity`.
     others: Vec<Kind>,
     rarity: u32,
+    /// How many gaps all windows had that were looked at.
+    #[cfg(test)]
+    work: usize,
 }
 
 impl<'a> Joint<'a> {
-    fn new(cuts: &'a Cuts<'a>, costs: &'a RankCosts<'a>, reach: Reach) -> Result<Self, SelectError> {
-        let (gaps, levels, rarity) = (cuts.gaps() as u64, costs.wanted.len() - 1, reach.rarity);
+    fn new(gaps: &'a Gaps<'a>, costs: &'a RankCosts<'a>, reach: Reach) -> Result<Self, SelectError> {
+        let (levels, rarity) = (costs.wanted.len() - 1, reach.rarity);
         let one = costs.exponent(1.0);
         let windows = |radius: &dyn Fn(usize) -> u64| -> Vec<Span<usize>> {
-            let around = |level: usize| {
-                let (target, radius) = (costs.target(level), radius(level));
-                let end = target.saturating_add(radius).saturating_add(2).min(gaps);
-                (target.saturating_sub(radius).min(end) as usize)..end as usize
-            };
-            (0..levels).map(around).collect()
+            (0..levels).map(|level| gaps.around(costs.target(level), radius(level))).collect()
         };
         // How far ranks are off is a walk from 0 to 0; a step has nearly the variance 2 / one^2.
         let steps = |level: usize| (level + 1) as f64 * (levels - level) as f64 / (levels + 1) as f64;
         let usual = |level: usize| (DEVIATIONS * (2.0 * steps(level)).sqrt() + SCALES) / one + 1.0;
-        let (mut growth, mut least) = (1.0, 0);
+        let (mut growth, mut least, mut before) = (1.0, 0, None);
+        #[cfg(test)]
+        let mut work = 0;
         loop {
             // Saturates for absurd scales.
             let first = |level: usize| reach.radius.map_or_else(|| usual(level), |radius| radius as f64 + 1.0);
-            let grown = growth;
-            let radius = |level: usize| ((first(level) * grown) as u64 - 1).max(least);
-            growth *= GROWTH;
-            let near = Paths::new(cuts, costs, windows(&radius), None)?;
-            let has_all = near.windows.iter().all(|window| window.len() as u64 == gaps);
-            if near.total.is_zero() && !has_all {
+            let radius = |level: usize| ((first(level) * growth) as u64 - 1).max(least);
+            let near = Paths::new(gaps, costs, windows(&radius), None)?;
+            let weight = Extended::from(near.total);
+            // Far from where the paths are, as where many values are equal: what is left need not be looked at yet.
+            if before.is_some_and(|before| weight.ln() > before + 1.0) {
+                (growth, before) = (growth * GROWTH.end, Some(weight.ln()));
                 continue;
             }
             // Beyond, some answer is more than `enough` ranks off, so the differences sum up to twice that.
-            let volume = levels as f64 * ln(&cuts.exact_range()) - libm::lgamma(levels as f64 + 1.0);
+            let volume =
+                levels as f64 * ln(&gaps.cuts.whole_range().exact_length()) - libm::lgamma(levels as f64 + 1.0);
             let bits = f64::from(rarity) * std::f64::consts::LN_2;
-            let missing = volume - near.total.ln() + bits + 1.0 + 1e-9 * volume.abs();
+            let missing = volume - weight.ln() + bits + 1.0 + 1e-9 * volume.abs();
             let enough = (missing / (2.0 * one) * 1.001 + 2.0) as u64;
             let wide = windows(&|level| radius(level).max(enough));
-            let margin = Paths::margin(cuts, costs, &wide);
+            let margin = Paths::margin(gaps, costs, &wide);
             if margin > 0.125 {
                 return Err(SelectError::InvalidScale);
             }
-            let unit = near.total.times(Wide::from_f64(1.0 + 3.0 * margin));
+            #[cfg(test)]
+            (work += near.windows.iter().chain(&wide).map(Span::len).sum::<usize>());
+            let unit = weight.times(Extended::from_f64(1.0 + 3.0 * margin));
             let mut others = Vec::new();
             if near.windows != wide {
-                match bound_of_leaving(cuts, costs, &wide, &near.windows)? {
-                    Some(bound) if bound.is_below(unit.scaled(-i64::from(rarity))) => others.push(Kind::Far),
-                    Some(_) => continue,
-                    None => {
-                        least = enough;
-                        continue;
-                    }
+                let Some(bound) = bound_of_leaving(gaps, costs, &wide, &near.windows)? else {
+                    least = enough;
+                    continue;
+                };
+                let most = unit.scaled(-i64::from(rarity));
+                if !bound.is_below(most) {
+                    growth *= growth_for((unit.ln() - bound.ln()) / bits.max(1.0));
+                    before = Some(weight.ln());
+                    continue;
                 }
+                others.push(Kind::Far);
             }
-            if wide.iter().any(|window| (window.len() as u64) < gaps) {
+            if wide.iter().any(|window| window.len() < gaps.count()) {
                 others.push(Kind::Beyond);
             }
-            return Ok(Self { cuts, costs, near, wide, unit, margin, others, rarity });
+            return Ok(Self {
+                gaps,
+                costs,
+                near,
+                wide,
+                unit,
+                margin,
+                others,
+                rarity,
+                #[cfg(test)]
+                work,
+            });
         }
     }
 
@@ -167,7 +186,7 @@ impl<'a> Joint<'a> {
             Kind::Near => self.path_of(&self.near, 0, entropy),
             Kind::Far => {
                 let to_leave = Some(self.near.windows.clone());
-                let far = Paths::new(self.cuts, self.costs, self.wide.clone(), to_leave)?;
+                let far = Paths::new(self.gaps, self.costs, self.wide.clone(), to_leave)?;
                 if far.total.is_zero() { Ok(None) } else { self.path_of(&far, self.rarity, entropy) }
             }
             Kind::Beyond => Ok(self.points_beyond(entropy)),
@@ -187,8 +206,9 @@ impl<'a> Joint<'a> {
         entropy: &mut E,
     ) -> Result<Option<Vec<f64>>, SelectError> {
         let path = paths.draw(entropy)?;
+        let ranks: Vec<usize> = path.gaps.iter().map(|&gap| self.gaps.ranks[gap]).collect();
         let mut uniform = LazyUniform::draw(entropy);
-        let chance = path.ratio.scaled(i64::from(rarity)).quotient(self.unit);
+        let chance = Extended::from(path.ratio).scaled(i64::from(rarity)).quotient(self.unit);
         let head = uniform.head();
         // `as` saturates, and both ends are rounded to the side that decides less.
         let is_accepted = if head < (chance * (1.0 - 4.0 * self.margin) * TWO_TO_64) as u64 {
@@ -197,42 +217,42 @@ impl<'a> Joint<'a> {
             false
         } else {
             let factor = Ratio { numerator: path.out_of << rarity as usize, denominator: path.chance };
-            self.accepts(&path.gaps, &self.volume(&path.gaps).times(&factor), &mut uniform, entropy)
+            self.accepts(&ranks, &self.volume(&ranks).times(&factor), &mut uniform, entropy)
         };
-        Ok(is_accepted.then(|| self.points(&path.gaps, entropy)))
+        Ok(is_accepted.then(|| self.points(&ranks, entropy)))
     }
 
     /// Any increasing answers, if they are accepted and not all of them within the wide windows.
     fn points_beyond<E: Entropy>(&self, entropy: &mut E) -> Option<Vec<f64>> {
-        let mut points: Vec<(usize, f64)> = self.wide.iter().map(|_| self.cuts.point_of_range(entropy)).collect();
+        let mut points: Vec<(usize, f64)> = self.wide.iter().map(|_| self.gaps.cuts.point_of_range(entropy)).collect();
         points.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        let gaps: Vec<usize> = points.iter().map(|point| point.0).collect();
-        if gaps.iter().zip(&self.wide).all(|(gap, window)| window.contains(gap)) {
+        let ranks: Vec<usize> = points.iter().map(|point| point.0).collect();
+        if self.gaps.are_within(&ranks, &self.wide) {
             return None;
         }
         // Proposed with the density 1 / volume of all increasing answers, 2^-rarity as often as a path.
         let mut volume = Ratio { numerator: UBig::ONE << self.rarity as usize, denominator: UBig::ONE };
-        for number in 1..=gaps.len() {
+        for number in 1..=ranks.len() {
             let share = Ratio { numerator: UBig::ONE, denominator: UBig::from(number) };
-            volume = volume.times(&self.cuts.exact_range()).times(&share);
+            volume = volume.times(&self.gaps.cuts.whole_range().exact_length()).times(&share);
         }
         let mut uniform = LazyUniform::draw(entropy);
-        let is_accepted = self.accepts(&gaps, &volume, &mut uniform, entropy);
+        let is_accepted = self.accepts(&ranks, &volume, &mut uniform, entropy);
         is_accepted.then(|| points.into_iter().map(|point| point.1).collect())
     }
 
     /// Whether V < factor * exp(-cost) / unit.
-    fn accepts<E: Entropy>(&self, gaps: &[usize], factor: &Ratio, uniform: &mut LazyUniform, entropy: &mut E) -> bool {
+    fn accepts<E: Entropy>(&self, ranks: &[usize], factor: &Ratio, uniform: &mut LazyUniform, entropy: &mut E) -> bool {
         let unit = self.unit.exact_ratio();
         let ratio = factor.times(&Ratio { numerator: unit.denominator, denominator: unit.numerator });
-        is_below_exponential(uniform, &ratio, &self.costs.exact_exponent(gaps, self.cuts.gaps() - 1), entropy)
+        is_below_exponential(uniform, &ratio, &self.costs.exact_exponent(ranks, self.gaps.values), entropy)
     }
 
-    /// The volume of the increasing answers in these gaps.
-    fn volume(&self, gaps: &[usize]) -> Ratio {
+    /// The volume of the increasing answers with so many values below each.
+    fn volume(&self, ranks: &[usize]) -> Ratio {
         let mut volume = Ratio { numerator: UBig::ONE, denominator: UBig::ONE };
-        for run in gaps.chunk_by(|a, b| a == b) {
-            let length = self.cuts.exact_length(run[0]);
+        for run in ranks.chunk_by(|a, b| a == b) {
+            let length = self.gaps.cuts.gap(run[0]).exact_length();
             for number in 1..=run.len() {
                 volume = volume.times(&length);
                 volume.denominator *= UBig::from(number);
@@ -241,12 +261,18 @@ impl<'a> Joint<'a> {
         volume
     }
 
-    /// Uniform increasing points in these gaps.
-    fn points<E: Entropy>(&self, gaps: &[usize], entropy: &mut E) -> Vec<f64> {
-        let mut points: Vec<f64> = gaps.iter().map(|&gap| self.cuts.point(gap, entropy)).collect();
+    /// Uniform increasing points with so many values below each.
+    fn points<E: Entropy>(&self, ranks: &[usize], entropy: &mut E) -> Vec<f64> {
+        let mut points: Vec<f64> = ranks.iter().map(|&rank| self.gaps.cuts.point(rank, entropy)).collect();
         points.sort_unstable_by(f64::total_cmp);
         points
     }
+}
+
+/// How much windows have to grow where what they leave is as rare as `reached` of what it has to be, in logarithms: far
+/// out in a normal law these grow with the square.
+fn growth_for(reached: f64) -> f64 {
+    if reached > 0.0 { (1.0 / reached).sqrt().clamp(GROWTH.start, GROWTH.end) } else { GROWTH.end }
 }
 
 /// The natural logarithm of a length, roughly.

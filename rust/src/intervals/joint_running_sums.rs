@@ -5,124 +5,109 @@ use std::ops::Range as Span;
 
 use crate::error::SelectError;
 use crate::error::reserved;
-use crate::intervals::joint_costs::RankCosts;
-use crate::numbers::extended_float::Wide;
+use crate::intervals::joint_costs::Factors;
+use crate::intervals::joint_weights::Weight;
 
 /// Running sums of one level's messages.
-pub struct RunningSums<'a> {
-    costs: &'a RankCosts<'a>,
-    /// The ranks wanted on the way to this level.
-    whole: usize,
-    fraction: f64,
-    complement: f64,
-    /// exp(-cost) of the fraction missing, and of the complement too many.
-    least_missing: Wide,
-    least_excess: Wide,
-    span: Span<usize>,
-    /// From here on, the costs of ranks too many.
-    from_here: Vec<Wide>,
-    /// Blocks as wide as the whole ranks wanted: from a block's start up to here, the costs of ranks missing here ...
-    start_to: Vec<Wide>,
+#[derive(Default)]
+pub struct RunningSums {
+    /// Of each gap, from here on, the costs of ranks too many.
+    from_here: Vec<Weight>,
+    /// Blocks as wide as the whole ranks wanted, each with the number of its first gap: from a block's start up to here,
+    /// the costs of ranks missing here ...
+    start_to: Vec<Weight>,
+    first: Vec<usize>,
     /// ... and from here to the block's end, the costs of ranks missing there.
-    to_end: Vec<Wide>,
-    width: usize,
-    /// exp(-cost) of 0, 1, 2, ... ranks.
-    powers: Vec<Wide>,
+    to_end: Vec<Weight>,
+    /// The costs from the end of the block before.
+    across: Vec<Weight>,
 }
 
-impl<'a> RunningSums<'a> {
-    /// Of messages for the gaps of `span`, for answers of level `index`.
+impl RunningSums {
+    /// With room for so many messages.
     ///
     /// # Errors
     /// `Memory`.
-    pub fn new(
-        messages: &[Wide],
-        span: Span<usize>,
-        index: usize,
-        costs: &'a RankCosts<'a>,
-    ) -> Result<Self, SelectError> {
-        let count = messages.len();
-        let wanted = &costs.wanted[index];
-        let whole = usize::try_from(wanted.whole).unwrap_or(usize::MAX);
-        let width = whole.clamp(1, count.max(1));
-        let mut powers = reserved(width + 1)?;
-        powers.extend((0..=width).map(|ranks| costs.factor_of(ranks as f64)));
-        let (mut from_here, mut start_to, mut to_end) = (reserved(count)?, reserved(count)?, reserved(count)?);
-        from_here.resize(count, Wide::ZERO);
-        start_to.resize(count, Wide::ZERO);
-        to_end.resize(count, Wide::ZERO);
-        let one = powers[1];
-        for at in 0..count {
-            start_to[at] = messages[at];
-            if at % width > 0 {
-                start_to[at] = messages[at].plus(one.times(start_to[at - 1]));
-            }
+    pub fn new(count: usize) -> Result<Self, SelectError> {
+        let room = || reserved::<Weight>(count);
+        let first = reserved(count)?;
+        Ok(Self { from_here: room()?, start_to: room()?, first, to_end: room()?, across: room()? })
+    }
+
+    /// Sum up `messages` of answer `index` in gaps with these `ranks`.
+    fn fill(&mut self, messages: &[Weight], ranks: &[usize], index: usize, factors: &Factors<'_>) {
+        let (count, width) = (ranks.len(), factors.whole(index).max(1));
+        for sums in [&mut self.from_here, &mut self.start_to, &mut self.to_end, &mut self.across] {
+            sums.resize(count, Weight::ZERO);
         }
+        self.first.resize(count, 0);
+        let (mut first, mut end) = (0, ranks[0].saturating_add(width));
+        let (mut to_here, mut across) = (messages[0], factors.power(0));
+        (self.start_to[0], self.first[0], self.across[0]) = (to_here, 0, across);
+        for at in 1..count {
+            let step = factors.power(ranks[at] - ranks[at - 1]);
+            if ranks[at] >= end {
+                (first, end) = (at, end.saturating_add((ranks[at] - end) / width * width).saturating_add(width));
+                (to_here, across) = (messages[at], step);
+            } else {
+                to_here = messages[at].plus(step.times(to_here));
+                across = across.times(step);
+            }
+            (self.start_to[at], self.first[at], self.across[at]) = (to_here, first, across);
+        }
+        let (mut from_here, mut to_end, mut power) = (Weight::ZERO, Weight::ZERO, factors.power(0));
         for at in (0..count).rev() {
-            let end = (at - at % width + width).min(count) - 1;
-            from_here[at] = messages[at];
-            to_end[at] = messages[at].times(powers[end - at]);
-            if at < end {
-                to_end[at] = to_end[at].plus(to_end[at + 1]);
+            let is_last = at + 1 == count || self.first[at + 1] == at + 1;
+            let step = if at + 1 == count { power } else { factors.power(ranks[at + 1] - ranks[at]) };
+            from_here = messages[at].plus(step.times(from_here));
+            power = if is_last { factors.power(0) } else { power.times(step) };
+            to_end = if is_last { messages[at] } else { messages[at].times(power).plus(to_end) };
+            (self.from_here[at], self.to_end[at]) = (from_here, to_end);
+        }
+    }
+
+    /// For each gap of `window`, the sum over all later ones of `next`, which have these `messages` of answer `index`.
+    pub fn after(
+        &mut self,
+        messages: &[Weight],
+        ranks: &[usize],
+        (window, next): (Span<usize>, Span<usize>),
+        index: usize,
+        factors: &Factors<'_>,
+        mut take: impl FnMut(Weight),
+    ) {
+        self.fill(messages, &ranks[next.clone()], index, factors);
+        let whole = factors.whole(index);
+        // The first gap with more ranks than wanted.
+        let mut beyond = next.start;
+        for gap in window {
+            let wanted = ranks[gap].saturating_add(whole);
+            while beyond < next.end && ranks[beyond] <= wanted {
+                beyond += 1;
             }
-            if at + 1 < count {
-                from_here[at] = messages[at].plus(one.times(from_here[at + 1]));
+            let mut sum = Weight::ZERO;
+            if beyond < next.end {
+                sum = factors.excess(index, ranks[beyond] - wanted - 1).times(self.from_here[beyond - next.start]);
             }
+            let first = next.start.max(gap + 1);
+            if first < beyond {
+                let missing = factors.missing(index, wanted - ranks[beyond - 1]);
+                sum = sum.plus(missing.times(self.between(first - next.start, beyond - 1 - next.start)));
+            }
+            take(sum);
         }
-        let (fraction, complement) = (wanted.fraction, wanted.complement);
-        let (least_missing, least_excess) = (costs.factor_of(fraction), costs.factor_of(complement));
-        let (powers, width) = (powers, width);
-        Ok(Self {
-            costs,
-            whole,
-            fraction,
-            complement,
-            least_missing,
-            least_excess,
-            span,
-            from_here,
-            start_to,
-            to_end,
-            width,
-            powers,
-        })
     }
 
-    /// The sum over all gaps of the span that come after `gap`.
-    #[must_use]
-    pub fn after(&self, gap: usize) -> Wide {
-        let (low, high) = (self.span.start, self.span.end);
-        let mut sum = Wide::ZERO;
-        let wanted = gap.saturating_add(self.whole);
-        let first = wanted.saturating_add(1);
-        if first < high {
-            let missed = low.saturating_sub(first);
-            let factor = self.factor(missed, self.complement, self.least_excess);
-            sum = factor.times(self.from_here[first.max(low) - low]);
+    /// The sum of the messages from `start` to `end`, with the costs of the ranks missing at `end`. These are all gaps in
+    /// as many ranks as a block has, but for those cut off at an end of all.
+    fn between(&self, start: usize, end: usize) -> Weight {
+        let block = self.first[end];
+        if block == start {
+            self.start_to[end]
+        } else if self.first[start] == block {
+            self.to_end[start]
+        } else {
+            self.start_to[end].plus(self.to_end[start].times(self.across[end]))
         }
-        let (start, end) = ((gap + 1).max(low), wanted.min(high.saturating_sub(1)));
-        if start <= end {
-            let factor = self.factor(wanted - end, self.fraction, self.least_missing);
-            sum = sum.plus(factor.times(self.window(start - low, end - low)));
-        }
-        sum
-    }
-
-    /// exp(-cost) of so many whole ranks and a part, of which the latter's is known.
-    fn factor(&self, whole: usize, part: f64, of_part: Wide) -> Wide {
-        if whole == 0 { of_part } else { self.costs.factor_of(whole as f64 + part) }
-    }
-
-    /// The sum of the messages from `start` to `end`, with the costs of the ranks missing at `end`. A window is as wide
-    /// as a block, unless it is cut off at an end of the span.
-    fn window(&self, start: usize, end: usize) -> Wide {
-        if start.is_multiple_of(self.width) && end - start < self.width {
-            return self.start_to[end];
-        }
-        if start / self.width == end / self.width {
-            return self.to_end[start]; // cut off at the end of the span, the end of the last block
-        }
-        let block_end = start - start % self.width + self.width - 1;
-        self.start_to[end].plus(self.to_end[start].times(self.powers[end - block_end]))
     }
 }

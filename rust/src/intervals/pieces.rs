@@ -14,27 +14,27 @@ use crate::numbers::coin::LazyUniform;
 use crate::numbers::cumulative_table::CumulativeTable;
 use crate::numbers::decision::is_below_exponential;
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 
 /// Pieces, each with a length and an exponent, known in doubles and exactly.
-pub trait Segments {
+pub trait WeightedPieces {
     fn count(&self) -> usize;
 
     /// With relative error at most 2^-53; zero if and only if the length is, and such a piece is never chosen.
-    fn length(&self, index: usize) -> Wide;
+    fn length(&self, index: usize) -> Extended;
 
     /// With the contract of `Scale::exponent`, but that zero need not be met exactly: an absolute error of 2^-59 will
     /// do for small ones.
     fn exponent(&self, index: usize) -> f64;
 
     /// Both at once.
-    fn in_doubles(&self, index: usize) -> (Wide, f64) {
+    fn in_doubles(&self, index: usize) -> (Extended, f64) {
         (self.length(index), self.exponent(index))
     }
 
-    /// Whoever is less exact than that says so here. How far, relative, `length * exp(-x)` computed of these doubles may be from the truth, at an exponent x of at most
-    /// 2^20: the length carries 2^-53, x a relative 2^-50, `Wide::times_exp_negative` (1 + x) 2^-49, three more operations
-    /// 2^-53 each. It has to be below 2^-20 as long as x is below 2^13.
+    /// How far, relative, `length * exp(-x)` computed of these doubles may be from the truth, at an exponent x of at most
+    /// 2^20: the length carries 2^-53, x a relative 2^-50, `Extended::times_exp_negative` (1 + x) 2^-49, three more operations
+    /// 2^-53 each. Whoever is less exact says so; it has to be below 2^-20 as long as x is below 2^13.
     fn margin(&self, x: f64) -> f64 {
         (1.0 + x) * (1.0 / (1_u64 << 47) as f64)
     }
@@ -64,14 +64,14 @@ pub struct Chooser {
 impl Chooser {
     /// # Errors
     /// `NoCandidates` if no piece has a length, `Memory`, `Interrupted`.
-    pub fn new<S: Segments>(segments: &S) -> Result<Self, SelectError> {
-        let count = segments.count();
+    pub fn new<S: WeightedPieces>(pieces: &S) -> Result<Self, SelectError> {
+        let count = pieces.count();
         let mut unit = i64::MIN;
         for index in 0..count {
             if index % 4096 == 0 {
                 interrupt::check()?;
             }
-            let (length, x) = segments.in_doubles(index);
+            let (length, x) = pieces.in_doubles(index);
             if !length.is_zero() {
                 unit = unit.max(log_bound(length, x));
             }
@@ -81,7 +81,7 @@ impl Chooser {
         }
         // A sum of `count` bounds of at most 2^bits stays below 2^63.
         let bits = WEIGHT_BITS.min(count.leading_zeros() - 1);
-        let bounds = CumulativeTable::new((0..count).map(|index| bound(segments, index, bits, unit)))?;
+        let bounds = CumulativeTable::new((0..count).map(|index| bound(pieces, index, bits, unit)))?;
         Ok(Self { bounds, bits, unit, is_filtered: true })
     }
 
@@ -92,11 +92,11 @@ impl Chooser {
     }
 
     /// Choose a piece.
-    pub fn draw<S: Segments, E: Entropy>(&self, segments: &S, entropy: &mut E) -> usize {
+    pub fn draw<S: WeightedPieces, E: Entropy>(&self, pieces: &S, entropy: &mut E) -> usize {
         loop {
             let index = self.bounds.draw(entropy);
             let mut uniform = LazyUniform::draw(entropy);
-            if self.accepts(segments, index, &mut uniform, entropy) {
+            if self.accepts(pieces, index, &mut uniform, entropy) {
                 return index;
             }
             interrupt::check_deep();
@@ -104,22 +104,22 @@ impl Chooser {
     }
 
     /// Whether `V * bound * 2^(unit - bits) < length * exp(-x)`.
-    fn accepts<S: Segments, E: Entropy>(
+    fn accepts<S: WeightedPieces, E: Entropy>(
         &self,
-        segments: &S,
+        pieces: &S,
         index: usize,
         uniform: &mut LazyUniform,
         entropy: &mut E,
     ) -> bool {
         let (bound, _) = self.share(index);
-        let decided = self.is_filtered.then(|| self.decide(segments, index, bound, uniform.head())).flatten();
-        decided.unwrap_or_else(|| self.accepts_exactly(segments, index, bound, uniform, entropy))
+        let decided = self.is_filtered.then(|| self.decide(pieces, index, bound, uniform.head())).flatten();
+        decided.unwrap_or_else(|| self.accepts_exactly(pieces, index, bound, uniform, entropy))
     }
 
     /// The decision, if doubles and the first 64 bits of V allow one.
-    fn decide<S: Segments>(&self, segments: &S, index: usize, bound: u64, head: u64) -> Option<bool> {
+    fn decide<S: WeightedPieces>(&self, pieces: &S, index: usize, bound: u64, head: u64) -> Option<bool> {
         const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
-        let (length, x) = segments.in_doubles(index);
+        let (length, x) = pieces.in_doubles(index);
         if x > LARGEST_TRUSTED {
             // Lengths differ by less than 2^8400, the threshold is far below 2^-64.
             return (head > 0).then_some(false);
@@ -127,25 +127,25 @@ impl Chooser {
         let weight = length.times_exp_negative(x);
         let threshold = weight.times_power_of_two(i64::from(self.bits) - self.unit) / bound as f64 * TWO_TO_64;
         // `as` saturates, and both ends are rounded to the side that decides less.
-        if head > (threshold * (1.0 + segments.margin(x))) as u64 {
+        if head > (threshold * (1.0 + pieces.margin(x))) as u64 {
             Some(false)
         } else {
-            (head < (threshold * (1.0 - segments.margin(x))) as u64).then_some(true)
+            (head < (threshold * (1.0 - pieces.margin(x))) as u64).then_some(true)
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn accepts_exactly<S: Segments, E: Entropy>(
+    fn accepts_exactly<S: WeightedPieces, E: Entropy>(
         &self,
-        segments: &S,
+        pieces: &S,
         index: usize,
         bound: u64,
         uniform: &mut LazyUniform,
         entropy: &mut E,
     ) -> bool {
-        let length = segments.exact_length(index);
-        let x = segments.exact_exponent(index);
+        let length = pieces.exact_length(index);
+        let x = pieces.exact_exponent(index);
         // V below length * 2^(bits - unit) / bound * exp(-x) = ratio * exp(-x).
         let shift = i64::from(self.bits) - self.unit;
         let scaled = |number: UBig, by: i64| if by > 0 { number << by as usize } else { number };
@@ -156,8 +156,8 @@ impl Chooser {
 }
 
 /// An integer, at least 1, that is no less than `2^bits` times the weight over `2^unit`; 0 for a piece without length.
-fn bound<S: Segments>(segments: &S, index: usize, bits: u32, unit: i64) -> u64 {
-    let (length, x) = segments.in_doubles(index);
+fn bound<S: WeightedPieces>(pieces: &S, index: usize, bits: u32, unit: i64) -> u64 {
+    let (length, x) = pieces.in_doubles(index);
     if length.is_zero() {
         return 0;
     }
@@ -172,7 +172,7 @@ fn bound<S: Segments>(segments: &S, index: usize, bits: u32, unit: i64) -> u64 {
 }
 
 /// An integer above the binary logarithm of `length * exp(-x)`, by at most 3 for moderate x.
-fn log_bound(length: Wide, x: f64) -> i64 {
+fn log_bound(length: Extended, x: f64) -> i64 {
     // Slightly less than x / ln 2, so that the bound holds for the exact x.
     let octaves = (x * std::f64::consts::LOG2_E * (1.0 - 1.0 / (1_u64 << 48) as f64)).floor();
     length.exponent + 1 - octaves.min(9e15) as i64

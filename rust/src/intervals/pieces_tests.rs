@@ -1,100 +1,69 @@
 use super::*;
 use crate::entropy::testing::{Scripted, seeded};
+use crate::intervals::scored_pieces::{Row, Scored};
 use crate::numbers::scale::Scale;
-use crate::testing::assert_law;
+use crate::testing::{assert_law, normalised};
 
-/// Intervals between breakpoints with scores, measured from the best score that has a length.
-struct Pieces {
-    breakpoints: Vec<f64>,
-    scores: Vec<f64>,
-    top: f64,
-    scale: Scale,
+/// Intervals between breakpoints, scores of theirs, epsilon.
+type Case<'a> = (&'a [f64], &'a [f64], f64);
+
+fn scale(epsilon: f64) -> Scale {
+    Scale::new(epsilon, 1.0, 2).unwrap()
 }
 
-impl Pieces {
-    fn new(breakpoints: &[f64], scores: &[f64], epsilon: f64) -> Self {
-        let with_length = (0..scores.len()).filter(|&piece| breakpoints[piece] < breakpoints[piece + 1]);
-        let top = with_length.map(|piece| scores[piece]).fold(f64::MIN, f64::max);
-        let scale = Scale::new(epsilon, 1.0, 2).unwrap();
-        Self { breakpoints: breakpoints.to_vec(), scores: scores.to_vec(), top, scale }
-    }
-
-    fn law(&self) -> Vec<f64> {
-        let logs: Vec<f64> = (0..self.count())
-            .map(|piece| {
-                let length = Segments::length(self, piece);
-                let log = length.fraction.ln() + length.exponent as f64 * std::f64::consts::LN_2;
-                log - self.exponent(piece)
-            })
-            .collect();
-        let top = logs.iter().copied().fold(f64::MIN, f64::max);
-        let weights: Vec<f64> = logs.iter().map(|log| (log - top).exp()).collect();
-        let total: f64 = weights.iter().sum();
-        weights.iter().map(|weight| weight / total).collect()
-    }
+fn scored<'a>(breakpoints: &'a [f64], scores: &[f64], scale: &'a Scale) -> Scored<'a> {
+    Scored::new(Row::between(breakpoints).unwrap(), scores.to_vec(), scale).unwrap()
 }
 
-impl Segments for Pieces {
-    fn count(&self) -> usize {
-        self.scores.len()
-    }
-    fn length(&self, index: usize) -> Wide {
-        Wide::from_gap(self.breakpoints[index], self.breakpoints[index + 1])
-    }
-    fn exact_length(&self, index: usize) -> Ratio {
-        crate::numbers::score::Score::exact_gap_below(self.breakpoints[index], self.breakpoints[index + 1])
-    }
-    fn exponent(&self, index: usize) -> f64 {
-        self.scale.exponent(self.top, self.scores[index])
-    }
-    fn exact_exponent(&self, index: usize) -> Ratio {
-        self.scale.exact_exponent(self.top, self.scores[index])
-    }
+fn law(pieces: &Scored<'_>) -> Vec<f64> {
+    let log = |piece| pieces.length(piece).ln() - pieces.exponent(piece);
+    let logs: Vec<f64> = (0..pieces.count()).map(log).collect();
+    let top = logs.iter().copied().fold(f64::MIN, f64::max);
+    normalised(logs.iter().map(|log| (log - top).exp()).collect())
 }
 
 impl Chooser {
     /// Whether the bound is no less than the weight: if it were, the whole of [0, 1) would be accepted.
-    pub(crate) fn is_bounded<S: Segments>(&self, segments: &S, index: usize) -> bool {
+    pub(crate) fn is_bounded<S: WeightedPieces>(&self, pieces: &S, index: usize) -> bool {
         let mut last = LazyUniform::draw(&mut Scripted::new(&[u64::MAX]));
-        !self.accepts_exactly(segments, index, self.share(index).0, &mut last, &mut Scripted::new(&[u64::MAX; 4]))
+        !self.accepts_exactly(pieces, index, self.share(index).0, &mut last, &mut Scripted::new(&[u64::MAX; 4]))
     }
 }
 
-fn cases() -> Vec<Pieces> {
-    vec![
-        Pieces::new(&[0.0, 1.0, 1.5, 4.0], &[0.0, 1.0, -2.0], 1.0),
-        Pieces::new(&[-3.0, -3.0, 5.0, 5.0, 6.0], &[9.0, 1.0, 7.0, 2.0], 1.0),
-        // Lengths of 2^-1074, 1e-300 and 1e300; the scores bring them to comparable weight.
-        Pieces::new(&[0.0, 5e-324, 1e-300, 1e300], &[2878.0, 2763.0, 0.0], 1.0),
-        Pieces::new(&[-1.7e308, 0.0, 1.7e308], &[1.0, 0.0], 1.0),
-        Pieces::new(&[0.0, 1.0, 2.0, 3.0], &[1e6, 2e6, 1.5e6], 1e-6),
-        Pieces::new(&[0.0, 1.0, 1.0 + f64::EPSILON, 3.0], &[0.0, 0.072, 0.001], 1e3),
-    ]
-}
+const CASES: [Case<'_>; 6] = [
+    (&[0.0, 1.0, 1.5, 4.0], &[0.0, 1.0, -2.0], 1.0),
+    (&[-3.0, -3.0, 5.0, 5.0, 6.0], &[9.0, 1.0, 7.0, 2.0], 1.0),
+    // Lengths of 2^-1074, 1e-300 and 1e300; the scores bring them to comparable weight.
+    (&[0.0, 5e-324, 1e-300, 1e300], &[2878.0, 2763.0, 0.0], 1.0),
+    (&[-1.7e308, 0.0, 1.7e308], &[1.0, 0.0], 1.0),
+    (&[0.0, 1.0, 2.0, 3.0], &[1e6, 2e6, 1.5e6], 1e-6),
+    (&[0.0, 1.0, 1.0 + f64::EPSILON, 3.0], &[0.0, 0.072, 0.001], 1e3),
+];
 
 #[test]
 fn draws_follow_the_law_with_and_without_the_filter() {
     let mut entropy = seeded(61);
-    for (number, pieces) in cases().iter().enumerate() {
-        let law = pieces.law();
+    for (number, (breakpoints, scores, epsilon)) in CASES.into_iter().enumerate() {
+        let scale = scale(epsilon);
+        let pieces = scored(breakpoints, scores, &scale);
+        let law = law(&pieces);
         let likely = law.iter().position(|&p| p > 0.1).unwrap();
         let mut wrong = law.clone();
         wrong[likely] *= 1.5;
-        let total: f64 = wrong.iter().sum();
-        for p in &mut wrong {
-            *p /= total;
-        }
+        let wrong = normalised(wrong);
         for is_filtered in [true, false] {
-            let chooser = Chooser { is_filtered, ..Chooser::new(pieces).unwrap() };
+            let chooser = Chooser { is_filtered, ..Chooser::new(&pieces).unwrap() };
             let draws = if is_filtered { 50_000 } else { 3_000 };
-            assert_law(&format!("case {number}"), draws, &law, &wrong, || chooser.draw(pieces, &mut entropy));
+            assert_law(&format!("case {number}"), draws, &law, &wrong, || chooser.draw(&pieces, &mut entropy));
         }
     }
 }
 
 #[test]
 fn the_bounds_are_bounds_and_tight() {
-    for pieces in cases() {
+    for (breakpoints, scores, epsilon) in CASES {
+        let scale = scale(epsilon);
+        let pieces = scored(breakpoints, scores, &scale);
         let chooser = Chooser::new(&pieces).unwrap();
         for piece in 0..pieces.count() {
             let (bound, total) = chooser.share(piece);
@@ -118,9 +87,9 @@ fn the_forced_fallback_agrees_with_the_filter() {
     for round in 0..4000 {
         let mut random = |bound: f64| entropy.next_u64() as f64 / 1.9e19 * bound;
         let width = 2_f64.powf(random(1000.0) - 500.0);
-        let breakpoints = [0.0, width, width + 1.0 + random(3.0), 3.0 + 2.0 * width + random(1e3)];
-        let pieces =
-            Pieces::new(&breakpoints, &[random(600.0), random(20.0), 0.0], if round % 2 == 0 { 1.0 } else { 0.1 });
+        let breakpoints = [0.0, width, width + 1.0 + random(3.0), 4.0 + 2.0 * width + random(1e3)];
+        let scale = scale(if round % 2 == 0 { 1.0 } else { 0.1 });
+        let pieces = scored(&breakpoints, &[random(600.0), random(20.0), 0.0], &scale);
         let chooser = Chooser::new(&pieces).unwrap();
         for piece in 0..3 {
             // Bounds smaller than they should be do no harm here, and make the threshold likely to be met.
@@ -142,7 +111,8 @@ fn the_forced_fallback_agrees_with_the_filter() {
 /// V runs over all multiples of 2^-12, further bits are zero: V is below p for ceil(p 2^12) of them.
 #[test]
 fn all_words_of_a_truncated_generator_give_the_law() {
-    let pieces = Pieces::new(&[0.0, 1.0, 1.75, 4.0], &[1.0, 0.0, -2.0], 1.0);
+    let scale = scale(1.0);
+    let pieces = scored(&[0.0, 1.0, 1.75, 4.0], &[1.0, 0.0, -2.0], &scale);
     let chooser = Chooser::new(&pieces).unwrap();
     for (piece, (length, exponent)) in [(1.0, 0.0), (0.75, 0.5), (2.25, 1.5)].into_iter().enumerate() {
         for bound in [chooser.share(piece).0, 1 << 42, (1 << 43) + 12_345] {
@@ -166,7 +136,8 @@ fn all_words_of_a_truncated_generator_give_the_law() {
 #[test]
 fn nothing_is_rounded_to_zero() {
     // exp(-100): a piece whose bound is the least there is and whose weight is far below it can still be accepted.
-    let pieces = Pieces::new(&[0.0, 1.0, 2.0], &[200.0, 0.0], 1.0);
+    let scale = scale(1.0);
+    let pieces = scored(&[0.0, 1.0, 2.0], &[200.0, 0.0], &scale);
     let chooser = Chooser::new(&pieces).unwrap();
     assert_eq!(chooser.share(1).0, 1);
     let accepts = |words: &[u64]| {
@@ -182,7 +153,8 @@ fn nothing_is_rounded_to_zero() {
 
 #[test]
 fn absurd_exponents_are_decided_without_absurd_work() {
-    let pieces = Pieces::new(&[0.0, 5e-324, 1e300], &[0.0, -1e300], 1e3);
+    let scale = scale(1e3);
+    let pieces = scored(&[0.0, 5e-324, 1e300], &[0.0, -1e300], &scale);
     let chooser = Chooser::new(&pieces).unwrap();
     let mut uniform = LazyUniform::draw(&mut Scripted::new(&[0]));
     assert!(!chooser.accepts(&pieces, 1, &mut uniform, &mut Scripted::new(&[0, 0, 1])));
@@ -192,6 +164,31 @@ fn absurd_exponents_are_decided_without_absurd_work() {
 
 #[test]
 fn no_length_at_all_is_refused() {
-    assert_eq!(Chooser::new(&Pieces::new(&[1.0, 1.0], &[0.0], 1.0)).err(), Some(SelectError::NoCandidates));
-    assert_eq!(Chooser::new(&Pieces::new(&[1.0], &[], 1.0)).err(), Some(SelectError::NoCandidates));
+    for points in [&[1.0, 1.0][..], &[1.0]] {
+        let scores = vec![0.0; points.len() - 1];
+        let refused = Scored::new(Row::between(points).unwrap(), scores, &scale(1.0)).err();
+        assert_eq!(refused, Some(SelectError::NoCandidates));
+        assert_eq!(Chooser::new(&Empty(points.len())).err(), Some(SelectError::NoCandidates));
+    }
+}
+
+/// So many pieces, none of which has a length.
+struct Empty(usize);
+
+impl WeightedPieces for Empty {
+    fn count(&self) -> usize {
+        self.0 - 1
+    }
+    fn length(&self, _: usize) -> Extended {
+        Extended::ZERO
+    }
+    fn exponent(&self, _: usize) -> f64 {
+        0.0
+    }
+    fn exact_length(&self, _: usize) -> Ratio {
+        Ratio::from_f64(0.0)
+    }
+    fn exact_exponent(&self, _: usize) -> Ratio {
+        Ratio::from_f64(0.0)
+    }
 }

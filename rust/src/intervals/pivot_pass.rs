@@ -1,24 +1,11 @@
 //! One pass over all values: how many lie below, at and above two pivots, and a copy of those strictly between.
 
-use std::any::TypeId;
-use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
-
 use crate::error::SelectError;
-use crate::interrupt::check_deep;
 use crate::intervals::grid::ValueInterval;
+use crate::intervals::value_turns::{in_turns, threads_for};
 use crate::numbers::score::Score;
-use crate::scan::helper_threads::{available_threads, with_helpers};
 use crate::scan::kernels::Level;
-use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
-
-/// Values that one more thread is worth its start.
-const VALUES_PER_THREAD: usize = 1 << 18;
-/// Values a thread takes from the common pile at a time.
-const VALUES_PER_TURN: usize = 1 << 15;
-/// Values copied at a time: they stay in the nearest cache.
-const CHUNK: usize = 1024;
 
 /// What a pass found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,147 +68,6 @@ fn pass_with<T: Score>(
         return Err(SelectError::NotFinite);
     }
     Ok((counts, between))
-}
-
-/// How many of all values lie below each of `stretches`, and how many not above it.
-///
-/// # Errors
-/// `NotFinite` if there is a NaN, `Memory`, `Interrupted`.
-pub fn ranks_of<T: Score>(values: &View<'_, T>, stretches: &[ValueInterval]) -> Result<Vec<(u64, u64)>, SelectError> {
-    let (threads, level) = (threads_for(values), Level::detect());
-    // The last one counts whatever is a number.
-    let zeros = || Ok(vec![(0, 0); stretches.len() + 1]);
-    let results = in_turns(values, threads, zeros, |counts: &mut Vec<(u64, u64)>, chunk| {
-        for row in chunk.chunks(CHUNK) {
-            for (count, stretch) in counts.iter_mut().zip(stretches) {
-                let (below, up_to) = count_row(level, row, *stretch);
-                *count = (count.0 + below, count.1 + up_to);
-            }
-            let all = ValueInterval { low: f64::NEG_INFINITY, high: f64::INFINITY };
-            counts[stretches.len()].1 += count_row(level, row, all).1;
-        }
-        Ok(())
-    })?;
-    let mut sums = zeros()?;
-    for counts in results {
-        for (sum, count) in sums.iter_mut().zip(counts) {
-            *sum = (sum.0 + count.0, sum.1 + count.1);
-        }
-    }
-    if sums.pop().is_none_or(|(_, numbers)| numbers != values.len() as u64) {
-        return Err(SelectError::NotFinite);
-    }
-    Ok(sums)
-}
-
-fn count_row(level: Level, row: &[f64], stretch: ValueInterval) -> (u64, u64) {
-    // SAFETY: a level is only handed out where the processor has its features.
-    unsafe {
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => count_row_avx512(row, stretch),
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => count_row_avx2(row, stretch),
-            Level::Baseline => count_row_baseline(row, stretch),
-        }
-    }
-}
-
-#[inline(always)]
-fn count_row_baseline(row: &[f64], stretch: ValueInterval) -> (u64, u64) {
-    row.iter().fold((0, 0), |(below, up_to), &value| {
-        (below + u64::from(value < stretch.low), up_to + u64::from(value <= stretch.high))
-    })
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn count_row_avx2(row: &[f64], stretch: ValueInterval) -> (u64, u64) {
-    count_row_baseline(row, stretch)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn count_row_avx512(row: &[f64], stretch: ValueInterval) -> (u64, u64) {
-    count_row_baseline(row, stretch)
-}
-
-/// As many threads as are worth their start.
-#[must_use]
-pub fn threads_for<T: Score>(values: &View<'_, T>) -> usize {
-    (values.len() / VALUES_PER_THREAD).clamp(1, available_threads())
-}
-
-/// Let each thread make a result of its own from chunks of the values, which no other thread sees, until all are read.
-///
-/// # Errors
-/// The first error of any thread, `Interrupted`.
-pub fn in_turns<T: Score, R: Send>(
-    values: &View<'_, T>,
-    threads: usize,
-    start: impl Fn() -> Result<R, SelectError> + Sync,
-    each: impl Fn(&mut R, &[f64]) -> Result<(), SelectError> + Sync,
-) -> Result<Vec<R>, SelectError> {
-    let pile = Pile::new(values.len(), VALUES_PER_TURN);
-    let results: Mutex<Vec<R>> = Mutex::new(Vec::new());
-    with_helpers(threads - 1, &|| {
-        let run = || {
-            let mut result = start()?;
-            while let Some(turn) = pile.take() {
-                let mut outcome = Ok(());
-                for_chunks_of_turn(values, turn, |chunk| {
-                    if outcome.is_ok() {
-                        outcome = each(&mut result, chunk);
-                    }
-                });
-                outcome?;
-            }
-            Ok(result)
-        };
-        match run() {
-            Ok(result) => results.lock().unwrap_or_else(PoisonError::into_inner).push(result),
-            Err(error) => pile.fail(error),
-        }
-    });
-    pile.outcome()?;
-    Ok(results.into_inner().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// All values as doubles, piece by piece, each of them a copy: other threads may write to foreign memory, and what is
-/// looked at twice has to be the same number both times. The call may be ended in between.
-pub fn for_chunks<T: Score>(values: &View<'_, T>, mut each: impl FnMut(&[f64])) {
-    for start in (0..values.len()).step_by(VALUES_PER_TURN) {
-        check_deep();
-        let turn = start..values.len().min(start + VALUES_PER_TURN);
-        for_copies(values, turn, &mut each);
-    }
-}
-
-/// The values of a turn: in place if they are doubles in a row, since a copy takes a fifth to a half longer. Whoever looks
-/// may see another number each time.
-fn for_chunks_of_turn<T: Score>(values: &View<'_, T>, turn: Range<usize>, mut each: impl FnMut(&[f64])) {
-    check_deep();
-    if TypeId::of::<T>() == TypeId::of::<f64>()
-        && let Some(first) = values.contiguous()
-        && first.cast::<f64>().is_aligned()
-    {
-        // SAFETY: T is f64, and the view's contract makes `len` of them readable from the aligned `first` on. If somebody
-        // writes to them meanwhile, that is a race, of which `View` says what is relied on.
-        each(unsafe { std::slice::from_raw_parts(first.cast::<f64>().add(turn.start), turn.len()) });
-    } else {
-        for_copies(values, turn, &mut each);
-    }
-}
-
-fn for_copies<T: Score>(values: &View<'_, T>, turn: Range<usize>, each: &mut impl FnMut(&[f64])) {
-    let mut buffer = [0.0; CHUNK];
-    for start in turn.clone().step_by(CHUNK) {
-        let chunk = &mut buffer[..CHUNK.min(turn.end - start)];
-        for (offset, slot) in chunk.iter_mut().enumerate() {
-            *slot = values.get(start + offset).nearest_f64();
-        }
-        each(chunk);
-    }
 }
 
 /// Count, and append what lies between to `between`, which must have room for 8 more than the values.
@@ -365,29 +211,6 @@ mod tests {
 
     fn at(first: f64, second: f64) -> Pivots {
         Pivots { first: ValueInterval { low: first, high: first }, second: ValueInterval { low: second, high: second } }
-    }
-
-    #[test]
-    fn ranks_are_counted_for_all_stretches_at_once() {
-        let mut entropy = seeded(102);
-        for count in [0, 1, 1023, 1025, 600_001] {
-            let values: Vec<f64> = (0..count).map(|_| entropy.below(50) as f64 - 5.0).collect();
-            let ends = [(10.0, 10.0), (9.5, 9.5), (-f64::INFINITY, 3.0), (40.0, f64::INFINITY), (-9.0, 99.0)];
-            let stretches = ends.map(|(low, high)| ValueInterval { low, high });
-            let ranks = |low: f64, high: f64| {
-                let below = values.iter().filter(|value| **value < low).count() as u64;
-                (below, values.iter().filter(|value| **value <= high).count() as u64)
-            };
-            let expected = ends.map(|(low, high)| ranks(low, high));
-            assert_eq!(ranks_of(&View::of(&values), &stretches).unwrap(), expected);
-            for level in Level::available() {
-                for (end, expected) in stretches.iter().zip(expected) {
-                    assert_eq!(count_row(level, &values, *end), expected);
-                }
-            }
-        }
-        assert_eq!(ranks_of(&View::of(&[1.0, f64::NAN]), &[]).err(), Some(SelectError::NotFinite));
-        assert!(ranks_of(&View::of(&[f64::INFINITY, -f64::INFINITY]), &[]).unwrap().is_empty());
     }
 
     #[test]

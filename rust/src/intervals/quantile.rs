@@ -13,14 +13,15 @@ use crate::interrupt;
 use crate::intervals::answer_range::Range;
 use crate::intervals::grid::Grid;
 use crate::intervals::grid_counts::GridCounter;
-use crate::intervals::pieces::{Chooser, Segments};
-use crate::intervals::pivot_pass::ranks_of;
+use crate::intervals::pieces::{Chooser, WeightedPieces};
 use crate::intervals::point::Point;
 use crate::intervals::rank::{Distance, Target};
+use crate::intervals::rank_counts::ranks_of;
 use crate::intervals::rank_window::Window;
+use crate::intervals::stretch::Stretch;
 use crate::numbers::coin::{Exponential, flip};
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::score_view::View;
@@ -73,30 +74,36 @@ pub fn draw<T: Score, E: Entropy>(
     route: Route,
     entropy: &mut E,
 ) -> Result<f64, SelectError> {
-    let target = Target::new(level, values.len() as u64);
-    let mut pieces = pieces(&values, &target, range, scale, route, entropy)?;
-    pieces.draw(&values, entropy)
+    let question = Question { target: Target::new(level, values.len() as u64), range, scale };
+    pieces(&values, question, route, entropy)?.draw(&values, entropy)
+}
+
+/// What is asked of the values.
+#[derive(Clone)]
+struct Question<'a> {
+    target: Target,
+    range: Range<'a>,
+    scale: &'a Scale,
 }
 
 /// Pieces that draws will hardly ever have to look at the values again for, and that are found soon.
 fn pieces<'a, T: Score, E: Entropy>(
     values: &View<'_, T>,
-    target: &Target,
-    range: Range<'a>,
-    scale: &'a Scale,
+    question: Question<'a>,
     route: Route,
     entropy: &mut E,
 ) -> Result<Pieces<'a>, SelectError> {
+    let Question { target, range, scale } = &question;
     let total = values.len() as u64;
     let has_few = total == 0 || (route == Route::Automatic && values.len() < FEW);
-    if !has_few && matches!(route, Route::Window(_) | Route::Automatic) {
-        let found = by_window(values, target, range, scale, route, entropy)?;
-        if let Some(pieces) = found {
-            return Ok(pieces);
-        }
+    if !has_few
+        && matches!(route, Route::Window(_) | Route::Automatic)
+        && let Some(pieces) = by_window(values, &question, route, entropy)?
+    {
+        return Ok(pieces);
     }
     let is_worth_it = |grid: &Grid| route == Route::Tally || (route == Route::Automatic && is_sparse(grid, total));
-    let window = match range {
+    let window = match *range {
         Range::Grid(grid) if is_worth_it(grid) => Window::of_tally(&GridCounter::new(grid)?.tally(values)?)?,
         _ if !has_few && matches!(route, Route::Pivots | Route::Automatic) => {
             let rank = target.whole() as f64;
@@ -105,11 +112,11 @@ fn pieces<'a, T: Score, E: Entropy>(
             let (below, above) = (to_a_side(rank), to_a_side(total as f64 - rank));
             let below = below.iter().rev().map(|distance| rank - distance);
             let wanted: Vec<f64> = below.chain(above.iter().map(|distance| rank + distance)).collect();
-            Window::of_pivots(values, range, &wanted, entropy)?
+            Window::of_pivots(values, *range, &wanted, entropy)?
         }
-        _ => Window::of_all(values, range)?,
+        _ => Window::of_all(values, *range)?,
     };
-    Pieces::new(window, target.clone(), range, scale)
+    Pieces::new(window, question)
 }
 
 /// Whether a tally of the grid's points is quicker than sorting.
@@ -120,12 +127,11 @@ fn is_sparse(grid: &Grid, total: u64) -> bool {
 /// The pieces around the target, if they are enough.
 fn by_window<'a, T: Score, E: Entropy>(
     values: &View<'_, T>,
-    target: &Target,
-    range: Range<'a>,
-    scale: &'a Scale,
+    question: &Question<'a>,
     route: Route,
     entropy: &mut E,
 ) -> Result<Option<Pieces<'a>>, SelectError> {
+    let Question { target, range, scale } = question;
     let total = values.len() as u64;
     let is_forced = route != Route::Automatic;
     // Saturates for absurd scales.
@@ -140,7 +146,7 @@ fn by_window<'a, T: Score, E: Entropy>(
         interrupt::check()?;
         let center = target.whole().min(total - 1);
         let (first, last) = (center.saturating_sub(radius), center.saturating_add(radius + 1).min(total));
-        let Some(window) = Window::around(values, range, first, last, entropy)? else {
+        let Some(window) = Window::around(values, *range, first, last, entropy)? else {
             if is_forced {
                 continue;
             }
@@ -150,7 +156,7 @@ fn by_window<'a, T: Score, E: Entropy>(
         // is out there, and what matters reaches as far again.
         let edge = target.whole().saturating_sub(window.below[0]);
         let edge = edge.min(window.up_to[window.values.len() - 1].saturating_sub(target.whole()));
-        let pieces = Pieces::new(window, target.clone(), range, scale)?;
+        let pieces = Pieces::new(window, question.clone())?;
         if is_forced || pieces.is_enough(rare) {
             return Ok(Some(pieces));
         }
@@ -170,18 +176,15 @@ fn by_window<'a, T: Score, E: Entropy>(
 /// strictly between the points that these values count as, and piece `2 g + 1` is the point that value `g` counts as.
 struct Pieces<'a> {
     window: Window,
-    target: Target,
-    range: Range<'a>,
-    scale: &'a Scale,
+    question: Question<'a>,
     /// The least distance among the pieces with a length.
     nearest: Distance,
     chooser: Chooser,
 }
 
 impl<'a> Pieces<'a> {
-    fn new(window: Window, target: Target, range: Range<'a>, scale: &'a Scale) -> Result<Self, SelectError> {
-        let chooser = Chooser::default();
-        let mut pieces = Self { window, target, range, scale, nearest: Distance::Zero, chooser };
+    fn new(window: Window, question: Question<'a>) -> Result<Self, SelectError> {
+        let mut pieces = Self { window, question, nearest: Distance::Zero, chooser: Chooser::default() };
         pieces.weigh()?;
         Ok(pieces)
     }
@@ -192,9 +195,9 @@ impl<'a> Pieces<'a> {
             if piece.is_multiple_of(PIECES_BETWEEN_QUESTIONS) {
                 interrupt::check()?;
             }
-            if !self.length(piece).is_zero() {
+            if !self.stretch(piece).is_empty() {
                 let distance = self.distance(piece);
-                if nearest.is_none_or(|nearest| self.target.compare(distance, nearest).is_lt()) {
+                if nearest.is_none_or(|nearest| self.question.target.compare(distance, nearest).is_lt()) {
                     nearest = Some(distance);
                 }
             }
@@ -204,42 +207,47 @@ impl<'a> Pieces<'a> {
         Ok(())
     }
 
+    /// The number of a value, and whether the piece is the point that it counts as; else the piece comes before it.
+    fn place(&self, piece: usize) -> (usize, bool) {
+        match self.question.range {
+            Range::Interval { .. } => (piece, false),
+            Range::Grid(_) => (piece / 2, piece % 2 == 1),
+        }
+    }
+
+    /// The piece's answers, on a grid by the numbers of its points.
+    fn stretch(&self, piece: usize) -> Stretch {
+        let ((at, is_value), values) = (self.place(piece), &self.window.values);
+        match self.question.range {
+            Range::Interval { lower, upper } => Stretch::Reals {
+                low: if at == 0 { lower } else { values[at - 1] },
+                high: values.get(at).copied().unwrap_or(upper),
+            },
+            Range::Grid(_) if is_value => Stretch::Places { first: values[at] as u64, count: 1 },
+            Range::Grid(grid) => {
+                let first = if at == 0 { 0 } else { values[at - 1] as u64 + 1 };
+                let end = values.get(at).map_or(grid.count(), |value| *value as u64);
+                Stretch::Places { first, count: end - first }
+            }
+        }
+    }
+
     /// The least and the largest rank of the piece's points: how many values are below them, and how many not above.
     fn ranks(&self, piece: usize) -> (u64, u64) {
-        match self.range {
-            Range::Grid(_) if piece % 2 == 1 => (self.window.below[piece / 2], self.window.up_to[piece / 2]),
-            Range::Grid(_) => self.window.ranks_of_gap(piece / 2),
-            Range::Interval { .. } => self.window.ranks_of_gap(piece),
-        }
+        let (at, is_value) = self.place(piece);
+        if is_value { (self.window.below[at], self.window.up_to[at]) } else { self.window.ranks_of_gap(at) }
     }
 
     /// Of the piece's points; of a region, the least that the ranks at its ends allow.
     fn distance(&self, piece: usize) -> Distance {
         let (below, up_to) = self.ranks(piece);
-        self.target.distance(below, up_to)
+        self.question.target.distance(below, up_to)
     }
 
     /// Whether there are values in the piece, so that its points differ in their ranks.
     fn is_region(&self, piece: usize) -> bool {
         let (least, largest) = self.ranks(piece);
-        let is_value = matches!(self.range, Range::Grid(_)) && piece % 2 == 1;
-        least < largest && !is_value
-    }
-
-    /// Ends of a piece of an interval.
-    fn ends(&self, lower: f64, upper: f64, gap: usize) -> (f64, f64) {
-        let values = &self.window.values;
-        (if gap == 0 { lower } else { values[gap - 1] }, values.get(gap).copied().unwrap_or(upper))
-    }
-
-    /// The grid points of a piece: the first one's index, and how many.
-    fn points(&self, grid: &Grid, piece: usize) -> (u64, u64) {
-        let (gap, values) = (piece / 2, &self.window.values);
-        if piece % 2 == 1 {
-            return (values[gap] as u64, 1);
-        }
-        let start = if gap == 0 { 0 } else { values[gap - 1] as u64 + 1 };
-        (start, values.get(gap).map_or(grid.count(), |value| *value as u64) - start)
+        least < largest && !self.place(piece).1
     }
 
     /// Whether at most one draw of so many leaves the window.
@@ -254,31 +262,31 @@ impl<'a> Pieces<'a> {
         loop {
             interrupt::check()?;
             let piece = self.chooser.draw(self, entropy);
-            let (place, answer, ranks, own) = match self.range {
-                Range::Interval { lower, upper } => {
-                    let (low, high) = self.ends(lower, upper, piece);
+            let is_region = self.is_region(piece);
+            let range = self.question.range;
+            let (place, ranks, own) = match self.stretch(piece) {
+                Stretch::Places { first, count } => {
+                    let place = (first + entropy.below(count)) as f64;
+                    if !is_region {
+                        return Ok(range.answer(place));
+                    }
+                    let ranks = self.ranks_of_place(values, place)?;
+                    (place, ranks, ranks)
+                }
+                Stretch::Reals { low, high } => {
                     let mut point = Point::draw(low, high, entropy);
                     let rounded = point.rounded(entropy);
-                    if !self.is_region(piece) {
+                    if !is_region {
                         return Ok(rounded);
                     }
                     // Every other value compares with the point as it does with its rounding.
                     let (below, up_to) = self.ranks_of_place(values, rounded)?;
                     let rank = if point.is_above(rounded, entropy) { up_to } else { below };
-                    (rounded, rounded, (below, up_to), (rank, rank))
-                }
-                Range::Grid(grid) => {
-                    let (start, count) = self.points(grid, piece);
-                    let index = start + entropy.below(count);
-                    if !self.is_region(piece) {
-                        return Ok(grid.point(index));
-                    }
-                    let ranks = self.ranks_of_place(values, index as f64)?;
-                    (index as f64, grid.point(index), ranks, ranks)
+                    (rounded, (below, up_to), (rank, rank))
                 }
             };
-            if self.accepts(piece, self.target.distance(own.0, own.1), entropy) {
-                return Ok(answer);
+            if self.accepts(piece, self.question.target.distance(own.0, own.1), entropy) {
+                return Ok(range.answer(place));
             }
             // What was learnt makes the next round's bounds tighter.
             self.window.insert(place, ranks);
@@ -288,54 +296,42 @@ impl<'a> Pieces<'a> {
 
     /// How many of all values count as less than `place`, and how many as no more.
     fn ranks_of_place<T: Score>(&self, values: &View<'_, T>, place: f64) -> Result<(u64, u64), SelectError> {
-        Ok(ranks_of(values, &[self.range.values_at(place)])?[0])
+        Ok(ranks_of(values, &[self.question.range.values_at(place)])?[0])
     }
 
     /// Accept a point of a region that was proposed at the region's least distance and has this one.
     fn accepts<E: Entropy>(&self, region: usize, distance: Distance, entropy: &mut E) -> bool {
         let least = self.distance(region);
         let x = Exponential {
-            approximate: self.scale.exponent_of_gap(self.target.gap(least, distance)),
-            exact: || self.scale.exact_exponent_of_gap(&self.target.exact_gap(least, distance)),
+            approximate: self.question.scale.exponent_of_gap(self.question.target.gap(least, distance)),
+            exact: || self.question.scale.exact_exponent_of_gap(&self.question.target.exact_gap(least, distance)),
         };
         flip(&x, entropy)
     }
 }
 
-impl Segments for Pieces<'_> {
+impl WeightedPieces for Pieces<'_> {
     fn count(&self) -> usize {
-        match self.range {
+        match self.question.range {
             Range::Interval { .. } => self.window.values.len() + 1,
             Range::Grid(_) => 2 * self.window.values.len() + 1,
         }
     }
 
-    fn length(&self, piece: usize) -> Wide {
-        match self.range {
-            Range::Interval { lower, upper } => {
-                let (low, high) = self.ends(lower, upper, piece);
-                Wide::from_gap(low, high)
-            }
-            Range::Grid(grid) => Wide::from_count(self.points(grid, piece).1),
-        }
+    fn length(&self, piece: usize) -> Extended {
+        self.stretch(piece).length()
     }
 
     fn exact_length(&self, piece: usize) -> Ratio {
-        match self.range {
-            Range::Interval { lower, upper } => {
-                let (low, high) = self.ends(lower, upper, piece);
-                low.exact_gap_below(high)
-            }
-            Range::Grid(grid) => Ratio::scaled(self.points(grid, piece).1.into(), 0),
-        }
+        self.stretch(piece).exact_length()
     }
 
     fn exponent(&self, piece: usize) -> f64 {
-        self.scale.exponent_of_gap(self.target.gap(self.nearest, self.distance(piece)))
+        self.question.scale.exponent_of_gap(self.question.target.gap(self.nearest, self.distance(piece)))
     }
 
     fn exact_exponent(&self, piece: usize) -> Ratio {
-        self.scale.exact_exponent_of_gap(&self.target.exact_gap(self.nearest, self.distance(piece)))
+        self.question.scale.exact_exponent_of_gap(&self.question.target.exact_gap(self.nearest, self.distance(piece)))
     }
 }
 

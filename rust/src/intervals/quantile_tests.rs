@@ -1,6 +1,6 @@
 use super::*;
 use crate::entropy::testing::seeded;
-use crate::testing::assert_law;
+use crate::testing::{assert_law, distorted, normalised};
 use dashu_int::{IBig, UBig};
 
 /// Density or weight of a point, up to a constant: e^(-distance / b), from the definition.
@@ -20,11 +20,6 @@ fn clipped(values: &[f64], bounds: (f64, f64)) -> Vec<f64> {
 fn rounded(values: &[f64], points: &[f64]) -> Vec<f64> {
     let nearest = |value: &f64| points.iter().copied().min_by(|a, b| (value - a).abs().total_cmp(&(value - b).abs()));
     values.iter().map(|value| nearest(value).unwrap()).collect()
-}
-
-fn normalised(weights: Vec<f64>) -> Vec<f64> {
-    let total: f64 = weights.iter().sum();
-    weights.into_iter().map(|weight| weight / total).collect()
 }
 
 /// Values, level, epsilon.
@@ -53,17 +48,6 @@ const ROUTES: [Route; 7] = [
     Route::Pivots,
 ];
 
-/// A law that differs enough to be told apart: every other outcome, the likeliest first, is half as likely again.
-fn distorted(law: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..law.len()).collect();
-    order.sort_by(|a, b| law[*b].total_cmp(&law[*a]));
-    let mut wrong = law.to_vec();
-    for outcome in order.into_iter().step_by(2) {
-        wrong[outcome] *= 1.5;
-    }
-    normalised(wrong)
-}
-
 #[test]
 fn every_route_gives_the_law_on_an_interval() {
     let mut entropy = seeded(121);
@@ -84,7 +68,7 @@ fn every_route_gives_the_law_on_an_interval() {
         let law = normalised(law);
         for route in ROUTES {
             let name = format!("case {number}, {route:?}");
-            assert_law(&name, 12_000, &law, &distorted(&law), || {
+            assert_law(&name, 12_000, &law, &distorted(&law, 1.5), || {
                 let range = Range::Interval { lower, upper };
                 let point = draw(View::of(&values), level, range, &scale, route, &mut entropy).unwrap();
                 ((point / (upper - lower) * cells as f64) as usize).min(cells - 1)
@@ -108,7 +92,7 @@ fn every_route_gives_the_law_on_a_grid() {
                     continue; // both points lie dozens of ranks outside any window: right, but only in the long run
                 }
                 let name = format!("case {number}, {count} points, {route:?}");
-                assert_law(&name, 20_000, &law, &distorted(&law), || {
+                assert_law(&name, 20_000, &law, &distorted(&law, 1.5), || {
                     let answer =
                         draw(View::of(&values), level, Range::Grid(&grid), &scale, route, &mut entropy).unwrap();
                     points.iter().position(|point| *point == answer).unwrap()
@@ -133,7 +117,7 @@ fn many_values_give_the_law_without_being_sorted() {
         (0..41).map(|cell| (-(f64::from(cell) - 20.0 + 1.0 + 10_000.0 - target).abs() / 2.0).exp()).collect(),
     );
     for route in [Route::Automatic, Route::Window(30), Route::Pivots] {
-        assert_law(&format!("{route:?}"), 4_000, &law, &distorted(&law), || {
+        assert_law(&format!("{route:?}"), 4_000, &law, &distorted(&law, 1.5), || {
             let point = draw(View::of(&values), 1.0 / 3.0, range, &scale, route, &mut entropy).unwrap();
             (point.floor() - 10_000.0 + 20.0).clamp(0.0, 40.0) as usize
         });
@@ -142,7 +126,7 @@ fn many_values_give_the_law_without_being_sorted() {
     let grid = Grid::new(IBig::ZERO, UBig::ONE, UBig::ONE, 30_001).unwrap();
     let at = |cell: i32| weight(&values, 1.0 / 3.0, 0.5, f64::from(cell) + 9_980.0, true);
     let law = normalised((0..41).map(at).collect());
-    assert_law("grid", 4_000, &law, &distorted(&law), || {
+    assert_law("grid", 4_000, &law, &distorted(&law, 1.5), || {
         let answer = draw(View::of(&values), 1.0 / 3.0, Range::Grid(&grid), &scale, Route::Automatic, &mut entropy);
         (answer.unwrap() - 9_980.0).clamp(0.0, 40.0) as usize
     });

@@ -9,12 +9,11 @@ use dashu_int::{IBig, UBig};
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
-use crate::error::reserved;
 use crate::intervals::answer_range::Range;
 use crate::intervals::grid::Grid;
-use crate::intervals::pivot_pass::for_chunks;
 use crate::intervals::quantile::{self, Route};
 use crate::intervals::sorting::partition;
+use crate::intervals::value_turns::append;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::score_view::View;
@@ -51,21 +50,12 @@ fn draw_spread<T: Score, E: Entropy>(
     epsilon: f64,
     entropy: &mut E,
 ) -> Result<Vec<f64>, SelectError> {
-    let mut copy: Vec<f64> = reserved(values.len())?;
-    let mut has_nan = false;
-    for_chunks(values, |chunk| {
-        has_nan |= chunk.iter().any(|value| value.is_nan());
-        match spread {
-            Some(spread) => copy.extend(chunk.iter().map(|&value| spread.place(value, entropy))),
-            None => copy.extend_from_slice(chunk),
-        }
-    });
-    if has_nan {
-        return Err(SelectError::NotFinite);
-    }
+    let mut copy: Vec<f64> = Vec::new();
     let Some(spread) = spread else {
+        append(values, &mut copy, |value| value)?;
         return halve(&mut copy, levels, range, epsilon, entropy);
     };
+    append(values, &mut copy, |value| spread.place(value, entropy))?;
     let places = halve(&mut copy, levels, Range::Grid(&spread.fine), epsilon, entropy)?;
     Ok(places.into_iter().map(|place| spread.point(place)).collect())
 }

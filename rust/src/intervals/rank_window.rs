@@ -10,8 +10,10 @@ use crate::error::reserved;
 use crate::interrupt;
 use crate::intervals::answer_range::Range;
 use crate::intervals::grid::ValueInterval;
-use crate::intervals::pivot_pass::{Pivots, for_chunks, pass, ranks_of};
+use crate::intervals::pivot_pass::{Pivots, pass};
+use crate::intervals::rank_counts::ranks_of;
 use crate::intervals::sorting::{order, sort};
+use crate::intervals::value_turns::append;
 use crate::numbers::score::Score;
 use crate::scan::score_view::View;
 
@@ -73,17 +75,8 @@ impl Window {
     /// `NotFinite` if there is a NaN, `Memory`.
     pub fn of_all<T: Score>(values: &View<'_, T>, range: Range<'_>) -> Result<Self, SelectError> {
         let total = values.len();
-        let mut sorted: Vec<f64> = reserved(total)?;
-        let mut has_nan = false;
-        for_chunks(values, |chunk| {
-            for &value in chunk {
-                has_nan |= value.is_nan();
-                sorted.push(value);
-            }
-        });
-        if has_nan {
-            return Err(SelectError::NotFinite);
-        }
+        let mut sorted: Vec<f64> = Vec::new();
+        append(values, &mut sorted, |value| value)?;
         sort(&mut sorted, order);
         let mut window =
             Self { values: Vec::new(), below: reserved(total)?, up_to: reserved(total)?, total: total as u64 };

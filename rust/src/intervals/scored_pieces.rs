@@ -2,90 +2,64 @@
 
 use crate::error::SelectError;
 use crate::interrupt::check_deep;
-use crate::intervals::pieces::Segments;
+use crate::intervals::pieces::WeightedPieces;
+use crate::intervals::stretch::Stretch;
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 use crate::numbers::scale::Scale;
-use crate::numbers::score::Score;
 
 /// Pieces between two questions whether the call is to end.
 const PIECES_BETWEEN_QUESTIONS: usize = 1 << 12;
 
-/// Lengths of pieces.
-pub trait Lengths {
-    fn count(&self) -> usize;
-    fn length(&self, index: usize) -> Wide;
-    fn exact_length(&self, index: usize) -> Ratio;
+/// Pieces next to each other.
+pub enum Row<'a> {
+    /// Piece i lies between numbers i and i + 1, finite ones that do not decrease.
+    Between(&'a [f64]),
+    /// Piece i has so many places.
+    Places(&'a [u64]),
 }
 
-/// Piece i lies between breakpoints i and i + 1.
-pub struct Breakpoints(Vec<f64>);
-
-impl Breakpoints {
+impl<'a> Row<'a> {
     /// # Errors
-    /// `NotFinite` if they are not finite numbers in increasing order (equal neighbours are allowed).
-    pub fn new(breakpoints: Vec<f64>) -> Result<Self, SelectError> {
+    /// `NotFinite` if the breakpoints are not finite numbers in increasing order (equal neighbours are allowed).
+    pub fn between(breakpoints: &'a [f64]) -> Result<Self, SelectError> {
         let is_increasing = breakpoints.windows(2).all(|pair| pair[0] <= pair[1]);
         if is_increasing && breakpoints.iter().all(|point| point.is_finite()) {
-            Ok(Self(breakpoints))
+            Ok(Self::Between(breakpoints))
         } else {
             Err(SelectError::NotFinite)
         }
     }
 
-    #[must_use]
-    pub fn ends(&self, index: usize) -> (f64, f64) {
-        (self.0[index], self.0[index + 1])
-    }
-}
-
-impl Lengths for Breakpoints {
     fn count(&self) -> usize {
-        self.0.len().saturating_sub(1)
+        match self {
+            Self::Between(points) => points.len().saturating_sub(1),
+            Self::Places(counts) => counts.len(),
+        }
     }
 
-    fn length(&self, index: usize) -> Wide {
-        let (low, high) = self.ends(index);
-        Wide::from_gap(low, high)
-    }
-
-    fn exact_length(&self, index: usize) -> Ratio {
-        let (low, high) = self.ends(index);
-        low.exact_gap_below(high)
-    }
-}
-
-/// Cell i has so many places.
-pub struct Cells(pub Vec<u64>);
-
-impl Lengths for Cells {
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-
-    fn length(&self, index: usize) -> Wide {
-        Wide::from_count(self.0[index])
-    }
-
-    fn exact_length(&self, index: usize) -> Ratio {
-        Ratio::scaled(self.0[index].into(), 0)
+    fn piece(&self, index: usize) -> Stretch {
+        match self {
+            Self::Between(points) => Stretch::Reals { low: points[index], high: points[index + 1] },
+            Self::Places(counts) => Stretch::Places { first: 0, count: counts[index] },
+        }
     }
 }
 
 /// Pieces with a score each; exponents are measured from the best score that has a length.
-pub struct Scored<'a, L> {
-    pub lengths: L,
+pub struct Scored<'a> {
+    row: Row<'a>,
     scores: Vec<f64>,
     top: f64,
     scale: &'a Scale,
 }
 
-impl<'a, L: Lengths> Scored<'a, L> {
+impl<'a> Scored<'a> {
     /// # Errors
     /// `NotFinite` if a score is not, `InvalidCount` if there is not one score a piece, `NoCandidates` if no piece has a
     /// length.
-    pub fn new(lengths: L, scores: Vec<f64>, scale: &'a Scale) -> Result<Self, SelectError> {
-        if scores.len() != lengths.count() {
+    pub fn new(row: Row<'a>, scores: Vec<f64>, scale: &'a Scale) -> Result<Self, SelectError> {
+        if scores.len() != row.count() {
             return Err(SelectError::InvalidCount);
         }
         if !scores.iter().all(|score| score.is_finite()) {
@@ -95,24 +69,24 @@ impl<'a, L: Lengths> Scored<'a, L> {
             if index.is_multiple_of(PIECES_BETWEEN_QUESTIONS) {
                 check_deep();
             }
-            !lengths.length(index).is_zero()
+            !row.piece(index).is_empty()
         });
         let top = with_length.map(|index| scores[index]).reduce(f64::max).ok_or(SelectError::NoCandidates)?;
-        Ok(Self { lengths, scores, top, scale })
+        Ok(Self { row, scores, top, scale })
     }
 }
 
-impl<L: Lengths> Segments for Scored<'_, L> {
+impl WeightedPieces for Scored<'_> {
     fn count(&self) -> usize {
         self.scores.len()
     }
 
-    fn length(&self, index: usize) -> Wide {
-        self.lengths.length(index)
+    fn length(&self, index: usize) -> Extended {
+        self.row.piece(index).length()
     }
 
     fn exact_length(&self, index: usize) -> Ratio {
-        self.lengths.exact_length(index)
+        self.row.piece(index).exact_length()
     }
 
     fn exponent(&self, index: usize) -> f64 {

@@ -12,7 +12,7 @@ use crate::numbers::rounding::nearest_quotient;
 
 /// `fraction * 2^exponent` with `fraction` in [1/2, 1), or zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wide {
+pub struct Extended {
     pub fraction: f64,
     pub exponent: i64,
 }
@@ -20,7 +20,7 @@ pub struct Wide {
 /// Beyond it an exponent only makes an upper bound, 2^(-2^30), of exp(-x).
 pub const LARGEST_EXPONENT: f64 = 1_073_741_824.0;
 
-impl Wide {
+impl Extended {
     pub const ZERO: Self = Self { fraction: 0.0, exponent: 0 };
 
     /// Exactly a finite, non-negative double.
@@ -192,19 +192,19 @@ mod tests {
 
     #[test]
     fn lengths_keep_their_size_at_both_ends_of_the_doubles() {
-        let widest = Wide::from_gap(-f64::MAX, f64::MAX);
+        let widest = Extended::from_gap(-f64::MAX, f64::MAX);
         assert_eq!((widest.fraction, widest.exponent), (1.0 - 2_f64.powi(-53), 1025));
-        let narrowest = Wide::from_gap(0.0, 5e-324);
+        let narrowest = Extended::from_gap(0.0, 5e-324);
         assert_eq!((narrowest.fraction, narrowest.exponent), (0.5, -1073));
-        assert!(Wide::from_gap(1e300, 1e300).is_zero());
-        assert_eq!(Wide::from_gap(1.0, 4.0).times_power_of_two(0), 3.0);
+        assert!(Extended::from_gap(1e300, 1e300).is_zero());
+        assert_eq!(Extended::from_gap(1.0, 4.0).times_power_of_two(0), 3.0);
     }
 
     #[test]
     fn sums_products_and_quotients_are_those_of_doubles() {
         let numbers = [0.0, 1.0, 3.0, 0.1, 1e-300, 1e300, 2.0 / 3.0, 5e-324];
         for (&a, &b) in numbers.iter().flat_map(|a| numbers.iter().map(move |b| (a, b))) {
-            let (left, right) = (Wide::from_f64(a), Wide::from_f64(b));
+            let (left, right) = (Extended::from_f64(a), Extended::from_f64(b));
             assert!((left.plus(right).times_power_of_two(0) - (a + b)).abs() <= (a + b) * f64::EPSILON);
             assert_eq!(left.is_below(right), a < b);
             let product = left.times(right);
@@ -219,22 +219,22 @@ mod tests {
             }
         }
         // Beyond the doubles in both directions.
-        let huge = Wide::from_f64(1e300).times(Wide::from_f64(1e300));
-        assert_eq!(huge.over(Wide::from_f64(1e300)).times_power_of_two(0), 1e300);
-        let (integer, exponent) = Wide::from_f64(0.75).exact();
+        let huge = Extended::from_f64(1e300).times(Extended::from_f64(1e300));
+        assert_eq!(huge.over(Extended::from_f64(1e300)).times_power_of_two(0), 1e300);
+        let (integer, exponent) = Extended::from_f64(0.75).exact();
         assert_eq!((integer, exponent), (UBig::from(3_u64 << 51), -53));
     }
 
     #[test]
     fn sums_and_products_keep_what_doubles_would_lose() {
-        let (tiny, huge) = (Wide::from_f64(1e-300), Wide::from_f64(1e300));
+        let (tiny, huge) = (Extended::from_f64(1e-300), Extended::from_f64(1e300));
         let product = tiny.times(tiny).times(huge).times(huge).times_power_of_two(0);
         assert!((product - 1.0).abs() < 1e-15);
         let square = tiny.times(tiny);
         assert!((square.plus(square).ln() - (2.0 * 1e-300_f64.ln() + 2_f64.ln())).abs() < 1e-9);
         assert_eq!(huge.plus(tiny), huge);
-        assert_eq!((Wide::ZERO.plus(tiny), tiny.plus(Wide::ZERO)), (tiny, tiny));
-        assert_eq!(Wide::from_f64(3.0).plus(Wide::from_f64(0.125)).times_power_of_two(0), 3.125);
+        assert_eq!((Extended::ZERO.plus(tiny), tiny.plus(Extended::ZERO)), (tiny, tiny));
+        assert_eq!(Extended::from_f64(3.0).plus(Extended::from_f64(0.125)).times_power_of_two(0), 3.125);
         let exact = tiny.exact_ratio();
         assert_eq!(
             exact.numerator * Ratio::from_f64(1e-300).denominator,
@@ -251,12 +251,12 @@ mod tests {
             let truth = exp_negative(&Ratio::from_f64(x), precision).low;
             let shift = truth.bit_len() - 64;
             let head: u64 = (truth >> shift).try_into().unwrap();
-            let computed = Wide::from_f64(1.0).times_exp_negative(x);
+            let computed = Extended::from_f64(1.0).times_exp_negative(x);
             let ratio = computed.times_power_of_two(precision as i64 - shift as i64) / head as f64;
             worst = worst.max((ratio - 1.0).abs() / (1.0 + x));
         }
         assert!(worst < 2_f64.powi(-49), "{worst:e}");
-        let far = Wide::from_f64(1.0).times_exp_negative(1e18);
+        let far = Extended::from_f64(1.0).times_exp_negative(1e18);
         assert!(!far.is_zero() && far.exponent == 1 - (1 << 30));
     }
 }

@@ -6,10 +6,10 @@
 use dashu_int::UBig;
 
 use crate::entropy::Entropy;
-use crate::numbers::coin::{LazyUniform, exp_negative_f64};
+use crate::numbers::coin::{LazyUniform, exp_negative_f64, power_of_two};
 use crate::numbers::decision::{Lazy, decide, is_less};
 use crate::numbers::exp_enclosure::exp_negative;
-use crate::numbers::extended_float::Wide;
+use crate::numbers::extended_float::Extended;
 use crate::numbers::rational::{Rational, scaled};
 
 /// `whole + V` for a lazy uniform V.
@@ -48,12 +48,33 @@ impl Variate {
         decide(self, entropy, |variate| is_less(&variate.ends(), &(bound.clone(), bound.clone())))
     }
 
-    /// A coin that shows heads with probability exp(-cost(self)), for a cost >= 0 that does not decrease.
-    pub fn survives<E: Entropy>(&mut self, cost: impl Fn(&Rational) -> Rational, entropy: &mut E) -> bool {
+    /// A coin that shows heads with probability exp(-(linear + quadratic v) v) of the number v, for coefficients >= 0.
+    pub fn survives<E: Entropy>(&mut self, linear: &Rational, quadratic: &Rational, entropy: &mut E) -> bool {
         let mut coin = LazyUniform::draw(entropy);
-        let (low, high) = self.ends();
-        certainly_survives(coin.head(), cost(&low), cost(&high))
-            .unwrap_or_else(|| self.survives_exactly(&mut coin, &cost, entropy))
+        self.certainly_survives(coin.head(), linear, quadratic)
+            .unwrap_or_else(|| self.survives_exactly(&mut coin, |v| (linear + quadratic * v) * v, entropy))
+    }
+
+    /// Whether a coin with these first 64 bits shows heads, if doubles can tell.
+    fn certainly_survives(&self, head: u64, linear: &Rational, quadratic: &Rational) -> Option<bool> {
+        const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
+        // Costs are off by a relative 2^-49, which below 40 is 2^-43 of the exponential; that adds 2^-50.
+        const MARGIN: f64 = 1.0 / (1_u64 << 42) as f64;
+        let slack = power_of_two(-51);
+        let near = self.whole as f64 + self.fraction.head() as f64 / TWO_TO_64;
+        let (low, high) = (near - near * slack, near + near * slack + 1.0 / TWO_TO_64);
+        let as_double = |number: &Rational| Extended::from_ratio(&number.clone().into()).times_power_of_two(0);
+        let (linear, quadratic) = (as_double(linear), as_double(quadratic));
+        let cost = |v: f64| (linear + quadratic * v) * v;
+        let (least, most) = (cost(low), cost(high));
+        if most.is_nan() || most > 40.0 {
+            return None;
+        }
+        // `as` saturates.
+        if head > (exp_negative_f64(least) * (1.0 + MARGIN) * TWO_TO_64) as u64 {
+            return Some(false);
+        }
+        (head < (exp_negative_f64(most) * (1.0 - MARGIN) * TWO_TO_64) as u64).then_some(true)
     }
 
     /// Both ends of the cell.
@@ -87,23 +108,6 @@ impl Lazy for Variate {
     fn refine<E: Entropy>(&mut self, entropy: &mut E) {
         self.fraction.refine(entropy);
     }
-}
-
-/// Whether a coin with these first 64 bits shows heads, if doubles can tell at both of these costs.
-fn certainly_survives(head: u64, least: Rational, most: Rational) -> Option<bool> {
-    const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
-    // Below a cost of 40 its double is off by a relative 2^-53, which is 2^-47 of the exponential; that adds 2^-50.
-    const MARGIN: f64 = 1.0 / (1_u64 << 42) as f64;
-    let as_double = |cost: Rational| Wide::from_ratio(&cost.into()).times_power_of_two(0);
-    let (least, most) = (as_double(least), as_double(most));
-    if most > 40.0 {
-        return None;
-    }
-    // `as` saturates.
-    if head > (exp_negative_f64(least) * (1.0 + MARGIN) * TWO_TO_64) as u64 {
-        return Some(false);
-    }
-    (head < (exp_negative_f64(most) * (1.0 - MARGIN) * TWO_TO_64) as u64).then_some(true)
 }
 
 /// Whether an even number of further uniforms, drawn while each is below the one before, are below `first` = v: they are n

@@ -79,10 +79,10 @@ fn coins_show_heads_as_often_as_the_cost_says() {
     let mut law: Vec<f64> = (0..4).map(mass).collect();
     law.push(1.0 - law.iter().sum::<f64>());
     let without_square = [0.1967, 0.1193, 0.0724, 0.0439, 0.5677];
-    let two = ratio(2, 1);
+    let [one, two] = [1, 2].map(|number| ratio(number, 1));
     assert_law("kept", 40_000, &law, &without_square, || {
         let mut v = Variate::uniform(&mut entropy);
-        if v.survives(|t| (&two + t) * t, &mut entropy) { quarters(&v, 3) } else { 4 }
+        if v.survives(&two, &one, &mut entropy) { quarters(&v, 3) } else { 4 }
     });
 }
 
@@ -92,13 +92,12 @@ fn all_words_of_a_truncated_coin_give_the_probability() {
     let half = Variate::uniform(&mut Scripted::new(&[1 << 63]));
     for (rate, probability) in [(1, f64::exp(-0.5)), (3, f64::exp(-1.5)), (9, f64::exp(-4.5))] {
         let heads = (0..1024_u64).filter(|word| {
-            let cost = |t: &Rational| t * ratio(rate, 1);
+            let (rate, none) = (ratio(rate, 1), ratio(0, 1));
             let mut entropy = Scripted::new(&[0; 6]);
             let mut variate = Variate { whole: 0, fraction: half.fraction.clone() };
             let mut coin = LazyUniform::draw(&mut Scripted::new(&[word << 54]));
-            let (low, high) = variate.ends();
-            let quick = certainly_survives(coin.head(), cost(&low), cost(&high));
-            let exact = variate.survives_exactly(&mut coin, cost, &mut entropy);
+            let quick = variate.certainly_survives(coin.head(), &rate, &none);
+            let exact = variate.survives_exactly(&mut coin, |t| t * &rate, &mut entropy);
             assert!(quick.is_none_or(|quick| quick == exact));
             exact
         });
@@ -112,10 +111,10 @@ fn doubles_decide_as_the_integers_do_or_not_at_all() {
     let mut decided = 0;
     for round in 0..3000_u64 {
         let mut variate = Variate::exponential(&mut entropy);
-        let cost = |t: &Rational| t * t * ratio(1 + round % 97, 7);
-        let (low, high) = variate.ends();
+        let (linear, quadratic) = (ratio(round % 3, 5), ratio(1 + round % 97, 7));
         let mut coin = LazyUniform::draw(&mut entropy);
-        if let Some(quick) = certainly_survives(coin.head(), cost(&low), cost(&high)) {
+        if let Some(quick) = variate.certainly_survives(coin.head(), &linear, &quadratic) {
+            let cost = |t: &Rational| (&linear + &quadratic * t) * t;
             assert_eq!(variate.survives_exactly(&mut coin, cost, &mut entropy), quick);
             decided += 1;
         }
@@ -128,6 +127,6 @@ fn a_coin_on_the_edge_asks_for_more_bits_of_both() {
     // exp(-1/2) = 0.9b4597e3 7cb04ff3... in hexadecimal: a coin that agrees with it in all 64 bits.
     let mut entropy = Scripted::new(&[1 << 63, 0x9b45_97e3_7cb0_4ff3, 0, 0, 0, 0]);
     let mut variate = Variate::uniform(&mut entropy);
-    assert!(variate.survives(Clone::clone, &mut entropy));
+    assert!(variate.survives(&ratio(1, 1), &ratio(0, 1), &mut entropy));
     assert_eq!((entropy.taken, variate.cell().1), (4, 128));
 }

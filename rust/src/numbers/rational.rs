@@ -1,9 +1,10 @@
 //! Exact rational numbers: dashu's, shortened by powers of two only, so that no sum waits for a common divisor.
 
+use dashu_int::ops::BitTest;
 use dashu_int::{IBig, UBig};
 pub use dashu_ratio::Relaxed as Rational;
 
-use crate::numbers::rounding::{nearest_quotient, parts};
+use crate::numbers::rounding::{nearest, nearest_quotient, parts};
 
 /// A finite double itself.
 #[must_use]
@@ -22,7 +23,16 @@ pub fn scaled(integer: IBig, exponent: i64) -> Rational {
 /// The nearest double.
 #[must_use]
 pub fn nearest_f64(number: &Rational) -> f64 {
-    nearest_quotient(number.numerator(), number.denominator())
+    nearest_of(number.numerator(), number.denominator())
+}
+
+/// The double nearest to `numerator / denominator`; without a division by a power of two.
+#[must_use]
+pub fn nearest_of(numerator: &IBig, denominator: &UBig) -> f64 {
+    match denominator.trailing_zeros() {
+        Some(zeros) if zeros + 1 == denominator.bit_len() => nearest(numerator, -(zeros as i64)),
+        _ => nearest_quotient(numerator, denominator),
+    }
 }
 
 /// A rational number that is not negative, in two parts that anybody may look at.
@@ -93,7 +103,6 @@ impl Ratio {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dashu_int::ops::BitTest;
 
     #[test]
     fn sums_and_products_of_doubles_have_no_error() {

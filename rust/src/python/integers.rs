@@ -120,7 +120,7 @@ type Fraction = (Vec<u8>, Vec<u8>);
 #[pyclass(frozen, module = "dpselect._native._core")]
 pub struct Proposals {
     scale: Scale,
-    proposals: integers::Proposals,
+    offsets: integers::Offsets,
 }
 
 #[pymethods]
@@ -145,13 +145,13 @@ impl Proposals {
             let side = integers::Side::new(fall, last.map(|last| UBig::from_le_bytes(&last)));
             side.ok_or_else(|| invalid_parameter(py, "fall", "<out of range>", "a number > 0 on an open side"))
         };
-        let proposals = integers::Proposals::new(side(left, left_last)?, side(right, right_last)?);
-        Ok(Self { scale, proposals })
+        let offsets = integers::Offsets::new(side(left, left_last)?, side(right, right_last)?);
+        Ok(Self { scale, offsets })
     }
 
     /// An offset from the centre, with probability proportional to `exp(-fall * |offset| / b)`.
     fn draw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let offset = run(py, 0, || with_thread_entropy(|entropy| Ok(self.proposals.draw(entropy))))?;
+        let offset = run(py, 0, || with_thread_entropy(|entropy| Ok(self.offsets.draw(entropy))))?;
         to_int(py, &offset)
     }
 

@@ -16,7 +16,7 @@ use crate::intervals::pieces::Chooser;
 use crate::intervals::point::Point;
 use crate::intervals::quantile::{self, Route};
 use crate::intervals::quantiles_by_halving;
-use crate::intervals::scored_pieces::{Breakpoints, Cells, Scored};
+use crate::intervals::scored_pieces::{Row, Scored};
 use crate::numbers::scale::Scale;
 
 /// The doubles nearest to `(start + j * step) / denominator`.
@@ -94,11 +94,11 @@ impl IntervalSampler {
     ) -> PyResult<f64> {
         let (breakpoints, scores) = (to_vec(breakpoints), to_vec(scores));
         run(py, usize::MAX, || {
-            let pieces = Scored::new(Breakpoints::new(breakpoints)?, scores, &self.scale)?;
+            let pieces = Scored::new(Row::between(&breakpoints)?, scores, &self.scale)?;
             let chooser = Chooser::new(&pieces)?;
             with_thread_entropy(|entropy| {
-                let (low, high) = pieces.lengths.ends(chooser.draw(&pieces, entropy));
-                Ok(Point::draw(low, high, entropy).rounded(entropy))
+                let piece = chooser.draw(&pieces, entropy);
+                Ok(Point::draw(breakpoints[piece], breakpoints[piece + 1], entropy).rounded(entropy))
             })
         })
     }
@@ -113,11 +113,11 @@ impl IntervalSampler {
     ) -> PyResult<(usize, u64)> {
         let (counts, scores) = (to_vec(counts), to_vec(scores));
         run(py, usize::MAX, || {
-            let pieces = Scored::new(Cells(counts), scores, &self.scale)?;
+            let pieces = Scored::new(Row::Places(&counts), scores, &self.scale)?;
             let chooser = Chooser::new(&pieces)?;
             with_thread_entropy(|entropy| {
                 let cell = chooser.draw(&pieces, entropy);
-                Ok((cell, entropy.below(pieces.lengths.0[cell])))
+                Ok((cell, entropy.below(counts[cell])))
             })
         })
     }

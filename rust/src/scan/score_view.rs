@@ -5,7 +5,7 @@
 //! is relied on is what compilers and processors do: a value that is read while it is written is some value, and reading
 //! it does nothing else. On that ground nothing may depend on a value being the same when it is read again: no place in
 //! memory is computed from scores but through checked indices or bounds that hold for all values, what has been decided of a
-//! score is decided of a copy, and every loop ends (`selection::tries`). `intervals::pivot_pass` alone looks at such memory
+//! score is decided of a copy, and every loop ends (`selection::tries`). `intervals::value_turns` alone looks at such memory
 //! through a slice, and at some values twice: it may count wrongly then, but stores no more values than it looked at.
 
 use crate::numbers::score::Score;
