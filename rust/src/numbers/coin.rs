@@ -23,6 +23,12 @@ impl LazyUniform {
         Self { head: entropy.next_u64(), tail: Vec::new() }
     }
 
+    /// One whose first `bits` bits, from 1 to 63 of them, are those of `start`.
+    #[inline]
+    pub fn beginning_with<E: Entropy>(start: u64, bits: u32, entropy: &mut E) -> Self {
+        Self { head: start << (64 - bits) | entropy.next_u64() >> bits, tail: Vec::new() }
+    }
+
     #[inline]
     #[must_use]
     pub fn head(&self) -> u64 {
@@ -90,6 +96,12 @@ pub struct Stage {
 impl Stage {
     /// All of [0, 1): the plain coin.
     pub const WHOLE: Self = Self { start: 0, end: 1, bits: 0 };
+
+    /// Whether it ends at 1, where whoever shows heads has come.
+    #[must_use]
+    pub fn is_last(self) -> bool {
+        self.end >> self.bits == 1
+    }
 }
 
 /// The margin as a parameter, so that tests can force the fallback.

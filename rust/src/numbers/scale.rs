@@ -56,6 +56,14 @@ impl Scale {
         Ok(Self { reciprocal, is_plain: PLAIN.contains(&reciprocal), octaves_per_unit, fraction, exponent, exact })
     }
 
+    /// Whether 1/b is a double with room above and below, so that [`Scale::octaves`] is close to the truth while that is
+    /// less than 2^60.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
     /// x = (top - score) / b in doubles. If the result lies in [2^-60, 2^60] its relative error is at most 2^-50;
     /// if it is smaller, then x < 2^-59; if it is larger, then x > 2^59. It is zero if and only if x is.
     #[inline(always)]

@@ -8,11 +8,11 @@
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::interrupt;
-use crate::numbers::coin::{LazyUniform, Proposal, RATE_BITS, Stage, accept};
+use crate::numbers::coin::{LazyUniform, Proposal, RATE_BITS, Stage, accept, flip};
 use crate::numbers::lazy_time::Clock;
 use crate::numbers::lazy_variate::is_below;
 use crate::numbers::score::Score;
-use crate::selection::thinning::Skipper;
+use crate::selection::thinning::{Skipper, rate_for};
 use crate::selection::weight_line::{Round, WeightLine};
 
 /// A stage is twice as long as those before when this many of its length are over; a power of two.
@@ -90,23 +90,42 @@ pub fn by_stages<C: Comers, T: Score, E: Entropy, L: WeightLine>(
     is_out: impl Fn(usize) -> bool + Copy,
     entropy: &mut E,
 ) -> Result<(C, Stage), SelectError> {
-    if let Some(found) = before_one_half(round, line, is_out, entropy)? {
-        return Ok(found);
+    match before_one_half(round, line, is_out, entropy)? {
+        Some(found) => Ok(found),
+        None => last(LAST, round, line, is_out, entropy),
     }
-    // In the last stage a best candidate comes with certainty, and whoever is likely to has a coin of its own.
+}
+
+/// Those who come in a stage that ends at 1: a best candidate does with certainty, and whoever is likely to has a coin of
+/// its own.
+///
+/// # Errors
+/// `Interrupted`, or `Changed` if somebody overwrote the scores.
+pub fn last<C: Comers, T: Score, E: Entropy, L: WeightLine>(
+    stage: Stage,
+    round: &Round<'_, '_, T>,
+    line: &mut L,
+    is_out: impl Fn(usize) -> bool,
+    entropy: &mut E,
+) -> Result<(C, Stage), SelectError> {
     let mut comers = C::default();
-    list(LAST, round, line, is_out, &mut comers, entropy)?;
+    list(stage, round, line, &is_out, &mut comers, entropy)?;
     let mut looked_at = 0_usize;
     line.visit_likely(|index| {
         looked_at += 1;
         if looked_at.is_multiple_of(ITEMS_PER_CHECK) {
             interrupt::check_deep();
         }
-        if !is_out(index) && accept(&round.exponential(index), Proposal::Certain, LAST, entropy) {
+        let x = round.exponential(index);
+        let comes = |entropy: &mut E| match stage {
+            Stage::WHOLE => flip(&x, entropy),
+            _ => accept(&x, Proposal::Certain, stage, entropy),
+        };
+        if !is_out(index) && comes(entropy) {
             comers.add(index, entropy);
         }
     });
-    if comers.is_empty() { Err(SelectError::Changed) } else { Ok((comers, LAST)) }
+    if comers.is_empty() { Err(SelectError::Changed) } else { Ok((comers, stage)) }
 }
 
 /// Those who come in the first of ever longer stages of [0, 1/2) in which anybody does; `None` if nobody comes.
@@ -153,7 +172,7 @@ pub fn list<C: Comers, T: Score, E: Entropy, L: WeightLine>(
 ) -> Result<(), SelectError> {
     let total = line.total();
     let unit = unit_rate(stage, line.bits());
-    let most_thinned = if stage == LAST { 1 << (line.bits() - 1) } else { u64::MAX };
+    let most_thinned = if stage.is_last() { 1 << (line.bits() - 1) } else { u64::MAX };
     let mut position = 0;
     for proposals in 1_usize.. {
         let rate_until = |end: u64| u128::from(end - position) * u128::from(unit);
@@ -190,6 +209,9 @@ pub fn list<C: Comers, T: Score, E: Entropy, L: WeightLine>(
 fn unit_rate(stage: Stage, bits: u32) -> u64 {
     if stage == LAST {
         return 1 << (RATE_BITS - bits);
+    }
+    if stage == Stage::WHOLE {
+        return rate_for(1, bits);
     }
     let length = u128::from(stage.end - stage.start) << (RATE_BITS - bits);
     length.div_ceil((1 << stage.bits) - u128::from(stage.end)) as u64

@@ -7,12 +7,13 @@
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::interrupt;
-use crate::numbers::coin::{Proposal, Stage, accept, flip};
+use crate::numbers::coin::{LazyUniform, Proposal, Stage, below, flip};
 use crate::numbers::lazy_time::Clock;
 use crate::numbers::lazy_variate::Variate;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::block_index::Blocks;
+use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::tries::Tries;
 use crate::selection::uniform_visits::{BATCH, COST_OF_VISIT, UniformVisits};
 use crate::selection::weight_line::{BlockLine, Round, WeightLine};
@@ -22,6 +23,9 @@ const COST_OF_BLOCK: f64 = 0.4;
 const COST_OF_PROPOSAL: f64 = 40.0;
 /// How many times the expected number of uniform tries may be exceeded before the blocks are weighed.
 const PATIENCE: f64 = 8.0;
+/// Mean weights from which on a few uniform tries are faster than a line, and than a table.
+pub const LIKELY: f64 = 0.3;
+pub const SURELY: f64 = 0.95;
 /// Tries of an item chosen uniformly, each independent of those that failed before.
 const UNIFORM_TRIES: usize = 15;
 
@@ -94,11 +98,17 @@ pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
     loop {
         proposing(entropy);
         let place = line.propose(entropy);
-        // Only the first part of the item's piece, as long as the item's own bound, is the item's.
+        // The item has the beginning of its piece, exp(-x) of it in units of 2^bits. Its own bounds say where that ends, but
+        // for a few places near it: what is proposed there has further bits.
         let weight = line.own_weight(&place);
         if place.into < weight
             && !round.removed.contains(place.index)
-            && accept(&round.exponential(place.index), Proposal::Weight { weight, bits }, Stage::WHOLE, entropy)
+            && (place.into < WeightBounds::least(round.scale, weight) || {
+                place.into >> bits == 0 && {
+                    let mut uniform = LazyUniform::beginning_with(place.into, bits, entropy);
+                    below(&mut uniform, &round.exponential(place.index), Proposal::Certain, Stage::WHOLE, entropy)
+                }
+            })
         {
             return Ok(place.index);
         }

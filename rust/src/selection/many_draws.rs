@@ -27,7 +27,7 @@ pub enum Law {
 }
 
 /// Items for which a draw is worth a table of bounds.
-const ITEMS_PER_DRAW: usize = 64;
+const ITEMS_PER_DRAW: usize = 128;
 /// Draws between two looks at the common pile, at most.
 const LARGEST_PIECE: usize = 4096;
 /// Draws between two questions whether the call is to end; a long draw asks by itself.
@@ -68,28 +68,29 @@ pub fn select_many<T: Indexable>(
         let levels = Levels::default();
         return repeat(size, |entropy| noisy_max::draw(&round, &levels, entropy));
     }
-    let line = BlockLine::new(&round);
-    let has_many_heads = line.has_many_heads(&round);
-    let is_flip = law == Law::PermuteAndFlip;
-    if !has_many_heads && size.saturating_mul(ITEMS_PER_DRAW) >= blocks.len() {
-        let table = ItemTable::new(&round)?;
-        return repeat(size, |entropy| {
-            if is_flip {
-                permute_and_flip::draw_from(&round, || &table, false, entropy)
-            } else {
-                exponential_mechanism::draw_from(&round, &mut &table, |_| {}, entropy)
-            }
+    let is_worth_a_table = size.saturating_mul(ITEMS_PER_DRAW) >= blocks.len();
+    let line = || BlockLine::new(&round);
+    if law == Law::PermuteAndFlip {
+        if permute_and_flip::begins_with_visits(&round) || !is_worth_a_table {
+            let (line, visits) = (line(), permute_and_flip::begins_with_visits(&round));
+            return repeat(size, |entropy| permute_and_flip::draw_from(&round, || line.of(&round), visits, entropy));
+        }
+        let table = ItemTable::new(&round, true)?;
+        return repeat(size, |entropy| match table.leaves_likely() {
+            true => permute_and_flip::draw_from_few(&round, &table, entropy),
+            false => permute_and_flip::draw_from(&round, || &table, false, entropy),
         });
     }
-    repeat(size, |entropy| {
-        if is_flip {
-            permute_and_flip::draw_from(&round, || line.of(&round), has_many_heads, entropy)
-        } else if has_many_heads {
-            exponential_mechanism::draw_from_many_near(&round, || line.of(&round), entropy)
-        } else {
-            exponential_mechanism::draw_from(&round, &mut line.of(&round), |_| {}, entropy)
-        }
-    })
+    let mean_weight = round.about_mean_weight();
+    if is_worth_a_table && mean_weight < exponential_mechanism::SURELY {
+        let table = ItemTable::new(&round, false)?;
+        return repeat(size, |entropy| exponential_mechanism::draw_from(&round, &mut &table, |_| {}, entropy));
+    }
+    let line = line();
+    if mean_weight < exponential_mechanism::LIKELY {
+        return repeat(size, |entropy| exponential_mechanism::draw_from(&round, &mut line.of(&round), |_| {}, entropy));
+    }
+    repeat(size, |entropy| exponential_mechanism::draw_from_many_near(&round, || line.of(&round), entropy))
 }
 
 /// Run `one` `size` times, on all cores if that is worth it; every thread has a stream of its own.

@@ -19,15 +19,18 @@ use crate::numbers::score::Score;
 use crate::scan::block_index::{Block, Blocks};
 use crate::scan::kernels::MOST_LANES;
 use crate::scan::weight_bounds::WeightBounds;
-use crate::selection::arrival_stages::{AnyOfThem, Comers, Earliest, by_stages};
+use crate::selection::arrival_stages::{AnyOfThem, Comers, Earliest, by_stages, last};
 use crate::selection::index_set::{IndexSet, NOBODY, Removed};
 use crate::selection::thinning::{Skipper, rate_for};
 use crate::selection::uniform_visits::{BATCH, COST_OF_VISIT, UniformVisits};
-use crate::selection::weight_line::{BlockLine, Round, WeightLine};
+use crate::selection::weight_line::{BlockLine, ItemTable, Round, WeightLine};
 
 /// About what a step costs, in nanoseconds. They only steer the choice of the route.
 const COST_OF_STRIPE: f64 = 100.0;
 const COST_OF_HOT_BLOCK: f64 = 400.0;
+const COST_OF_ITEM: f64 = 0.6;
+const COST_OF_FLIP: f64 = 30.0;
+const COST_OF_FIRST_VISIT: f64 = 150.0;
 /// Stripes passed over at once where nobody rings.
 const STRIPES_AT_ONCE: usize = 32;
 /// Items passed over at once where nobody rings, among those that are looked at in a row.
@@ -36,8 +39,10 @@ const ITEMS_AT_ONCE: usize = 8;
 const HOT_BLOCKS: usize = 16;
 /// How many times the expected number of dense visits may be exceeded before the sparse route takes over.
 const PATIENCE: f64 = 50.0;
+/// Visits of the first batch, which ends most draws if many items are near the top.
+const FIRST_BATCH: usize = 16;
 /// Visits made first where many items are near the top: they end most draws.
-const FIRST_VISITS: usize = 15;
+const FIRST_VISITS: usize = 32;
 
 /// Draw a candidate from scores of which nothing but the index is known.
 ///
@@ -54,13 +59,13 @@ pub fn draw<T: Score, E: Entropy>(
     }
     let mut seen = Seen { removed: &NOBODY, tails: IndexSet::new() };
     seen.tails.insert(first);
-    // The heads of a single stripe are listed sooner than a few items are visited.
-    if blocks.stripes() > 1 {
+    let worth = dense_visits_worth(blocks, scale);
+    if worth > 0 {
         let visits = UniformVisits::new(blocks, scale, entropy);
         let mut dense = Dense { visits, visited: vec![first] };
-        for _ in 0..dense_visits_worth(blocks, scale).div_ceil(BATCH) {
+        for count in std::iter::once(FIRST_BATCH).chain(std::iter::repeat_n(BATCH, worth.div_ceil(BATCH))) {
             interrupt::check()?;
-            if let Some(head) = dense.first_head(BATCH, entropy) {
+            if let Some(head) = dense.first_head(count, entropy) {
                 return Ok(head);
             }
         }
@@ -72,6 +77,11 @@ pub fn draw<T: Score, E: Entropy>(
     sparse(blocks, scale, &seen, entropy).map(|heads| heads.kept)
 }
 
+/// Whether most draws are over after a few visits.
+pub fn begins_with_visits<T: Score>(round: &Round<'_, '_, T>) -> bool {
+    round.about_mean_weight() > 2.0 / FIRST_VISITS as f64
+}
+
 /// Draw a candidate with a line of bounds at hand: one of many draws, or one of a row of rounds.
 ///
 /// # Errors
@@ -79,25 +89,40 @@ pub fn draw<T: Score, E: Entropy>(
 pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
     round: &Round<'_, '_, T>,
     line: impl FnOnce() -> L,
-    has_many_heads: bool,
+    begins_with_visits: bool,
     entropy: &mut E,
 ) -> Result<usize, SelectError> {
-    let mut seen = Seen { removed: round.removed, tails: IndexSet::new() };
-    if has_many_heads {
+    let (mut tails, mut count) = ([0; FIRST_VISITS], 0);
+    if begins_with_visits {
         for _ in 0..FIRST_VISITS {
             let index = entropy.below(round.blocks.len() as u64) as usize;
             // An item seen before is no visit: the order goes on to the next new item.
-            if seen.contains(index) {
+            if round.removed.contains(index) || tails[..count].contains(&index) {
                 continue;
             }
             if flip(&round.exponential(index), entropy) {
                 return Ok(index);
             }
-            seen.tails.insert(index);
+            tails[count] = index;
+            count += 1;
         }
     }
-    let is_out = |index| seen.contains(index);
+    let tails = &tails[..count];
+    let is_out = |index| round.removed.contains(index) || tails.contains(&index);
     by_stages::<AnyOfThem, _, _, _>(round, &mut line(), is_out, entropy).map(|(them, _)| them.kept)
+}
+
+/// Draw a candidate from a table without the likely ones, who are flipped: for scores few of which are near the top.
+///
+/// # Errors
+/// As [`draw_from`].
+pub fn draw_from_few<T: Score, E: Entropy>(
+    round: &Round<'_, '_, T>,
+    mut table: &ItemTable,
+    entropy: &mut E,
+) -> Result<usize, SelectError> {
+    let is_out = |index| round.removed.contains(index);
+    last::<AnyOfThem, _, _, _>(Stage::WHOLE, round, &mut table, is_out, entropy).map(|(heads, _)| heads.kept)
 }
 
 /// Draw a candidate and the time at which it comes.
@@ -148,9 +173,14 @@ impl Seen<'_> {
 fn dense_visits_worth<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> usize {
     let near = blocks.about_how_many_near(scale);
     let expected_visits = blocks.len() as f64 / (1.0 + near);
-    let stripes = (blocks.stripes() as f64).min(1.0 + near * blocks.lanes() as f64);
-    let sparse_cost = stripes * COST_OF_STRIPE + near * COST_OF_HOT_BLOCK;
-    if expected_visits * COST_OF_VISIT < sparse_cost { (expected_visits * PATIENCE) as usize } else { 0 }
+    let sparse_cost = if blocks.stripes() == 1 {
+        blocks.len() as f64 * COST_OF_ITEM + near * COST_OF_FLIP
+    } else {
+        let stripes = (blocks.stripes() as f64).min(1.0 + near * blocks.lanes() as f64);
+        stripes * COST_OF_STRIPE + near * COST_OF_HOT_BLOCK
+    };
+    let dense_cost = COST_OF_FIRST_VISIT + expected_visits * COST_OF_VISIT;
+    if dense_cost < sparse_cost { (expected_visits * PATIENCE) as usize } else { 0 }
 }
 
 /// List all heads among the items that were not seen.

@@ -54,9 +54,12 @@ pub fn peel<T: Indexable, E: Entropy>(
         let round = Round { blocks: &blocks, scale, top: blocks.top(), removed: &removed };
         let pick = match law {
             Law::Exponential => exponential_mechanism::draw_from(&round, &mut line.of(&round), |_| {}, entropy)?,
-            Law::PermuteAndFlip => {
-                permute_and_flip::draw_from(&round, || line.of(&round), line.has_many_heads(&round), entropy)?
-            }
+            Law::PermuteAndFlip => permute_and_flip::draw_from(
+                &round,
+                || line.of(&round),
+                permute_and_flip::begins_with_visits(&round),
+                entropy,
+            )?,
             Law::LaplaceNoisyMax => noisy_max::draw(&round, &Levels::default(), entropy)?,
         };
         picks.push(pick);
