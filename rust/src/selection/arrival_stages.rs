@@ -8,7 +8,7 @@
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::interrupt;
-use crate::numbers::coin::{LazyUniform, Proposal, RATE_BITS, Stage, accept, flip};
+use crate::numbers::coin::{LazyUniform, Proposal, RATE_BITS, Stage, accept};
 use crate::numbers::lazy_time::Clock;
 use crate::numbers::lazy_variate::is_below;
 use crate::numbers::score::Score;
@@ -90,42 +90,23 @@ pub fn by_stages<C: Comers, T: Score, E: Entropy, L: WeightLine>(
     is_out: impl Fn(usize) -> bool + Copy,
     entropy: &mut E,
 ) -> Result<(C, Stage), SelectError> {
-    match before_one_half(round, line, is_out, entropy)? {
-        Some(found) => Ok(found),
-        None => last(LAST, round, line, is_out, entropy),
+    if let Some(found) = before_one_half(round, line, is_out, entropy)? {
+        return Ok(found);
     }
-}
-
-/// Those who come in a stage that ends at 1: a best candidate does with certainty, and whoever is likely to has a coin of
-/// its own.
-///
-/// # Errors
-/// `Interrupted`, or `Changed` if somebody overwrote the scores.
-pub fn last<C: Comers, T: Score, E: Entropy, L: WeightLine>(
-    stage: Stage,
-    round: &Round<'_, '_, T>,
-    line: &mut L,
-    is_out: impl Fn(usize) -> bool,
-    entropy: &mut E,
-) -> Result<(C, Stage), SelectError> {
+    // In the last stage a best candidate comes with certainty, and whoever is likely to has a coin of its own.
     let mut comers = C::default();
-    list(stage, round, line, &is_out, &mut comers, entropy)?;
+    list(LAST, round, line, is_out, &mut comers, entropy)?;
     let mut looked_at = 0_usize;
     line.visit_likely(|index| {
         looked_at += 1;
         if looked_at.is_multiple_of(ITEMS_PER_CHECK) {
             interrupt::check_deep();
         }
-        let x = round.exponential(index);
-        let comes = |entropy: &mut E| match stage {
-            Stage::WHOLE => flip(&x, entropy),
-            _ => accept(&x, Proposal::Certain, stage, entropy),
-        };
-        if !is_out(index) && comes(entropy) {
+        if !is_out(index) && accept(&round.exponential(index), Proposal::Certain, LAST, entropy) {
             comers.add(index, entropy);
         }
     });
-    if comers.is_empty() { Err(SelectError::Changed) } else { Ok((comers, stage)) }
+    if comers.is_empty() { Err(SelectError::Changed) } else { Ok((comers, LAST)) }
 }
 
 /// Those who come in the first of ever longer stages of [0, 1/2) in which anybody does; `None` if nobody comes.
@@ -138,9 +119,8 @@ pub fn before_one_half<C: Comers, T: Score, E: Entropy, L: WeightLine>(
     is_out: impl Fn(usize) -> bool + Copy,
     entropy: &mut E,
 ) -> Result<Option<(C, Stage)>, SelectError> {
-    // Two to four proposals in the first stage, unless rates leave no room for one so short.
-    let quadruples = (line.total() >> line.bits()).max(4) / 4;
-    let bits = (quadruples.ilog2() + 1).min(RATE_BITS - 3 - line.bits());
+    // One or two proposals in the first stage, unless rates leave no room for one so short.
+    let bits = (line.total() >> line.bits()).max(2).ilog2().min(RATE_BITS - 3 - line.bits());
     let mut stage = Stage { start: 0, end: 1, bits };
     while 2 * stage.end <= 1 << bits {
         let mut comers = C::default();

@@ -25,7 +25,7 @@ const COST_OF_PROPOSAL: f64 = 40.0;
 const PATIENCE: f64 = 8.0;
 /// Mean weights from which on a few uniform tries are faster than a line, and than a table.
 pub const LIKELY: f64 = 0.3;
-pub const SURELY: f64 = 0.95;
+pub const CERTAIN: f64 = 0.95;
 /// Tries of an item chosen uniformly, each independent of those that failed before.
 const UNIFORM_TRIES: usize = 15;
 

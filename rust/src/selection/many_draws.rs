@@ -3,7 +3,7 @@
 //! Many draws share the index over the scores and whatever the mechanism proposes from: bounds of blocks, made in a moment,
 //! or, where there are draws enough to pay for it, a bound for every item. Proof: `proofs/exact_sampling.md`, "Many draws".
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::entropy::{Entropy, ThreadEntropy, with_thread_entropy};
 use crate::error::{SelectError, reserved};
@@ -26,6 +26,8 @@ pub enum Law {
     LaplaceNoisyMax,
 }
 
+/// Stripes for which a draw is worth a line of bounds.
+const STRIPES_PER_DRAW: usize = 32;
 /// Items for which a draw is worth a table of bounds.
 const ITEMS_PER_DRAW: usize = 128;
 /// Draws between two looks at the common pile, at most.
@@ -68,29 +70,40 @@ pub fn select_many<T: Indexable>(
         let levels = Levels::default();
         return repeat(size, |entropy| noisy_max::draw(&round, &levels, entropy));
     }
-    let is_worth_a_table = size.saturating_mul(ITEMS_PER_DRAW) >= blocks.len();
-    let line = || BlockLine::new(&round);
+    // Made when it is needed: uniform visits alone may end all draws.
+    let line = OnceLock::new();
+    let line = || line.get_or_init(|| BlockLine::new(&round)).of(&round);
+    let mean_weight = round.about_mean_weight();
     if law == Law::PermuteAndFlip {
-        if permute_and_flip::begins_with_visits(&round) || !is_worth_a_table {
-            let (line, visits) = (line(), permute_and_flip::begins_with_visits(&round));
-            return repeat(size, |entropy| permute_and_flip::draw_from(&round, || line.of(&round), visits, entropy));
+        let begins_with_visits = mean_weight > permute_and_flip::LIKELY;
+        if begins_with_visits || size.saturating_mul(ITEMS_PER_DRAW) < blocks.len() {
+            return repeat(size, |entropy| {
+                if size * STRIPES_PER_DRAW < blocks.stripes() {
+                    permute_and_flip::draw(&blocks, scale, entropy)
+                } else {
+                    permute_and_flip::draw_from(&round, line, begins_with_visits, entropy)
+                }
+            });
         }
         let table = ItemTable::new(&round, true)?;
-        return repeat(size, |entropy| match table.leaves_likely() {
-            true => permute_and_flip::draw_from_few(&round, &table, entropy),
-            false => permute_and_flip::draw_from(&round, || &table, false, entropy),
+        return repeat(size, |entropy| match table.left_out() {
+            Some(likely) => permute_and_flip::draw_from_few(&round, likely, &table, entropy),
+            None => permute_and_flip::draw_from(&round, || &table, false, entropy),
         });
     }
-    let mean_weight = round.about_mean_weight();
-    if is_worth_a_table && mean_weight < exponential_mechanism::SURELY {
+    let is_likely = mean_weight > exponential_mechanism::LIKELY;
+    let items_per_draw = if is_likely { 1 } else { ITEMS_PER_DRAW };
+    if size.saturating_mul(items_per_draw) >= blocks.len() && mean_weight < exponential_mechanism::CERTAIN {
         let table = ItemTable::new(&round, false)?;
         return repeat(size, |entropy| exponential_mechanism::draw_from(&round, &mut &table, |_| {}, entropy));
     }
-    let line = line();
-    if mean_weight < exponential_mechanism::LIKELY {
-        return repeat(size, |entropy| exponential_mechanism::draw_from(&round, &mut line.of(&round), |_| {}, entropy));
-    }
-    repeat(size, |entropy| exponential_mechanism::draw_from_many_near(&round, || line.of(&round), entropy))
+    repeat(size, |entropy| {
+        if is_likely {
+            exponential_mechanism::draw_from_many_near(&round, line, entropy)
+        } else {
+            exponential_mechanism::draw_from(&round, &mut line(), |_| {}, entropy)
+        }
+    })
 }
 
 /// Run `one` `size` times, on all cores if that is worth it; every thread has a stream of its own.

@@ -19,7 +19,7 @@ use crate::numbers::score::Score;
 use crate::scan::block_index::{Block, Blocks};
 use crate::scan::kernels::MOST_LANES;
 use crate::scan::weight_bounds::WeightBounds;
-use crate::selection::arrival_stages::{AnyOfThem, Comers, Earliest, by_stages, last};
+use crate::selection::arrival_stages::{AnyOfThem, Comers, Earliest, by_stages, list};
 use crate::selection::index_set::{IndexSet, NOBODY, Removed};
 use crate::selection::thinning::{Skipper, rate_for};
 use crate::selection::uniform_visits::{BATCH, COST_OF_VISIT, UniformVisits};
@@ -43,6 +43,8 @@ const PATIENCE: f64 = 50.0;
 const FIRST_BATCH: usize = 16;
 /// Visits made first where many items are near the top: they end most draws.
 const FIRST_VISITS: usize = 32;
+/// Mean weights from which on they do.
+pub const LIKELY: f64 = 2.0 / FIRST_VISITS as f64;
 
 /// Draw a candidate from scores of which nothing but the index is known.
 ///
@@ -77,11 +79,6 @@ pub fn draw<T: Score, E: Entropy>(
     sparse(blocks, scale, &seen, entropy).map(|heads| heads.kept)
 }
 
-/// Whether most draws are over after a few visits.
-pub fn begins_with_visits<T: Score>(round: &Round<'_, '_, T>) -> bool {
-    round.about_mean_weight() > 2.0 / FIRST_VISITS as f64
-}
-
 /// Draw a candidate with a line of bounds at hand: one of many draws, or one of a row of rounds.
 ///
 /// # Errors
@@ -112,17 +109,24 @@ pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
     by_stages::<AnyOfThem, _, _, _>(round, &mut line(), is_out, entropy).map(|(them, _)| them.kept)
 }
 
-/// Draw a candidate from a table without the likely ones, who are flipped: for scores few of which are near the top.
+/// Draw a candidate where few are near the top: those who are `likely` are flipped, all others thinned by a table of them.
 ///
 /// # Errors
 /// As [`draw_from`].
 pub fn draw_from_few<T: Score, E: Entropy>(
     round: &Round<'_, '_, T>,
-    mut table: &ItemTable,
+    likely: &[usize],
+    mut others: &ItemTable,
     entropy: &mut E,
 ) -> Result<usize, SelectError> {
-    let is_out = |index| round.removed.contains(index);
-    last::<AnyOfThem, _, _, _>(Stage::WHOLE, round, &mut table, is_out, entropy).map(|(heads, _)| heads.kept)
+    let mut heads = AnyOfThem::default();
+    for &index in likely {
+        if flip(&round.exponential(index), entropy) {
+            heads.add(index, entropy);
+        }
+    }
+    list(Stage::WHOLE, round, &mut others, |_| false, &mut heads, entropy)?;
+    if heads.is_empty() { Err(SelectError::Changed) } else { Ok(heads.kept) }
 }
 
 /// Draw a candidate and the time at which it comes.

@@ -60,7 +60,7 @@ impl<'r, 'a, T: Score> Round<'r, 'a, T> {
         let (count, weights) = (self.blocks.len(), WeightBounds::for_count(self.blocks.len()));
         // Multiples of the golden ratio are spread evenly, whatever period the scores may have.
         let sample = (1..=SAMPLED_ITEMS)
-            .map(|number| (u128::from(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)) * count as u128 >> 64) as usize);
+            .map(|number| ((u128::from(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)) * count as u128) >> 64) as usize);
         let weight_of = |index| weights.of(self.scale, self.top, self.blocks.get(index));
         let sum: u64 = sample.filter(|&index| !self.removed.contains(index)).map(weight_of).sum();
         (sum >> (weights.bits - 10)) as f64 / (SAMPLED_ITEMS << 10) as f64
@@ -328,10 +328,10 @@ impl ItemTable {
         Ok(Self { bits: weights.bits, ends, guide, shift, likely, leaves_likely })
     }
 
-    /// Whether the likely items are not on the line.
+    /// The likely items, if they are not on the line.
     #[must_use]
-    pub fn leaves_likely(&self) -> bool {
-        self.leaves_likely
+    pub fn left_out(&self) -> Option<&[usize]> {
+        self.likely.as_deref().filter(|_| self.leaves_likely)
     }
 
     /// The item in whose piece of the line `position` lies; `position` must be below the total.
