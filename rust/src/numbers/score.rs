@@ -3,7 +3,7 @@
 use dashu_int::{IBig, Sign, UBig};
 
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::rational::{Rational, scaled};
+use crate::numbers::rational::{Rational, exactly, scaled};
 use crate::numbers::rounding::parts;
 
 /// A score of any type, exactly: `±magnitude * 2^exponent`.
@@ -105,14 +105,8 @@ macro_rules! float_score {
             }
 
             fn exact_gap_below(self, top: Self) -> Ratio {
-                let (top, item) = (f64::from(top), f64::from(self));
-                let magnitude = |value: f64| Ratio::from_f64(value.abs());
-                match (top >= 0.0, item >= 0.0) {
-                    (true, true) => magnitude(top).minus(&magnitude(item)),
-                    (true, false) => magnitude(top).plus(&magnitude(item)),
-                    (false, true) => Ratio::from_f64(0.0),
-                    (false, false) => magnitude(item).minus(&magnitude(top)),
-                }
+                let gap = exactly(f64::from(top)) - exactly(f64::from(self));
+                if gap > Rational::ZERO { gap.into() } else { Ratio::from_f64(0.0) }
             }
 
             fn height(self) -> Height {

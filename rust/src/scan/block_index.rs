@@ -12,8 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::{SelectError, reserved};
 use crate::interrupt;
-use crate::numbers::coin::{Exponential, power_of_two};
-use crate::numbers::exp_enclosure::Ratio;
+use crate::numbers::coin::power_of_two;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::helper_threads::{available_threads, with_helpers};
@@ -226,26 +225,6 @@ impl<T: Score> Blocks<'_, T> {
         &self.block_maxima[stripe * self.lanes..][..self.lanes]
     }
 
-    /// exp(-x) of an item, relative to the current top.
-    #[inline(always)]
-    pub fn exponential<'s>(&self, scale: &'s Scale, index: usize) -> Exponential<impl Fn() -> Ratio + Copy + 's>
-    where
-        T: 's,
-    {
-        // The score is read once, so that filter and fallback speak of the same number whatever happens to the memory.
-        self.exponential_of(scale, self.view.get(index))
-    }
-
-    /// The same for an item whose score was read already.
-    #[inline(always)]
-    pub fn exponential_of<'s>(&self, scale: &'s Scale, score: T) -> Exponential<impl Fn() -> Ratio + Copy + use<'s, T>>
-    where
-        T: 's,
-    {
-        let top = self.top;
-        Exponential { approximate: scale.exponent(top, score), exact: move || scale.exact_exponent(top, score) }
-    }
-
     /// Whether the maxima are those of the items that are left, as their scores are now.
     ///
     /// # Errors
@@ -278,7 +257,7 @@ impl<T: Score> Blocks<'_, T> {
     }
 }
 
-/// Bounds of the weights of items, blocks and stripes: those of blocks and stripes measured from any `top`, the others from the index's.
+/// Bounds of the weights of items, blocks and stripes, measured from any `top`.
 impl<T: Score> Blocks<'_, T> {
     /// Sum over the items of a stripe of their blocks' bounds, if that of the stripe's maximum is `largest`.
     fn sum_of_stripe(&self, top: T, scale: &Scale, bounds: WeightBounds, stripe: usize, largest: u64) -> u64 {
@@ -326,17 +305,17 @@ impl<T: Score> Blocks<'_, T> {
 
     /// The bounds of the items themselves from `first` on, one for each place of `into`: at most [`MOST_LANES`].
     #[inline]
-    pub fn item_bounds(&self, scale: &Scale, bounds: WeightBounds, first: usize, into: &mut [u64]) -> Filled {
+    pub fn item_bounds(&self, top: T, scale: &Scale, bounds: WeightBounds, first: usize, into: &mut [u64]) -> Filled {
         let mut scores = [T::LOWEST; MOST_LANES];
         let scores = &mut scores[..into.len()];
         self.view.copy_to(first, scores);
-        self.score_bounds(scale, bounds, scores, into)
+        self.score_bounds(top, scale, bounds, scores, into)
     }
 
     /// The bounds of some scores, one for each place of `into`.
     #[inline]
-    pub fn score_bounds(&self, scale: &Scale, bounds: WeightBounds, scores: &[T], into: &mut [u64]) -> Filled {
-        kernels::fill_bounds(self.level, scores, self.top, scale, bounds, into)
+    pub fn score_bounds(&self, top: T, scale: &Scale, bounds: WeightBounds, scores: &[T], into: &mut [u64]) -> Filled {
+        kernels::fill_bounds(self.level, scores, top, scale, bounds, into)
     }
 
     /// About how many blocks, and so at least how many items, are near the top. It only steers, so most of it is a

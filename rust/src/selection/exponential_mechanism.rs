@@ -6,16 +6,13 @@
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
-use crate::interrupt;
 use crate::numbers::coin::{LazyUniform, Proposal, Stage, below, flip};
 use crate::numbers::lazy_time::Clock;
 use crate::numbers::lazy_variate::Variate;
-use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
-use crate::scan::block_index::Blocks;
 use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::tries::Tries;
-use crate::selection::uniform_visits::{BATCH, COST_OF_VISIT, UniformVisits};
+use crate::selection::uniform_visits::{Opening, open, visits_worth};
 use crate::selection::weight_line::{BlockLine, Round, WeightLine};
 
 /// About what a step takes, in nanoseconds: weighing a block, and a proposal. They only steer.
@@ -34,35 +31,18 @@ const UNIFORM_TRIES: usize = 15;
 ///
 /// # Errors
 /// `Interrupted`, or `Changed` if somebody overwrote the scores.
-pub fn draw_once<T: Score, E: Entropy>(
-    blocks: &Blocks<'_, T>,
-    scale: &Scale,
-    entropy: &mut E,
-) -> Result<usize, SelectError> {
-    let first = entropy.below(blocks.len() as u64) as usize;
-    if flip(&blocks.exponential(scale, first), entropy) {
-        return Ok(first); // among equals that is all
-    }
-    // A single stripe is weighed sooner than a few items are tried.
-    if blocks.stripes() > 1 {
-        let mut tries = UniformVisits::new(blocks, scale, entropy);
-        for _ in 0..uniform_tries_worth(blocks, scale).div_ceil(BATCH) {
-            interrupt::check()?;
-            if let Some(index) = tries.first_heads(BATCH, entropy, |_, _| true) {
-                return Ok(index);
-            }
-        }
-    }
-    let round = Round::new(blocks, scale);
-    draw_from(&round, &mut BlockLine::new(&round).of(&round), |_| {}, entropy)
-}
-
-/// How many more uniform tries to make: none if weighing the blocks is expected to be cheaper.
-fn uniform_tries_worth<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> usize {
-    let expected = blocks.len() as f64 / (1.0 + blocks.about_how_many_near(scale));
+pub fn draw_once<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E) -> Result<usize, SelectError> {
+    let blocks = round.blocks;
     let weighing = (blocks.stripes() * blocks.lanes()) as f64 * COST_OF_BLOCK;
     let proposals = blocks.block(0, 0).len as f64 * COST_OF_PROPOSAL;
-    if expected * COST_OF_VISIT < weighing + proposals { (expected * PATIENCE) as usize } else { 0 }
+    let tries = || match blocks.stripes() {
+        1 => 0, // weighed sooner than a few items are tried
+        _ => visits_worth(round, PATIENCE, |_| weighing + proposals),
+    };
+    if let Opening::Heads(index) = open(round, false, tries, entropy)? {
+        return Ok(index);
+    }
+    draw_from(round, &mut BlockLine::new(round).of(round), |_| {}, entropy)
 }
 
 /// Draw a candidate with a line at hand, after a few uniform tries: for scores many of which are near the top.
@@ -137,6 +117,8 @@ pub fn draw_with_time<T: Score, E: Entropy>(
 mod tests {
     use super::*;
     use crate::entropy::testing::seeded;
+    use crate::numbers::scale::Scale;
+    use crate::scan::block_index::Blocks;
     use crate::scan::score_view::View;
 
     #[test]

@@ -48,8 +48,8 @@ pub fn select<T: Indexable>(law: Law, scores: View<'_, T>, scale: &Scale) -> Res
 
 fn draw<T: Score, E: Entropy>(law: Law, round: &Round<'_, '_, T>, entropy: &mut E) -> Result<usize, SelectError> {
     match law {
-        Law::Exponential => exponential_mechanism::draw_once(round.blocks, round.scale, entropy),
-        Law::PermuteAndFlip => permute_and_flip::draw(round.blocks, round.scale, entropy),
+        Law::Exponential => exponential_mechanism::draw_once(round, entropy),
+        Law::PermuteAndFlip => permute_and_flip::draw_once(round, entropy),
         Law::LaplaceNoisyMax => noisy_max::draw(round, &Levels::default(), entropy),
     }
 }
@@ -79,7 +79,7 @@ pub fn select_many<T: Indexable>(
         if begins_with_visits || size.saturating_mul(ITEMS_PER_DRAW) < blocks.len() {
             return repeat(size, |entropy| {
                 if size * STRIPES_PER_DRAW < blocks.stripes() {
-                    permute_and_flip::draw(&blocks, scale, entropy)
+                    permute_and_flip::draw_once(&round, entropy)
                 } else {
                     permute_and_flip::draw_from(&round, line, begins_with_visits, entropy)
                 }

@@ -293,7 +293,7 @@ impl ItemTable {
                 interrupt::check()?;
             }
             let bounds = &mut bounds[..MOST_LANES.min(blocks.len() - first)];
-            let filled = blocks.item_bounds(round.scale, weights, first, bounds);
+            let filled = blocks.item_bounds(round.top, round.scale, weights, first, bounds);
             ends.extend(bounds.iter().map(|weight| {
                 total += weight;
                 total
