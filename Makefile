@@ -79,7 +79,7 @@ sanitize: $(VENV)/.fuzz
 	else echo 'Miri is not installed for this nightly toolchain: the nightly workflow runs it.'; fi
 
 # What Miri gets through in minutes: memory that threads share, and numbers whose bits come one after another.
-MIRI_TESTS := -- scan::block_index scan::helper_threads scan::pile numbers::decision numbers::lazy selection::index_set
+MIRI_TESTS := -- scan::block_index scan::helper_threads scan::pile numbers::decision numbers::lazy
 
 paper: $(VENV)/.paper
 	$(BIN)/python -m examples.paper

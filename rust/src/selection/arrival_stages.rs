@@ -55,7 +55,6 @@ pub struct Earliest {
 
 impl Earliest {
     /// The first, and its time in that stage.
-    #[must_use]
     pub fn within(self, stage: Stage) -> Option<(usize, Clock)> {
         let (index, uniform) = self.best?;
         Some((index, Clock::within(stage.start, stage.end - stage.start, stage.bits, &uniform)))
@@ -81,9 +80,6 @@ impl Comers for Earliest {
 }
 
 /// Those who come in the first stage in which anybody does; the best does, at the latest in the last one.
-///
-/// # Errors
-/// `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn by_stages<C: Comers, T: Score, E: Entropy, L: WeightLine>(
     round: &Round<'_, '_, T>,
     line: &mut L,
@@ -110,9 +106,6 @@ pub fn by_stages<C: Comers, T: Score, E: Entropy, L: WeightLine>(
 }
 
 /// Those who come in the first of ever longer stages of [0, 1/2) in which anybody does; `None` if nobody comes.
-///
-/// # Errors
-/// `Interrupted`.
 pub fn before_one_half<C: Comers, T: Score, E: Entropy, L: WeightLine>(
     round: &Round<'_, '_, T>,
     line: &mut L,
@@ -139,9 +132,6 @@ pub fn before_one_half<C: Comers, T: Score, E: Entropy, L: WeightLine>(
 const LAST: Stage = Stage { start: 1, end: 2, bits: 1 };
 
 /// List those who come in `stage`, having not come before; in the last stage without those of a bound above one half.
-///
-/// # Errors
-/// `Interrupted`.
 pub fn list<C: Comers, T: Score, E: Entropy, L: WeightLine>(
     stage: Stage,
     round: &Round<'_, '_, T>,

@@ -6,13 +6,13 @@
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
-use crate::numbers::coin::{LazyUniform, Proposal, Stage, below, flip};
+use crate::numbers::coin::{LazyUniform, Proposal, Stage, below};
 use crate::numbers::lazy_time::Clock;
 use crate::numbers::lazy_variate::Variate;
 use crate::numbers::score::Score;
 use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::tries::Tries;
-use crate::selection::uniform_visits::{Opening, open, visits_worth};
+use crate::selection::uniform_visits::{Opening, Tails, open, visit_few, visits_worth};
 use crate::selection::weight_line::{BlockLine, Round, WeightLine};
 
 /// About what a step takes, in nanoseconds: weighing a block, and a proposal. They only steer.
@@ -23,14 +23,9 @@ const PATIENCE: f64 = 8.0;
 /// Mean weights from which on a few uniform tries are faster than a line, and than a table.
 pub const LIKELY: f64 = 0.3;
 pub const CERTAIN: f64 = 0.95;
-/// Tries of an item chosen uniformly, each independent of those that failed before.
-const UNIFORM_TRIES: usize = 15;
 
 /// One draw from a fresh index: uniform proposals for as long as these are likely to be accepted sooner than the blocks
 /// are weighed, then block rejection. When to change over depends on the scores alone.
-///
-/// # Errors
-/// `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn draw_once<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E) -> Result<usize, SelectError> {
     let blocks = round.blocks;
     let weighing = (blocks.stripes() * blocks.lanes()) as f64 * COST_OF_BLOCK;
@@ -46,27 +41,18 @@ pub fn draw_once<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E
 }
 
 /// Draw a candidate with a line at hand, after a few uniform tries: for scores many of which are near the top.
-///
-/// # Errors
-/// `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn draw_from_many_near<T: Score, E: Entropy, L: WeightLine>(
     round: &Round<'_, '_, T>,
     line: impl FnOnce() -> L,
     entropy: &mut E,
 ) -> Result<usize, SelectError> {
-    for _ in 0..UNIFORM_TRIES {
-        let index = entropy.below(round.blocks.len() as u64) as usize;
-        if !round.removed.contains(index) && flip(&round.exponential(index), entropy) {
-            return Ok(index);
-        }
+    if let Some(index) = visit_few(round, false, &mut Tails::default(), entropy) {
+        return Ok(index);
     }
     draw_from(round, &mut line(), |_| {}, entropy)
 }
 
 /// Draw a candidate with a line at hand; `propose` is told of every proposal before it is made.
-///
-/// # Errors
-/// `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
     round: &Round<'_, '_, T>,
     line: &mut L,
@@ -97,9 +83,6 @@ pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
 }
 
 /// Draw a candidate and the time at which it comes: proposals come at the rate of all bounds together.
-///
-/// # Errors
-/// `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn draw_with_time<T: Score, E: Entropy>(
     round: &Round<'_, '_, T>,
     entropy: &mut E,

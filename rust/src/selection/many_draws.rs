@@ -16,7 +16,7 @@ use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
 use crate::selection::noisy_max::{self, Levels};
 use crate::selection::weight_line::{BlockLine, ItemTable, Round};
-use crate::selection::{exponential_mechanism, permute_and_flip};
+use crate::selection::{exponential_mechanism, permute_and_flip, uniform_visits};
 
 /// Which mechanism to draw from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub fn select_many<T: Indexable>(
     let line = || line.get_or_init(|| BlockLine::new(&round)).of(&round);
     let mean_weight = round.about_mean_weight();
     if law == Law::PermuteAndFlip {
-        let begins_with_visits = mean_weight > permute_and_flip::LIKELY;
+        let begins_with_visits = mean_weight > uniform_visits::LIKELY;
         if begins_with_visits || size.saturating_mul(ITEMS_PER_DRAW) < blocks.len() {
             return repeat(size, |entropy| {
                 if size * STRIPES_PER_DRAW < blocks.stripes() {

@@ -3,8 +3,8 @@ use crate::entropy::testing::{Scripted, seeded};
 use crate::numbers::scale::Scale;
 use crate::scan::block_index::{Blocks, Indexable};
 use crate::scan::score_view::View;
-use crate::selection::index_set::Removed;
 use crate::selection::many_draws::Law;
+use crate::selection::removed::Removed;
 use crate::testing::{assert_law, law_of, scale};
 
 /// The law does not depend on how far the levels lie apart: far apart nearly everybody has noise of its own, close together

@@ -16,9 +16,8 @@ use crate::numbers::score::Score;
 use crate::scan::kernels::MOST_LANES;
 use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::arrival_stages::{AnyOfThem, Comers, Earliest, by_stages, list};
-use crate::selection::index_set::IndexSet;
 use crate::selection::thinning::{Skipper, rate_for};
-use crate::selection::uniform_visits::{Opening, open, visits_worth};
+use crate::selection::uniform_visits::{Opening, Tails, open, visit_few, visits_worth};
 use crate::selection::weight_line::{BlockLine, ItemTable, Round, WeightLine};
 
 /// About what a step costs, in nanoseconds. They only steer the choice of the route.
@@ -34,67 +33,39 @@ const ITEMS_AT_ONCE: usize = 8;
 const HOT_BLOCKS: usize = 32;
 /// How many times the expected number of dense visits may be exceeded before the sparse route takes over.
 const PATIENCE: f64 = 50.0;
-/// Visits made first where many items are near the top: they end most draws.
-const FIRST_VISITS: usize = 32;
-/// Mean weights from which on they do.
-pub const LIKELY: f64 = 2.0 / FIRST_VISITS as f64;
 
 /// One draw from a fresh index.
-///
-/// # Errors
-/// `Interrupted`.
 pub fn draw_once<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E) -> Result<usize, SelectError> {
     let blocks = round.blocks;
     let cost_of_list = |near: f64| match blocks.stripes() {
         1 => blocks.len() as f64 * COST_OF_ITEM + near * COST_OF_FLIP,
         stripes => (stripes as f64).min(1.0 + near * blocks.lanes() as f64) * COST_OF_STRIPE + near * COST_OF_HOT_BLOCK,
     };
-    let (first, others) = match open(round, true, || visits_worth(round, PATIENCE, cost_of_list), entropy)? {
+    let (first, mut others) = match open(round, true, || visits_worth(round, PATIENCE, cost_of_list), entropy)? {
         Opening::Heads(index) => return Ok(index),
         Opening::Tails { first, others } => (first, others),
     };
-    let mut tails = IndexSet::new();
-    tails.reserve(others.len());
-    for index in others {
-        tails.insert(index);
-    }
-    sparse(round, |index| index == first || tails.contains(index), entropy).map(|heads| heads.kept)
+    others.sort_unstable();
+    let is_out = |index: usize| index == first || others.binary_search(&index).is_ok();
+    sparse(round, is_out, entropy).map(|heads| heads.kept)
 }
 
 /// Draw a candidate with a line of bounds at hand: one of many draws, or one of a row of rounds.
-///
-/// # Errors
-/// `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
     round: &Round<'_, '_, T>,
     line: impl FnOnce() -> L,
     begins_with_visits: bool,
     entropy: &mut E,
 ) -> Result<usize, SelectError> {
-    let (mut tails, mut count) = ([0; FIRST_VISITS], 0);
-    if begins_with_visits {
-        for _ in 0..FIRST_VISITS {
-            let index = entropy.below(round.blocks.len() as u64) as usize;
-            // An item seen before is no visit: the order goes on to the next new item.
-            if round.removed.contains(index) || tails[..count].contains(&index) {
-                continue;
-            }
-            if flip(&round.exponential(index), entropy) {
-                return Ok(index);
-            }
-            tails[count] = index;
-            count += 1;
-        }
+    let mut tails = Tails::default();
+    if begins_with_visits && let Some(index) = visit_few(round, true, &mut tails, entropy) {
+        return Ok(index);
     }
-    let tails = &tails[..count];
-    let is_out = |index| round.removed.contains(index) || tails.contains(&index);
+    let is_out = |index| round.removed.contains(index) || tails.contains(index);
     by_stages::<AnyOfThem, _, _, _>(round, &mut line(), is_out, entropy).map(|(them, _)| them.kept)
 }
 
 /// Draw a candidate where few are near the top: those who are `likely` are flipped, all others thinned by a table of them.
-///
-/// # Errors
-/// As [`draw_from`].
 pub fn draw_from_few<T: Score, E: Entropy>(
     round: &Round<'_, '_, T>,
     likely: &[usize],
@@ -112,9 +83,6 @@ pub fn draw_from_few<T: Score, E: Entropy>(
 }
 
 /// Draw a candidate and the time at which it comes.
-///
-/// # Errors
-/// As [`draw_from`].
 pub fn draw_with_time<T: Score, E: Entropy>(
     round: &Round<'_, '_, T>,
     entropy: &mut E,

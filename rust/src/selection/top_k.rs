@@ -9,11 +9,11 @@ use crate::interrupt;
 use crate::numbers::scale::Scale;
 use crate::scan::block_index::{Blocks, Indexable};
 use crate::scan::score_view::View;
-use crate::selection::index_set::Removed;
 use crate::selection::many_draws::Law;
 use crate::selection::noisy_max::Levels;
+use crate::selection::removed::Removed;
 use crate::selection::weight_line::{BlockLine, Round};
-use crate::selection::{exponential_mechanism, noisy_max, permute_and_flip};
+use crate::selection::{exponential_mechanism, noisy_max, permute_and_flip, uniform_visits};
 
 /// When the best remaining score has fallen by this many scales, the exponential mechanism measures from it.
 const LARGEST_FALL: f64 = 0.2;
@@ -59,7 +59,7 @@ pub fn peel<T: Indexable, E: Entropy>(
             Law::Exponential => exponential_mechanism::draw_from(&round, &mut line.of(&round), |_| {}, entropy)?,
             Law::PermuteAndFlip => {
                 if picks.len().is_multiple_of(ROUNDS_PER_GUESS) {
-                    begins_with_visits = round.about_mean_weight() > permute_and_flip::LIKELY;
+                    begins_with_visits = round.about_mean_weight() > uniform_visits::LIKELY;
                 }
                 permute_and_flip::draw_from(&round, || line.of(&round), begins_with_visits, entropy)?
             }

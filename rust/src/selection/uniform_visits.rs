@@ -16,6 +16,10 @@ use crate::selection::weight_line::Round;
 const BATCH: usize = 64;
 /// Those of the first batch, which ends most draws if many items are near the top.
 const FIRST_BATCH: usize = 16;
+/// Visits that are few.
+const FEW: usize = 32;
+/// Mean weights from which on these end most draws.
+pub const LIKELY: f64 = 2.0 / FEW as f64;
 /// About what visits take, in nanoseconds: before the first, and each. They only steer.
 const COST_OF_BEGINNING: f64 = 150.0;
 const COST_OF_VISIT: f64 = 6.0;
@@ -37,9 +41,6 @@ pub fn visits_worth<T: Score>(round: &Round<'_, '_, T>, patience: f64, cost: imp
 }
 
 /// Begin a draw with a visit and, if it shows tails, so many more. If items are visited `once`, nobody counts again.
-///
-/// # Errors
-/// `Interrupted`.
 pub fn open<T: Score, E: Entropy>(
     round: &Round<'_, '_, T>,
     once: bool,
@@ -63,6 +64,44 @@ pub fn open<T: Score, E: Entropy>(
         }
     }
     Ok(Opening::Tails { first, others: visits.seen.unwrap_or_default() })
+}
+
+/// Those who showed tails in a few visits.
+#[derive(Default)]
+pub struct Tails {
+    indices: [usize; FEW],
+    count: usize,
+}
+
+impl Tails {
+    #[inline]
+    pub fn contains(&self, index: usize) -> bool {
+        self.indices[..self.count].contains(&index)
+    }
+}
+
+/// Visits one by one, which end most draws if many items are near the top: who shows heads, if not all are `tails`. If items
+/// are visited `once`, nobody counts again.
+#[inline]
+pub fn visit_few<T: Score, E: Entropy>(
+    round: &Round<'_, '_, T>,
+    once: bool,
+    tails: &mut Tails,
+    entropy: &mut E,
+) -> Option<usize> {
+    for _ in 0..FEW {
+        let index = entropy.below(round.blocks.len() as u64) as usize;
+        // An item seen before is no visit: the order goes on to the next new item.
+        if round.removed.contains(index) || once && tails.contains(index) {
+            continue;
+        }
+        if flip(&round.exponential(index), entropy) {
+            return Some(index);
+        }
+        tails.indices[tails.count] = index;
+        tails.count += 1;
+    }
+    None
 }
 
 /// A walk along uniform visits.

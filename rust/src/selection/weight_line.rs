@@ -13,7 +13,7 @@ use crate::numbers::score::Score;
 use crate::scan::block_index::Blocks;
 use crate::scan::kernels::MOST_LANES;
 use crate::scan::weight_bounds::WeightBounds;
-use crate::selection::index_set::{NOBODY, Removed};
+use crate::selection::removed::{NOBODY, Removed};
 
 /// Items looked at to guess how many are near the top.
 const SAMPLED_ITEMS: u64 = 64;
@@ -29,13 +29,11 @@ pub struct Round<'r, 'a, T> {
 
 impl<'r, 'a, T: Score> Round<'r, 'a, T> {
     /// Everybody, measured from the best score.
-    #[must_use]
     pub fn new(blocks: &'r Blocks<'a, T>, scale: &'r Scale) -> Self {
         Self { blocks, scale, top: blocks.top(), removed: &NOBODY }
     }
 
     /// The same measured from another score.
-    #[must_use]
     pub fn from(&self, top: T) -> Self {
         Self { top, ..*self }
     }
@@ -55,7 +53,6 @@ impl<'r, 'a, T: Score> Round<'r, 'a, T> {
 
     /// About the mean of exp(-x) over the items that are left, at most 1 or a little more: a guess from some of them, which
     /// only steers.
-    #[must_use]
     pub fn about_mean_weight(&self) -> f64 {
         let (count, weights) = (self.blocks.len(), WeightBounds::for_count(self.blocks.len()));
         // Multiples of the golden ratio are spread evenly, whatever period the scores may have.
@@ -126,7 +123,6 @@ pub struct BlockLine {
 }
 
 impl BlockLine {
-    #[must_use]
     pub fn new<T: Score>(round: &Round<'_, '_, T>) -> Self {
         let weights = WeightBounds::for_count(round.blocks.len());
         let mut line = Self { weights, ends: Vec::new(), whole_stripes: Vec::new(), likely: Vec::new() };
@@ -174,7 +170,6 @@ impl BlockLine {
     }
 
     /// To be read; `round` must be the one that the bounds were computed for.
-    #[must_use]
     pub fn of<'l, 'r, 'a, T>(&'l self, round: &'l Round<'r, 'a, T>) -> BlockLineOf<'l, 'r, 'a, T> {
         BlockLineOf { line: self, round, known: usize::MAX, bounds: [0; MOST_LANES], lane_ends: [0; MOST_LANES] }
     }
@@ -280,9 +275,6 @@ const MOST_LIKELY: usize = 128;
 
 impl ItemTable {
     /// Of all items; or, if they are few whom `can_leave_likely`, of the others.
-    ///
-    /// # Errors
-    /// `Memory` if there is none for it, `Interrupted`.
     pub fn new<T: Score>(round: &Round<'_, '_, T>, can_leave_likely: bool) -> Result<Self, SelectError> {
         let (blocks, weights) = (round.blocks, WeightBounds::for_count(round.blocks.len()));
         let (mut total, mut likely) = (0, Vec::new());
@@ -329,7 +321,6 @@ impl ItemTable {
     }
 
     /// The likely items, if they are not on the line.
-    #[must_use]
     pub fn left_out(&self) -> Option<&[usize]> {
         self.likely.as_deref().filter(|_| self.leaves_likely)
     }
