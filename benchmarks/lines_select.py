@@ -79,7 +79,7 @@ def _against_argmax(scores: Scores, shape: str, *, pinned: bool = False) -> Iter
     required, at_most = _required_against_argmax(scores.size, pinned=pinned)
     for name, mechanism in MECHANISMS.items():
         sample = ratio(lambda mechanism=mechanism: mechanism.select(scores), peers.numpy_argmax(scores), pairs=PAIRS)
-        yield _line(sample, f"{AGAINST_ARGMAX}, {required}", name, scores, shape, at_most)
+        yield _line(sample, f"{AGAINST_ARGMAX}, {required}", name, scores, shape, at_most=at_most)
 
 
 def _median_of(cells: list[Line]) -> Line:
@@ -95,7 +95,7 @@ def _against_reading(scores: Scores, shape: str) -> Iterator[Line]:
         for name, mechanism in MECHANISMS.items():
             sample = ratio(lambda mechanism=mechanism: mechanism.select(scores), reading_once(scores, other))
             what = "EM and PF `select` / reading the scores once, two threads each"
-            yield _line(sample, what, name, scores, shape, 1.15)
+            yield _line(sample, what, name, scores, shape, at_most=1.15)
 
 
 def reading_once(scores: Scores, other: ThreadPoolExecutor) -> Callable[[], object]:
@@ -113,16 +113,9 @@ def reading_once(scores: Scores, other: ThreadPoolExecutor) -> Callable[[], obje
     return read
 
 
-def _line(sample: Sample, what: str, name: str, scores: Scores, shape: str, at_most: float | None) -> Line:
-    return Line.of(
-        sample,
-        what=what,
-        case=f"{name}, {shape}",
-        n=scores.size,
-        dtype=str(scores.dtype),
-        unit="x",
-        at_most=at_most,
-    )
+def _line(sample: Sample, what: str, name: str, scores: Scores, shape: str, **required: Any) -> Line:
+    case, dtype = f"{name}, {shape}", str(scores.dtype)
+    return Line.of(sample, what=what, case=case, n=scores.size, dtype=dtype, unit="x", **required)
 
 
 def _against_others(scores: Scores, shape: str) -> Iterator[Line]:
@@ -144,12 +137,4 @@ def _against_others(scores: Scores, shape: str) -> Iterator[Line]:
 def _against(what: str, name: str, peer: Peer, scores: Scores, shape: str, at_least: float) -> Line:
     mechanism = MECHANISMS[name]
     sample = ratio(peer(scores), lambda: mechanism.select(scores))
-    return Line.of(
-        sample,
-        what=what,
-        case=f"{name}, {shape}",
-        n=scores.size,
-        dtype=str(scores.dtype),
-        unit="x",
-        at_least=at_least,
-    )
+    return _line(sample, what, name, scores, shape, at_least=at_least)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why nothing was drawn.
+/// Why nothing was drawn. `Memory`, `Changed` and `Interrupted` may come out of anything that fails, and are not named there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectError {
     /// There is no score at all (a public fact: the number of candidates is public).

@@ -4,6 +4,28 @@ use dashu_int::UBig;
 
 use crate::numbers::lazy_time::Clock;
 use crate::numbers::scale::Scale;
+use crate::selection::many_draws::Law;
+
+pub const LAWS: [Law; 3] = [Law::Exponential, Law::PermuteAndFlip, Law::LaplaceNoisyMax];
+
+/// A scale of 2, and one that its laws are told from.
+pub fn scale() -> Scale {
+    Scale::new(1.0, 1.0, 2).unwrap()
+}
+
+pub fn wrong_scale() -> Scale {
+    Scale::new(0.8, 1.0, 2).unwrap()
+}
+
+/// What a mechanism answers from these scores with which probability.
+pub fn law_of(law: Law, scores: &[f64], scale: &Scale) -> Vec<f64> {
+    let exponents = exponents(scores, scale);
+    match law {
+        Law::Exponential => exponential_law(&exponents),
+        Law::PermuteAndFlip => permute_and_flip_law(&exponents),
+        Law::LaplaceNoisyMax => laplace_law(&exponents),
+    }
+}
 
 /// Exponents (s* - s_i) / b of a vector.
 pub fn exponents(scores: &[f64], scale: &Scale) -> Vec<f64> {

@@ -32,15 +32,16 @@ def propose_once(
 ) -> int | None:
     """One round: a block by size times weight, a candidate of it uniformly, a place below the weight, and a coin.
 
-    The candidate keeps as many places as its `own` bound says. The coin compares a uniform ``V`` with ``p_i``: heads
-    if ``V * own / unit < p_i``. Were that no upper bound, it would be heads always and not more: hence the minimum, and
-    the wrong law that follows. ``None`` if the candidate is refused.
+    The candidate keeps as many places as its `own` bound says. The coin compares a uniform ``V`` behind the place with
+    ``p_i``: heads if ``place + V < p_i * unit``, which is certain at most places. Were a bound too small, places would
+    be missing: hence the wrong law that follows. ``None`` if the candidate is refused.
     """
     block = randomness.choose([len(members) * weight for members, weight in zip(blocks, weights, strict=True)])
     candidate = blocks[block][randomness.uniform(len(blocks[block]))]
-    if randomness.uniform(weights[block]) >= own[candidate]:
+    place = randomness.uniform(weights[block])
+    if place >= own[candidate]:
         return None
-    heads = min(Fraction(1), flip_probabilities[candidate] * unit / own[candidate])
+    heads = min(Fraction(1), max(Fraction(0), flip_probabilities[candidate] * unit - place))
     return candidate if randomness.coin(heads) else None
 
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::entropy::testing::{Scripted, seeded};
+use crate::numbers::rational::{Rational, exactly};
 use crate::testing::assert_law;
 
 fn measures() -> Vec<BaseMeasure> {
@@ -73,8 +74,8 @@ fn a_point_that_rounds_onto_a_position_keeps_its_side() {
 fn sums_of_many_lengths_do_not_wear_off() {
     let lengths = vec![0.1; 1_000_000];
     let exact = exact_sum(&lengths);
-    let sum = Ratio::from_f64(compensated_sum(&lengths));
-    let apart = sum.minus(&exact).plus(&exact.minus(&sum));
+    // Without its sign, as a ratio has none.
+    let apart = Ratio::from(exactly(compensated_sum(&lengths)) - Rational::from(exact.clone()));
     assert!((apart.numerator << 52) * exact.denominator <= exact.numerator * apart.denominator);
 }
 

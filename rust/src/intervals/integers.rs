@@ -9,7 +9,7 @@ use dashu_int::{IBig, UBig};
 use crate::entropy::Entropy;
 use crate::intervals::geometric::uniform_below;
 use crate::numbers::coin::power_of_two;
-use crate::numbers::coin::{Exponential, Proposal, Stage, accept, flip};
+use crate::numbers::coin::{Exponential, LazyUniform, Proposal, Stage, below, flip};
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::rounding::nearest_quotient;
 
@@ -65,7 +65,8 @@ impl Side {
         let exact = Ratio { numerator: offset, denominator: UBig::ONE }.times(&self.x);
         let approximate = approximate(&exact);
         let x = Exponential { approximate, exact: || exact.clone() };
-        accept(&x, Proposal::Weight { weight: 1, bits: halvings }, Stage::WHOLE, entropy)
+        let mut uniform = LazyUniform::beginning_with(0, halvings, entropy);
+        below(&mut uniform, &x, Proposal::Certain, Stage::WHOLE, entropy)
     }
 }
 

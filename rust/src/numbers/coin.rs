@@ -23,8 +23,14 @@ impl LazyUniform {
         Self { head: entropy.next_u64(), tail: Vec::new() }
     }
 
+    /// One whose first `bits` bits, fewer than 64, are those of `start`.
     #[inline]
-    #[must_use]
+    pub fn beginning_with<E: Entropy>(start: u64, bits: u32, entropy: &mut E) -> Self {
+        let head = start.checked_shl(64 - bits).unwrap_or(0) | entropy.next_u64() >> bits;
+        Self { head, tail: Vec::new() }
+    }
+
+    #[inline]
     pub fn head(&self) -> u64 {
         self.head
     }
@@ -34,7 +40,6 @@ impl LazyUniform {
     }
 
     /// V lies in `[cell, cell + 1) * 2^-bits`.
-    #[must_use]
     pub fn cell(&self) -> (UBig, usize) {
         let mut cell = UBig::from(self.head);
         for &word in &self.tail {
@@ -64,11 +69,6 @@ const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Proposal {
     Certain,
-    /// `weight * 2^-bits`, at least exp(-x).
-    Weight {
-        weight: u64,
-        bits: u32,
-    },
     /// `1 - exp(-rate * 2^-60)`.
     Thinned {
         rate: u64,
@@ -90,6 +90,11 @@ pub struct Stage {
 impl Stage {
     /// All of [0, 1): the plain coin.
     pub const WHOLE: Self = Self { start: 0, end: 1, bits: 0 };
+
+    /// Whether it ends at 1, where whoever shows heads has come.
+    pub fn is_last(self) -> bool {
+        self.end >> self.bits == 1
+    }
 }
 
 /// The margin as a parameter, so that tests can force the fallback.
@@ -199,7 +204,6 @@ fn threshold(probability: f64, proposal: Proposal, stage: Stage) -> f64 {
     };
     match proposal {
         Proposal::Certain => wanted,
-        Proposal::Weight { weight, bits } => wanted * power_of_two(bits as i32) / weight as f64,
         Proposal::Thinned { rate } => wanted / one_minus_exp_negative(rate as f64 * power_of_two(-(RATE_BITS as i32))),
     }
 }
@@ -238,10 +242,8 @@ fn below_exact<E: Entropy>(
 impl Proposal {
     /// The proposal's probability, times 2 to the second value.
     fn enclose(self, precision: usize) -> (Enclosure, usize) {
-        let exactly = |value: UBig| Enclosure { low: value.clone(), high: value };
         match self {
-            Self::Certain => (exactly(UBig::ONE), 0),
-            Self::Weight { weight, bits } => (exactly(UBig::from(weight)), bits as usize),
+            Self::Certain => (Enclosure { low: UBig::ONE, high: UBig::ONE }, 0),
             Self::Thinned { rate } => {
                 let one = UBig::ONE << precision;
                 let missed = exp_negative(&Ratio::scaled(UBig::from(rate), -i64::from(RATE_BITS)), precision);
@@ -256,7 +258,6 @@ impl Proposal {
 /// x = k ln 2 + r with |r| <= 0.347: k ln2's leading part is exact (its last 32 bits are zero), so r is off by less
 /// than 2^-54; the Taylor polynomial of degree 13 by 2^-57, relative; its evaluation by at most 3 * 2^-53.
 #[inline(always)]
-#[must_use]
 pub fn exp_negative_f64(x: f64) -> f64 {
     const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_0000_0000);
     const LN_2_LOW: f64 = std::f64::consts::LN_2 - LN_2_HIGH;

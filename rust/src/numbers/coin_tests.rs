@@ -84,13 +84,7 @@ fn a_cell_that_holds_the_threshold_is_refined_to_both_sides() {
 #[test]
 fn the_forced_fallback_agrees_with_the_filter() {
     let mut entropy = seeded(5);
-    let proposals = [
-        Proposal::Certain,
-        Proposal::Weight { weight: 3 << 30, bits: 33 },
-        Proposal::Weight { weight: 5, bits: 40 },
-        Proposal::Thinned { rate: 1 << 59 },
-        Proposal::Thinned { rate: 1 << 20 },
-    ];
+    let proposals = [Proposal::Certain, Proposal::Thinned { rate: 1 << 59 }, Proposal::Thinned { rate: 1 << 20 }];
     let stages = [Stage::WHOLE, Stage { start: 0, end: 1, bits: 5 }, Stage { start: 2, end: 4, bits: 4 }];
     let (mut decided, mut heads) = (0, 0);
     for round in 0..3000 {
@@ -111,7 +105,7 @@ fn the_forced_fallback_agrees_with_the_filter() {
             }
         }
     }
-    assert!(decided > 40_000 && heads > 5_000, "{decided} decided, {heads} heads");
+    assert!(decided > 25_000 && heads > 4_000, "{decided} decided, {heads} heads");
 }
 
 #[test]
@@ -134,7 +128,6 @@ fn all_words_of_a_truncated_generator_give_the_law() {
     for (x, proposal, stage, probability) in [
         (0.25, Proposal::Certain, Stage::WHOLE, libm::exp(-0.25)),
         (3.0, Proposal::Certain, Stage::WHOLE, libm::exp(-3.0)),
-        (1.0, Proposal::Weight { weight: 3, bits: 2 }, Stage::WHOLE, libm::exp(-1.0) / 0.75),
         (2.0, Proposal::Thinned { rate: 1 << 59 }, Stage::WHOLE, libm::exp(-2.0) / (1.0 - libm::exp(-0.5))),
         (0.5, Proposal::Certain, Stage { start: 1, end: 3, bits: 3 }, {
             let p = libm::exp(-0.5);
@@ -151,6 +144,14 @@ fn all_words_of_a_truncated_generator_give_the_law() {
             }
             assert_eq!(heads, (probability * 4096.0).ceil() as u32, "x = {x}, {proposal:?}");
         }
+    }
+}
+
+#[test]
+fn a_uniform_goes_on_behind_its_first_bits() {
+    let word = 0xfedc_ba98_7654_3210;
+    for (start, bits, head) in [(0, 0, word), (5, 4, 0x5fed_cba9_8765_4321), ((1 << 63) - 1, 63, u64::MAX)] {
+        assert_eq!(LazyUniform::beginning_with(start, bits, &mut Scripted::new(&[word])).cell(), (head.into(), 64));
     }
 }
 

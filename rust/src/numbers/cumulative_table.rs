@@ -24,9 +24,6 @@ impl CumulativeTable<u64> {
     }
 
     /// Other weights in place of these, in the same memory.
-    ///
-    /// # Errors
-    /// As for [`CumulativeTable::new`].
     pub fn refill(&mut self, weights: impl ExactSizeIterator<Item = u64>) -> Result<(), SelectError> {
         self.ends.clear();
         self.ends.try_reserve_exact(weights.len()).map_err(|_| SelectError::Memory)?;
@@ -44,27 +41,23 @@ impl CumulativeTable<u64> {
 
     /// The sum of all weights, never zero.
     #[inline]
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.ends[self.ends.len() - 1]
     }
 
     /// The sum of the weights before `index`.
     #[inline]
-    #[must_use]
     pub fn start(&self, index: usize) -> u64 {
         if index == 0 { 0 } else { self.ends[index - 1] }
     }
 
     #[inline]
-    #[must_use]
     pub fn weight(&self, index: usize) -> u64 {
         self.ends[index] - self.start(index)
     }
 
     /// The index on whose stretch of the line `position` lies; it must be below the total.
     #[inline]
-    #[must_use]
     pub fn index_at(&self, position: u64) -> usize {
         self.ends.partition_point(|&end| end <= position)
     }
@@ -76,9 +69,6 @@ impl CumulativeTable<u64> {
     }
 
     /// How often each index comes in `size` draws.
-    ///
-    /// # Errors
-    /// `Memory`, `Interrupted`.
     pub fn draw_counts<E: Entropy>(&self, size: u64, entropy: &mut E) -> Result<Vec<u64>, SelectError> {
         let mut counts = reserved(self.ends.len())?;
         counts.resize(self.ends.len(), 0);
@@ -94,7 +84,6 @@ impl CumulativeTable<u64> {
 
 impl CumulativeTable<UBig> {
     /// For weights of any size.
-    #[must_use]
     pub fn of_large(weights: &[UBig]) -> Self {
         let mut total = UBig::ZERO;
         let mut add = |weight| {

@@ -17,7 +17,6 @@ pub struct Enclosure {
 }
 
 /// Enclose exp(-x) at `precision` bits after the point; the width tends to 0 as `precision` grows.
-#[must_use]
 pub fn exp_negative(x: &Ratio, precision: usize) -> Enclosure {
     let one = UBig::ONE << precision;
     if x.numerator == UBig::ZERO {

@@ -25,7 +25,6 @@ impl Extended {
 
     /// Exactly a finite, non-negative double.
     #[inline]
-    #[must_use]
     pub fn from_f64(value: f64) -> Self {
         if value.is_normal() && value > 0.0 {
             let bits = value.to_bits();
@@ -37,13 +36,11 @@ impl Extended {
     }
 
     /// `value` with relative error at most 2^-53.
-    #[must_use]
     pub fn from_count(value: u64) -> Self {
         Self::from_f64(value as f64)
     }
 
     /// `high - low >= 0` of finite doubles, with relative error at most 2^-53 and zero only if they are equal.
-    #[must_use]
     pub fn from_gap(low: f64, high: f64) -> Self {
         let gap = high - low;
         if gap < f64::INFINITY {
@@ -55,7 +52,6 @@ impl Extended {
     }
 
     /// The nearest such number: relative error at most 2^-53.
-    #[must_use]
     pub fn from_ratio(ratio: &Ratio) -> Self {
         let shift = ratio.numerator.bit_len() as i64 - ratio.denominator.bit_len() as i64;
         let shifted = |number: &UBig, by: i64| number << by.max(0) as usize;
@@ -64,14 +60,12 @@ impl Extended {
         if fraction.is_zero() { fraction } else { Self { exponent: fraction.exponent + shift, ..fraction } }
     }
 
-    #[must_use]
     pub fn is_zero(self) -> bool {
         self.fraction == 0.0
     }
 
     /// `self * exp(-x)` for x >= 0: within a relative (1 + x) 2^-49 of it for an x that is exact, up to
     /// [`LARGEST_EXPONENT`]; an upper bound beyond.
-    #[must_use]
     pub fn times_exp_negative(self, x: f64) -> Self {
         // ln 2 in two parts, the first with 32 zeros at its end: k times it is exact for k < 2^31.
         const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_0000_0000);
@@ -87,7 +81,6 @@ impl Extended {
 
     /// The sum, with relative error at most 2^-53 (the smaller one is left out if it is below 2^-63 of the larger).
     #[inline]
-    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let (large, small) = if self.exponent >= other.exponent { (self, other) } else { (other, self) };
         if small.is_zero() || large.is_zero() {
@@ -107,7 +100,6 @@ impl Extended {
 
     /// The product, with relative error at most 2^-53.
     #[inline]
-    #[must_use]
     pub fn times(self, other: Self) -> Self {
         let fraction = self.fraction * other.fraction;
         let exponent = self.exponent + other.exponent;
@@ -120,7 +112,6 @@ impl Extended {
 
     /// The quotient by what is not zero, with relative error at most 2^-53.
     #[inline]
-    #[must_use]
     pub fn over(self, other: Self) -> Self {
         let fraction = self.fraction / other.fraction;
         let exponent = self.exponent - other.exponent;
@@ -132,7 +123,6 @@ impl Extended {
     }
 
     #[inline]
-    #[must_use]
     pub fn is_below(self, other: Self) -> bool {
         if self.is_zero() || other.is_zero() {
             return !other.is_zero();
@@ -141,33 +131,28 @@ impl Extended {
     }
 
     /// The number itself: an integer and the power of two it is multiplied with.
-    #[must_use]
     pub fn exact(self) -> (UBig, i64) {
         let integer = self.fraction * power_of_two(53);
         (UBig::from(integer as u64), self.exponent - 53)
     }
 
     /// `self / other` as a double, infinite or zero where it cannot hold it; `other` must not be zero.
-    #[must_use]
     pub fn quotient(self, other: Self) -> f64 {
         libm::scalbn(self.fraction / other.fraction, (self.exponent - other.exponent).clamp(-5000, 5000) as i32)
     }
 
     /// `self * 2^exponent`.
     #[inline]
-    #[must_use]
     pub fn scaled(self, exponent: i64) -> Self {
         if self.is_zero() { self } else { Self { exponent: self.exponent + exponent, ..self } }
     }
 
     /// The natural logarithm, roughly.
-    #[must_use]
     pub fn ln(self) -> f64 {
         libm::log(self.fraction) + self.exponent as f64 * std::f64::consts::LN_2
     }
 
     /// The number itself.
-    #[must_use]
     pub fn exact_ratio(self) -> Ratio {
         let (integer, exponent) = self.exact();
         Ratio::scaled(integer, exponent)
@@ -175,7 +160,6 @@ impl Extended {
 
     /// `self * 2^exponent` as a double: infinite if too large, rounded towards zero if too small.
     #[inline]
-    #[must_use]
     pub fn times_power_of_two(self, exponent: i64) -> f64 {
         let exponent = self.exponent + exponent;
         if (-1000..1000).contains(&exponent) {

@@ -30,7 +30,6 @@ pub struct Clock {
 impl Clock {
     /// A uniform time of `[start, start + length) * 2^-bits`, of which `uniform` is the place; `length` is a power of two
     /// that divides `start`.
-    #[must_use]
     pub fn within(start: u64, length: u64, bits: u32, uniform: &LazyUniform) -> Self {
         let (cell, cell_bits) = uniform.cell();
         let known = (UBig::from(start / length) << cell_bits) + cell;
@@ -38,7 +37,6 @@ impl Clock {
     }
 
     /// The instant at which gaps of `rate * 2^-rate_bits` begin to be added.
-    #[must_use]
     pub fn start(rate: u64, rate_bits: u32) -> Self {
         // Times the rate the gaps have mean 1, so 2^rate_bits goes to the other side.
         Self { known: UBig::ZERO, bits: WORD_BITS - rate_bits as usize, parts: 0, rate }

@@ -81,23 +81,6 @@ impl Ratio {
     pub fn times(&self, other: &Self) -> Self {
         Self { numerator: &self.numerator * &other.numerator, denominator: &self.denominator * &other.denominator }
     }
-
-    /// `max(self - other, 0)`.
-    #[must_use]
-    pub fn minus(&self, other: &Self) -> Self {
-        let left = &self.numerator * &other.denominator;
-        let right = &other.numerator * &self.denominator;
-        let numerator = if left > right { left - right } else { UBig::ZERO };
-        Self { numerator, denominator: &self.denominator * &other.denominator }
-    }
-
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        Self {
-            numerator: &self.numerator * &other.denominator + &other.numerator * &self.denominator,
-            denominator: &self.denominator * &other.denominator,
-        }
-    }
 }
 
 #[cfg(test)]

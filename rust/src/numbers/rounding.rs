@@ -4,7 +4,6 @@ use dashu_int::ops::BitTest;
 use dashu_int::{IBig, Sign, UBig};
 
 /// A double as `integer * 2^exponent`; the double must be finite.
-#[must_use]
 pub fn parts(value: f64) -> (IBig, i64) {
     let bits = value.to_bits();
     let biased = (bits >> 52) & 0x7ff;
@@ -16,7 +15,6 @@ pub fn parts(value: f64) -> (IBig, i64) {
 }
 
 /// The double nearest to `value * 2^exponent`; zero is +0, and what is too large becomes infinite.
-#[must_use]
 pub fn nearest(value: &IBig, exponent: i64) -> f64 {
     let (sign, magnitude) = value.clone().into_parts();
     let rounded = nearest_magnitude(&magnitude, exponent);
@@ -42,7 +40,6 @@ fn nearest_magnitude(magnitude: &UBig, exponent: i64) -> f64 {
 }
 
 /// The double nearest to `numerator / denominator`.
-#[must_use]
 pub fn nearest_quotient(numerator: &IBig, denominator: &UBig) -> f64 {
     let (sign, magnitude) = numerator.clone().into_parts();
     // More bits than a double has, and a last one that says whether anything was left over: ties stay what they are.
@@ -56,7 +53,6 @@ pub fn nearest_quotient(numerator: &IBig, denominator: &UBig) -> f64 {
 }
 
 /// The largest double that is not above `numerator / denominator`, which has to be within the doubles.
-#[must_use]
 pub fn floor_quotient(numerator: &IBig, denominator: &UBig) -> f64 {
     let rounded = nearest_quotient(numerator, denominator);
     let (mantissa, exponent) = parts(rounded);

@@ -6,6 +6,7 @@ use dashu_int::ops::BitTest;
 use crate::error::SelectError;
 use crate::numbers::coin::power_of_two;
 use crate::numbers::exp_enclosure::Ratio;
+use crate::numbers::rational::{Rational, nearest_f64};
 use crate::numbers::score::Score;
 
 /// Gaps and reciprocal scales in this range multiply without leaving the normal doubles.
@@ -56,6 +57,13 @@ impl Scale {
         Ok(Self { reciprocal, is_plain: PLAIN.contains(&reciprocal), octaves_per_unit, fraction, exponent, exact })
     }
 
+    /// Whether 1/b is a double with room above and below, so that [`Scale::octaves`] is close to the truth while that is
+    /// less than 2^60.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
     /// x = (top - score) / b in doubles. If the result lies in [2^-60, 2^60] its relative error is at most 2^-50;
     /// if it is smaller, then x < 2^-59; if it is larger, then x > 2^59. It is zero if and only if x is.
     #[inline(always)]
@@ -70,7 +78,6 @@ impl Scale {
 
     /// The same, with the same contract, for a finite gap known with relative error at most 2^-51.
     #[inline]
-    #[must_use]
     pub fn exponent_of_gap(&self, gap: f64) -> f64 {
         if self.is_plain && (gap == 0.0 || PLAIN.contains(&gap)) {
             gap * self.reciprocal
@@ -80,7 +87,6 @@ impl Scale {
     }
 
     /// `gap / b` exactly.
-    #[must_use]
     pub fn exact_exponent_of_gap(&self, gap: &Ratio) -> Ratio {
         gap.times(&self.exact)
     }
@@ -88,13 +94,13 @@ impl Scale {
     #[cold]
     #[inline(never)]
     fn extreme_exponent<T: Score>(&self, top: T, score: T) -> f64 {
-        let mut exponent = self.exponent;
-        let mut gap = score.gap_below(top);
-        if gap == f64::INFINITY {
-            gap = score.half_gap_below(top);
-            exponent += 1;
+        let gap = score.gap_below(top);
+        if gap < f64::INFINITY {
+            return self.extreme_exponent_of_gap(gap, self.exponent);
         }
-        self.extreme_exponent_of_gap(gap, exponent)
+        // Beyond the doubles, which hold its half.
+        let half = Rational::from(score.exact_gap_below(top)) / Rational::from(2);
+        self.extreme_exponent_of_gap(nearest_f64(&half), self.exponent + 1)
     }
 
     /// `gap * fraction * 2^exponent`, kept within [2^-70, 2^70] unless it is zero.
@@ -108,13 +114,11 @@ impl Scale {
     }
 
     /// About how far below the top a score has this exponent; only for choices that any number would be right for.
-    #[must_use]
     pub fn gap_of(&self, exponent: f64) -> f64 {
         exponent / self.reciprocal
     }
 
     /// The least `bits` with `2^bits / b >= 1/2`, up to a relative 2^-51.
-    #[must_use]
     pub fn block_bits(&self) -> usize {
         // 1/b lies in [1/2, 1) * 2^exponent.
         usize::try_from(-self.exponent).unwrap_or(0)
@@ -122,13 +126,11 @@ impl Scale {
 
     /// `2^bits / b`, with the contract of [`Scale::exponent`].
     #[inline]
-    #[must_use]
     pub fn exponent_of_block(&self, bits: usize) -> f64 {
         self.extreme_exponent_of_gap(1.0, self.exponent + bits as i64)
     }
 
     /// `integer / b`, with the contract of [`Scale::exponent`].
-    #[must_use]
     pub fn exponent_of_integer(&self, integer: &UBig) -> f64 {
         // The first 64 bits carry a relative error of 2^-63, their conversion 2^-53.
         let shift = integer.bit_len().saturating_sub(64);
@@ -137,7 +139,6 @@ impl Scale {
     }
 
     /// x exactly.
-    #[must_use]
     pub fn exact_exponent<T: Score>(&self, top: T, score: T) -> Ratio {
         score.exact_gap_below(top).times(&self.exact)
     }

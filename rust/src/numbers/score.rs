@@ -3,7 +3,7 @@
 use dashu_int::{IBig, Sign, UBig};
 
 use crate::numbers::exp_enclosure::Ratio;
-use crate::numbers::rational::{Rational, scaled};
+use crate::numbers::rational::{Rational, exactly, scaled};
 use crate::numbers::rounding::parts;
 
 /// A score of any type, exactly: `±magnitude * 2^exponent`.
@@ -15,7 +15,6 @@ pub struct Height {
 }
 
 impl Height {
-    #[must_use]
     pub fn exactly(self) -> Rational {
         let magnitude = IBig::from(self.magnitude);
         scaled(if self.is_negative { -magnitude } else { magnitude }, i64::from(self.exponent))
@@ -33,15 +32,12 @@ pub trait Score: Copy + PartialOrd + Send + Sync + 'static {
     const CLEAN: Self;
 
     /// The larger one, without a branch; never NaN if `self` is not.
-    #[must_use]
     fn or_larger(self, other: Self) -> Self;
 
     /// The check, continued by `self`: stays at [`Score::CLEAN`] (either sign) if and only if every value was finite.
-    #[must_use]
     fn check(self, so_far: Self) -> Self;
 
     /// The same in one operation, for code that is compiled for processors with fused ones: elsewhere it is a call.
-    #[must_use]
     fn check_fused(self, so_far: Self) -> Self;
 
     /// Whether [`Score::check`] met a value that is not finite.
@@ -49,9 +45,6 @@ pub trait Score: Copy + PartialOrd + Send + Sync + 'static {
 
     /// `top - self` with relative error at most 2^-53; infinite if a double cannot hold it; zero if negative.
     fn gap_below(self, top: Self) -> f64;
-
-    /// `(top - self) / 2` likewise, for gaps that overflow.
-    fn half_gap_below(self, top: Self) -> f64;
 
     /// `max(top - self, 0)`.
     fn exact_gap_below(self, top: Self) -> Ratio;
@@ -100,19 +93,9 @@ macro_rules! float_score {
                 if gap > 0.0 { gap } else { 0.0 }
             }
 
-            fn half_gap_below(self, top: Self) -> f64 {
-                (f64::from(top) / 2.0 - f64::from(self) / 2.0).max(0.0)
-            }
-
             fn exact_gap_below(self, top: Self) -> Ratio {
-                let (top, item) = (f64::from(top), f64::from(self));
-                let magnitude = |value: f64| Ratio::from_f64(value.abs());
-                match (top >= 0.0, item >= 0.0) {
-                    (true, true) => magnitude(top).minus(&magnitude(item)),
-                    (true, false) => magnitude(top).plus(&magnitude(item)),
-                    (false, true) => Ratio::from_f64(0.0),
-                    (false, false) => magnitude(item).minus(&magnitude(top)),
-                }
+                let gap = exactly(f64::from(top)) - exactly(f64::from(self));
+                if gap > Rational::ZERO { gap.into() } else { Ratio::from_f64(0.0) }
             }
 
             fn height(self) -> Height {
@@ -168,10 +151,6 @@ macro_rules! integer_score {
             fn gap_below(self, top: Self) -> f64 {
                 // Of two integers of one width the difference fits the unsigned type of that width.
                 if top > self { top.wrapping_sub(self) as $unsigned as f64 } else { 0.0 }
-            }
-
-            fn half_gap_below(self, top: Self) -> f64 {
-                self.gap_below(top) / 2.0
             }
 
             fn exact_gap_below(self, top: Self) -> Ratio {
@@ -230,10 +209,9 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_that_overflows_has_a_finite_half_and_an_exact_value() {
+    fn a_gap_that_overflows_has_an_exact_value() {
         let (low, high) = (-1.7e308_f64, 1.7e308_f64);
         assert_eq!(low.gap_below(high), f64::INFINITY);
-        assert_eq!(low.half_gap_below(high), 1.7e308);
         let gap = low.exact_gap_below(high);
         let once = Ratio::from_f64(1.7e308);
         assert_eq!(gap.numerator * once.denominator, once.numerator * gap.denominator * UBig::from(2_u8));

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyInt};
 
 use super::errors::invalid_parameter;
-use super::sampler::run;
+use super::sampler::{run, scale_of};
 use crate::entropy::with_thread_entropy;
 use crate::error::reserved;
 use crate::interrupt;
@@ -139,7 +139,7 @@ impl Proposals {
         left_last: Option<Vec<u8>>,
         right_last: Option<Vec<u8>>,
     ) -> PyResult<Self> {
-        let scale = run(py, 0, || Scale::new(epsilon, sensitivity, factor))?;
+        let scale = scale_of(py, epsilon, sensitivity, factor)?;
         let side = |fall: Fraction, last: Option<Vec<u8>>| {
             let fall = scale.exact_exponent_of_gap(&to_ratio(py, fall)?);
             let side = integers::Side::new(fall, last.map(|last| UBig::from_le_bytes(&last)));

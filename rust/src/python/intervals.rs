@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use super::arrays::{Memory, with_view};
 use super::errors::invalid_parameter;
-use super::sampler::run;
+use super::sampler::{run, scale_of};
 use crate::entropy::{Entropy, with_thread_entropy};
 use crate::float_control::with_standard_floats;
 use crate::intervals::answer_range::Range;
@@ -77,11 +77,7 @@ pub struct IntervalSampler {
 impl IntervalSampler {
     #[new]
     fn new(py: Python<'_>, epsilon: f64, sensitivity: f64, factor: u8) -> PyResult<Self> {
-        if !matches!(factor, 1 | 2) {
-            return Err(invalid_parameter(py, "factor", "<out of range>", "1 or 2"));
-        }
-        let scale = run(py, 0, || Scale::new(epsilon, sensitivity, factor))?;
-        Ok(Self { scale })
+        Ok(Self { scale: scale_of(py, epsilon, sensitivity, factor)? })
     }
 
     /// A point of the intervals between `breakpoints`, with density proportional to `exp(score / b)`.

@@ -4,8 +4,7 @@ use dashu_int::{IBig, UBig};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 
-use super::errors::invalid_parameter;
-use super::sampler::run;
+use super::sampler::{run, scale_of};
 use crate::density::piecewise_quadratic::{PiecewiseScore, Plan};
 use crate::density::score_shapes::{Concave, Lines, LinesThroughOrigin, Peak, Tail};
 use crate::entropy::with_thread_entropy;
@@ -30,11 +29,7 @@ type Doubles<'py> = Bound<'py, PyArray1<f64>>;
 impl PiecewiseSampler {
     #[new]
     fn new(py: Python<'_>, epsilon: f64, sensitivity: f64, factor: u8) -> PyResult<Self> {
-        if !matches!(factor, 1 | 2) {
-            return Err(invalid_parameter(py, "factor", "<out of range>", "1 or 2"));
-        }
-        let scale = run(py, 0, || Scale::new(epsilon, sensitivity, factor))?;
-        Ok(Self { scale })
+        Ok(Self { scale: scale_of(py, epsilon, sensitivity, factor)? })
     }
 
     /// Lines from `starts[i]` to `ends[i]` between the breakpoints, and tails of (score, fall for each unit) outside.

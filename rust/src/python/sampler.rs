@@ -26,12 +26,7 @@ pub struct Sampler {
 impl Sampler {
     #[new]
     fn new(py: Python<'_>, law: &str, epsilon: f64, sensitivity: f64, factor: u8) -> PyResult<Self> {
-        let law = law_named(py, law)?;
-        if !matches!(factor, 1 | 2) {
-            return Err(invalid_parameter(py, "factor", "<out of range>", "1 or 2"));
-        }
-        let scale = run(py, 0, || Scale::new(epsilon, sensitivity, factor))?;
-        Ok(Self { law, scale })
+        Ok(Self { law: law_named(py, law)?, scale: scale_of(py, epsilon, sensitivity, factor)? })
     }
 
     /// One draw.
@@ -73,6 +68,13 @@ pub fn law_named(py: Python<'_>, name: &str) -> PyResult<Law> {
         "laplace" => Ok(Law::LaplaceNoisyMax),
         _ => Err(invalid_parameter(py, "law", "<unknown>", "exponential, permute_and_flip or laplace")),
     }
+}
+
+pub fn scale_of(py: Python<'_>, epsilon: f64, sensitivity: f64, factor: u8) -> PyResult<Scale> {
+    if !matches!(factor, 1 | 2) {
+        return Err(invalid_parameter(py, "factor", "<out of range>", "1 or 2"));
+    }
+    run(py, 0, || Scale::new(epsilon, sensitivity, factor))
 }
 
 fn to_numpy(py: Python<'_>, indices: Vec<usize>) -> Bound<'_, PyArray1<i64>> {

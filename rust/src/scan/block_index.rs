@@ -12,8 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::{SelectError, reserved};
 use crate::interrupt;
-use crate::numbers::coin::{Exponential, power_of_two};
-use crate::numbers::exp_enclosure::Ratio;
+use crate::numbers::coin::power_of_two;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
 use crate::scan::helper_threads::{available_threads, with_helpers};
@@ -89,9 +88,6 @@ impl<'a, T: Indexable> Blocks<'a, T> {
     }
 
     /// The same with a given number of threads, at a level that this processor has.
-    ///
-    /// # Errors
-    /// As [`Blocks::new`].
     pub fn with_threads(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
         if view.is_empty() {
             return Err(SelectError::NoCandidates);
@@ -153,48 +149,40 @@ fn scan<T: Indexable>(
 }
 
 impl<T: Score> Blocks<'_, T> {
-    #[must_use]
     pub fn len(&self) -> usize {
         self.view.len()
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         false // by construction
     }
 
     /// What exponents are measured from: the largest score, or what [`Blocks::lower_top`] made of it.
     #[inline(always)]
-    #[must_use]
     pub fn top(&self) -> T {
         self.top
     }
 
     #[inline(always)]
-    #[must_use]
     pub fn get(&self, index: usize) -> T {
         self.view.get(index)
     }
 
-    #[must_use]
     pub fn stripes(&self) -> usize {
         self.stripe_maxima.len()
     }
 
-    #[must_use]
     pub fn lanes(&self) -> usize {
         self.lanes
     }
 
     /// Items of a stripe: its start and how many.
-    #[must_use]
     pub fn stripe_range(&self, stripe: usize) -> std::ops::Range<usize> {
         let length = self.lanes * self.rows;
         stripe * length..((stripe + 1) * length).min(self.len())
     }
 
     #[inline]
-    #[must_use]
     pub fn block(&self, stripe: usize, lane: usize) -> Block {
         let range = self.stripe_range(stripe);
         let count = range.end - range.start;
@@ -202,7 +190,6 @@ impl<T: Score> Blocks<'_, T> {
         Block { stripe, lane, first: range.start + lane, len }
     }
 
-    #[must_use]
     pub fn block_of(&self, index: usize) -> Block {
         let stripe = index / (self.lanes * self.rows);
         self.block(stripe, index % self.lanes)
@@ -215,41 +202,16 @@ impl<T: Score> Blocks<'_, T> {
     }
 
     #[inline]
-    #[must_use]
     pub fn stripe_maximum(&self, stripe: usize) -> T {
         self.stripe_maxima[stripe]
     }
 
     #[inline]
-    #[must_use]
     pub fn block_maxima(&self, stripe: usize) -> &[T] {
         &self.block_maxima[stripe * self.lanes..][..self.lanes]
     }
 
-    /// exp(-x) of an item, relative to the current top.
-    #[inline(always)]
-    pub fn exponential<'s>(&self, scale: &'s Scale, index: usize) -> Exponential<impl Fn() -> Ratio + Copy + 's>
-    where
-        T: 's,
-    {
-        // The score is read once, so that filter and fallback speak of the same number whatever happens to the memory.
-        self.exponential_of(scale, self.view.get(index))
-    }
-
-    /// The same for an item whose score was read already.
-    #[inline(always)]
-    pub fn exponential_of<'s>(&self, scale: &'s Scale, score: T) -> Exponential<impl Fn() -> Ratio + Copy + use<'s, T>>
-    where
-        T: 's,
-    {
-        let top = self.top;
-        Exponential { approximate: scale.exponent(top, score), exact: move || scale.exact_exponent(top, score) }
-    }
-
     /// Whether the maxima are those of the items that are left, as their scores are now.
-    ///
-    /// # Errors
-    /// `Interrupted`.
     pub fn still_hold(&self, is_left: impl Fn(usize) -> bool) -> Result<bool, SelectError> {
         for stripe in 0..self.stripes() {
             interrupt::check()?;
@@ -278,7 +240,7 @@ impl<T: Score> Blocks<'_, T> {
     }
 }
 
-/// Bounds of the weights of items, blocks and stripes: those of blocks and stripes measured from any `top`, the others from the index's.
+/// Bounds of the weights of items, blocks and stripes, measured from any `top`.
 impl<T: Score> Blocks<'_, T> {
     /// Sum over the items of a stripe of their blocks' bounds, if that of the stripe's maximum is `largest`.
     fn sum_of_stripe(&self, top: T, scale: &Scale, bounds: WeightBounds, stripe: usize, largest: u64) -> u64 {
@@ -296,7 +258,6 @@ impl<T: Score> Blocks<'_, T> {
     }
 
     /// Sum over the items of a stripe of their blocks' bounds.
-    #[must_use]
     pub fn stripe_weight(&self, top: T, scale: &Scale, bounds: WeightBounds, stripe: usize) -> u64 {
         self.sum_of_stripe(top, scale, bounds, stripe, bounds.of(scale, top, self.stripe_maxima[stripe]))
     }
@@ -326,22 +287,21 @@ impl<T: Score> Blocks<'_, T> {
 
     /// The bounds of the items themselves from `first` on, one for each place of `into`: at most [`MOST_LANES`].
     #[inline]
-    pub fn item_bounds(&self, scale: &Scale, bounds: WeightBounds, first: usize, into: &mut [u64]) -> Filled {
+    pub fn item_bounds(&self, top: T, scale: &Scale, bounds: WeightBounds, first: usize, into: &mut [u64]) -> Filled {
         let mut scores = [T::LOWEST; MOST_LANES];
         let scores = &mut scores[..into.len()];
         self.view.copy_to(first, scores);
-        self.score_bounds(scale, bounds, scores, into)
+        self.score_bounds(top, scale, bounds, scores, into)
     }
 
     /// The bounds of some scores, one for each place of `into`.
     #[inline]
-    pub fn score_bounds(&self, scale: &Scale, bounds: WeightBounds, scores: &[T], into: &mut [u64]) -> Filled {
-        kernels::fill_bounds(self.level, scores, self.top, scale, bounds, into)
+    pub fn score_bounds(&self, top: T, scale: &Scale, bounds: WeightBounds, scores: &[T], into: &mut [u64]) -> Filled {
+        kernels::fill_bounds(self.level, scores, top, scale, bounds, into)
     }
 
     /// About how many blocks, and so at least how many items, are near the top. It only steers, so most of it is a
     /// guess: how many stripes are, times how many blocks there are to such a stripe in a sample.
-    #[must_use]
     pub fn about_how_many_near(&self, scale: &Scale) -> f64 {
         let bounds = WeightBounds::for_count(self.len());
         // Every bound is at least 1: what is far off would count for something, and there is a lot of it.

@@ -11,7 +11,6 @@ use crate::scan::score_view::View;
 use crate::scan::weight_bounds::WeightBounds;
 
 /// Values in a row of a type of so many bytes: 256 bytes, four vectors of the widest kind, but never more than 64 values.
-#[must_use]
 pub const fn lanes(size: usize) -> usize {
     let lanes = 256 / size;
     if lanes < MOST_LANES { lanes } else { MOST_LANES }
@@ -228,7 +227,6 @@ macro_rules! at_level {
 /// Scan the stripes that `maxima` has room for: of `rows` rows of `L` values, the last one possibly shorter, its last
 /// row possibly incomplete. Writes `maxima` in full and returns whether all values were finite.
 #[inline]
-#[must_use]
 pub fn scan<T: Score, const L: usize>(level: Level, view: &View<'_, T>, rows: usize, maxima: Maxima<'_, T>) -> bool {
     at_level!(level, scan_avx512::<T, L>, scan_avx2::<T, L>, scan_baseline::<T, L>, (view, rows, maxima))
 }
@@ -282,7 +280,6 @@ impl Level {
 
     /// The best level of this processor (the standard library caches the question).
     #[inline]
-    #[must_use]
     pub fn detect() -> Self {
         Self::available().next().unwrap_or(Self::Baseline)
     }

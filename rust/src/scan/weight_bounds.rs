@@ -19,7 +19,6 @@ pub struct WeightBounds {
 
 impl WeightBounds {
     /// As many bits as `count` of them can have with a sum below 2^63.
-    #[must_use]
     pub fn for_count(count: usize) -> Self {
         let bits = MOST_BITS.min(62 - count.ilog2() - 1);
         Self { bits, one: power_of_two(bits as i32) }
@@ -32,7 +31,6 @@ impl WeightBounds {
     /// and what is left of one off the fraction, which is the chord 1 - f/2 above 2^-f. Adding 2^52 leaves the nearest
     /// integer in the low bits, and one more is certainly above. Proof: `proofs/exact_sampling.md`, "Weight bounds".
     #[inline(always)]
-    #[must_use]
     pub fn at(self, octaves: f64) -> u64 {
         const TWO_TO_52: f64 = 4_503_599_627_370_496.0;
         const STEPS_PER_OCTAVE: f64 = 1_048_576.0;
@@ -45,14 +43,19 @@ impl WeightBounds {
 
     /// The bound of a score.
     #[inline(always)]
-    #[must_use]
     pub fn of<T: Score>(self, scale: &Scale, top: T, score: T) -> u64 {
         self.at(scale.octaves(top, score))
     }
 
+    /// What a weight with this bound is at least. The chord lies above the curve by a factor of 1.0615 at most, the steps
+    /// and the rounding add less than two units.
+    #[inline(always)]
+    pub fn least(scale: &Scale, bound: u64) -> u64 {
+        if scale.is_plain() { (bound - bound / 16).saturating_sub(3) } else { 0 }
+    }
+
     /// The bound of probability one half: the largest that may be thinned.
     #[inline]
-    #[must_use]
     pub fn half(self) -> u64 {
         1 << (self.bits - 1)
     }
@@ -65,6 +68,7 @@ mod tests {
 
     #[test]
     fn bounds_lie_above_the_probabilities_and_close_to_them() {
+        let scale = Scale::new(1.0, 1.0, 2).unwrap();
         for count in [1, 1000, 1 << 30, 1 << 40] {
             let bounds = WeightBounds::for_count(count);
             let one = power_of_two(bounds.bits as i32);
@@ -78,6 +82,7 @@ mod tests {
                     let bound = bounds.at(given) as f64;
                     let truth = one * exp_negative_f64((octaves * std::f64::consts::LN_2).min(90.0));
                     assert!(bound >= truth, "{octaves} octaves");
+                    assert!(WeightBounds::least(&scale, bound as u64) as f64 <= truth, "{octaves} octaves: {bound}");
                     assert!(bound <= truth * 1.07 + 2.0, "{octaves} octaves: {bound} against {truth}");
                 }
             }

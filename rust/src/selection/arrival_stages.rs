@@ -12,7 +12,7 @@ use crate::numbers::coin::{LazyUniform, Proposal, RATE_BITS, Stage, accept};
 use crate::numbers::lazy_time::Clock;
 use crate::numbers::lazy_variate::is_below;
 use crate::numbers::score::Score;
-use crate::selection::thinning::Skipper;
+use crate::selection::thinning::{Skipper, rate_for};
 use crate::selection::weight_line::{Round, WeightLine};
 
 /// A stage is twice as long as those before when this many of its length are over; a power of two.
@@ -55,7 +55,6 @@ pub struct Earliest {
 
 impl Earliest {
     /// The first, and its time in that stage.
-    #[must_use]
     pub fn within(self, stage: Stage) -> Option<(usize, Clock)> {
         let (index, uniform) = self.best?;
         Some((index, Clock::within(stage.start, stage.end - stage.start, stage.bits, &uniform)))
@@ -81,9 +80,6 @@ impl Comers for Earliest {
 }
 
 /// Those who come in the first stage in which anybody does; the best does, at the latest in the last one.
-///
-/// # Errors
-/// `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn by_stages<C: Comers, T: Score, E: Entropy, L: WeightLine>(
     round: &Round<'_, '_, T>,
     line: &mut L,
@@ -110,18 +106,14 @@ pub fn by_stages<C: Comers, T: Score, E: Entropy, L: WeightLine>(
 }
 
 /// Those who come in the first of ever longer stages of [0, 1/2) in which anybody does; `None` if nobody comes.
-///
-/// # Errors
-/// `Interrupted`.
 pub fn before_one_half<C: Comers, T: Score, E: Entropy, L: WeightLine>(
     round: &Round<'_, '_, T>,
     line: &mut L,
     is_out: impl Fn(usize) -> bool + Copy,
     entropy: &mut E,
 ) -> Result<Option<(C, Stage)>, SelectError> {
-    // Two to four proposals in the first stage, unless rates leave no room for one so short.
-    let quadruples = (line.total() >> line.bits()).max(4) / 4;
-    let bits = (quadruples.ilog2() + 1).min(RATE_BITS - 3 - line.bits());
+    // One or two proposals in the first stage, unless rates leave no room for one so short.
+    let bits = (line.total() >> line.bits()).max(2).ilog2().min(RATE_BITS - 3 - line.bits());
     let mut stage = Stage { start: 0, end: 1, bits };
     while 2 * stage.end <= 1 << bits {
         let mut comers = C::default();
@@ -140,9 +132,6 @@ pub fn before_one_half<C: Comers, T: Score, E: Entropy, L: WeightLine>(
 const LAST: Stage = Stage { start: 1, end: 2, bits: 1 };
 
 /// List those who come in `stage`, having not come before; in the last stage without those of a bound above one half.
-///
-/// # Errors
-/// `Interrupted`.
 pub fn list<C: Comers, T: Score, E: Entropy, L: WeightLine>(
     stage: Stage,
     round: &Round<'_, '_, T>,
@@ -153,7 +142,7 @@ pub fn list<C: Comers, T: Score, E: Entropy, L: WeightLine>(
 ) -> Result<(), SelectError> {
     let total = line.total();
     let unit = unit_rate(stage, line.bits());
-    let most_thinned = if stage == LAST { 1 << (line.bits() - 1) } else { u64::MAX };
+    let most_thinned = if stage.is_last() { 1 << (line.bits() - 1) } else { u64::MAX };
     let mut position = 0;
     for proposals in 1_usize.. {
         let rate_until = |end: u64| u128::from(end - position) * u128::from(unit);
@@ -190,6 +179,9 @@ pub fn list<C: Comers, T: Score, E: Entropy, L: WeightLine>(
 fn unit_rate(stage: Stage, bits: u32) -> u64 {
     if stage == LAST {
         return 1 << (RATE_BITS - bits);
+    }
+    if stage == Stage::WHOLE {
+        return rate_for(1, bits);
     }
     let length = u128::from(stage.end - stage.start) << (RATE_BITS - bits);
     length.div_ceil((1 << stage.bits) - u128::from(stage.end)) as u64

@@ -6,15 +6,13 @@
 
 use crate::entropy::Entropy;
 use crate::error::SelectError;
-use crate::interrupt;
-use crate::numbers::coin::{Proposal, Stage, accept, flip};
+use crate::numbers::coin::{LazyUniform, Proposal, Stage, below};
 use crate::numbers::lazy_time::Clock;
 use crate::numbers::lazy_variate::Variate;
-use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
-use crate::scan::block_index::Blocks;
+use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::tries::Tries;
-use crate::selection::uniform_visits::{BATCH, COST_OF_VISIT, UniformVisits};
+use crate::selection::uniform_visits::{Opening, Tails, open, visit_few, visits_worth};
 use crate::selection::weight_line::{BlockLine, Round, WeightLine};
 
 /// About what a step takes, in nanoseconds: weighing a block, and a proposal. They only steer.
@@ -22,67 +20,39 @@ const COST_OF_BLOCK: f64 = 0.4;
 const COST_OF_PROPOSAL: f64 = 40.0;
 /// How many times the expected number of uniform tries may be exceeded before the blocks are weighed.
 const PATIENCE: f64 = 8.0;
-/// Tries of an item chosen uniformly, each independent of those that failed before.
-const UNIFORM_TRIES: usize = 15;
+/// Mean weights from which on a few uniform tries are faster than a line, and than a table.
+pub const LIKELY: f64 = 0.3;
+pub const CERTAIN: f64 = 0.95;
 
 /// One draw from a fresh index: uniform proposals for as long as these are likely to be accepted sooner than the blocks
 /// are weighed, then block rejection. When to change over depends on the scores alone.
-///
-/// # Errors
-/// `Interrupted`, or `Changed` if somebody overwrote the scores.
-pub fn draw_once<T: Score, E: Entropy>(
-    blocks: &Blocks<'_, T>,
-    scale: &Scale,
-    entropy: &mut E,
-) -> Result<usize, SelectError> {
-    let first = entropy.below(blocks.len() as u64) as usize;
-    if flip(&blocks.exponential(scale, first), entropy) {
-        return Ok(first); // among equals that is all
-    }
-    // A single stripe is weighed sooner than a few items are tried.
-    if blocks.stripes() > 1 {
-        let mut tries = UniformVisits::new(blocks, scale, entropy);
-        for _ in 0..uniform_tries_worth(blocks, scale).div_ceil(BATCH) {
-            interrupt::check()?;
-            if let Some(index) = tries.first_heads(BATCH, entropy, |_, _| true) {
-                return Ok(index);
-            }
-        }
-    }
-    let round = Round::new(blocks, scale);
-    draw_from(&round, &mut BlockLine::new(&round).of(&round), |_| {}, entropy)
-}
-
-/// How many more uniform tries to make: none if weighing the blocks is expected to be cheaper.
-fn uniform_tries_worth<T: Score>(blocks: &Blocks<'_, T>, scale: &Scale) -> usize {
-    let expected = blocks.len() as f64 / (1.0 + blocks.about_how_many_near(scale));
+pub fn draw_once<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E) -> Result<usize, SelectError> {
+    let blocks = round.blocks;
     let weighing = (blocks.stripes() * blocks.lanes()) as f64 * COST_OF_BLOCK;
     let proposals = blocks.block(0, 0).len as f64 * COST_OF_PROPOSAL;
-    if expected * COST_OF_VISIT < weighing + proposals { (expected * PATIENCE) as usize } else { 0 }
+    let tries = || match blocks.stripes() {
+        1 => 0, // weighed sooner than a few items are tried
+        _ => visits_worth(round, PATIENCE, |_| weighing + proposals),
+    };
+    if let Opening::Heads(index) = open(round, false, tries, entropy)? {
+        return Ok(index);
+    }
+    draw_from(round, &mut BlockLine::new(round).of(round), |_| {}, entropy)
 }
 
 /// Draw a candidate with a line at hand, after a few uniform tries: for scores many of which are near the top.
-///
-/// # Errors
-/// `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn draw_from_many_near<T: Score, E: Entropy, L: WeightLine>(
     round: &Round<'_, '_, T>,
     line: impl FnOnce() -> L,
     entropy: &mut E,
 ) -> Result<usize, SelectError> {
-    for _ in 0..UNIFORM_TRIES {
-        let index = entropy.below(round.blocks.len() as u64) as usize;
-        if !round.removed.contains(index) && flip(&round.exponential(index), entropy) {
-            return Ok(index);
-        }
+    if let Some(index) = visit_few(round, false, &mut Tails::default(), entropy) {
+        return Ok(index);
     }
     draw_from(round, &mut line(), |_| {}, entropy)
 }
 
 /// Draw a candidate with a line at hand; `propose` is told of every proposal before it is made.
-///
-/// # Errors
-/// `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
     round: &Round<'_, '_, T>,
     line: &mut L,
@@ -94,11 +64,17 @@ pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
     loop {
         proposing(entropy);
         let place = line.propose(entropy);
-        // Only the first part of the item's piece, as long as the item's own bound, is the item's.
+        // The item has the beginning of its piece, exp(-x) of it in units of 2^bits. Its own bounds say where that ends, but
+        // for a few places near it: what is proposed there has further bits.
         let weight = line.own_weight(&place);
         if place.into < weight
             && !round.removed.contains(place.index)
-            && accept(&round.exponential(place.index), Proposal::Weight { weight, bits }, Stage::WHOLE, entropy)
+            && (place.into < WeightBounds::least(round.scale, weight) || {
+                place.into >> bits == 0 && {
+                    let mut uniform = LazyUniform::beginning_with(place.into, bits, entropy);
+                    below(&mut uniform, &round.exponential(place.index), Proposal::Certain, Stage::WHOLE, entropy)
+                }
+            })
         {
             return Ok(place.index);
         }
@@ -107,9 +83,6 @@ pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
 }
 
 /// Draw a candidate and the time at which it comes: proposals come at the rate of all bounds together.
-///
-/// # Errors
-/// `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn draw_with_time<T: Score, E: Entropy>(
     round: &Round<'_, '_, T>,
     entropy: &mut E,
@@ -127,6 +100,8 @@ pub fn draw_with_time<T: Score, E: Entropy>(
 mod tests {
     use super::*;
     use crate::entropy::testing::seeded;
+    use crate::numbers::scale::Scale;
+    use crate::scan::block_index::Blocks;
     use crate::scan::score_view::View;
 
     #[test]

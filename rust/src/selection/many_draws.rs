@@ -3,7 +3,7 @@
 //! Many draws share the index over the scores and whatever the mechanism proposes from: bounds of blocks, made in a moment,
 //! or, where there are draws enough to pay for it, a bound for every item. Proof: `proofs/exact_sampling.md`, "Many draws".
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::entropy::{Entropy, ThreadEntropy, with_thread_entropy};
 use crate::error::{SelectError, reserved};
@@ -16,7 +16,7 @@ use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
 use crate::selection::noisy_max::{self, Levels};
 use crate::selection::weight_line::{BlockLine, ItemTable, Round};
-use crate::selection::{exponential_mechanism, permute_and_flip};
+use crate::selection::{exponential_mechanism, permute_and_flip, uniform_visits};
 
 /// Which mechanism to draw from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +26,10 @@ pub enum Law {
     LaplaceNoisyMax,
 }
 
+/// Stripes for which a draw is worth a line of bounds.
+const STRIPES_PER_DRAW: usize = 32;
 /// Items for which a draw is worth a table of bounds.
-const ITEMS_PER_DRAW: usize = 64;
+const ITEMS_PER_DRAW: usize = 128;
 /// Draws between two looks at the common pile, at most.
 const LARGEST_PIECE: usize = 4096;
 /// Draws between two questions whether the call is to end; a long draw asks by itself.
@@ -46,8 +48,8 @@ pub fn select<T: Indexable>(law: Law, scores: View<'_, T>, scale: &Scale) -> Res
 
 fn draw<T: Score, E: Entropy>(law: Law, round: &Round<'_, '_, T>, entropy: &mut E) -> Result<usize, SelectError> {
     match law {
-        Law::Exponential => exponential_mechanism::draw_once(round.blocks, round.scale, entropy),
-        Law::PermuteAndFlip => permute_and_flip::draw(round.blocks, round.scale, entropy),
+        Law::Exponential => exponential_mechanism::draw_once(round, entropy),
+        Law::PermuteAndFlip => permute_and_flip::draw_once(round, entropy),
         Law::LaplaceNoisyMax => noisy_max::draw(round, &Levels::default(), entropy),
     }
 }
@@ -68,26 +70,38 @@ pub fn select_many<T: Indexable>(
         let levels = Levels::default();
         return repeat(size, |entropy| noisy_max::draw(&round, &levels, entropy));
     }
-    let line = BlockLine::new(&round);
-    let has_many_heads = line.has_many_heads(&round);
-    let is_flip = law == Law::PermuteAndFlip;
-    if !has_many_heads && size.saturating_mul(ITEMS_PER_DRAW) >= blocks.len() {
-        let table = ItemTable::new(&round)?;
-        return repeat(size, |entropy| {
-            if is_flip {
-                permute_and_flip::draw_from(&round, || &table, false, entropy)
-            } else {
-                exponential_mechanism::draw_from(&round, &mut &table, |_| {}, entropy)
-            }
+    // Made when it is needed: uniform visits alone may end all draws.
+    let line = OnceLock::new();
+    let line = || line.get_or_init(|| BlockLine::new(&round)).of(&round);
+    let mean_weight = round.about_mean_weight();
+    if law == Law::PermuteAndFlip {
+        let begins_with_visits = mean_weight > uniform_visits::LIKELY;
+        if begins_with_visits || size.saturating_mul(ITEMS_PER_DRAW) < blocks.len() {
+            return repeat(size, |entropy| {
+                if size * STRIPES_PER_DRAW < blocks.stripes() {
+                    permute_and_flip::draw_once(&round, entropy)
+                } else {
+                    permute_and_flip::draw_from(&round, line, begins_with_visits, entropy)
+                }
+            });
+        }
+        let table = ItemTable::new(&round, true)?;
+        return repeat(size, |entropy| match table.left_out() {
+            Some(likely) => permute_and_flip::draw_from_few(&round, likely, &table, entropy),
+            None => permute_and_flip::draw_from(&round, || &table, false, entropy),
         });
     }
+    let is_likely = mean_weight > exponential_mechanism::LIKELY;
+    let items_per_draw = if is_likely { 1 } else { ITEMS_PER_DRAW };
+    if size.saturating_mul(items_per_draw) >= blocks.len() && mean_weight < exponential_mechanism::CERTAIN {
+        let table = ItemTable::new(&round, false)?;
+        return repeat(size, |entropy| exponential_mechanism::draw_from(&round, &mut &table, |_| {}, entropy));
+    }
     repeat(size, |entropy| {
-        if is_flip {
-            permute_and_flip::draw_from(&round, || line.of(&round), has_many_heads, entropy)
-        } else if has_many_heads {
-            exponential_mechanism::draw_from_many_near(&round, || line.of(&round), entropy)
+        if is_likely {
+            exponential_mechanism::draw_from_many_near(&round, line, entropy)
         } else {
-            exponential_mechanism::draw_from(&round, &mut line.of(&round), |_| {}, entropy)
+            exponential_mechanism::draw_from(&round, &mut line(), |_| {}, entropy)
         }
     })
 }

@@ -1,16 +1,6 @@
 use super::*;
 use crate::entropy::testing::seeded;
-use crate::testing::{
-    NO_CHANCE, assert_law, chi_square_deviations, exponential_law, exponents, laplace_law, permute_and_flip_law,
-};
-
-fn scale() -> Scale {
-    Scale::new(1.0, 1.0, 2).unwrap()
-}
-
-fn wrong_scale() -> Scale {
-    Scale::new(0.8, 1.0, 2).unwrap()
-}
+use crate::testing::{LAWS, NO_CHANCE, assert_law, chi_square_deviations, law_of, scale, wrong_scale};
 
 /// Vectors that lead into different routes: ties at the top, one far ahead, a slope, a long tail.
 fn shapes() -> Vec<(&'static str, Vec<f64>)> {
@@ -24,19 +14,10 @@ fn shapes() -> Vec<(&'static str, Vec<f64>)> {
     ]
 }
 
-fn law_of(law: Law, scores: &[f64], scale: &Scale) -> Vec<f64> {
-    let exponents = exponents(scores, scale);
-    match law {
-        Law::Exponential => exponential_law(&exponents),
-        Law::PermuteAndFlip => permute_and_flip_law(&exponents),
-        Law::LaplaceNoisyMax => laplace_law(&exponents),
-    }
-}
-
 #[test]
 fn every_law_by_single_draws() {
     let mut entropy = seeded(41);
-    for law in [Law::Exponential, Law::PermuteAndFlip, Law::LaplaceNoisyMax] {
+    for law in LAWS {
         for (name, scores) in shapes() {
             let blocks = Blocks::new(View::of(&scores)).unwrap();
             let (right, wrong) = (law_of(law, &scores, &scale()), law_of(law, &scores, &wrong_scale()));
@@ -49,24 +30,20 @@ fn every_law_by_single_draws() {
 }
 
 #[test]
-fn every_law_by_many_draws() {
-    for law in [Law::Exponential, Law::PermuteAndFlip, Law::LaplaceNoisyMax] {
+fn every_law_by_many_draws_of_floats_and_integers() {
+    for law in LAWS {
         for (name, scores) in shapes() {
             let (right, wrong) = (law_of(law, &scores, &scale()), law_of(law, &scores, &wrong_scale()));
-            let mut draws = select_many(law, View::of(&scores), &scale(), 200_000).unwrap().into_iter();
-            assert_law(&format!("{law:?}, {name}"), 200_000, &right, &wrong, || draws.next().unwrap());
+            let integers: Vec<i64> = scores.iter().map(|&score| (score * 100.0).round() as i64).collect();
+            let hundredths = Scale::new(0.01, 1.0, 2).unwrap();
+            for draws in [
+                select_many(law, View::of(&scores), &scale(), 200_000).unwrap(),
+                select_many(law, View::of(&integers), &hundredths, 200_000).unwrap(),
+            ] {
+                let mut draws = draws.into_iter();
+                assert_law(&format!("{law:?}, {name}"), 200_000, &right, &wrong, || draws.next().unwrap());
+            }
         }
-    }
-}
-
-#[test]
-fn integers_and_floats_have_the_same_law() {
-    let integers: Vec<i64> = (0..12).collect();
-    for law in [Law::Exponential, Law::PermuteAndFlip] {
-        let floats: Vec<f64> = (0..12).map(f64::from).collect();
-        let mut draws = select_many(law, View::of(&integers), &scale(), 200_000).unwrap().into_iter();
-        let (right, wrong) = (law_of(law, &floats, &scale()), law_of(law, &floats, &wrong_scale()));
-        assert_law("integers", 200_000, &right, &wrong, || draws.next().unwrap());
     }
 }
 
@@ -134,7 +111,7 @@ fn a_lone_item_in_the_last_stripe_is_not_thinned() {
     for len in [2049, 4097] {
         let mut scores = vec![-1e6; len];
         (scores[700], scores[len - 1]) = (0.0, -0.21);
-        let law = permute_and_flip_law(&exponents(&[0.0, -0.21], &scale));
+        let law = law_of(Law::PermuteAndFlip, &[0.0, -0.21], &scale);
         let blocks = Blocks::new(View::of(&scores)).unwrap();
         assert_law("lone", 60_000, &law, &[law[0] - 0.03, law[1] + 0.03], || {
             let drawn = draw(Law::PermuteAndFlip, &Round::new(&blocks, &scale), &mut entropy).unwrap();
@@ -148,7 +125,7 @@ fn extreme_scales_and_scores_draw() {
     let scores = [1.7e308, -1.7e308, 0.0, 1.7e308];
     for (epsilon, sensitivity) in [(1e300, 5e-324), (5e-324, 1e300), (1e300, 1e300), (5e-324, 5e-324), (1.0, 1e308)] {
         let scale = Scale::new(epsilon, sensitivity, 2).unwrap();
-        for law in [Law::Exponential, Law::PermuteAndFlip, Law::LaplaceNoisyMax] {
+        for law in LAWS {
             for _ in 0..20 {
                 let pick = select(law, View::of(&scores), &scale).unwrap();
                 // Where 1/b is huge only the best can win; ties at the top must both stay possible.

@@ -2,13 +2,13 @@ pub mod arrival_stages;
 #[cfg(test)]
 mod arrival_time_tests;
 pub mod exponential_mechanism;
-pub mod index_set;
 pub mod many_draws;
 pub mod noisy_max;
 pub mod partial;
 pub mod partial_bytes;
 pub mod permute_and_flip;
 pub mod randomized_response;
+pub mod removed;
 pub mod thinning;
 pub mod top_k;
 pub mod tries;

@@ -17,6 +17,7 @@ use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::interrupt;
 use crate::numbers::coin::{Exponential, LazyUniform, Proposal, Stage, accept, below};
+use crate::numbers::decision::{decide, is_less};
 use crate::numbers::exp_enclosure::exp_negative;
 use crate::numbers::score::Score;
 use crate::selection::arrival_stages::{AnyOfThem, Comers, before_one_half, list};
@@ -88,9 +89,6 @@ impl<T: Score> Levels<T> {
 }
 
 /// Draw the candidate whose score plus Laplace noise is largest; `levels` must be of the same round.
-///
-/// # Errors
-/// `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn draw<T: Score, E: Entropy>(
     round: &Round<'_, '_, T>,
     levels: &Levels<T>,
@@ -255,29 +253,19 @@ fn is_higher<T: Score, E: Entropy>(
     let a_is_farther = a.base < b.base;
     let (higher, lower) = if a_is_farther { (b.base, a.base) } else { (a.base, b.base) };
     let difference = round.scale.exact_exponent(higher, lower);
-    loop {
-        let mut up = Product::ONE;
-        let mut down = Product::ONE;
-        if a.is_up { &mut down } else { &mut up }.times(&a.uniform);
-        if b.is_up { &mut up } else { &mut down }.times(&b.uniform);
+    let is_up = [a.is_up, b.is_up];
+    decide(&mut (&mut a.uniform, &mut b.uniform), entropy, |(a, b)| {
+        let (mut up, mut down) = (Product::ONE, Product::ONE);
+        if is_up[0] { &mut down } else { &mut up }.times(a);
+        if is_up[1] { &mut up } else { &mut down }.times(b);
         let precision = 64 + up.bits.max(down.bits);
         let item = exp_negative(&difference, precision);
         // a farther: up * exp(-d) > down. b farther: up > down * exp(-d).
-        let unit = UBig::ONE << precision;
-        let (left, right) = if a_is_farther {
-            (up.scaled(&item.low, &item.high), down.scaled(&unit, &unit))
-        } else {
-            (up.scaled(&unit, &unit), down.scaled(&item.low, &item.high))
-        };
-        if left.low.clone() << right.bits >= right.high.clone() << left.bits {
-            return true;
-        }
-        if left.high << right.bits <= right.low << left.bits {
-            return false;
-        }
-        a.uniform.refine(entropy);
-        b.uniform.refine(entropy);
-    }
+        let (farther, nearer) = if a_is_farther { (&mut up, &mut down) } else { (&mut down, &mut up) };
+        (farther.low, farther.high) = (&farther.low * item.low, &farther.high * item.high);
+        (nearer.low, nearer.high) = (&nearer.low << precision, &nearer.high << precision);
+        is_less(&(down.low << up.bits, down.high << up.bits), &(up.low << down.bits, up.high << down.bits))
+    })
 }
 
 /// An enclosure of a product, in units of 2^-bits.
@@ -295,10 +283,6 @@ impl Product {
         self.low *= &cell;
         self.high *= cell + UBig::ONE;
         self.bits += bits;
-    }
-
-    fn scaled(&self, low: &UBig, high: &UBig) -> Self {
-        Self { low: &self.low * low, high: &self.high * high, bits: self.bits }
     }
 }
 

@@ -23,8 +23,6 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// # Errors
-    /// As [`Scale::new`].
     pub fn scale(&self) -> Result<Scale, SelectError> {
         Scale::new(self.epsilon, self.sensitivity, self.factor)
     }
@@ -66,7 +64,6 @@ impl Winner {
     }
 
     /// The first of both; further bits of their times are drawn as far as it takes.
-    #[must_use]
     pub fn first_of<E: Entropy>(mut self, mut other: Self, scale: &Scale, entropy: &mut E) -> Self {
         // Seen from the partition with the higher top, the other one's times are exp(x) as long.
         let (own, others) = (self.top.exactly(), other.top.exactly());
@@ -81,7 +78,6 @@ impl Winner {
 }
 
 /// `None` is the selection from no scores, neutral in every merge.
-#[must_use]
 pub fn merge<E: Entropy>(one: Option<Winner>, other: Option<Winner>, scale: &Scale, entropy: &mut E) -> Option<Winner> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.first_of(other, scale, entropy)),

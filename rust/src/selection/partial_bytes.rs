@@ -15,7 +15,6 @@ const HEAD: [u8; 5] = *b"dpps\x01";
 const MOST: u64 = 1 << 20;
 
 /// The bytes of a state; a little more than a hundred, and 8 more for every word drawn beyond the first.
-#[must_use]
 pub fn to_bytes(terms: &Terms, winner: Option<&Winner>) -> Vec<u8> {
     let mut bytes = HEAD.to_vec();
     bytes.push(code_of(terms.law));
@@ -40,7 +39,6 @@ pub fn to_bytes(terms: &Terms, winner: Option<&Winner>) -> Vec<u8> {
 }
 
 /// What went into [`to_bytes`]; `None` for everything else.
-#[must_use]
 pub fn from_bytes(bytes: &[u8]) -> Option<(Terms, Option<Winner>)> {
     let mut rest = bytes.strip_prefix(&HEAD)?;
     let law = law_of(take::<1>(&mut rest)?[0])?;

@@ -2,7 +2,7 @@ use super::*;
 use crate::entropy::testing::{Scripted, seeded};
 use crate::numbers::decision::Lazy;
 use crate::selection::partial_bytes::{from_bytes, to_bytes};
-use crate::testing::{assert_law, exponential_law, exponents, permute_and_flip_law};
+use crate::testing::{assert_law, law_of};
 
 const LAWS: [Law; 2] = [Law::Exponential, Law::PermuteAndFlip];
 
@@ -10,9 +10,9 @@ fn terms(law: Law, factor: u8) -> Terms {
     Terms { law, epsilon: 1.0, sensitivity: 1.0, factor }
 }
 
-fn law_of(terms: &Terms, scores: &[f64]) -> Vec<f64> {
-    let x = exponents(scores, &terms.scale().unwrap());
-    if terms.law == Law::Exponential { exponential_law(&x) } else { permute_and_flip_law(&x) }
+/// The law, and one that it is told from.
+fn laws(law: Law, scores: &[f64]) -> [Vec<f64>; 2] {
+    [2, 1].map(|factor| law_of(law, scores, &terms(law, factor).scale().unwrap()))
 }
 
 fn of<T: Indexable, E: Entropy>(terms: &Terms, scores: &[T], partition: u64, entropy: &mut E) -> Option<Winner> {
@@ -25,7 +25,7 @@ fn any_parts_merged_in_any_order_have_the_law_of_all() {
     let scores = [0.0, 1.0, 3.0, 2.5, -1.0, 3.0];
     let cuts: [&[usize]; 4] = [&[0, 6], &[0, 3, 6], &[0, 1, 2, 2, 5, 6], &[0, 0, 4, 6]];
     for law in LAWS {
-        let (right, wrong) = (law_of(&terms(law, 2), &scores), law_of(&terms(law, 1), &scores));
+        let [right, wrong] = laws(law, &scores);
         let scale = terms(law, 2).scale().unwrap();
         for cut in cuts {
             for is_reversed in [false, true] {
@@ -51,7 +51,7 @@ fn forgetting_the_tops_would_give_another_law() {
     let mut entropy = seeded(62);
     let scores = [0.0, 3.0];
     for law in LAWS {
-        let right = law_of(&terms(law, 2), &scores);
+        let [right, _] = laws(law, &scores);
         let scale = terms(law, 2).scale().unwrap();
         assert_law("equal tops", 5000, &[0.5, 0.5], &right, || {
             let [one, other] = [0, 1].map(|index| of(&terms(law, 2), &[scores[index]], index as u64, &mut entropy));
@@ -88,7 +88,7 @@ fn parts_may_have_scores_of_different_types() {
     let mut entropy = seeded(64);
     let scores = [7.0, 5.5, 6.0, -2.0, 9.0, 8.0];
     for law in LAWS {
-        let (right, wrong) = (law_of(&terms(law, 2), &scores), law_of(&terms(law, 1), &scores));
+        let [right, wrong] = laws(law, &scores);
         let scale = terms(law, 2).scale().unwrap();
         assert_law("types", 8_000, &right, &wrong, || {
             let parts = [

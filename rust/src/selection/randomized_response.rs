@@ -19,7 +19,6 @@ pub struct Turn {
 }
 
 impl Turn {
-    #[must_use]
     pub fn new(x: Ratio) -> Self {
         let mut precision = 128;
         loop {

@@ -16,7 +16,6 @@ const MARGIN: f64 = 1e-12;
 ///
 /// -ln(1 - w) <= 3/2 w for 0 <= w <= 0.58, by convexity and at the end -ln(0.42) < 0.87.
 #[inline]
-#[must_use]
 pub fn rate_for(weight: u64, bits: u32) -> u64 {
     debug_assert!(weight <= (1 << (bits - 1)) + 2);
     (3 * weight) << (RATE_BITS - 1 - bits)
@@ -34,7 +33,6 @@ pub struct Skipper {
 }
 
 impl Skipper {
-    #[must_use]
     pub fn new<E: Entropy>(entropy: &mut E) -> Self {
         Self::at(LazyUniform::draw(entropy))
     }
@@ -107,7 +105,6 @@ impl Skipper {
 
     /// How many items of this rate it passes at least; nearly always exactly.
     #[inline]
-    #[must_use]
     pub fn surely_passes(&self, rate: u64) -> u64 {
         // Five roundings of 2^-53 each are less than the margin.
         (to_f64(self.surely_beyond) / rate as f64 * (1.0 - MARGIN)) as u64

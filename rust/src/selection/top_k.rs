@@ -9,14 +9,16 @@ use crate::interrupt;
 use crate::numbers::scale::Scale;
 use crate::scan::block_index::{Blocks, Indexable};
 use crate::scan::score_view::View;
-use crate::selection::index_set::Removed;
 use crate::selection::many_draws::Law;
 use crate::selection::noisy_max::Levels;
+use crate::selection::removed::Removed;
 use crate::selection::weight_line::{BlockLine, Round};
-use crate::selection::{exponential_mechanism, noisy_max, permute_and_flip};
+use crate::selection::{exponential_mechanism, noisy_max, permute_and_flip, uniform_visits};
 
 /// When the best remaining score has fallen by this many scales, the exponential mechanism measures from it.
 const LARGEST_FALL: f64 = 0.2;
+/// Rounds between two guesses of how many are near the top.
+const ROUNDS_PER_GUESS: usize = 32;
 
 /// Take `index` out: later draws skip it, and its block's maximum is that of what is left. Returns the best left.
 fn remove<T: Indexable>(blocks: &mut Blocks<'_, T>, removed: &mut Removed, index: usize) -> T {
@@ -49,13 +51,17 @@ pub fn peel<T: Indexable, E: Entropy>(
     let mut removed = Removed::default();
     let mut picks = reserved(k)?;
     let mut line = BlockLine::new(&Round::new(&blocks, scale));
+    let mut begins_with_visits = false;
     while picks.len() < k {
         interrupt::check()?;
         let round = Round { blocks: &blocks, scale, top: blocks.top(), removed: &removed };
         let pick = match law {
             Law::Exponential => exponential_mechanism::draw_from(&round, &mut line.of(&round), |_| {}, entropy)?,
             Law::PermuteAndFlip => {
-                permute_and_flip::draw_from(&round, || line.of(&round), line.has_many_heads(&round), entropy)?
+                if picks.len().is_multiple_of(ROUNDS_PER_GUESS) {
+                    begins_with_visits = round.about_mean_weight() > uniform_visits::LIKELY;
+                }
+                permute_and_flip::draw_from(&round, || line.of(&round), begins_with_visits, entropy)?
             }
             Law::LaplaceNoisyMax => noisy_max::draw(&round, &Levels::default(), entropy)?,
         };

@@ -4,48 +4,129 @@
 //! `proofs/exact_sampling.md`, "Rejection and thinning"; models: `tests/reference/thinning.py`, `block_rejection.py`.
 
 use crate::entropy::Entropy;
+use crate::error::SelectError;
+use crate::interrupt;
 use crate::numbers::coin::{Proposal, Stage, accept, flip};
-use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
-use crate::scan::block_index::Blocks;
 use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::thinning::{Skipper, rate_for};
+use crate::selection::weight_line::Round;
 
 /// Visits at a time: their cache misses overlap, and one comparison says that all of them show tails.
-pub const BATCH: usize = 64;
-/// About what a visit takes, in nanoseconds. It only steers.
-pub const COST_OF_VISIT: f64 = 6.0;
+const BATCH: usize = 64;
+/// Those of the first batch, which ends most draws if many items are near the top.
+const FIRST_BATCH: usize = 16;
+/// Visits that are few.
+const FEW: usize = 32;
+/// Mean weights from which on these end most draws.
+pub const LIKELY: f64 = 2.0 / FEW as f64;
+/// About what visits take, in nanoseconds: before the first, and each. They only steer.
+const COST_OF_BEGINNING: f64 = 150.0;
+const COST_OF_VISIT: f64 = 6.0;
+
+/// How a draw begins.
+pub enum Opening {
+    /// With an item that showed heads: that is all.
+    Heads(usize),
+    /// With tails only, of those who were visited.
+    Tails { first: usize, others: Vec<usize> },
+}
+
+/// How many more visits than one a draw may begin with: `patience` times as many as are expected to end it, or none if what
+/// else there is costs less, given about how many blocks are near the top.
+pub fn visits_worth<T: Score>(round: &Round<'_, '_, T>, patience: f64, cost: impl FnOnce(f64) -> f64) -> usize {
+    let near = round.blocks.about_how_many_near(round.scale);
+    let expected = round.blocks.len() as f64 / (1.0 + near);
+    if COST_OF_BEGINNING + expected * COST_OF_VISIT < cost(near) { (expected * patience) as usize } else { 0 }
+}
+
+/// Begin a draw with a visit and, if it shows tails, so many more. If items are visited `once`, nobody counts again.
+pub fn open<T: Score, E: Entropy>(
+    round: &Round<'_, '_, T>,
+    once: bool,
+    more: impl FnOnce() -> usize,
+    entropy: &mut E,
+) -> Result<Opening, SelectError> {
+    let first = entropy.below(round.blocks.len() as u64) as usize;
+    if flip(&round.exponential(first), entropy) {
+        return Ok(Opening::Heads(first));
+    }
+    let more = more();
+    if more == 0 {
+        return Ok(Opening::Tails { first, others: Vec::new() });
+    }
+    let mut visits = UniformVisits::new(round, once.then(|| vec![first]), entropy);
+    let batches = more.div_ceil(BATCH);
+    for count in std::iter::once(FIRST_BATCH).chain(std::iter::repeat_n(BATCH, batches)) {
+        interrupt::check()?;
+        if let Some(index) = visits.first_heads(count, entropy) {
+            return Ok(Opening::Heads(index));
+        }
+    }
+    Ok(Opening::Tails { first, others: visits.seen.unwrap_or_default() })
+}
+
+/// Those who showed tails in a few visits.
+#[derive(Default)]
+pub struct Tails {
+    indices: [usize; FEW],
+    count: usize,
+}
+
+impl Tails {
+    #[inline]
+    pub fn contains(&self, index: usize) -> bool {
+        self.indices[..self.count].contains(&index)
+    }
+}
+
+/// Visits one by one, which end most draws if many items are near the top: who shows heads, if not all are `tails`. If items
+/// are visited `once`, nobody counts again.
+#[inline]
+pub fn visit_few<T: Score, E: Entropy>(
+    round: &Round<'_, '_, T>,
+    once: bool,
+    tails: &mut Tails,
+    entropy: &mut E,
+) -> Option<usize> {
+    for _ in 0..FEW {
+        let index = entropy.below(round.blocks.len() as u64) as usize;
+        // An item seen before is no visit: the order goes on to the next new item.
+        if round.removed.contains(index) || once && tails.contains(index) {
+            continue;
+        }
+        if flip(&round.exponential(index), entropy) {
+            return Some(index);
+        }
+        tails.indices[tails.count] = index;
+        tails.count += 1;
+    }
+    None
+}
 
 /// A walk along uniform visits.
-pub struct UniformVisits<'v, 'a, T> {
-    blocks: &'v Blocks<'a, T>,
-    scale: &'v Scale,
+struct UniformVisits<'v, 'a, T> {
+    round: Round<'v, 'a, T>,
     weights: WeightBounds,
     skipper: Skipper,
-    /// Who was visited in the last batch.
     batch: [usize; BATCH],
+    /// Who was visited before, if nobody counts again.
+    seen: Option<Vec<usize>>,
     /// 2^32 modulo the number of items, where that fits 32 bits.
     uneven: u32,
 }
 
 impl<'v, 'a, T: Score> UniformVisits<'v, 'a, T> {
-    pub fn new<E: Entropy>(blocks: &'v Blocks<'a, T>, scale: &'v Scale, entropy: &mut E) -> Self {
-        let weights = WeightBounds::for_count(blocks.len());
-        let uneven = u32::try_from(blocks.len()).map_or(0, |count| count.wrapping_neg() % count);
-        Self { blocks, scale, weights, skipper: Skipper::new(entropy), batch: [0; BATCH], uneven }
+    fn new<E: Entropy>(round: &Round<'v, 'a, T>, seen: Option<Vec<usize>>, entropy: &mut E) -> Self {
+        let weights = WeightBounds::for_count(round.blocks.len());
+        let uneven = u32::try_from(round.blocks.len()).map_or(0, |count| count.wrapping_neg() % count);
+        Self { round: *round, weights, skipper: Skipper::new(entropy), batch: [0; BATCH], seen, uneven }
     }
 
-    /// The first heads of `count` more visits, but for those that do not count: `counts` is told who came before in
-    /// this batch, and who shows heads. The walk must not go on after an answer.
-    #[inline]
-    pub fn first_heads<E: Entropy>(
-        &mut self,
-        count: usize,
-        entropy: &mut E,
-        counts: impl Fn(&[usize], usize) -> bool,
-    ) -> Option<usize> {
-        let (blocks, scale, weights) = (self.blocks, self.scale, self.weights);
-        let (mut scores, mut bounds) = ([blocks.top(); BATCH], [0; BATCH]);
+    /// The first heads of `count` more visits that counts. The walk must not go on after an answer.
+    fn first_heads<E: Entropy>(&mut self, count: usize, entropy: &mut E) -> Option<usize> {
+        let (Round { blocks, scale, top, .. }, weights) = (self.round, self.weights);
+        let (mut scores, mut bounds) = ([top; BATCH], [0; BATCH]);
         let (scores, bounds) = (&mut scores[..count], &mut bounds[..count]);
         for (two, scores) in self.batch.chunks_mut(2).zip(scores.chunks_mut(2)) {
             two.copy_from_slice(&two_below(blocks.len(), self.uneven, entropy)[..two.len()]);
@@ -53,30 +134,33 @@ impl<'v, 'a, T: Score> UniformVisits<'v, 'a, T> {
                 *score = blocks.get(index);
             }
         }
-        let filled = blocks.score_bounds(scale, weights, scores, bounds);
-        if filled.largest <= weights.half() && self.skipper.passes(filled.sum, weights.bits) {
-            return None;
-        }
-        for (place, (&score, &weight)) in scores.iter().zip(&*bounds).enumerate() {
-            let x = blocks.exponential_of(scale, score);
-            let shows_heads = if weight > weights.half() {
-                flip(&x, entropy)
-            } else {
-                let rate = rate_for(weight, weights.bits);
-                self.skipper.next(1, rate, entropy).is_some()
-                    && accept(&x, Proposal::Thinned { rate }, Stage::WHOLE, entropy)
-            };
-            if shows_heads && counts(&self.batch[..place], self.batch[place]) {
-                return Some(self.batch[place]);
+        let filled = blocks.score_bounds(top, scale, weights, scores, bounds);
+        if filled.largest > weights.half() || !self.skipper.passes(filled.sum, weights.bits) {
+            for (place, (&score, &weight)) in scores.iter().zip(&*bounds).enumerate() {
+                let x = self.round.exponential_of(score);
+                let shows_heads = if weight > weights.half() {
+                    flip(&x, entropy)
+                } else {
+                    let rate = rate_for(weight, weights.bits);
+                    self.skipper.next(1, rate, entropy).is_some()
+                        && accept(&x, Proposal::Thinned { rate }, Stage::WHOLE, entropy)
+                };
+                // Looked up only for heads, of which there are few before the first that counts.
+                if shows_heads && self.counts(place) {
+                    return Some(self.batch[place]);
+                }
             }
+        }
+        if let Some(seen) = &mut self.seen {
+            seen.extend_from_slice(&self.batch[..count]);
         }
         None
     }
 
-    /// Who was visited in the last batch, which had `count` visits.
-    #[must_use]
-    pub fn last(&self, count: usize) -> &[usize] {
-        &self.batch[..count]
+    /// Whether the visit at this place of the batch counts.
+    fn counts(&self, place: usize) -> bool {
+        let (earlier, index) = (&self.batch[..place], &self.batch[place]);
+        self.seen.as_ref().is_none_or(|seen| !earlier.contains(index) && !seen.contains(index))
     }
 }
 
@@ -98,6 +182,33 @@ fn two_below<E: Entropy>(count: usize, uneven: u32, entropy: &mut E) -> [usize; 
 mod tests {
     use super::*;
     use crate::entropy::testing::{Scripted, seeded};
+    use crate::numbers::scale::Scale;
+    use crate::scan::block_index::Blocks;
+    use crate::scan::score_view::View;
+    use crate::testing::{assert_law, exponential_law, exponents, permute_and_flip_law};
+
+    #[test]
+    fn visits_alone_have_the_laws() {
+        let scale = Scale::new(1.0, 1.0, 2).unwrap();
+        let scores = [3.0, 1.0, 0.0, 3.0, -2.0, 2.5];
+        let blocks = Blocks::new(View::of(&scores)).unwrap();
+        let round = Round::new(&blocks, &scale);
+        // Visits without repetition are permute-and-flip, those with it the exponential mechanism.
+        let exponents = exponents(&scores, &scale);
+        let laws = [exponential_law(&exponents), permute_and_flip_law(&exponents)];
+        for (once, batch) in [false, true].into_iter().flat_map(|once| [1, 3, BATCH].map(|batch| (once, batch))) {
+            let mut entropy = seeded(5);
+            let [wrong, law] = if once { &laws } else { &[laws[1].clone(), laws[0].clone()] };
+            assert_law(&format!("batches of {batch}, {once}"), 300_000, law, wrong, || {
+                let mut visits = UniformVisits::new(&round, once.then(Vec::new), &mut entropy);
+                loop {
+                    if let Some(head) = visits.first_heads(batch, &mut entropy) {
+                        return head;
+                    }
+                }
+            });
+        }
+    }
 
     #[test]
     fn both_halves_of_a_word_are_used_and_the_uneven_rest_is_refused() {

@@ -13,7 +13,10 @@ use crate::numbers::score::Score;
 use crate::scan::block_index::Blocks;
 use crate::scan::kernels::MOST_LANES;
 use crate::scan::weight_bounds::WeightBounds;
-use crate::selection::index_set::{NOBODY, Removed};
+use crate::selection::removed::{NOBODY, Removed};
+
+/// Items looked at to guess how many are near the top.
+const SAMPLED_ITEMS: u64 = 64;
 
 /// What one selection is made from: scores, the score they are measured from, and who is out.
 #[derive(Clone, Copy)]
@@ -26,13 +29,11 @@ pub struct Round<'r, 'a, T> {
 
 impl<'r, 'a, T: Score> Round<'r, 'a, T> {
     /// Everybody, measured from the best score.
-    #[must_use]
     pub fn new(blocks: &'r Blocks<'a, T>, scale: &'r Scale) -> Self {
         Self { blocks, scale, top: blocks.top(), removed: &NOBODY }
     }
 
     /// The same measured from another score.
-    #[must_use]
     pub fn from(&self, top: T) -> Self {
         Self { top, ..*self }
     }
@@ -48,6 +49,18 @@ impl<'r, 'a, T: Score> Round<'r, 'a, T> {
     pub fn exponential_of(&self, score: T) -> Exponential<impl Fn() -> Ratio + Copy + use<'r, T>> {
         let (scale, top) = (self.scale, self.top);
         Exponential { approximate: scale.exponent(top, score), exact: move || scale.exact_exponent(top, score) }
+    }
+
+    /// About the mean of exp(-x) over the items that are left, at most 1 or a little more: a guess from some of them, which
+    /// only steers.
+    pub fn about_mean_weight(&self) -> f64 {
+        let (count, weights) = (self.blocks.len(), WeightBounds::for_count(self.blocks.len()));
+        // Multiples of the golden ratio are spread evenly, whatever period the scores may have.
+        let sample = (1..=SAMPLED_ITEMS)
+            .map(|number| ((u128::from(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)) * count as u128) >> 64) as usize);
+        let weight_of = |index| weights.of(self.scale, self.top, self.blocks.get(index));
+        let sum: u64 = sample.filter(|&index| !self.removed.contains(index)).map(weight_of).sum();
+        (sum >> (weights.bits - 10)) as f64 / (SAMPLED_ITEMS << 10) as f64
     }
 
     /// Visit the items, with their scores, of the blocks whose best scores are `wanted`, if that of their stripe is.
@@ -110,7 +123,6 @@ pub struct BlockLine {
 }
 
 impl BlockLine {
-    #[must_use]
     pub fn new<T: Score>(round: &Round<'_, '_, T>) -> Self {
         let weights = WeightBounds::for_count(round.blocks.len());
         let mut line = Self { weights, ends: Vec::new(), whole_stripes: Vec::new(), likely: Vec::new() };
@@ -157,14 +169,7 @@ impl BlockLine {
         }
     }
 
-    /// Whether a few visits of random items are likely to find one near the top.
-    #[must_use]
-    pub fn has_many_heads<T: Score>(&self, round: &Round<'_, '_, T>) -> bool {
-        self.ends[self.ends.len() - 1] >> self.weights.bits >= round.blocks.len() as u64 / 4
-    }
-
     /// To be read; `round` must be the one that the bounds were computed for.
-    #[must_use]
     pub fn of<'l, 'r, 'a, T>(&'l self, round: &'l Round<'r, 'a, T>) -> BlockLineOf<'l, 'r, 'a, T> {
         BlockLineOf { line: self, round, known: usize::MAX, bounds: [0; MOST_LANES], lane_ends: [0; MOST_LANES] }
     }
@@ -258,30 +263,47 @@ pub struct ItemTable {
     shift: u32,
     /// Items with a bound above one half, if they are few.
     likely: Option<Vec<usize>>,
+    leaves_likely: bool,
 }
 
+/// With weights that sum to less than this, likely items are few.
+const FEW: u64 = 16;
 /// Items weighed between two questions whether the call is to end.
-const ITEMS_PER_CHECK: usize = 4096;
+const ITEMS_PER_CHECK: usize = 64 * MOST_LANES;
 /// More likely items than this are looked for when they are asked for: in less than one draw of 2^64.
 const MOST_LIKELY: usize = 128;
 
 impl ItemTable {
-    /// # Errors
-    /// `Memory` if there is none for it, `Interrupted`.
-    pub fn new<T: Score>(round: &Round<'_, '_, T>) -> Result<Self, SelectError> {
+    /// Of all items; or, if they are few whom `can_leave_likely`, of the others.
+    pub fn new<T: Score>(round: &Round<'_, '_, T>, can_leave_likely: bool) -> Result<Self, SelectError> {
         let (blocks, weights) = (round.blocks, WeightBounds::for_count(round.blocks.len()));
         let (mut total, mut likely) = (0, Vec::new());
         let mut ends = reserved(blocks.len())?;
-        for index in 0..blocks.len() {
-            if index.is_multiple_of(ITEMS_PER_CHECK) {
+        let mut bounds = [0; MOST_LANES];
+        for first in (0..blocks.len()).step_by(MOST_LANES) {
+            if first.is_multiple_of(ITEMS_PER_CHECK) {
                 interrupt::check()?;
             }
-            let weight = weights.of(round.scale, round.top, blocks.get(index));
-            total += weight;
-            ends.push(total);
-            if weight > weights.half() && likely.len() <= MOST_LIKELY {
-                likely.push(index);
+            let bounds = &mut bounds[..MOST_LANES.min(blocks.len() - first)];
+            let filled = blocks.item_bounds(round.top, round.scale, weights, first, bounds);
+            ends.extend(bounds.iter().map(|weight| {
+                total += weight;
+                total
+            }));
+            if filled.largest > weights.half() && likely.len() <= MOST_LIKELY {
+                let is_likely = |&(_, weight): &(usize, &u64)| *weight > weights.half();
+                likely.extend((first..).zip(&*bounds).filter(is_likely).map(|(index, _)| index));
             }
+        }
+        let leaves_likely = can_leave_likely && total >> weights.bits < FEW;
+        if leaves_likely {
+            let (mut before, mut left) = (0, 0);
+            for end in &mut ends {
+                let weight = *end - std::mem::replace(&mut before, *end);
+                left += if weight > weights.half() { weight } else { 0 };
+                *end -= left;
+            }
+            total -= left;
         }
         // A guide has 32-bit entries; more items than that are found by bisection alone.
         let cells = if u32::try_from(ends.len()).is_ok() { ends.len().next_power_of_two() } else { 1 };
@@ -295,7 +317,12 @@ impl ItemTable {
             guide.push(if cells == 1 { 0 } else { item as u32 });
         }
         let likely = (likely.len() <= MOST_LIKELY).then_some(likely);
-        Ok(Self { bits: weights.bits, ends, guide, shift, likely })
+        Ok(Self { bits: weights.bits, ends, guide, shift, likely, leaves_likely })
+    }
+
+    /// The likely items, if they are not on the line.
+    pub fn left_out(&self) -> Option<&[usize]> {
+        self.likely.as_deref().filter(|_| self.leaves_likely)
     }
 
     /// The item in whose piece of the line `position` lies; `position` must be below the total.

@@ -40,7 +40,7 @@ fn walk_both<T: Indexable>(scores: &[T], scale: &Scale, context: &str) {
     let round = Round::new(&blocks, scale);
     let mut line = BlockLine::new(&round);
     walk(&round, line.of(&round), context);
-    walk(&round, &ItemTable::new(&round).unwrap(), context);
+    walk(&round, &ItemTable::new(&round, false).unwrap(), context);
     let lower = round.from(scores[scores.len() / 2]);
     walk(&lower, BlockLine::new(&lower).of(&lower), context);
     // A block without its best, and measured from the same top.
