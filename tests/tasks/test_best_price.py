@@ -72,7 +72,7 @@ def test_the_draws_follow_the_law() -> None:
     """The control is the law at another number of rows."""
     offers = [2.0, 2.0, 3.0, 5.0, 5.0]
     task = BestPrice.planned([2, 3, 5], epsilon=1.0, max_rows_per_unit=2)
-    drawn = [released(task, offers).value for _ in range(6000)]
+    drawn = [released(task, offers).value for _ in range(12_000)]
     counts = np.array([drawn.count(price) for price in (2, 3, 5)])
     assert p_value(counts, task.mechanism.pmf(offers)) > NEVER
     assert p_value(counts, BestPrice.planned([2, 3, 5], epsilon=1.0).mechanism.pmf(offers)) < NEVER

@@ -120,7 +120,7 @@ def test_the_draws_follow_the_law(level: float, rows: int) -> None:
     points = np.arange(10.0)
     for domain in (grid, line):
         task = Quantile.planned(level, domain, epsilon=2.0, max_rows_per_unit=rows)
-        drawn = np.array([released(task, values.tolist()).value for _ in range(3000)])
+        drawn = np.array([released(task, values.tolist()).value for _ in range(1000)])
 
         def fit(at: float, *, drawn: Any = drawn, domain: Any = domain, scale: float = task.mechanism.scale) -> float:
             if domain is grid:
