@@ -57,11 +57,16 @@ pub fn open<T: Score, E: Entropy>(
     }
     let mut visits = UniformVisits::new(round, once.then(|| vec![first]), entropy);
     let batches = more.div_ceil(BATCH);
-    for count in std::iter::once(FIRST_BATCH).chain(std::iter::repeat_n(BATCH, batches)) {
-        interrupt::check()?;
-        if let Some(index) = visits.first_heads(count, entropy) {
-            return Ok(Opening::Heads(index));
+    let mut head = visits.first_heads::<FIRST_BATCH, _>(entropy);
+    for _ in 0..batches {
+        if head.is_some() {
+            break;
         }
+        interrupt::check()?;
+        head = visits.first_heads::<BATCH, _>(entropy);
+    }
+    if let Some(index) = head {
+        return Ok(Opening::Heads(index));
     }
     Ok(Opening::Tails { first, others: visits.seen.unwrap_or_default() })
 }
@@ -123,20 +128,19 @@ impl<'v, 'a, T: Score> UniformVisits<'v, 'a, T> {
         Self { round: *round, weights, skipper: Skipper::new(entropy), batch: [0; BATCH], seen, uneven }
     }
 
-    /// The first heads of `count` more visits that counts. The walk must not go on after an answer.
-    fn first_heads<E: Entropy>(&mut self, count: usize, entropy: &mut E) -> Option<usize> {
+    /// The first heads of `COUNT` more visits that counts. The walk must not go on after an answer.
+    fn first_heads<const COUNT: usize, E: Entropy>(&mut self, entropy: &mut E) -> Option<usize> {
         let (Round { blocks, scale, top, .. }, weights) = (self.round, self.weights);
-        let (mut scores, mut bounds) = ([top; BATCH], [0; BATCH]);
-        let (scores, bounds) = (&mut scores[..count], &mut bounds[..count]);
-        for (two, scores) in self.batch.chunks_mut(2).zip(scores.chunks_mut(2)) {
+        let (mut scores, mut bounds) = ([top; COUNT], [0; COUNT]);
+        for (two, scores) in self.batch[..COUNT].chunks_mut(2).zip(scores.chunks_mut(2)) {
             two.copy_from_slice(&two_below(blocks.len(), self.uneven, entropy)[..two.len()]);
             for (score, &index) in scores.iter_mut().zip(&*two) {
                 *score = blocks.get(index);
             }
         }
-        let filled = blocks.score_bounds(top, scale, weights, scores, bounds);
+        let filled = blocks.score_bounds(top, scale, weights, &scores, &mut bounds);
         if filled.largest > weights.half() || !self.skipper.passes(filled.sum, weights.bits) {
-            for (place, (&score, &weight)) in scores.iter().zip(&*bounds).enumerate() {
+            for (place, (&score, &weight)) in scores.iter().zip(&bounds).enumerate() {
                 let x = self.round.exponential_of(score);
                 let shows_heads = if weight > weights.half() {
                     flip(&x, entropy)
@@ -152,7 +156,7 @@ impl<'v, 'a, T: Score> UniformVisits<'v, 'a, T> {
             }
         }
         if let Some(seen) = &mut self.seen {
-            seen.extend_from_slice(&self.batch[..count]);
+            seen.extend_from_slice(&self.batch[..COUNT]);
         }
         None
     }
@@ -196,13 +200,16 @@ mod tests {
         // Visits without repetition are permute-and-flip, those with it the exponential mechanism.
         let exponents = exponents(&scores, &scale);
         let laws = [exponential_law(&exponents), permute_and_flip_law(&exponents)];
-        for (once, batch) in [false, true].into_iter().flat_map(|once| [1, 3, BATCH].map(|batch| (once, batch))) {
+        for once in [false, true] {
             let mut entropy = seeded(5);
             let [wrong, law] = if once { &laws } else { &[laws[1].clone(), laws[0].clone()] };
-            assert_law(&format!("batches of {batch}, {once}"), 300_000, law, wrong, || {
+            assert_law(&format!("visits, {once}"), 300_000, law, wrong, || {
                 let mut visits = UniformVisits::new(&round, once.then(Vec::new), &mut entropy);
+                // A batch of each size after the other.
                 loop {
-                    if let Some(head) = visits.first_heads(batch, &mut entropy) {
+                    let small = visits.first_heads::<1, _>(&mut entropy);
+                    let odd = small.or_else(|| visits.first_heads::<3, _>(&mut entropy));
+                    if let Some(head) = odd.or_else(|| visits.first_heads::<BATCH, _>(&mut entropy)) {
                         return head;
                     }
                 }
