@@ -84,6 +84,15 @@ impl<'a> Cuts<'a> {
         }
     }
 
+    /// Whether every gap has length.
+    #[must_use]
+    pub fn all_differ(&self) -> bool {
+        match self {
+            Self::Reals(ends) => ends.windows(2).all(|pair| pair[0] < pair[1]),
+            Self::Parts { ends, .. } => ends.windows(2).all(|pair| pair[0] < pair[1]),
+        }
+    }
+
     #[inline]
     #[must_use]
     pub fn gap(&self, gap: usize) -> Stretch {

@@ -100,9 +100,9 @@ pub fn bound_of_leaving(
         return Ok(None);
     }
     if costs.exponent(gaps.largest_step() as f64) <= LARGEST_STEP {
-        Levels::<f64>::new(gaps, costs, widest)?.bound(wide, narrow)
+        Levels::<f64>::new(gaps, costs, widest, wide)?.bound(wide, narrow)
     } else {
-        Levels::<Weight>::new(gaps, costs, widest)?.bound(wide, narrow)
+        Levels::<Weight>::new(gaps, costs, widest, wide)?.bound(wide, narrow)
     }
 }
 
@@ -111,23 +111,32 @@ struct Levels<'a, N> {
     gaps: &'a Gaps<'a>,
     factors: Factors<'a>,
     widest: usize,
-    /// exp(-cost) of the ranks from the gap before to each gap, of the first one's own, and once more.
+    /// exp(-cost) of the ranks from the gap before to each gap of a window and the one after it.
     steps: Vec<N>,
     run_ends: Vec<usize>,
 }
 
 impl<'a, N: Number> Levels<'a, N> {
-    fn new(gaps: &'a Gaps<'a>, costs: &'a RankCosts<'a>, widest: usize) -> Result<Self, SelectError> {
+    fn new(
+        gaps: &'a Gaps<'a>,
+        costs: &'a RankCosts<'a>,
+        widest: usize,
+        wide: &[Span<usize>],
+    ) -> Result<Self, SelectError> {
         // Ranks that cost this much are as good as none.
         let enough = (700.0 / costs.exponent(1.0)) as usize;
         let factors = Factors::new(costs, enough.min(widest) + 2)?;
         let mut steps = reserved(gaps.count() + 1)?;
-        let mut before = 0;
-        for &rank in &gaps.ranks {
-            steps.push(N::of(factors.power(rank - before), 0));
-            before = rank;
+        steps.resize(gaps.count() + 1, N::NOTHING);
+        let one = N::of(factors.power(1), 0);
+        let mut known = 0;
+        for window in wide {
+            for gap in known.max(window.start).max(1)..(window.end + 1).min(gaps.count()) {
+                let ranks = gaps.ranks[gap] - gaps.ranks[gap - 1];
+                steps[gap] = if ranks == 1 { one } else { N::of(factors.power(ranks), 0) };
+            }
+            known = known.max(window.end);
         }
-        steps.push(N::of(factors.power(0), 0));
         Ok(Self { gaps, factors, widest, steps, run_ends: gaps.run_ends()? })
     }
 

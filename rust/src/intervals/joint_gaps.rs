@@ -21,7 +21,11 @@ impl<'a> Gaps<'a> {
     /// `Memory`.
     pub fn new(cuts: &'a Cuts<'a>) -> Result<Self, SelectError> {
         let mut ranks = reserved(cuts.gaps())?;
-        ranks.extend((0..cuts.gaps()).filter(|&gap| !cuts.gap(gap).is_empty()));
+        if cuts.all_differ() {
+            ranks.extend(0..cuts.gaps());
+        } else {
+            ranks.extend((0..cuts.gaps()).filter(|&gap| !cuts.gap(gap).is_empty()));
+        }
         Ok(Self { cuts, ranks, values: cuts.gaps() - 1 })
     }
 
@@ -57,6 +61,9 @@ impl<'a> Gaps<'a> {
     pub fn run_ends(&self) -> Result<Vec<usize>, SelectError> {
         let mut ends = reserved(self.count())?;
         ends.resize(self.count(), self.count());
+        if self.count() == self.values + 1 {
+            return Ok(ends);
+        }
         for gap in (1..self.count()).rev() {
             ends[gap - 1] = if self.ranks[gap] - self.ranks[gap - 1] == 1 { ends[gap] } else { gap };
         }
@@ -66,6 +73,9 @@ impl<'a> Gaps<'a> {
     /// The most values between two gaps, or beyond the outermost ones.
     #[must_use]
     pub fn largest_step(&self) -> usize {
+        if self.count() == self.values + 1 {
+            return 1;
+        }
         let steps = self.ranks.windows(2).map(|pair| pair[1] - pair[0]);
         let ends = self.ranks.first().copied().into_iter().chain(self.ranks.last().map(|last| self.values - last));
         steps.chain(ends).max().unwrap_or(0)
