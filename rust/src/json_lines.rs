@@ -32,7 +32,6 @@ pub struct Field {
 ///
 /// The last of equal keys counts. Text is itself, numbers and the words `true` and `false` are as they are written;
 /// everything else, and text with half of a surrogate pair, is nothing.
-#[must_use]
 pub fn fields(block: &[u8], names: &[String], limits: Limits) -> Vec<Field> {
     let mut fields: Vec<Field> = names.iter().map(|_| Field::new()).collect();
     let mut found = vec![None; names.len()];
@@ -57,7 +56,6 @@ pub fn fields(block: &[u8], names: &[String], limits: Limits) -> Vec<Field> {
 /// The different keys of a line in alphabetical order, or nothing if it is not one JSON object within `limits`.
 ///
 /// Keys with half of a surrogate pair are left out: nobody can ask for them.
-#[must_use]
 pub fn keys(line: &[u8], limits: Limits) -> Option<Vec<String>> {
     let mut keys = Vec::new();
     for_members(line, limits, |key, _| keys.extend(String::from_utf8(key.into_owned())))?;

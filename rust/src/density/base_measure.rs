@@ -67,7 +67,6 @@ impl BaseMeasure {
         Ok(Self::Line { positions, tilt })
     }
 
-    #[must_use]
     pub fn group(&self, cells: Range<usize>) -> Group {
         match self {
             Self::Histograms => Group::Ways { cells: cells.len() as u64 },
@@ -83,7 +82,6 @@ impl BaseMeasure {
     }
 
     /// The weights of the group for every count in `counts` (not empty), exactly, as numerators over the last value.
-    #[must_use]
     pub fn exact_weights(&self, cells: Range<usize>, counts: Range<u64>) -> (Vec<UBig>, UBig) {
         let length = match self {
             Self::Histograms => return (exact_ways(cells.len() as u64, counts), UBig::ONE),
@@ -197,7 +195,6 @@ pub struct GroupWeights {
 }
 
 impl GroupWeights {
-    #[must_use]
     pub fn new(group: Group) -> Self {
         Self { group, count: 0, weight: Extended::from_f64(1.0) }
     }

@@ -65,18 +65,15 @@ impl CumulativeCounts {
     }
 
     /// How many cells there are.
-    #[must_use]
     pub fn cells(&self) -> usize {
         self.before.len() - 1
     }
 
-    #[must_use]
     pub fn sample_size(&self) -> u64 {
         self.k
     }
 
     /// No distance is larger.
-    #[must_use]
     pub fn largest_distance(&self) -> u64 {
         self.n * self.k
     }
@@ -95,7 +92,6 @@ impl CumulativeCounts {
     }
 
     /// The least distance a sample can have: with less radius, some gate is shut.
-    #[must_use]
     pub fn least_distance(&self) -> u64 {
         let (n, k) = (self.n, self.k);
         let mut least = 0;
@@ -149,7 +145,6 @@ impl CumulativeCounts {
     }
 
     /// The distance of the sample whose points lie in these cells, given in increasing order.
-    #[must_use]
     pub fn distance(&self, cells: &[usize]) -> u64 {
         let mut farthest = 0;
         let mut first = 0;

@@ -65,18 +65,15 @@ impl Plan {
         Ok(plan)
     }
 
-    #[must_use]
     pub fn cumulative(&self) -> &CumulativeCounts {
         &self.cumulative
     }
 
     /// At least so many of the rounds are accepted, up to roundings.
-    #[must_use]
     pub fn acceptance(&self) -> f64 {
         self.acceptance
     }
 
-    #[must_use]
     pub fn shell_count(&self) -> usize {
         self.shells.len()
     }

@@ -67,7 +67,6 @@ impl Band {
     }
 
     /// An upper bound, hardly larger, of the weight of the whole band.
-    #[must_use]
     pub fn total(&self) -> Extended {
         self.bounds[0]
     }

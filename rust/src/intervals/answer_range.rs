@@ -14,7 +14,6 @@ pub enum Range<'a> {
 impl Range<'_> {
     /// What a value counts as, never decreasing with it: itself, moved into the interval, or the index of the nearest
     /// point of the grid. A NaN goes anywhere.
-    #[must_use]
     pub fn place(self, value: f64) -> f64 {
         match self {
             Self::Interval { lower, upper } => value.max(lower).min(upper) + 0.0, // no negative zero
@@ -23,7 +22,6 @@ impl Range<'_> {
     }
 
     /// The answer at a place.
-    #[must_use]
     pub fn answer(self, place: f64) -> f64 {
         match self {
             Self::Interval { .. } => place,
@@ -32,7 +30,6 @@ impl Range<'_> {
     }
 
     /// The values that count as `place`.
-    #[must_use]
     pub fn values_at(self, place: f64) -> ValueInterval {
         match self {
             Self::Interval { lower, upper } => ValueInterval {
@@ -44,7 +41,6 @@ impl Range<'_> {
     }
 
     /// The smallest and the largest place.
-    #[must_use]
     pub fn ends(self) -> (f64, f64) {
         match self {
             Self::Interval { lower, upper } => (lower, upper),

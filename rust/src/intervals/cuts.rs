@@ -69,7 +69,6 @@ impl<'a> Cuts<'a> {
     }
 
     /// How many gaps: one more than values.
-    #[must_use]
     pub fn gaps(&self) -> usize {
         match self {
             Self::Reals(ends) => ends.len() - 1,
@@ -85,7 +84,6 @@ impl<'a> Cuts<'a> {
     }
 
     /// Whether every gap has length.
-    #[must_use]
     pub fn all_differ(&self) -> bool {
         match self {
             Self::Reals(ends) => ends.windows(2).all(|pair| pair[0] < pair[1]),
@@ -94,12 +92,10 @@ impl<'a> Cuts<'a> {
     }
 
     #[inline]
-    #[must_use]
     pub fn gap(&self, gap: usize) -> Stretch {
         self.between(gap, gap + 1)
     }
 
-    #[must_use]
     pub fn whole_range(&self) -> Stretch {
         self.between(0, self.gaps())
     }

@@ -34,7 +34,6 @@ pub enum Noise {
 }
 
 impl Geometric {
-    #[must_use]
     pub fn new(scale: Scale) -> Self {
         let bits = scale.block_bits();
         let block_exponent = scale.exponent_of_block(bits);

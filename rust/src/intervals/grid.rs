@@ -24,7 +24,6 @@ const LARGEST_COUNT: u64 = 1 << 53;
 
 impl Grid {
     /// `None` unless `step`, `denominator` and `count` are positive, `count` is at most 2^53 and all points are finite.
-    #[must_use]
     pub fn new(start: IBig, step: UBig, denominator: UBig, count: u64) -> Option<Self> {
         if step == UBig::ZERO || denominator == UBig::ZERO || count == 0 || count > LARGEST_COUNT {
             return None;
@@ -40,13 +39,11 @@ impl Grid {
         (grid.point(0).is_finite() && grid.point(count - 1).is_finite()).then_some(grid)
     }
 
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
     /// The points from index `first` up to, not including, `end`; at least one.
-    #[must_use]
     pub fn part(&self, first: u64, end: u64) -> Self {
         let plain = self.plain.map(|(start, step, denominator)| (start + step * first as i64, step, denominator));
         let start = &self.start + IBig::from(&self.step * UBig::from(first));
@@ -55,7 +52,6 @@ impl Grid {
     }
 
     /// Point `index`, which must be below `count`.
-    #[must_use]
     pub fn point(&self, index: u64) -> f64 {
         if let Some((start, step, denominator)) = self.plain {
             return (start + step * index as i64) as f64 / denominator + 0.0; // no negative zero
@@ -64,19 +60,16 @@ impl Grid {
     }
 
     /// How many points are below `value`.
-    #[must_use]
     pub fn below(&self, value: f64) -> u64 {
         self.partition(self.count, value, |index| self.point(index) < value)
     }
 
     /// The index of the point that `value` counts as, decided for each value alone; infinite ones go to the ends.
-    #[must_use]
     pub fn nearest(&self, value: f64) -> u64 {
         self.partition(self.count - 1, value, |index| self.cut(index) < value)
     }
 
     /// The values that count as point `index`, which must be below `count`.
-    #[must_use]
     pub fn cell(&self, index: u64) -> ValueInterval {
         ValueInterval {
             low: if index == 0 { f64::NEG_INFINITY } else { self.cut(index - 1).next_up() },
@@ -85,7 +78,6 @@ impl Grid {
     }
 
     /// The last double that counts as point `index` and not as the next one: the midpoint, rounded down.
-    #[must_use]
     pub fn cut(&self, index: u64) -> f64 {
         if let Some((start, step, denominator)) = self.plain {
             let doubled = 2 * (start + step * index as i64) + step;
@@ -135,7 +127,6 @@ pub struct ValueInterval {
 
 impl ValueInterval {
     #[inline(always)]
-    #[must_use]
     pub fn contains(self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }

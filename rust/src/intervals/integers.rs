@@ -29,7 +29,6 @@ pub struct Side {
 
 impl Side {
     /// `None` if the weights have no sum: `x` is zero and there is no last offset.
-    #[must_use]
     pub fn new(x: Ratio, last: Option<UBig>) -> Option<Self> {
         let halving = (x.numerator != UBig::ZERO).then(|| {
             let divisor = &x.numerator * UBig::from(10_u8);
@@ -78,7 +77,6 @@ pub struct Offsets {
 }
 
 impl Offsets {
-    #[must_use]
     pub fn new(left: Side, right: Side) -> Self {
         Self { left, right }
     }

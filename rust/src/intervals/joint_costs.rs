@@ -36,7 +36,6 @@ impl<'a> Factors<'a> {
 
     /// Of so many whole ranks.
     #[inline(always)]
-    #[must_use]
     pub fn power(&self, ranks: usize) -> Weight {
         if let Some(power) = self.powers.get(ranks) { *power } else { self.far_power(ranks) }
     }
@@ -47,28 +46,24 @@ impl<'a> Factors<'a> {
     }
 
     /// The whole ranks wanted before answer `index`.
-    #[must_use]
     pub fn whole(&self, index: usize) -> usize {
         usize::try_from(self.costs.wanted[index].whole).unwrap_or(usize::MAX)
     }
 
     /// Of a fraction and so many ranks less than wanted before answer `index`.
     #[inline(always)]
-    #[must_use]
     pub fn missing(&self, index: usize, ranks: usize) -> Weight {
         self.power(ranks).times(self.missing[index])
     }
 
     /// Of a fraction and so many ranks more than wanted before answer `index`, the next whole number not counted.
     #[inline(always)]
-    #[must_use]
     pub fn excess(&self, index: usize, ranks: usize) -> Weight {
         self.power(ranks).times(self.excess[index])
     }
 
     /// Of `ranks` between answer `index` and the one before.
     #[inline(always)]
-    #[must_use]
     pub fn between(&self, index: usize, ranks: usize) -> Weight {
         let whole = self.whole(index);
         if ranks <= whole { self.missing(index, whole - ranks) } else { self.excess(index, ranks - whole - 1) }
@@ -95,7 +90,6 @@ pub struct RankCosts<'a> {
 
 impl<'a> RankCosts<'a> {
     /// For increasing `levels` in [0, 1] of `count` values.
-    #[must_use]
     pub fn new(levels: &[f64], count: u64, scale: &'a Scale) -> Self {
         let dyadic: Vec<_> = levels.iter().map(|&level| parts(level)).collect();
         let shift = dyadic.iter().map(|(_, exponent)| -exponent).max().unwrap_or(0).max(0) as usize;
@@ -119,13 +113,11 @@ impl<'a> RankCosts<'a> {
     }
 
     /// The rank wanted for answer `index`, rounded down.
-    #[must_use]
     pub fn target(&self, index: usize) -> u64 {
         u64::try_from(&self.targets[index + 1] >> self.shift).unwrap_or(u64::MAX)
     }
 
     /// exp(-cost) of so many ranks too many or too few; `gap` has relative error at most 2^-51.
-    #[must_use]
     pub fn factor_of(&self, gap: f64) -> Extended {
         const HALVINGS: u32 = 10;
         let one = Extended::from_f64(1.0);
@@ -141,13 +133,11 @@ impl<'a> RankCosts<'a> {
     }
 
     /// The cost of so many ranks too many or too few.
-    #[must_use]
     pub fn exponent(&self, gap: f64) -> f64 {
         self.scale.exponent_of_gap(gap)
     }
 
     /// The cost of a path with so many values below each answer, exactly.
-    #[must_use]
     pub fn exact_exponent(&self, ranks: &[usize], count: usize) -> Ratio {
         let mut sum = UBig::ZERO;
         let (mut before, mut index) = (0, 0);

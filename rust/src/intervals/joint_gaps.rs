@@ -29,7 +29,6 @@ impl<'a> Gaps<'a> {
         Ok(Self { cuts, ranks, values: cuts.gaps() - 1 })
     }
 
-    #[must_use]
     pub fn count(&self) -> usize {
         self.ranks.len()
     }
@@ -71,7 +70,6 @@ impl<'a> Gaps<'a> {
     }
 
     /// The most values between two gaps, or beyond the outermost ones.
-    #[must_use]
     pub fn largest_step(&self) -> usize {
         if self.count() == self.values + 1 {
             return 1;
@@ -82,7 +80,6 @@ impl<'a> Gaps<'a> {
     }
 
     /// Those within `radius` ranks of the gaps on either side of rank `target`.
-    #[must_use]
     pub fn around(&self, target: u64, radius: u64) -> Span<usize> {
         let rank = |index: usize| self.ranks[index] as u64;
         let last = self.count() - 1;
@@ -94,7 +91,6 @@ impl<'a> Gaps<'a> {
     }
 
     /// Whether gaps of such `ranks`, one of each level, lie within the levels' windows.
-    #[must_use]
     pub fn are_within(&self, ranks: &[usize], windows: &[Span<usize>]) -> bool {
         let is_within = |(&rank, window): (&usize, &Span<usize>)| {
             !window.is_empty() && (self.ranks[window.start]..=self.ranks[window.end - 1]).contains(&rank)

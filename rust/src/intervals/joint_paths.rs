@@ -204,7 +204,6 @@ impl<'a> Paths<'a> {
     }
 
     /// How far, relative, a path's `ratio` may be from `total`, and both from what they stand for.
-    #[must_use]
     pub fn margin(gaps: &Gaps<'_>, costs: &RankCosts<'_>, windows: &[Span<usize>]) -> f64 {
         let most = windows.iter().map(Span::len).max().unwrap_or(0);
         let (widest, levels) = (most as f64, windows.len() as f64);

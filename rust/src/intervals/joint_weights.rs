@@ -39,19 +39,16 @@ impl Weight {
     }
 
     /// A finite, non-negative double.
-    #[must_use]
     pub fn of(value: f64) -> Self {
         Self::from(Extended::from_f64(value))
     }
 
-    #[must_use]
     pub fn is_zero(self) -> bool {
         self.value == 0.0
     }
 
     /// The sum, with relative error at most 2^-53 (the smaller one is left out if it is below 2^-256 of the larger).
     #[inline(always)]
-    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         if self.scale == other.scale {
             return Self::new(self.value + other.value, self.scale);
@@ -63,14 +60,12 @@ impl Weight {
 
     /// The product, with relative error at most 2^-53.
     #[inline(always)]
-    #[must_use]
     pub fn times(self, other: Self) -> Self {
         Self::new(self.value * other.value, self.scale + other.scale)
     }
 
     /// `self / top`, where that is not above 1; with relative error at most 2^-52, or 0 if it is below 2^-512.
     #[inline(always)]
-    #[must_use]
     pub fn relative_to(self, top: Self) -> f64 {
         match top.scale - self.scale {
             0 => self.value / top.value,
@@ -81,20 +76,17 @@ impl Weight {
     }
 
     #[inline(always)]
-    #[must_use]
     pub fn max(self, other: Self) -> Self {
         if self < other { other } else { self }
     }
 
     /// `self * 2^exponent`, for exponents from -256 to 256.
     #[inline(always)]
-    #[must_use]
     pub fn times_power(self, exponent: i32) -> Self {
         Self::new(self.value * power_of_two(exponent), self.scale)
     }
 
     /// `self * 2^exponent` as a double, infinite or 0 where it cannot hold it.
-    #[must_use]
     pub fn times_power_of_two(self, exponent: i64) -> f64 {
         Extended::from(self).times_power_of_two(exponent)
     }

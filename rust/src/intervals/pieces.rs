@@ -86,7 +86,6 @@ impl Chooser {
     }
 
     /// The bound of piece `index`, and the sum of all.
-    #[must_use]
     pub fn share(&self, index: usize) -> (u64, u64) {
         (self.bounds.weight(index), self.bounds.total())
     }

@@ -19,7 +19,6 @@ use crate::numbers::score::Score;
 use crate::scan::score_view::View;
 
 /// How many depths `count` levels make: what epsilon is divided by.
-#[must_use]
 pub fn depths(count: usize) -> u32 {
     count.checked_ilog2().map_or(0, |whole| whole + 1)
 }

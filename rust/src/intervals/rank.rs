@@ -35,7 +35,6 @@ pub enum Distance {
 
 impl Target {
     /// `level` in [0, 1].
-    #[must_use]
     pub fn new(level: f64, count: u64) -> Self {
         let (mantissa, exponent) = parts(level);
         let shift = -exponent as usize; // the exponents of doubles up to 1 are negative
@@ -57,14 +56,12 @@ impl Target {
     }
 
     /// t, rounded down.
-    #[must_use]
     pub fn whole(&self) -> u64 {
         self.whole
     }
 
     /// The distance of a point with `below` values below it and `up_to` values not above it:
     /// `max(0, below - t, t - up_to)`.
-    #[must_use]
     pub fn distance(&self, below: u64, up_to: u64) -> Distance {
         if up_to <= self.whole {
             Distance::Below(self.whole - up_to)
@@ -91,13 +88,11 @@ impl Target {
             + IBig::from(self.exact_fraction.clone()) * IBig::from(far_sign - near_sign)
     }
 
-    #[must_use]
     pub fn compare(&self, left: Distance, right: Distance) -> Ordering {
         self.scaled_gap(right, left).cmp(&IBig::ZERO)
     }
 
     /// `far - near >= 0`, with relative error at most 2^-51 and zero only if it is.
-    #[must_use]
     pub fn gap(&self, near: Distance, far: Distance) -> f64 {
         let ((near, near_sign), (far, far_sign)) = (Self::terms(near), Self::terms(far));
         let sign = f64::from(far_sign - near_sign);
@@ -106,7 +101,6 @@ impl Target {
         gap.max(0.0)
     }
 
-    #[must_use]
     pub fn exact_gap(&self, near: Distance, far: Distance) -> Ratio {
         let numerator = UBig::try_from(self.scaled_gap(near, far)).unwrap_or(UBig::ZERO);
         Ratio { numerator, denominator: UBig::ONE << self.shift }

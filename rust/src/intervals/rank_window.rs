@@ -40,7 +40,6 @@ impl Window {
 
     /// The least and the largest rank of a point between value `gap - 1` and value `gap`: where they differ, values that
     /// are not here lie between.
-    #[must_use]
     pub fn ranks_of_gap(&self, gap: usize) -> (u64, u64) {
         let least = if gap == 0 { 0 } else { self.up_to[gap - 1] };
         (least, self.below.get(gap).copied().unwrap_or(self.total))

@@ -50,7 +50,6 @@ pub fn partition<T: Copy>(values: &mut [T], comes_first: impl Fn(T) -> bool) -> 
 }
 
 /// Orders doubles as `f64::total_cmp` does.
-#[must_use]
 pub fn order(value: f64) -> i64 {
     let bits = value.to_bits().cast_signed();
     bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()

@@ -16,7 +16,6 @@ pub enum Stretch {
 impl Stretch {
     /// With relative error at most 2^-53, zero if and only if there is nothing in it.
     #[inline]
-    #[must_use]
     pub fn length(self) -> Extended {
         match self {
             Self::Reals { low, high } => Extended::from_gap(low, high),
@@ -24,7 +23,6 @@ impl Stretch {
         }
     }
 
-    #[must_use]
     pub fn exact_length(self) -> Ratio {
         match self {
             Self::Reals { low, high } => low.exact_gap_below(high),
@@ -33,7 +31,6 @@ impl Stretch {
     }
 
     #[inline]
-    #[must_use]
     pub fn is_empty(self) -> bool {
         match self {
             Self::Reals { low, high } => low == high,

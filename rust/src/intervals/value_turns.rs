@@ -19,7 +19,6 @@ const VALUES_PER_TURN: usize = 1 << 15;
 pub const CHUNK: usize = 1024;
 
 /// As many threads as are worth their start.
-#[must_use]
 pub fn threads_for<T: Score>(values: &View<'_, T>) -> usize {
     (values.len() / VALUES_PER_THREAD).clamp(1, available_threads())
 }

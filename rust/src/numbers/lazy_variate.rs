@@ -37,7 +37,6 @@ impl Variate {
     }
 
     /// The number lies in `[low, low + 1) * 2^-bits`.
-    #[must_use]
     pub fn cell(&self) -> (UBig, usize) {
         let (cell, bits) = self.fraction.cell();
         ((UBig::from(self.whole) << bits) + cell, bits)

@@ -7,27 +7,23 @@ pub use dashu_ratio::Relaxed as Rational;
 use crate::numbers::rounding::{nearest, nearest_quotient, parts};
 
 /// A finite double itself.
-#[must_use]
 pub fn exactly(value: f64) -> Rational {
     let (integer, exponent) = parts(value);
     scaled(integer, exponent)
 }
 
 /// `integer * 2^exponent`.
-#[must_use]
 pub fn scaled(integer: IBig, exponent: i64) -> Rational {
     let shift = exponent.unsigned_abs() as usize;
     if exponent >= 0 { (integer << shift).into() } else { Rational::from_parts(integer, UBig::ONE << shift) }
 }
 
 /// The nearest double.
-#[must_use]
 pub fn nearest_f64(number: &Rational) -> f64 {
     nearest_of(number.numerator(), number.denominator())
 }
 
 /// The double nearest to `numerator / denominator`; without a division by a power of two.
-#[must_use]
 pub fn nearest_of(numerator: &IBig, denominator: &UBig) -> f64 {
     match denominator.trailing_zeros() {
         Some(zeros) if zeros + 1 == denominator.bit_len() => nearest(numerator, -(zeros as i64)),
@@ -59,7 +55,6 @@ impl From<Ratio> for Rational {
 
 impl Ratio {
     /// The exact value of a finite, non-negative double.
-    #[must_use]
     pub fn from_f64(value: f64) -> Self {
         debug_assert!(value.is_finite() && value >= 0.0);
         let (integer, exponent) = parts(value);
@@ -67,7 +62,6 @@ impl Ratio {
     }
 
     /// `mantissa * 2^exponent`.
-    #[must_use]
     pub fn scaled(mantissa: UBig, exponent: i64) -> Self {
         let shift = exponent.unsigned_abs() as usize;
         if exponent >= 0 {
@@ -77,7 +71,6 @@ impl Ratio {
         }
     }
 
-    #[must_use]
     pub fn times(&self, other: &Self) -> Self {
         Self { numerator: &self.numerator * &other.numerator, denominator: &self.denominator * &other.denominator }
     }

@@ -21,7 +21,6 @@ use crate::interrupt::{Bell, helping, with_bell};
 use crate::scan::offers::Offers;
 
 /// How many threads may run at once: as many as the calling thread has processors, or fewer if its container does.
-#[must_use]
 pub fn available_threads() -> usize {
     // The container's share is in files that take long to read: again only when the processors are others than before.
     static KNOWN: AtomicU64 = AtomicU64::new(0);

@@ -16,7 +16,6 @@ pub struct Pile {
 }
 
 impl Pile {
-    #[must_use]
     pub fn new(len: usize, per_turn: usize) -> Self {
         Self { next: AtomicUsize::new(0), len, per_turn, failure: OnceLock::new() }
     }
@@ -53,7 +52,6 @@ impl Pile {
     }
 
     #[inline]
-    #[must_use]
     pub fn is_over(&self) -> bool {
         self.failure.get().is_some()
     }

@@ -24,7 +24,6 @@ unsafe impl<T: Score> Send for View<'_, T> {}
 unsafe impl<T: Score> Sync for View<'_, T> {}
 
 impl<'a, T: Score> View<'a, T> {
-    #[must_use]
     pub fn of(scores: &'a [T]) -> Self {
         // SAFETY: a slice is `len` readable values, one after the other.
         unsafe { Self::new(scores.as_ptr(), scores.len(), size_of::<T>() as isize) }
@@ -33,17 +32,14 @@ impl<'a, T: Score> View<'a, T> {
     /// # Safety
     /// For every `i < len` the `size_of::<T>()` bytes at `first + i * stride` must be readable during `'a`. Nobody should write
     /// to them meanwhile; what is relied on where somebody does is said above.
-    #[must_use]
     pub unsafe fn new(first: *const T, len: usize, stride: isize) -> Self {
         Self { first, len, stride, memory: std::marker::PhantomData }
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -76,7 +72,6 @@ impl<'a, T: Score> View<'a, T> {
 
     /// Value `index`, which must be below `len`.
     #[inline(always)]
-    #[must_use]
     pub fn get(&self, index: usize) -> T {
         debug_assert!(index < self.len);
         // SAFETY: by the contract of `new`; unaligned because foreign strides need not respect alignment.
