@@ -184,7 +184,6 @@ STILL_TRUE = {
     ("best_date,", "task"),
     ("quantile, replace_one", "level"),
     ("quantile between, replace_one", "level"),
-    ("quantiles by halving,", "relation"),
     ("density by sample,", "relation"),
     # or of a weaker promise.
     ("top_k with delta,", "epsilon"),

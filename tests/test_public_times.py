@@ -158,6 +158,10 @@ def test_a_charge_by_hand_tells_the_day_or_what_it_is_told(ledger: dps.Ledger, c
     for wrong in ("2026-11-21", datetime(2026, 11, 21), 5):
         with pytest.raises(InvalidParameterError, match="a datetime with a time zone"):
             ledger.charge("pets", event, time=wrong)  # type: ignore[arg-type]
+    for finer in (timedelta(minutes=1), timedelta(seconds=1), timedelta(microseconds=1)):
+        with pytest.raises(InvalidParameterError, match=r"^time=<a time>: expected the start of an hour"):
+            ledger.charge("pets", event, time=hour + finer)
+    assert ledger.account("pets").entries == 3
     with pytest.raises(InvalidParameterError, match="a hash of 64"):
         ledger.charge("pets", event, certificate="x")
 

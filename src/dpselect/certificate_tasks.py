@@ -204,7 +204,8 @@ def _quantile(stated: Stated) -> Quantile:
 
 def _quantiles(stated: Stated) -> Quantiles:
     asked = dict(stated.arguments)
-    kind = Quantiles if stated.release.monotonic else _QuantilesTwoWays
+    says_range = asked.pop("score_range", None) is not None
+    kind = Quantiles if says_range else _QuantilesOneWay if stated.release.monotonic else _QuantilesTwoWays
     task = kind.planned(asked.pop("levels"), PublicDomain(*stated.ends), **asked, **stated.price)
     return replace(task, domain=stated.domain())
 
@@ -217,8 +218,18 @@ class _QuantileTwoWays(Quantile):
         return replace(super().moved, monotonic=False)
 
 
-class _QuantilesTwoWays(Quantiles):
-    """The same of several."""
+class _QuantilesOneWay(Quantiles):
+    """Certified without the range that the noise was made for."""
+
+    @property
+    def terms(self) -> Terms:
+        terms = super().terms
+        arguments = {name: value for name, value in terms.arguments.items() if name != "score_range"}
+        return replace(terms, arguments=arguments)
+
+
+class _QuantilesTwoWays(_QuantilesOneWay):
+    """Several as all were once planned, also the extremes."""
 
     @property
     def terms(self) -> Terms:

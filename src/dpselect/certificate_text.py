@@ -354,8 +354,8 @@ def _check_question(fields: Fields) -> tuple[Check, int | None]:
             if task == "quantile":
                 _object_with(arguments, "arguments", {"level": _level, **_ROWS})
             else:
-                levels = {"levels": _list_of(_level), **_ROWS, "method": _text}
-                length = len(_object_with(arguments, "arguments", levels)["levels"])
+                levels = {"levels": _list_of(_level), **_ROWS, "method": _text, "score_range": _positive}
+                length = len(_object_with(arguments, "arguments", levels, optional=["score_range"])["levels"])
     if source is not None:
         ends = cast(Fields, public)
         count = ends.get("count", 1)

@@ -28,7 +28,8 @@ class Checked:
             asked.
         question: whether the receipt holds a hash of what was asked, and it is that of this certificate: of every field
             but the value. Asked of a ledger, the charge holds the same. Without one, whoever edits with care writes a
-            new hash. False of a certificate without a receipt, and of one from before receipts had such a hash.
+            new hash. False of a certificate without a receipt, of one from before receipts had such a hash, and of one
+            that was put to a charge made by hand.
         value: whether the value itself is certified: the ledger stored this release for its request id. Without a
             request id no ledger knows the value, and whoever edits it with care is not found out.
     """

@@ -31,7 +31,9 @@ def test_the_certificate_says_what_was_drawn(method: Any) -> None:
     task = Quantiles.planned([0.5, 0.25], AGES, epsilon=8.0, method=method, max_rows_per_unit=2)
     release = released(task, [20.0] * 300 + [40.2] * 600)
     assert release.value == [40.0, 20.0]
-    assert release.to_dict()["arguments"] == {"levels": [0.5, 0.25], "max_rows_per_unit": 2, "method": method}
+    ranges = {"score_range": 4.0} if method == "halving" else {}
+    expected = {"levels": [0.5, 0.25], "max_rows_per_unit": 2, "method": method, **ranges}
+    assert release.to_dict()["arguments"] == expected
     assert release.rows() == ("level", [("0.5", 40.0), ("0.25", 20.0)])
     assert release.error_bound is None
     assert release.accuracy == "No bound on the error of several quantiles is stated."

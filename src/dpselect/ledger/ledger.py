@@ -187,8 +187,8 @@ class Ledger:
             question: what is asked, in public words that are the same when the same is asked; only a hash is kept.
             note: kept beside the charge, for people; public.
             certificate: hash of what a certificate will say (`Release.question_hash`), for the entry and the receipt.
-            time: what the receipt says of when; has a time zone. None: the day of the charge, in UTC. How long reading
-                took depends on the rows: give nothing finer than an hour, of before they were read.
+            time: what the receipt says of when: the start of an hour or a day of before the rows were read, with a time
+                zone. None: the day of the charge, in UTC. How long reading took depends on the rows.
 
         Raises:
             ChargeRefusedError: there is not enough left.
@@ -203,6 +203,9 @@ class Ledger:
         wanted = Wanted.of(account, what, request=request, question=question, certificate=certificate)
         note = short_text(note, "note", empty=True)
         shown = None if time is None else moment(time, "time")
+        if shown is not None and (shown.minute, shown.second, shown.microsecond) != (0, 0, 0):
+            hint = "A finer time tells how long reading took: time.replace(minute=0, second=0, microsecond=0)."
+            raise InvalidParameterError("time", Shown("<a time>"), "the start of an hour", hint)
         with self._current().writing() as connection:
             row = self._locked(connection, wanted.account)
             known = self._answered(connection, row, wanted)

@@ -96,8 +96,22 @@ class Quantiles(Task[UnitValues]):
                 "levels": list(self.mechanism.levels),
                 "max_rows_per_unit": self.max_rows_per_unit,
                 "method": self.mechanism.method,
+                **self._noise_made_for,
             },
         )
+
+    @property
+    def _noise_made_for(self) -> dict[str, Any]:
+        """How far one unit moves scores apart, by halving at all nodes of a depth, if sensitivity does not tell.
+
+        Under another relation it is another number, so that no certificate can be made to speak of that one.
+        """
+        mechanism = self.mechanism
+        if mechanism.method == "halving":
+            nodes = 2 if mechanism.neighbours is Neighbours.REPLACE_ONE else 1
+            return {"score_range": nodes * mechanism.score_range}
+        told = mechanism.sensitivity * (1.0 if mechanism.monotonic else 2.0)
+        return {} if mechanism.score_range == told else {"score_range": mechanism.score_range}
 
     @property
     def question(self) -> dict[str, Any]:

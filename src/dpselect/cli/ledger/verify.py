@@ -65,9 +65,7 @@ def _question_told(checked: Checked) -> str:
     if checked.release.receipt is None:
         return "What was asked is not certified: there is no receipt."
     if not checked.question:
-        return (
-            "What was asked is not compared with the ledger: this certificate is from before receipts had a hash of it."
-        )
+        return "What was asked is not compared with the ledger: its receipt has no hash of it."
     if checked.charged:
         return "What was asked (every field but the value) is what the ledger's entry has a hash of."
     return "What was asked agrees with its receipt, whose hash anybody can write anew: only its ledger shows an edit."
