@@ -100,9 +100,8 @@ fuzz: | $(VENV)/.fuzz
 		PATH="$(CURDIR)/$(BIN):$$PATH" $(NIGHTLY) fuzz run --target-dir target/fuzz $$each -- -max_total_time=$(FUZZ_SECONDS) -verbosity=0 || exit; done
 
 # What Miri gets through in minutes: memory that threads share, and numbers whose bits come one after another.
-MIRI_TESTS := scan::helper_threads scan::pile scan::block_index numbers::decision numbers::lazy \
-	--skip no_position_hides_a_value_that_is_not_finite --skip far_tails_are_not_rounded_to_never \
-	--skip comparisons_agree_with_the_doubles
+MIRI_TESTS := scan::helper_threads scan::pile numbers::decision numbers::lazy \
+	--skip far_tails_are_not_rounded_to_never --skip comparisons_agree_with_the_doubles
 
 miri: | $(VENV)/.nightly
 	@if $(NIGHTLY) miri --version >/dev/null 2>&1; then \
