@@ -72,12 +72,12 @@ LONG_CALLS = {
         "plan = core.DensityPlan.of_counts(np.full(20, 50, np.uint64), None, 100, 1.0)",
         "plan.draw_counts(2 * 10**6)",
     ),
-    "a merge of states that claim too much": (
+    "merges of states that claim the most that is read": (
         "import struct\n"
         "def state(magnitude):\n"
-        "    known = b'\\x01' * (1 << 17)\n"
+        "    known = b'\\x01' * (1 << 9)\n"
         "    head = b'dpps\\x01' + struct.pack('<BBddB', 1, 1, 1.0, 1.0, 1)\n"
-        "    numbers = struct.pack('<QQBQhQQQQ', 0, 0, 0, magnitude, 0, 1 << 20, 1 << 20, 1, len(known))\n"
+        "    numbers = struct.pack('<QQBQhQQQQ', 0, 0, 0, magnitude, 0, 1 << 12, 1 << 20, 1, len(known))\n"
         "    return core.Partial.from_bytes(head + numbers + known)\n",
         "state(3).merged(state(2))",
     ),

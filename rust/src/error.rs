@@ -1,5 +1,6 @@
 //! What can go wrong in a draw. No variant carries a score, so no message can.
 
+use std::alloc::{Layout, alloc_zeroed};
 use std::fmt;
 
 /// Why nothing was drawn. `Memory`, `Changed` and `Interrupted` may come out of anything that fails, and are not named there.
@@ -48,4 +49,53 @@ pub(crate) fn reserved<T>(capacity: usize) -> Result<Vec<T>, SelectError> {
     let mut vector = Vec::new();
     vector.try_reserve_exact(capacity).map_err(|_| SelectError::Memory)?;
     Ok(vector)
+}
+
+/// `len` zeros, or `Memory`. The operating system gives each page when it is first written to: no time is spent on them here,
+/// where nobody could end the call, and threads that fill the pages share that work.
+#[expect(clippy::cast_ptr_alignment, reason = "the layout is that of the numbers")]
+pub(crate) fn zeros(len: usize) -> Result<Vec<usize>, SelectError> {
+    let layout = Layout::array::<usize>(len).map_err(|_| SelectError::Memory)?;
+    if len == 0 {
+        return Ok(Vec::new());
+    }
+    // SAFETY: the layout is not of size zero.
+    let memory = unsafe { alloc_zeroed(layout) }.cast::<usize>();
+    if memory.is_null() {
+        return Err(SelectError::Memory);
+    }
+    // SAFETY: from the global allocator, by the layout of a slice of that length, and its zeros are that many integers.
+    Ok(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(memory, len)) }.into_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_are_as_many_as_asked_for_or_there_is_no_memory() {
+        assert_eq!((zeros(0), zeros(3)), (Ok(vec![]), Ok(vec![0; 3])));
+        for len in [usize::MAX, usize::MAX / 8, usize::MAX / 16, usize::MAX / 32] {
+            assert_eq!(zeros(len), Err(SelectError::Memory), "{len}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    #[cfg_attr(miri, ignore)]
+    fn no_time_is_spent_on_zeros_before_they_are_written_to() {
+        let pages_given = || {
+            // SAFETY: a structure of integers, for which zeros are a value, and a call that writes to it.
+            unsafe {
+                let mut usage: libc::rusage = std::mem::zeroed();
+                assert_eq!(libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage), 0);
+                usage.ru_minflt
+            }
+        };
+        let before = pages_given();
+        let mut numbers = zeros(1 << 25).unwrap();
+        assert!(pages_given() - before < 64, "of 65536 small or 128 large pages");
+        numbers.fill(1);
+        assert!(pages_given() - before >= 64);
+    }
 }

@@ -31,12 +31,21 @@ pub struct ChaChaStream {
     links: u32,
     /// When the operating system gave the key, by [`milliseconds`].
     born: u64,
+    /// The age in milliseconds at which the key is given up; longer in tests only.
+    lifetime: u64,
 }
 
 impl ChaChaStream {
     /// Without a key: only [`ChaChaStream::reseed`] makes it usable. So a key is never moved, and leaves no copies.
     const fn blank() -> Self {
-        Self { key: [0; KEY_BYTES], buffer: [0; BUFFER_BYTES], position: BUFFER_BYTES, links: 0, born: 0 }
+        Self {
+            key: [0; KEY_BYTES],
+            buffer: [0; BUFFER_BYTES],
+            position: BUFFER_BYTES,
+            links: 0,
+            born: 0,
+            lifetime: AGE_BEFORE_RESEED,
+        }
     }
 
     /// Begin anew with a key from the operating system, written where it stays.
@@ -53,13 +62,15 @@ impl ChaChaStream {
     }
 
     fn is_old(&self, now: u64) -> bool {
-        now.saturating_sub(self.born) >= AGE_BEFORE_RESEED
+        // A clock behind the birth is that of another machine, on which a checkpoint was restored; the difference wraps to
+        // a great age.
+        now.wrapping_sub(self.born) >= self.lifetime
     }
 
     #[cfg(test)]
     pub(super) fn with_key(key: [u8; KEY_BYTES]) -> Self {
-        // From the far future, so that it never gets a key from the operating system.
-        Self { key, born: u64::MAX / 2, ..Self::blank() }
+        // It never grows old, and so never gets a key from the operating system.
+        Self { key, lifetime: u64::MAX, ..Self::blank() }
     }
 
     #[cold]
@@ -238,8 +249,8 @@ mod tests {
             with_thread_entropy(draw).unwrap()
         };
         let change = |change: &dyn Fn(&mut ThreadEntropy)| STREAM.with_borrow_mut(change);
-        // From the far future, so that it does not grow old here, however busy the machine is.
-        let young = |links: u32| change(&|entropy| (entropy.stream.links, entropy.stream.born) = (links, u64::MAX / 2));
+        // It does not grow old here, however busy the machine is.
+        let young = |links: u32| change(&|entropy| (entropy.stream.links, entropy.stream.lifetime) = (links, u64::MAX));
         links();
         young(300);
         assert_eq!(links(), 300, "the same stream goes on within a process");
@@ -247,12 +258,18 @@ mod tests {
         assert_eq!(links(), 1, "a new stream in another process");
         young(LINKS_BEFORE_RESEED);
         assert_eq!(links(), 1, "a new stream after a fixed amount");
-        change(&|entropy| entropy.stream.links = 300);
-        change(&|entropy| entropy.stream.born -= AGE_BEFORE_RESEED);
-        assert_eq!(links(), 1, "a new stream after a fixed time");
+        let renewed = |change: &dyn Fn(u64) -> u64| {
+            STREAM.with_borrow_mut(|entropy| {
+                (entropy.stream.links, entropy.stream.lifetime) = (300, AGE_BEFORE_RESEED);
+                entropy.stream.born = change(entropy.stream.born);
+            });
+            links() == 1
+        };
+        assert!(renewed(&|born| born - AGE_BEFORE_RESEED), "a new stream after a fixed time");
+        assert!(renewed(&|born| born + 3_600_000), "a new stream where the clock is behind");
         let stream = ChaChaStream { born: 5000, ..ChaChaStream::blank() };
         assert_eq!([5999, 6000, 9000].map(|now| stream.is_old(now)), [false, true, true]);
-        assert!(!stream.is_old(0), "a clock that goes back makes nothing old");
+        assert!(stream.is_old(0) && stream.is_old(4999), "a clock that is behind makes everything old");
     }
 
     #[test]

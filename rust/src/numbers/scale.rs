@@ -113,9 +113,10 @@ impl Scale {
             .clamp(power_of_two(-70), power_of_two(70))
     }
 
-    /// About how far below the top a score has this exponent; only for choices that any number would be right for.
+    /// About how far below the top a score has this exponent, infinite beyond the doubles; only for choices that any number
+    /// would be right for. The reciprocal would not do: where it overflows, every gap would be 0.
     pub fn gap_of(&self, exponent: f64) -> f64 {
-        exponent / self.reciprocal
+        times_power_of_two(exponent / self.fraction, -self.exponent)
     }
 
     /// The least `bits` with `2^bits / b >= 1/2`, up to a relative 2^-51.

@@ -6,7 +6,7 @@
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::entropy::{Entropy, ThreadEntropy, with_thread_entropy};
-use crate::error::{SelectError, reserved};
+use crate::error::{SelectError, zeros};
 use crate::interrupt;
 use crate::numbers::scale::Scale;
 use crate::numbers::score::Score;
@@ -111,8 +111,7 @@ fn repeat(
     size: usize,
     one: impl Fn(&mut ThreadEntropy) -> Result<usize, SelectError> + Sync,
 ) -> Result<Vec<usize>, SelectError> {
-    let mut draws = reserved(size)?;
-    draws.resize(size, 0);
+    let mut draws = zeros(size)?;
     let threads = available_threads().min(size / DRAWS_PER_THREAD).max(1);
     // A common pile of pieces: a reseeding may take place between any two of them.
     let per_turn = (size / (8 * threads)).clamp(1, LARGEST_PIECE);

@@ -98,6 +98,39 @@ fn draws_from_scores_that_were_changed_after_the_index_end() {
     }
 }
 
+/// Levels from the top until one lies 64 units of the scale below it or no score does; no more than `most` are counted.
+fn levels_to_the_end<T: Score>(top: T, scale: &Scale, most: usize) -> usize {
+    let next = |&above: &T| above.lowered(scale.gap_of(STEP));
+    std::iter::successors(Some(top), next).take_while(|&height| scale.exponent(top, height) < 64.0).take(most).count()
+}
+
+fn assert_draws_end_soon<T: Indexable + std::fmt::Debug>(tops: &[T], entropy: &mut impl Entropy) {
+    // Reciprocals of these scales overflow, underflow, and are everything in between; scores are far closer or far apart.
+    let numbers = [5e-324, 1e-300, 1e-6, 1.0, 3.0, 1e6, 1e300, 1e308, f64::MAX];
+    for (epsilon, sensitivity) in numbers.iter().flat_map(|&a| numbers.map(|b| (a, b))) {
+        for (factor, &top) in [1, 2].iter().flat_map(|factor| tops.iter().map(move |top| (factor, top))) {
+            let scale = Scale::new(epsilon, sensitivity, *factor).unwrap();
+            let name = format!("{epsilon:e} {sensitivity:e} {factor} {top:?}");
+            // Rounded to a score, a level may lie a third higher than it should.
+            assert!(levels_to_the_end(top, &scale, 100) <= 25, "{name}");
+            let scores: Vec<T> = std::iter::successors(Some(top), |score| score.lowered(0.0)).take(3).collect();
+            let (blocks, levels) = (Blocks::new(View::of(&scores)).unwrap(), Levels::default());
+            let round = Round::new(&blocks, &scale);
+            assert!((0..20).all(|_| draw(&round, &levels, entropy).is_ok()), "{name}");
+            assert!(levels.kept[LEVELS_KEPT - 1].get().is_none(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn few_levels_are_looked_at_whatever_the_scale_and_the_scores() {
+    let mut entropy = seeded(37);
+    assert_draws_end_soon(&[f64::MAX, 1e300, 1.0, 1e-300, 5e-324, 0.0, -0.0, -1.0, -1e300, f64::MIN], &mut entropy);
+    assert_draws_end_soon(&[f32::MAX, 1.0, 1e-45, 0.0, -1.0, f32::MIN], &mut entropy);
+    assert_draws_end_soon(&[i64::MAX, 1 << 53, 0, i64::MIN], &mut entropy);
+    assert_draws_end_soon(&[u8::MAX, 1, 0], &mut entropy);
+}
+
 /// Every combination of signs, compared exactly, against what the doubles say where they are far apart.
 #[test]
 fn exact_comparisons_agree_with_the_doubles() {

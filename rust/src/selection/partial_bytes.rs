@@ -10,9 +10,15 @@ use crate::selection::partial::{Terms, Winner};
 /// What a state begins with: four letters and the version of all that follows.
 const HEAD: [u8; 5] = *b"dpps\x01";
 
-/// More bits or parts than any time comes to but with a probability below 2^-5000; a damaged state that claims more would
-/// keep a merge busy without end.
-const MOST: u64 = 1 << 20;
+/// More parts than any time comes to but with a probability below 2^-5000, as each is the last with a bounded probability.
+const MOST_PARTS: u64 = 1 << 20;
+/// More bits than any time comes to but with a probability below 2^-500; a damaged state that claims more would keep a merge
+/// busy for long. A time begins with two words of 64 bits at most, 2^-64 of a length within which its density is bounded.
+/// It gets a word more where two times agree in all that is known of the coarser one: of two times with `MOST_PARTS` parts
+/// with probability below 2^-40. For 4096 bits that has to happen 60 times: in 2^30 comparisons below (2^30 2^-40)^60.
+const MOST_BITS: u64 = 4096;
+/// The number known of a time has those bits, and less than 100 for the parts, the rate and whole numbers.
+const MOST_BYTES: u64 = (MOST_BITS + 512) / 8;
 
 /// The bytes of a state; a little more than a hundred, and 8 more for every word drawn beyond the first.
 pub fn to_bytes(terms: &Terms, winner: Option<&Winner>) -> Vec<u8> {
@@ -71,7 +77,7 @@ fn winner_of(mut rest: &[u8]) -> Option<Winner> {
     if len != rest.len() as u64 || !has_one_spelling {
         return None;
     }
-    if !(1..=MOST).contains(&parts) || bits as u64 > MOST || rest.len() as u64 > MOST / 4 || rate == 0 {
+    if !(1..=MOST_PARTS).contains(&parts) || bits as u64 > MOST_BITS || len > MOST_BYTES || rate == 0 {
         return None;
     }
     let clock = Clock { known: UBig::from_le_bytes(rest), bits, parts, rate };

@@ -158,3 +158,42 @@ fn bytes_are_the_state_and_nothing_else_is() {
     }
     assert!(from_bytes(&[]).is_none());
 }
+
+#[test]
+fn states_that_would_keep_a_merge_busy_are_refused() {
+    const BITS: usize = 51;
+    const PARTS: usize = BITS + 8;
+    let mut entropy = seeded(67);
+    for law in LAWS {
+        let terms = terms(law, 2);
+        let mut winner = of(&terms, &[3.0, 1.0], 1, &mut entropy);
+        let bytes = to_bytes(&terms, winner.as_ref());
+        let with = |place: usize, number: u64| {
+            let mut bytes = bytes.clone();
+            bytes[place..place + 8].copy_from_slice(&number.to_le_bytes());
+            from_bytes(&bytes)
+        };
+        assert!(
+            winner
+                .as_ref()
+                .is_some_and(|winner| with(BITS, winner.clock.bits as u64) == Some((terms, Some(winner.clone()))))
+        );
+        assert!(with(BITS, 4096).is_some() && with(PARTS, 1 << 20).is_some());
+        for (place, number) in [(BITS, 4097), (BITS, 20_000), (BITS, u64::MAX), (PARTS, (1 << 20) + 1), (PARTS, 0)] {
+            assert!(with(place, number).is_none(), "{number}");
+        }
+        // Far more words than a time ever gets are read, and no more than that.
+        let mut refined = |words: usize| {
+            let clock = &mut winner.as_mut().unwrap().clock;
+            (0..words).for_each(|_| clock.refine(&mut entropy));
+            let bytes = to_bytes(&terms, winner.as_ref());
+            from_bytes(&bytes).map(|(_, read)| read == winner)
+        };
+        assert_eq!((refined(60), refined(60)), (Some(true), None));
+        // Bits that are few, and more known than they can say.
+        let mut long = bytes[..BITS + 24].to_vec();
+        long.extend(1000_u64.to_le_bytes());
+        long.extend([1; 1000]);
+        assert!(from_bytes(&long).is_none());
+    }
+}
