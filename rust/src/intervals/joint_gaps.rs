@@ -10,7 +10,7 @@ use crate::intervals::joint_weights::Weight;
 /// The gaps that have length, from the lowest on; between them lie values that are equal.
 pub struct Gaps<'a> {
     pub cuts: &'a Cuts<'a>,
-    /// How many values lie below each; without equal values, as many as gaps.
+    /// How many values lie below each, unless no values are equal: then as many as there are gaps.
     ranks: Option<Vec<usize>>,
     /// How many values there are.
     pub values: usize,
@@ -120,4 +120,40 @@ pub fn mostly_once<N>(
         run.end = run.end.max(window.end);
     }
     Ok((all, places))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::testing::seeded;
+    use crate::intervals::answer_range::Range;
+    use crate::scan::score_view::View;
+
+    #[test]
+    fn gaps_are_as_their_ranks_have_it() {
+        let some_equal = [1.0, 2.0, 2.0, 3.0, 4.0, 5.0, 5.0, 5.0, 6.0, 7.0, 8.0, 9.0, 9.5, 10.0];
+        let all_differ: Vec<f64> = (1..10).map(f64::from).collect();
+        for values in [&some_equal[..], &all_differ, &[]] {
+            let range = Range::Interval { lower: 0.0, upper: 10.0 };
+            let cuts = Cuts::new(&View::of(values), range, &mut seeded(0)).unwrap();
+            let gaps = Gaps::new(&cuts).unwrap();
+            let count = gaps.count();
+            let ranks: Vec<usize> = (0..count).map(|gap| gaps.rank(gap)).collect();
+            assert_eq!(ranks, (0..cuts.gaps()).filter(|&gap| !cuts.gap(gap).is_empty()).collect::<Vec<_>>());
+            for (start, end) in (0..count).flat_map(|start| (start + 1..=count).map(move |end| (start, end))) {
+                let run = (start..end).take_while(|gap| ranks[*gap] - ranks[start] == gap - start);
+                assert_eq!(gaps.run_end(start, end), start + run.count());
+                for rank in 0..values.len() + 2 {
+                    let first = (start..end).find(|gap| ranks[*gap] > rank).unwrap_or(end);
+                    assert_eq!(gaps.first_above(rank, &(start..end)), first);
+                }
+            }
+            for (target, radius) in (0..=values.len()).flat_map(|target| (0..5).map(move |radius| (target, radius))) {
+                let above = ranks.iter().copied().find(|&rank| rank > target).unwrap_or(ranks[count - 1]);
+                let below = ranks.iter().copied().rfind(|&rank| rank <= target).unwrap_or(ranks[0]);
+                let is_near = |gap: &usize| ranks[*gap] + radius >= below && ranks[*gap] <= above + radius;
+                assert!(gaps.around(target as u64, radius as u64).eq((0..count).filter(is_near)));
+            }
+        }
+    }
 }
