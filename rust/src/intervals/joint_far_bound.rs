@@ -11,7 +11,7 @@ use crate::error::SelectError;
 use crate::error::reserved;
 use crate::interrupt;
 use crate::intervals::joint_costs::{Factors, RankCosts};
-use crate::intervals::joint_gaps::Gaps;
+use crate::intervals::joint_gaps::{Gaps, mostly_once};
 use crate::intervals::joint_weights::Weight;
 use crate::numbers::coin::power_of_two;
 use crate::numbers::extended_float::Extended;
@@ -95,11 +95,11 @@ pub fn bound_of_leaving(
 ) -> Result<Option<Extended>, SelectError> {
     let widest = wide.iter().map(Span::len).max().unwrap_or(0);
     // Each level adds the relative errors of a power of exp(-cost) per gap, and a few of its own.
-    let values = (gaps.values as f64).min(widest as f64 * gaps.largest_step() as f64);
+    let values = (gaps.values as f64).min(widest as f64 * gaps.largest_step as f64);
     if (wide.len() + 1) as f64 * (widest as f64 + values * costs.exponent(1.0) + 64.0) * power_of_two(-47) > 0.25 {
         return Ok(None);
     }
-    if costs.exponent(gaps.largest_step() as f64) <= LARGEST_STEP {
+    if costs.exponent(gaps.largest_step as f64) <= LARGEST_STEP {
         Levels::<f64>::new(gaps, costs, widest, wide)?.bound(wide, narrow)
     } else {
         Levels::<Weight>::new(gaps, costs, widest, wide)?.bound(wide, narrow)
@@ -111,9 +111,10 @@ struct Levels<'a, N> {
     gaps: &'a Gaps<'a>,
     factors: Factors<'a>,
     widest: usize,
-    /// exp(-cost) of the ranks from the gap before to each gap of a window and the one after it.
+    /// exp(-cost) of the ranks from the gap before to each gap of a window and the one after it, and where a window's
+    /// begin.
     steps: Vec<N>,
-    run_ends: Vec<usize>,
+    step_places: Vec<usize>,
 }
 
 impl<'a, N: Number> Levels<'a, N> {
@@ -126,35 +127,34 @@ impl<'a, N: Number> Levels<'a, N> {
         // Ranks that cost this much are as good as none.
         let enough = (700.0 / costs.exponent(1.0)) as usize;
         let factors = Factors::new(costs, enough.min(widest) + 2)?;
-        let mut steps = reserved(gaps.count() + 1)?;
-        steps.resize(gaps.count() + 1, N::NOTHING);
         let one = N::of(factors.power(1), 0);
-        let mut known = 0;
-        for window in wide {
-            for gap in known.max(window.start).max(1)..(window.end + 1).min(gaps.count()) {
-                let ranks = gaps.ranks[gap] - gaps.ranks[gap - 1];
-                steps[gap] = if ranks == 1 { one } else { N::of(factors.power(ranks), 0) };
-            }
-            known = known.max(window.end);
-        }
-        Ok(Self { gaps, factors, widest, steps, run_ends: gaps.run_ends()? })
+        let windows = wide.iter().map(|window| window.start..window.end + 1);
+        // Nothing comes from below the first gap or from above the last.
+        let (steps, step_places) = mostly_once(windows, |gap| match gap {
+            0 => N::NOTHING,
+            gap if gap == gaps.count() => N::NOTHING,
+            gap => match gaps.rank(gap) - gaps.rank(gap - 1) {
+                1 => one,
+                ranks => N::of(factors.power(ranks), 0),
+            },
+        })?;
+        Ok(Self { gaps, factors, widest, steps, step_places })
     }
 
     /// The first gap of `window` with more ranks than wanted before answer `index`, from `rank` on.
     fn beyond(&self, rank: usize, index: usize, window: &Span<usize>) -> usize {
-        let wanted = rank.saturating_add(self.factors.whole(index));
-        window.start + self.gaps.ranks[window.clone()].partition_point(|&rank| rank <= wanted)
+        self.gaps.first_above(rank.saturating_add(self.factors.whole(index)), window)
     }
 
     fn bound(&self, wide: &[Span<usize>], narrow: &[Span<usize>]) -> Result<Option<Extended>, SelectError> {
-        let (levels, gaps, ranks) = (wide.len(), self.gaps, &self.gaps.ranks);
+        let (levels, gaps) = (wide.len(), self.gaps);
         let (lengths, places) = gaps.lengths(wide)?;
         let most = lengths.iter().copied().fold(Weight::ZERO, Weight::max);
         let unit = Extended::from(most).exponent;
         let mut scaled: Vec<N> = reserved(lengths.len())?;
         scaled.extend(lengths.iter().map(|&length| N::of(length, -unit)));
 
-        let last = |gap: usize| N::of(self.factors.between(levels, gaps.values - ranks[gap]), 0);
+        let last = |gap: usize| N::of(self.factors.between(levels, gaps.values - gaps.rank(gap)), 0);
         let mut any: Vec<N> = reserved(self.widest)?;
         any.extend(wide[levels - 1].clone().map(last));
         // Of those that leave the narrow windows; after the last answer none does any more.
@@ -170,10 +170,11 @@ impl<'a, N: Number> Levels<'a, N> {
             all_sums.start = outer.start;
             all_sums.terms.clear();
             all_sums.terms.extend(any.iter().zip(length).map(|(message, length)| term(message, length)));
-            all_sums.run(N::NOTHING, N::NOTHING, &self.steps);
+            let steps = &self.steps[self.step_places[level]..];
+            all_sums.run(N::NOTHING, N::NOTHING, steps);
             // Where an answer before it may look: the window of `level - 1`, or the lower end before the first answer.
-            let first = if level == 0 { 0 } else { ranks[narrow[level - 1].start] };
-            let final_one = if level == 0 { 0 } else { ranks[narrow[level - 1].end - 1] };
+            let first = if level == 0 { 0 } else { gaps.rank(narrow[level - 1].start) };
+            let final_one = if level == 0 { 0 } else { gaps.rank(narrow[level - 1].end - 1) };
             let (from, to) = (self.beyond(first, level, &outer), self.beyond(final_one, level, &outer));
             let low = inner.start.min(from.max(outer.start + 1) - 1);
             let high = inner.end.max((to + 1).min(outer.end));
@@ -185,7 +186,7 @@ impl<'a, N: Number> Levels<'a, N> {
             }
             let before = if low > outer.start { all_sums.up_to[low - 1 - outer.start] } else { N::NOTHING };
             let after = if high < outer.end { all_sums.from[high - outer.start] } else { N::NOTHING };
-            leaving_sums.run(before, after, &self.steps);
+            leaving_sums.run(before, after, &steps[low - outer.start..]);
             if level == 0 {
                 let weight = self.all_after(&leaving_sums, from, 0, level).weight();
                 return Ok(weight.map(|weight| Extended::from(weight).scaled(exponent + 1)));
@@ -212,11 +213,11 @@ impl<'a, N: Number> Levels<'a, N> {
         let mut sum = N::LEAST_TERM;
         if beyond > sums.start {
             let nearest = beyond - 1;
-            let missing = self.factors.missing(index, wanted - self.gaps.ranks[nearest]);
+            let missing = self.factors.missing(index, wanted - self.gaps.rank(nearest));
             sum = sum.plus(sums.up_to[nearest - sums.start].times(N::of(missing, 0)));
         }
         if beyond < end {
-            let excess = self.factors.excess(index, self.gaps.ranks[beyond] - wanted - 1);
+            let excess = self.factors.excess(index, self.gaps.rank(beyond) - wanted - 1);
             sum = sum.plus(sums.from[beyond - sums.start].times(N::of(excess, 0)));
         }
         sum
@@ -225,20 +226,20 @@ impl<'a, N: Number> Levels<'a, N> {
     /// The same for all gaps of `window`.
     fn messages(&self, sums: &Sums<N>, into: &mut Vec<N>, window: Span<usize>, index: usize) {
         into.clear();
-        let (ranks, end) = (&self.gaps.ranks, sums.start + sums.terms.len());
+        let (gaps, end) = (self.gaps, sums.start + sums.terms.len());
         let (missing, excess) = (N::of(self.factors.missing(index, 0), 0), N::of(self.factors.excess(index, 0), 0));
-        let mut beyond = self.beyond(ranks[window.start], index, &(sums.start..end));
+        let mut beyond = self.beyond(gaps.rank(window.start), index, &(sums.start..end));
         let mut gap = window.start;
         while gap < window.end {
-            let wanted = ranks[gap].saturating_add(self.factors.whole(index));
-            while beyond < end && ranks[beyond] <= wanted {
+            let wanted = gaps.rank(gap).saturating_add(self.factors.whole(index));
+            while beyond < end && gaps.rank(beyond) <= wanted {
                 beyond += 1;
             }
             // As long as no values are equal, the gaps that follow do with those that follow the ranks wanted as this one.
-            let is_inside = sums.start < beyond && beyond < end && ranks[beyond - 1] == wanted;
-            let beyond_run = if is_inside { self.run_ends[beyond - 1].min(end) } else { beyond };
+            let is_inside = sums.start < beyond && beyond < end && gaps.rank(beyond - 1) == wanted;
+            let beyond_run = if is_inside { gaps.run_end(beyond - 1, end) } else { beyond };
             if beyond_run > beyond {
-                let alike = (self.run_ends[gap].min(window.end) - gap).min(beyond_run - beyond);
+                let alike = (gaps.run_end(gap, window.end) - gap).min(beyond_run - beyond);
                 let at = beyond - sums.start;
                 let pairs = sums.up_to[at - 1..at - 1 + alike].iter().zip(&sums.from[at..at + alike]);
                 into.extend(
@@ -246,7 +247,7 @@ impl<'a, N: Number> Levels<'a, N> {
                 );
                 (gap, beyond) = (gap + alike, beyond + alike - 1);
             } else {
-                into.push(self.all_after(sums, beyond, ranks[gap], index));
+                into.push(self.all_after(sums, beyond, gaps.rank(gap), index));
                 gap += 1;
             }
         }
@@ -269,13 +270,13 @@ impl<N: Number> Sums<N> {
     }
 
     /// The sums, of which what comes `before` the first term and `after` the last is known, with the costs from the gaps
-    /// there.
+    /// there; `steps` are those from the gap before the first term on.
     fn run(&mut self, before: N, after: N, steps: &[N]) {
         let count = self.terms.len();
         self.up_to.resize(count, N::NOTHING);
         self.from.resize(count, N::NOTHING);
         let (terms, up_to, from) = (&self.terms[..count], &mut self.up_to[..count], &mut self.from[..count]);
-        let steps = &steps[self.start..=self.start + count];
+        let steps = &steps[..=count];
         let (mut left, mut right) = (before, after);
         // Both at once: each waits for its last step.
         for at in 0..count {

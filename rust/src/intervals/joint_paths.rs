@@ -126,15 +126,15 @@ impl<'a> Paths<'a> {
     }
 
     fn exits_of(&self, level: usize, is_bound: bool, sums: &mut RunningSums) -> Result<Vec<Weight>, SelectError> {
-        let (window, ranks) = (self.windows[level].clone(), &self.gaps.ranks);
+        let window = self.windows[level].clone();
         let mut exits = reserved(window.len())?;
         if level + 1 == self.windows.len() {
-            let last = |gap: usize| self.factors.between(level + 1, self.gaps.values - ranks[gap]);
+            let last = |gap: usize| self.factors.between(level + 1, self.gaps.values - self.gaps.rank(gap));
             exits.extend(window.map(|gap| if is_bound { Weight::ZERO } else { last(gap) }));
         } else {
             let next = self.windows[level + 1].clone();
             let messages = &self.messages(is_bound).entries[level + 1];
-            sums.after(messages, ranks, (window, next), level + 1, &self.factors, |sum| exits.push(sum));
+            sums.after(messages, self.gaps, (window, next), level + 1, &self.factors, |sum| exits.push(sum));
         }
         Ok(exits)
     }
@@ -197,7 +197,7 @@ impl<'a> Paths<'a> {
             if gap < first || entry.is_zero() {
                 Weight::ZERO
             } else {
-                entry.times(self.factors.between(level, self.gaps.ranks[gap] - from))
+                entry.times(self.factors.between(level, self.gaps.rank(gap) - from))
             }
         }));
         Ok(weights)
@@ -238,7 +238,7 @@ impl<'a> Paths<'a> {
             });
             let answers = path.choose(&runs, entropy)? + 1;
             let length = self.length(level, gap);
-            path.ratio = path.ratio.times(self.factors.between(level, self.gaps.ranks[gap] - from));
+            path.ratio = path.ratio.times(self.factors.between(level, self.gaps.rank(gap) - from));
             for number in 0..answers {
                 path.gaps.push(gap);
                 is_bound = self.stays_bound(is_bound, level + number, gap);
@@ -248,7 +248,7 @@ impl<'a> Paths<'a> {
                     path.ratio = path.ratio.times(self.factors.between(level + number, 0));
                 }
             }
-            (from, first) = (self.gaps.ranks[gap], gap + 1);
+            (from, first) = (self.gaps.rank(gap), gap + 1);
         }
         path.ratio = path.ratio.times(self.factors.between(levels, self.gaps.values - from));
         Ok(path)

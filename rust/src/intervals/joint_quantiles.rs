@@ -206,7 +206,7 @@ impl<'a> Joint<'a> {
         entropy: &mut E,
     ) -> Result<Option<Vec<f64>>, SelectError> {
         let path = paths.draw(entropy)?;
-        let ranks: Vec<usize> = path.gaps.iter().map(|&gap| self.gaps.ranks[gap]).collect();
+        let ranks: Vec<usize> = path.gaps.iter().map(|&gap| self.gaps.rank(gap)).collect();
         let mut uniform = LazyUniform::draw(entropy);
         let chance = Extended::from(path.ratio).scaled(i64::from(rarity)).quotient(self.unit);
         let head = uniform.head();

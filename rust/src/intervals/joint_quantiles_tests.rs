@@ -164,7 +164,7 @@ fn paths_that_leave_windows_weigh_no_more_than_their_bound() {
                 assert!((Extended::from(far.total).quotient(total) - weight).abs() < 1e-9, "{levels:?} of {values:?}");
                 for _ in 0..if weight > 1e-6 { 20 } else { 0 } {
                     let path = far.draw(&mut entropy).unwrap();
-                    assert!(leaves(&path.gaps.iter().map(|&gap| gaps.ranks[gap]).collect::<Vec<_>>()));
+                    assert!(leaves(&path.gaps.iter().map(|&gap| gaps.rank(gap)).collect::<Vec<_>>()));
                 }
                 let bound = bound_of_leaving(&gaps, &costs, &wide, &narrow).unwrap().unwrap().quotient(total);
                 assert!(bound >= weight, "{levels:?} of {values:?}: {bound} for {weight}");

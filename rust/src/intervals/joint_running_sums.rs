@@ -6,6 +6,7 @@ use std::ops::Range as Span;
 use crate::error::SelectError;
 use crate::error::reserved;
 use crate::intervals::joint_costs::Factors;
+use crate::intervals::joint_gaps::Gaps;
 use crate::intervals::joint_weights::Weight;
 
 /// Running sums of one level's messages.
@@ -34,20 +35,21 @@ impl RunningSums {
         Ok(Self { from_here: room()?, start_to: room()?, first, to_end: room()?, across: room()? })
     }
 
-    /// Sum up `messages` of answer `index` in gaps with these `ranks`.
-    fn fill(&mut self, messages: &[Weight], ranks: &[usize], index: usize, factors: &Factors<'_>) {
-        let (count, width) = (ranks.len(), factors.whole(index).max(1));
+    /// Sum up `messages` of answer `index` in the gaps of `next`.
+    fn fill(&mut self, messages: &[Weight], gaps: &Gaps<'_>, next: &Span<usize>, index: usize, factors: &Factors<'_>) {
+        let (count, width) = (next.len(), factors.whole(index).max(1));
+        let rank = |at: usize| gaps.rank(next.start + at);
         for sums in [&mut self.from_here, &mut self.start_to, &mut self.to_end, &mut self.across] {
             sums.resize(count, Weight::ZERO);
         }
         self.first.resize(count, 0);
-        let (mut first, mut end) = (0, ranks[0].saturating_add(width));
+        let (mut first, mut end) = (0, rank(0).saturating_add(width));
         let (mut to_here, mut across) = (messages[0], factors.power(0));
         (self.start_to[0], self.first[0], self.across[0]) = (to_here, 0, across);
         for at in 1..count {
-            let step = factors.power(ranks[at] - ranks[at - 1]);
-            if ranks[at] >= end {
-                (first, end) = (at, end.saturating_add((ranks[at] - end) / width * width).saturating_add(width));
+            let step = factors.power(rank(at) - rank(at - 1));
+            if rank(at) >= end {
+                (first, end) = (at, end.saturating_add((rank(at) - end) / width * width).saturating_add(width));
                 (to_here, across) = (messages[at], step);
             } else {
                 to_here = messages[at].plus(step.times(to_here));
@@ -58,7 +60,7 @@ impl RunningSums {
         let (mut from_here, mut to_end, mut power) = (Weight::ZERO, Weight::ZERO, factors.power(0));
         for at in (0..count).rev() {
             let is_last = at + 1 == count || self.first[at + 1] == at + 1;
-            let step = if at + 1 == count { power } else { factors.power(ranks[at + 1] - ranks[at]) };
+            let step = if at + 1 == count { power } else { factors.power(rank(at + 1) - rank(at)) };
             from_here = messages[at].plus(step.times(from_here));
             power = if is_last { factors.power(0) } else { power.times(step) };
             to_end = if is_last { messages[at] } else { messages[at].times(power).plus(to_end) };
@@ -70,28 +72,28 @@ impl RunningSums {
     pub fn after(
         &mut self,
         messages: &[Weight],
-        ranks: &[usize],
+        gaps: &Gaps<'_>,
         (window, next): (Span<usize>, Span<usize>),
         index: usize,
         factors: &Factors<'_>,
         mut take: impl FnMut(Weight),
     ) {
-        self.fill(messages, &ranks[next.clone()], index, factors);
+        self.fill(messages, gaps, &next, index, factors);
         let whole = factors.whole(index);
         // The first gap with more ranks than wanted.
         let mut beyond = next.start;
         for gap in window {
-            let wanted = ranks[gap].saturating_add(whole);
-            while beyond < next.end && ranks[beyond] <= wanted {
+            let wanted = gaps.rank(gap).saturating_add(whole);
+            while beyond < next.end && gaps.rank(beyond) <= wanted {
                 beyond += 1;
             }
             let mut sum = Weight::ZERO;
             if beyond < next.end {
-                sum = factors.excess(index, ranks[beyond] - wanted - 1).times(self.from_here[beyond - next.start]);
+                sum = factors.excess(index, gaps.rank(beyond) - wanted - 1).times(self.from_here[beyond - next.start]);
             }
             let first = next.start.max(gap + 1);
             if first < beyond {
-                let missing = factors.missing(index, wanted - ranks[beyond - 1]);
+                let missing = factors.missing(index, wanted - gaps.rank(beyond - 1));
                 sum = sum.plus(missing.times(self.between(first - next.start, beyond - 1 - next.start)));
             }
             take(sum);
