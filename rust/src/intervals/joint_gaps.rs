@@ -139,7 +139,9 @@ mod tests {
             let gaps = Gaps::new(&cuts).unwrap();
             let count = gaps.count();
             let ranks: Vec<usize> = (0..count).map(|gap| gaps.rank(gap)).collect();
-            assert_eq!(ranks, (0..cuts.gaps()).filter(|&gap| !cuts.gap(gap).is_empty()).collect::<Vec<_>>());
+            let ends = [&[0.0], values, &[10.0]].concat();
+            let have_length = (0..=values.len()).filter(|&gap| ends[gap] < ends[gap + 1]);
+            assert_eq!(ranks, have_length.collect::<Vec<_>>());
             for (start, end) in (0..count).flat_map(|start| (start + 1..=count).map(move |end| (start, end))) {
                 let run = (start..end).take_while(|gap| ranks[*gap] - ranks[start] == gap - start);
                 assert_eq!(gaps.run_end(start, end), start + run.count());
