@@ -2,8 +2,7 @@
 
 use std::ops::Range as Span;
 
-use crate::error::SelectError;
-use crate::error::reserved;
+use crate::error::{SelectError, reserved};
 use crate::intervals::cuts::Cuts;
 use crate::intervals::joint_weights::Weight;
 

@@ -18,7 +18,7 @@ use crate::intervals::joint_costs::RankCosts;
 use crate::intervals::joint_far_bound::bound_of_leaving;
 use crate::intervals::joint_gaps::Gaps;
 use crate::intervals::joint_paths::Paths;
-use crate::numbers::coin::LazyUniform;
+use crate::numbers::coin::{LazyUniform, TWO_TO_64};
 use crate::numbers::decision::is_below_exponential;
 use crate::numbers::exp_enclosure::Ratio;
 use crate::numbers::extended_float::Extended;
@@ -46,7 +46,6 @@ const DEVIATIONS: f64 = 9.2;
 const SCALES: f64 = 21.0;
 /// Windows grow by at least and at most these factors until what they leave out is rare.
 const GROWTH: Span<f64> = 1.1..4.0;
-const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 
 /// Draw the quantiles at `levels`, increasing in [0, 1], at least one; `scale` is that of the sum of all differences.
 ///

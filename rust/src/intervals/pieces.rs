@@ -10,7 +10,7 @@ use dashu_int::UBig;
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::interrupt;
-use crate::numbers::coin::LazyUniform;
+use crate::numbers::coin::{LazyUniform, TWO_TO_64};
 use crate::numbers::cumulative_table::CumulativeTable;
 use crate::numbers::decision::is_below_exponential;
 use crate::numbers::exp_enclosure::Ratio;
@@ -117,7 +117,6 @@ impl Chooser {
 
     /// The decision, if doubles and the first 64 bits of V allow one.
     fn decide<S: WeightedPieces>(&self, pieces: &S, index: usize, bound: u64, head: u64) -> Option<bool> {
-        const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
         let (length, x) = pieces.in_doubles(index);
         if x > LARGEST_TRUSTED {
             // Lengths differ by less than 2^8400, the threshold is far below 2^-64.

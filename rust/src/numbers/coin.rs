@@ -63,7 +63,7 @@ impl Lazy for LazyUniform {
 const MARGIN: f64 = 1.0 / (1_u64 << 42) as f64;
 /// Beyond this exponent only the upper bound exp(-90) is used.
 const LARGEST_EXPONENT: f64 = 90.0;
-const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
+pub const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 
 /// What V is multiplied with before the comparison: the probability with which the candidate was proposed.
 #[derive(Clone, Copy, Debug, PartialEq)]

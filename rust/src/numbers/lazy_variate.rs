@@ -6,7 +6,7 @@
 use dashu_int::UBig;
 
 use crate::entropy::Entropy;
-use crate::numbers::coin::{LazyUniform, exp_negative_f64, power_of_two};
+use crate::numbers::coin::{LazyUniform, TWO_TO_64, exp_negative_f64, power_of_two};
 use crate::numbers::decision::{Lazy, decide, is_less};
 use crate::numbers::exp_enclosure::exp_negative;
 use crate::numbers::extended_float::Extended;
@@ -56,7 +56,6 @@ impl Variate {
 
     /// Whether a coin with these first 64 bits shows heads, if doubles can tell.
     fn certainly_survives(&self, head: u64, linear: &Rational, quadratic: &Rational) -> Option<bool> {
-        const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
         // Costs are off by a relative 2^-49, which below 40 is 2^-43 of the exponential; that adds 2^-50.
         const MARGIN: f64 = 1.0 / (1_u64 << 42) as f64;
         let slack = power_of_two(-51);

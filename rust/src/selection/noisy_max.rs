@@ -16,7 +16,7 @@ use dashu_int::UBig;
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::interrupt;
-use crate::numbers::coin::{Exponential, LazyUniform, Proposal, Stage, accept, below};
+use crate::numbers::coin::{Exponential, LazyUniform, Proposal, Stage, TWO_TO_64, accept, below};
 use crate::numbers::decision::{decide, is_less};
 use crate::numbers::exp_enclosure::exp_negative;
 use crate::numbers::score::Score;
@@ -32,7 +32,6 @@ const LEVELS_KEPT: usize = 8;
 const HALF: Stage = Stage { start: 0, end: 1, bits: 1 };
 /// Wider than all rounding errors in the enclosures below, relative to exponent and noise.
 const MARGIN: f64 = 1e-12;
-const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 
 /// What the draws from one round have in common.
 pub struct Levels<T> {
