@@ -7,6 +7,7 @@
 //! shorter and its last row incomplete.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -22,13 +23,15 @@ use crate::scan::score_view::View;
 use crate::scan::weight_bounds::WeightBounds;
 
 /// Scores (in bytes) of a block.
-const BLOCK_BYTES: usize = 256;
+const BLOCK_BYTES: usize = 512;
 /// Scores (in bytes) that one more thread is worth its start.
 const BYTES_PER_THREAD: usize = 1 << 20;
 /// Stripes looked at to guess how many blocks are near the top.
 const SAMPLED_STRIPES: usize = 4;
 /// Bytes a thread takes from the common pile at a time.
 const BYTES_PER_TURN: usize = 256 << 10;
+/// The same if there is one thread: short enough to be interrupted.
+const BYTES_PER_TURN_ALONE: usize = 16 * BYTES_PER_TURN;
 
 /// Scores with an index over them.
 pub struct Blocks<'a, T> {
@@ -50,6 +53,10 @@ pub struct Block {
     pub first: usize,
     pub len: usize,
 }
+
+/// So that no vector crosses a cache line, and what was just stored is loaded at once.
+#[repr(align(64))]
+struct Aligned<T>([T; MOST_LANES]);
 
 /// Types that can be indexed: those that the kernel is compiled for.
 pub trait Indexable: Score {
@@ -127,7 +134,8 @@ fn scan<T: Indexable>(
     of_blocks: &mut [MaybeUninit<T>],
     of_stripes: &mut [MaybeUninit<T>],
 ) -> Result<bool, SelectError> {
-    let per_turn = (BYTES_PER_TURN / (T::LANES * T::ROWS * size_of::<T>())).max(1);
+    let bytes = if threads > 1 { BYTES_PER_TURN } else { BYTES_PER_TURN_ALONE };
+    let per_turn = (bytes / (T::LANES * T::ROWS * size_of::<T>())).max(1);
     if of_stripes.len() <= per_turn {
         return Ok(T::scan(level, view, Maxima { first_stripe: 0, of_blocks, of_stripes }));
     }
@@ -177,7 +185,7 @@ impl<T: Score> Blocks<'_, T> {
     }
 
     /// Items of a stripe: its start and how many.
-    pub fn stripe_range(&self, stripe: usize) -> std::ops::Range<usize> {
+    pub fn stripe_range(&self, stripe: usize) -> Range<usize> {
         let length = self.lanes * self.rows;
         stripe * length..((stripe + 1) * length).min(self.len())
     }
@@ -209,6 +217,23 @@ impl<T: Score> Blocks<'_, T> {
     #[inline]
     pub fn block_maxima(&self, stripe: usize) -> &[T] {
         &self.block_maxima[stripe * self.lanes..][..self.lanes]
+    }
+
+    /// Visit the items of `row`, in order, whose scores are at least `least`.
+    #[inline]
+    pub fn visit_from(&self, row: Range<usize>, least: T, mut visit: impl FnMut(usize, T)) {
+        let mut scores = Aligned([T::LOWEST; MOST_LANES]);
+        let scores = &mut scores.0;
+        for first in row.clone().step_by(MOST_LANES) {
+            let count = MOST_LANES.min(row.end - first);
+            self.view.copy_to(first, &mut scores[..count]);
+            let mut found = kernels::at_least(self.level, scores, least) & (u64::MAX >> (MOST_LANES - count));
+            while found > 0 {
+                let place = found.trailing_zeros() as usize;
+                visit(first + place, scores[place]);
+                found &= found - 1;
+            }
+        }
     }
 
     /// Whether the maxima are those of the items that are left, as their scores are now.
@@ -285,12 +310,25 @@ impl<T: Score> Blocks<'_, T> {
         into
     }
 
-    /// The bounds of the items themselves from `first` on, one for each place of `into`: at most [`MOST_LANES`].
+    /// The bounds of the items `first`, `first + apart`, ..., one for each place of `into`: at most [`MOST_LANES`].
     #[inline]
-    pub fn item_bounds(&self, top: T, scale: &Scale, bounds: WeightBounds, first: usize, into: &mut [u64]) -> Filled {
+    pub fn item_bounds(
+        &self,
+        top: T,
+        scale: &Scale,
+        bounds: WeightBounds,
+        (first, apart): (usize, usize),
+        into: &mut [u64],
+    ) -> Filled {
         let mut scores = [T::LOWEST; MOST_LANES];
         let scores = &mut scores[..into.len()];
-        self.view.copy_to(first, scores);
+        if apart == 1 {
+            self.view.copy_to(first, scores);
+        } else {
+            for (place, score) in scores.iter_mut().enumerate() {
+                *score = self.view.get(first + place * apart);
+            }
+        }
         self.score_bounds(top, scale, bounds, scores, into)
     }
 

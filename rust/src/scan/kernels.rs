@@ -19,21 +19,25 @@ pub const fn lanes(size: usize) -> usize {
 /// The most values a row has.
 pub const MOST_LANES: usize = 64;
 
-/// How far ahead of the scan memory is asked for. The processor's own prefetching stops at pages of 4 KiB; asking for
-/// the page after the next one took a third off the pass over 80 MB (2, 4, 16, 32 and 64 KiB gained less).
-const PREFETCH_BYTES: usize = 8192;
+/// How far ahead of the scan, and for every how many bytes, memory is asked for. The processor's own prefetching stops
+/// at pages: to touch one line of each page in time starts it there. Measured: a third off the pass over 80 MB; to ask for
+/// every line instead made that pass a third slower.
+const PREFETCH_BYTES: usize = 4 * PAGE_BYTES;
+const PAGE_BYTES: usize = 4096;
+/// From this many bytes on memory is asked for: fewer are mostly in a cache, where asking takes more than it gives.
+const UNCACHED_BYTES: usize = 8 << 20;
 
-/// Ask for the `bytes` that lie `PREFETCH_BYTES` behind `row`.
+/// Ask for the page that lies `PREFETCH_BYTES` behind `place`.
 #[inline(always)]
-fn prefetch(row: *const u8, bytes: usize) {
+fn prefetch(place: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    for line in 0..bytes / 64 {
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch reads nothing, so any address will do.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(row.wrapping_add(PREFETCH_BYTES + 64 * line).cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.wrapping_add(PREFETCH_BYTES).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (row, bytes);
+    let _ = place;
 }
 
 /// Where the pass leaves what it finds: stripe after stripe, the maxima of the lanes and the largest of them.
@@ -76,8 +80,10 @@ impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
     fn scan<T: Score, const L: usize>(view: &View<'_, T>, rows: usize, maxima: Maxima<'_, T>) -> bool {
         let Maxima { first_stripe, of_blocks, of_stripes } = maxima;
         let contiguous = view.contiguous();
+        let uncached = view.len() * size_of::<T>() >= UNCACHED_BYTES;
         let mut lanes = Lanes { maxima: [T::LOWEST; L], checks: [T::CLEAN; L] };
-        for (stripe, (blocks, top)) in of_blocks.as_chunks_mut::<L>().0.iter_mut().zip(of_stripes).enumerate() {
+        let of_blocks = of_blocks.as_chunks_mut::<L>().0;
+        for (stripe, blocks) in of_blocks.iter_mut().enumerate() {
             let start = (first_stripe + stripe) * rows * L;
             let count = (view.len() - start).min(rows * L);
             lanes.maxima = [T::LOWEST; L];
@@ -86,7 +92,9 @@ impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
                     // Integer maxima may be reordered, and the compiler would vectorise across rows with slow gathers:
                     // the opaque place keeps it to one row at a time.
                     let place = std::hint::black_box(start + row * L);
-                    prefetch(first.wrapping_add(place).cast(), size_of::<[T; L]>());
+                    if uncached && row % (PAGE_BYTES / size_of::<[T; L]>()) == 0 {
+                        prefetch(first.wrapping_add(place).cast());
+                    }
                     // SAFETY: the row lies within the view; foreign memory need not be aligned.
                     Self::take(&mut lanes, &unsafe { first.add(place).cast::<[T; L]>().read_unaligned() });
                 }
@@ -99,11 +107,14 @@ impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
             if short > 0 {
                 Self::take(&mut lanes, &gathered(view, start + count - short, short));
             }
-            // Opaque, like the checks below, or else the order of the last steps would become that of the loop's lanes.
-            let found = std::hint::black_box(lanes.maxima);
-            top.write(largest(found));
-            // SAFETY: as many places as `found` has, which may be overwritten.
-            unsafe { blocks.as_mut_ptr().cast::<[T; L]>().write(found) };
+            blocks.write_copy_of_slice(&lanes.maxima);
+        }
+        // In a loop of its own: within the pass, the order of these steps would become that of the pass's lanes.
+        for (blocks, top) in of_blocks.iter().zip(of_stripes) {
+            // Opaque, like the places above, or the compiler would take several stripes at a time with slow gathers.
+            let blocks = std::hint::black_box(blocks).as_ptr().cast::<[T; L]>();
+            // SAFETY: the pass has written all of them.
+            top.write(largest(unsafe { blocks.read() }));
         }
         !T::MAY_BE_POISON || !std::hint::black_box(lanes.checks).iter().any(|check| check.is_poison())
     }
@@ -149,6 +160,11 @@ fn largest_baseline<T: Score>(values: &[T]) -> T {
 }
 
 #[inline(always)]
+fn at_least_baseline<T: Score>(scores: &[T; MOST_LANES], least: T) -> u64 {
+    (0..MOST_LANES).fold(0, |found, lane| found | u64::from(scores[lane] >= least) << lane)
+}
+
+#[inline(always)]
 fn sum_of_bounds_baseline<T: Score>(scores: &[T], top: T, scale: &Scale, bounds: WeightBounds) -> u64 {
     scores.iter().map(|&score| bounds.of(scale, top, score)).sum()
 }
@@ -178,7 +194,7 @@ pub struct Filled {
 }
 
 macro_rules! compiled_for {
-    ($features:literal, $pass:ty, $scan:ident, $largest:ident, $sum:ident, $fill:ident) => {
+    ($features:literal, $pass:ty, $scan:ident, $largest:ident, $at_least:ident, $sum:ident, $fill:ident) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
         fn $scan<T: Score, const L: usize>(view: &View<'_, T>, rows: usize, maxima: Maxima<'_, T>) -> bool {
@@ -189,6 +205,12 @@ macro_rules! compiled_for {
         #[target_feature(enable = $features)]
         fn $largest<T: Score>(values: &[T]) -> T {
             largest_baseline(values)
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        fn $at_least<T: Score>(scores: &[T; MOST_LANES], least: T) -> u64 {
+            at_least_baseline(scores, least)
         }
 
         #[cfg(target_arch = "x86_64")]
@@ -206,8 +228,8 @@ macro_rules! compiled_for {
 }
 
 // Thirty-two registers of 64 bytes hold four maxima and four checks; sixteen of 32 bytes eight maxima and four checks.
-compiled_for!("avx512f,avx512bw,avx512dq,avx512vl,fma", Pass<1, true>, scan_avx512, largest_avx512, sum_avx512, fill_avx512);
-compiled_for!("avx2,fma", Pass<2, true>, scan_avx2, largest_avx2, sum_avx2, fill_avx2);
+compiled_for!("avx512f,avx512bw,avx512dq,avx512vl,fma", Pass<1, true>, scan_avx512, largest_avx512, at_least_avx512, sum_avx512, fill_avx512);
+compiled_for!("avx2,fma", Pass<2, true>, scan_avx2, largest_avx2, at_least_avx2, sum_avx2, fill_avx2);
 
 /// Call one of the compilations above.
 macro_rules! at_level {
@@ -235,6 +257,12 @@ pub fn scan<T: Score, const L: usize>(level: Level, view: &View<'_, T>, rows: us
 #[inline]
 pub fn largest_of<T: Score>(level: Level, values: &[T]) -> T {
     at_level!(level, largest_avx512, largest_avx2, largest_baseline, (values))
+}
+
+/// Which of `scores` are at least `least`, as bits.
+#[inline]
+pub fn at_least<T: Score>(level: Level, scores: &[T; MOST_LANES], least: T) -> u64 {
+    at_level!(level, at_least_avx512, at_least_avx2, at_least_baseline, (scores, least))
 }
 
 /// Sum of the weight bounds of `scores`.

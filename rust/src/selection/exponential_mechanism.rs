@@ -11,11 +11,16 @@ use crate::numbers::lazy_time::Clock;
 use crate::numbers::lazy_variate::Variate;
 use crate::numbers::score::Score;
 use crate::scan::weight_bounds::WeightBounds;
+use crate::selection::near_items::NearItems;
+use crate::selection::refined_line::RefinedLine;
 use crate::selection::tries::Tries;
 use crate::selection::uniform_visits::{Opening, Tails, open, visit_few, visits_worth};
-use crate::selection::weight_line::{BlockLine, Round, WeightLine};
+use crate::selection::weight_line::{BlockLine, Proposals, Round};
 
-/// About what a step takes, in nanoseconds: weighing a block, and a proposal. They only steer.
+/// About what a step takes, in nanoseconds: looking at an item, listing those who are near for one that is very near, weighing a
+/// block, and a proposal. They only steer.
+const COST_OF_ITEM: f64 = 0.1;
+const COST_OF_NEAR_ITEMS: f64 = 40.0;
 const COST_OF_BLOCK: f64 = 0.4;
 const COST_OF_PROPOSAL: f64 = 40.0;
 /// How many times the expected number of uniform tries may be exceeded before the blocks are weighed.
@@ -28,20 +33,22 @@ pub const CERTAIN: f64 = 0.95;
 /// are weighed, then block rejection. When to change over depends on the scores alone.
 pub fn draw_once<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E) -> Result<usize, SelectError> {
     let blocks = round.blocks;
-    let weighing = (blocks.stripes() * blocks.lanes()) as f64 * COST_OF_BLOCK;
-    let proposals = blocks.block(0, 0).len as f64 * COST_OF_PROPOSAL;
-    let tries = || match blocks.stripes() {
-        1 => 0, // weighed sooner than a few items are tried
-        _ => visits_worth(round, PATIENCE, |_| weighing + proposals),
+    let cost_of_weighing = |near: f64| match blocks.stripes() {
+        1 => blocks.len() as f64 * COST_OF_ITEM + near * COST_OF_NEAR_ITEMS,
+        stripes => (stripes * blocks.lanes()) as f64 * COST_OF_BLOCK + blocks.block(0, 0).len as f64 * COST_OF_PROPOSAL,
     };
-    if let Opening::Heads(index) = open(round, false, tries, entropy)? {
+    if let Opening::Heads(index) = open(round, false, || visits_worth(round, PATIENCE, cost_of_weighing), entropy)? {
         return Ok(index);
     }
-    draw_from(round, &mut BlockLine::new(round).of(round), |_| {}, entropy)
+    if blocks.stripes() == 1 {
+        return draw_from(round, &mut NearItems::new(round, 0..blocks.len()), |_| {}, entropy);
+    }
+    let line = BlockLine::new(round);
+    draw_from(round, &mut RefinedLine::new(round, line.of(round)), |_| {}, entropy)
 }
 
 /// Draw a candidate with a line at hand, after a few uniform tries: for scores many of which are near the top.
-pub fn draw_from_many_near<T: Score, E: Entropy, L: WeightLine>(
+pub fn draw_from_many_near<T: Score, E: Entropy, L: Proposals>(
     round: &Round<'_, '_, T>,
     line: impl FnOnce() -> L,
     entropy: &mut E,
@@ -53,7 +60,7 @@ pub fn draw_from_many_near<T: Score, E: Entropy, L: WeightLine>(
 }
 
 /// Draw a candidate with a line at hand; `propose` is told of every proposal before it is made.
-pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
+pub fn draw_from<T: Score, E: Entropy, L: Proposals>(
     round: &Round<'_, '_, T>,
     line: &mut L,
     mut proposing: impl FnMut(&mut E),
@@ -78,6 +85,7 @@ pub fn draw_from<T: Score, E: Entropy, L: WeightLine>(
         {
             return Ok(place.index);
         }
+        line.refused(&place);
         tries.failed(|| round.blocks.still_hold(|index| !round.removed.contains(index)))?;
     }
 }

@@ -7,6 +7,8 @@
 //! takes the place of the sparse route. Proofs: `proofs/permute_and_flip.md` (the law) and
 //! `proofs/exact_sampling.md` (these routes); model: `tests/reference/thinning.py`.
 
+use std::ops::Range;
+
 use crate::entropy::Entropy;
 use crate::error::SelectError;
 use crate::interrupt;
@@ -16,6 +18,7 @@ use crate::numbers::score::Score;
 use crate::scan::kernels::MOST_LANES;
 use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::arrival_stages::{AnyOfThem, Comers, Earliest, by_stages, list};
+use crate::selection::near_items::NearItems;
 use crate::selection::thinning::{Skipper, rate_for};
 use crate::selection::uniform_visits::{Opening, Tails, open, visit_few, visits_worth};
 use crate::selection::weight_line::{BlockLine, ItemTable, Round, WeightLine};
@@ -23,8 +26,8 @@ use crate::selection::weight_line::{BlockLine, ItemTable, Round, WeightLine};
 /// About what a step costs, in nanoseconds. They only steer the choice of the route.
 const COST_OF_STRIPE: f64 = 100.0;
 const COST_OF_HOT_BLOCK: f64 = 400.0;
-const COST_OF_ITEM: f64 = 0.6;
-const COST_OF_FLIP: f64 = 30.0;
+const COST_OF_ITEM: f64 = 0.1;
+const COST_OF_NEAR_ITEMS: f64 = 100.0;
 /// Stripes passed over at once where nobody rings.
 const STRIPES_AT_ONCE: usize = 32;
 /// Items passed over at once where nobody rings, among those that are looked at in a row.
@@ -38,7 +41,7 @@ const PATIENCE: f64 = 50.0;
 pub fn draw_once<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E) -> Result<usize, SelectError> {
     let blocks = round.blocks;
     let cost_of_list = |near: f64| match blocks.stripes() {
-        1 => blocks.len() as f64 * COST_OF_ITEM + near * COST_OF_FLIP,
+        1 => blocks.len() as f64 * COST_OF_ITEM + near * COST_OF_NEAR_ITEMS,
         stripes => (stripes as f64).min(1.0 + near * blocks.lanes() as f64) * COST_OF_STRIPE + near * COST_OF_HOT_BLOCK,
     };
     let (first, mut others) = match open(round, true, || visits_worth(round, PATIENCE, cost_of_list), entropy)? {
@@ -139,7 +142,7 @@ impl<T: Score, F: Fn(usize) -> bool> Walk<'_, '_, T, F> {
         let range = blocks.stripe_range(stripe);
         if weight * range.len() as u64 <= weights.half() {
             // Less than one proposal to be expected in all of it: no need to look at the blocks.
-            return self.thin(range.len(), weight, |offset| range.start + offset, entropy);
+            return self.thin(range.len(), weight, |offset| Some(range.start + offset), entropy);
         }
         if range.len() <= MOST_LANES {
             return self.through_items(range.start, 1, range.len(), entropy); // about as many blocks as items
@@ -149,58 +152,75 @@ impl<T: Score, F: Fn(usize) -> bool> Walk<'_, '_, T, F> {
         // More than about one proposal is expected, or it is too likely to be thinned: look at the items.
         let rows = blocks.block(stripe, 0).len as u64;
         let is_hot = |weight: u64| weight * rows > 1 << weights.bits || weight > weights.half();
-        if of_blocks.iter().filter(|&&weight| is_hot(weight)).count() * HOT_BLOCKS > of_blocks.len() {
-            return self.through_items(range.start, 1, range.len(), entropy);
+        let (lanes, hot) = (blocks.lanes(), of_blocks.iter().filter(|&&weight| is_hot(weight)).count());
+        if hot * HOT_BLOCKS > lanes {
+            return self.through_row(range, entropy);
         }
-        for (lane, &weight) in of_blocks.iter().enumerate() {
-            let (block, lanes) = (blocks.block(stripe, lane), blocks.lanes());
-            if is_hot(weight) {
-                self.through_items(block.first, lanes, block.len, entropy);
-            } else {
-                self.thin(block.len, weight, |row| block.first + row * lanes, entropy);
+        // Those that are not hot first, all at once where nobody rings.
+        let cold = || of_blocks.iter().enumerate().filter(|&(_, &weight)| !is_hot(weight));
+        let sum = cold().map(|(lane, weight)| weight * blocks.block(stripe, lane).len as u64).sum();
+        if !self.skipper.passes(sum, weights.bits) {
+            for (lane, &weight) in cold() {
+                let block = blocks.block(stripe, lane);
+                self.thin(block.len, weight, |row| Some(block.first + row * lanes), entropy);
             }
+        }
+        for (lane, _) in of_blocks.iter().enumerate().filter(|&(_, &weight)| is_hot(weight)) {
+            let block = blocks.block(stripe, lane);
+            self.through_items(block.first, lanes, block.len, entropy);
         }
     }
 
-    /// `count` items, `apart` from each other, by their own bounds: where something is near the top.
+    /// The items of a row of which several are near the top.
+    fn through_row<E: Entropy>(&mut self, row: Range<usize>, entropy: &mut E) {
+        let round = self.round;
+        let items = NearItems::new(&round, row.clone());
+        self.take(items.near().len(), |place| items.near()[place], entropy);
+        let far = |offset| Some(row.start + offset).filter(|&index| !items.is_near(index));
+        self.thin(row.len(), items.far(), far, entropy);
+    }
+
+    /// `count` items, `apart` from each other, one of which is near the top.
     fn through_items<E: Entropy>(&mut self, first: usize, apart: usize, count: usize, entropy: &mut E) {
         let (Round { blocks, scale, top, .. }, weights) = (self.round, self.weights);
         let mut bounds = [0; MOST_LANES];
         for start in (0..count).step_by(MOST_LANES) {
-            let item = |place: usize| first + (start + place) * apart;
             let bounds = &mut bounds[..MOST_LANES.min(count - start)];
-            let mut filled = if apart == 1 {
-                blocks.item_bounds(top, scale, weights, item(0), bounds)
-            } else {
-                let scores: [T; MOST_LANES] =
-                    std::array::from_fn(|place| blocks.get(item(place.min(bounds.len() - 1))));
-                blocks.score_bounds(top, scale, weights, &scores[..bounds.len()], bounds)
-            };
-            if filled.largest > weights.half() {
-                for (place, weight) in bounds.iter_mut().enumerate().filter(|(_, weight)| **weight > weights.half()) {
-                    filled.sum -= std::mem::take(weight);
-                    let index = item(place);
-                    if !(self.is_out)(index) && flip(&self.round.exponential(index), entropy) {
-                        self.heads.add(index, entropy);
-                    }
-                }
-            }
-            if self.skipper.passes(filled.sum, weights.bits) {
+            let first = first + start * apart;
+            let filled = blocks.item_bounds(top, scale, weights, (first, apart), bounds);
+            if filled.largest <= weights.half() && self.skipper.passes(filled.sum, weights.bits) {
                 continue;
             }
-            for (first, some) in (0..).step_by(ITEMS_AT_ONCE).zip(bounds.chunks(ITEMS_AT_ONCE)) {
-                if !self.skipper.passes(some.iter().sum(), weights.bits) {
-                    for (place, &weight) in (first..).zip(some).filter(|(_, weight)| **weight > 0) {
-                        self.thin(1, weight, |_| item(place), entropy);
-                    }
-                }
+            self.take(bounds.len(), |place| (first + place * apart, bounds[place]), entropy);
+        }
+    }
+
+    /// So many items, each with its own bound.
+    #[inline(always)]
+    fn take<E: Entropy>(&mut self, count: usize, item: impl Fn(usize) -> (usize, u64), entropy: &mut E) {
+        let (mut sum, bits, half) = (0, self.weights.bits, self.weights.half());
+        for (index, weight) in (0..count).map(&item) {
+            if weight <= half {
+                sum += weight;
+            } else if !(self.is_out)(index) && flip(&self.round.exponential(index), entropy) {
+                self.heads.add(index, entropy);
+            }
+        }
+        // The others: all at once where nobody rings, or a few.
+        if self.skipper.passes(sum, bits) {
+            return;
+        }
+        for first in (0..count).step_by(ITEMS_AT_ONCE) {
+            let others = || (first..count.min(first + ITEMS_AT_ONCE)).map(&item).filter(|&(_, weight)| weight <= half);
+            if !self.skipper.passes(others().map(|(_, weight)| weight).sum(), bits) {
+                others().for_each(|(index, weight)| self.thin(1, weight, |_| Some(index), entropy));
             }
         }
     }
 
-    /// Thin `count` items whose weights are at most `weight`; `item` maps a position to an index.
+    /// Thin `count` items whose weights are at most `weight`; `item` maps a position to an index, if that of an item.
     #[inline]
-    fn thin<E: Entropy>(&mut self, count: usize, weight: u64, item: impl Fn(usize) -> usize, entropy: &mut E) {
+    fn thin<E: Entropy>(&mut self, count: usize, weight: u64, item: impl Fn(usize) -> Option<usize>, entropy: &mut E) {
         let rate = rate_for(weight, self.weights.bits);
         let mut from = 0;
         while from < count
@@ -209,7 +229,8 @@ impl<T: Score, F: Fn(usize) -> bool> Walk<'_, '_, T, F> {
             let index = item(from + offset);
             from += offset + 1;
             // The item rang with probability 1 - exp(-rate): accept it so that it is a head with probability exp(-x).
-            if !(self.is_out)(index)
+            if let Some(index) = index
+                && !(self.is_out)(index)
                 && accept(&self.round.exponential(index), Proposal::Thinned { rate }, Stage::WHOLE, entropy)
             {
                 self.heads.add(index, entropy);

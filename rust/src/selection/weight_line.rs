@@ -87,7 +87,8 @@ pub struct Place {
     pub block_end: u64,
 }
 
-pub trait WeightLine {
+/// A line from which an item is proposed with probability proportional to its bound.
+pub trait Proposals {
     /// The bounds are multiples of 2 to minus this.
     fn bits(&self) -> u32;
 
@@ -99,15 +100,20 @@ pub trait WeightLine {
     /// A bound of the item's weight that is its own, the place's at most: what lies beyond it is nobody's.
     fn own_weight(&self, place: &Place) -> u64;
 
-    /// Visit every item whose bound is above one half.
-    fn visit_likely(&mut self, visit: impl FnMut(usize));
+    /// The last proposal, `place`, was refused: a line may learn from that.
+    #[inline]
+    fn refused(&mut self, _place: &Place) {}
 
-    /// An item with probability proportional to its bound.
     #[inline]
     fn propose<E: Entropy>(&mut self, entropy: &mut E) -> Place {
         let position = entropy.below(self.total());
         self.at(position)
     }
+}
+
+pub trait WeightLine: Proposals {
+    /// Visit every item whose bound is above one half.
+    fn visit_likely(&mut self, visit: impl FnMut(usize));
 }
 
 /// A line with one bound a block.
@@ -204,7 +210,7 @@ impl<T: Score> BlockLineOf<'_, '_, '_, T> {
     }
 }
 
-impl<T: Score> WeightLine for BlockLineOf<'_, '_, '_, T> {
+impl<T: Score> Proposals for BlockLineOf<'_, '_, '_, T> {
     fn bits(&self) -> u32 {
         self.line.weights.bits
     }
@@ -239,7 +245,9 @@ impl<T: Score> WeightLine for BlockLineOf<'_, '_, '_, T> {
         let Round { blocks, scale, top, .. } = *self.round;
         self.line.weights.of(scale, top, blocks.get(place.index)).min(place.weight)
     }
+}
 
+impl<T: Score> WeightLine for BlockLineOf<'_, '_, '_, T> {
     fn visit_likely(&mut self, mut visit: impl FnMut(usize)) {
         let line = self.line;
         for &stripe in line.likely.iter().filter(|&&stripe| line.whole_stripes[stripe] == 0) {
@@ -285,7 +293,7 @@ impl ItemTable {
                 interrupt::check()?;
             }
             let bounds = &mut bounds[..MOST_LANES.min(blocks.len() - first)];
-            let filled = blocks.item_bounds(round.top, round.scale, weights, first, bounds);
+            let filled = blocks.item_bounds(round.top, round.scale, weights, (first, 1), bounds);
             ends.extend(bounds.iter().map(|weight| {
                 total += weight;
                 total
@@ -340,7 +348,7 @@ impl ItemTable {
     }
 }
 
-impl WeightLine for &ItemTable {
+impl Proposals for &ItemTable {
     fn bits(&self) -> u32 {
         self.bits
     }
@@ -360,7 +368,9 @@ impl WeightLine for &ItemTable {
     fn own_weight(&self, place: &Place) -> u64 {
         place.weight
     }
+}
 
+impl WeightLine for &ItemTable {
     fn visit_likely(&mut self, visit: impl FnMut(usize)) {
         match &self.likely {
             Some(likely) => likely.iter().copied().for_each(visit),

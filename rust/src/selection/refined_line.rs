@@ -1,0 +1,86 @@
+//! A line that learns: blocks that were proposed in vain are weighed item by item, if much of the line is theirs.
+//!
+//! Among a few clear leaders nearly all of the line is their blocks', and all but one item of each are hardly anything.
+//! Which bounds the next proposal is made by may depend on those before it. Proof: `proofs/exact_sampling.md`, Proposition 1.
+
+use crate::numbers::score::Score;
+use crate::scan::kernels::MOST_LANES;
+use crate::scan::weight_bounds::WeightBounds;
+use crate::selection::weight_line::{Place, Round, Proposals};
+
+/// A block is weighed if more than one part of so many of the line is its. So there are never many of them.
+const PARTS: u64 = 8;
+
+/// A line with some of its blocks taken out, behind the items of these, each with a bound of its own.
+pub struct RefinedLine<'r, 'a, T, L> {
+    round: &'r Round<'r, 'a, T>,
+    line: L,
+    /// Where the blocks that were taken out begin on the line, and how long they are, in the order of the line.
+    taken_out: Vec<(u64, u64)>,
+    items: Vec<usize>,
+    /// `ends[i]` = sum of the bounds of `items[..=i]`.
+    ends: Vec<u64>,
+    /// Whether the last proposal was one of the items.
+    was_item: bool,
+}
+
+impl<'r, 'a, T: Score, L: Proposals> RefinedLine<'r, 'a, T, L> {
+    pub fn new(round: &'r Round<'r, 'a, T>, line: L) -> Self {
+        Self { round, line, taken_out: Vec::new(), items: Vec::new(), ends: Vec::new(), was_item: false }
+    }
+
+    fn of_items(&self) -> u64 {
+        self.ends.last().copied().unwrap_or(0)
+    }
+}
+
+impl<T: Score, L: Proposals> Proposals for RefinedLine<'_, '_, T, L> {
+    fn bits(&self) -> u32 {
+        self.line.bits()
+    }
+
+    fn total(&self) -> u64 {
+        self.line.total() + self.of_items() - self.taken_out.iter().map(|(_, length)| length).sum::<u64>()
+    }
+
+    #[inline]
+    fn at(&mut self, position: u64) -> Place {
+        self.was_item = position < self.of_items();
+        if self.was_item {
+            let item = self.ends.partition_point(|&end| end <= position);
+            let (start, end) = (if item == 0 { 0 } else { self.ends[item - 1] }, self.ends[item]);
+            return Place { index: self.items[item], weight: end - start, end, into: position - start, block_end: end };
+        }
+        let beyond = |position: u64, &(start, length): &(u64, u64)| position + if position < start { 0 } else { length };
+        self.line.at(self.taken_out.iter().fold(position - self.of_items(), beyond))
+    }
+
+    #[inline]
+    fn own_weight(&self, place: &Place) -> u64 {
+        self.line.own_weight(place)
+    }
+
+    fn refused(&mut self, refused: &Place) {
+        let block = self.round.blocks.block_of(refused.index);
+        let length = refused.weight * block.len as u64;
+        if self.was_item || length <= self.total() / PARTS {
+            return;
+        }
+        let taken_out = (refused.block_end - length, length);
+        self.taken_out.insert(self.taken_out.partition_point(|&(start, _)| start < taken_out.0), taken_out);
+        let (Round { blocks, scale, top, .. }, weights) = (*self.round, WeightBounds::for_count(self.round.blocks.len()));
+        self.items.reserve(block.len);
+        self.ends.reserve(block.len);
+        let mut bounds = [0; MOST_LANES];
+        for row in (0..block.len).step_by(MOST_LANES) {
+            let bounds = &mut bounds[..MOST_LANES.min(block.len - row)];
+            let items = (block.first + row * blocks.lanes(), blocks.lanes());
+            blocks.item_bounds(top, scale, weights, items, bounds);
+            for (place, bound) in bounds.iter().enumerate() {
+                let end = self.of_items() + bound.min(&refused.weight);
+                self.items.push(items.0 + place * items.1);
+                self.ends.push(end);
+            }
+        }
+    }
+}
