@@ -22,7 +22,7 @@ use crate::selection::weight_line::{BlockLine, Proposals, Round};
 const COST_OF_ITEM: f64 = 0.1;
 const COST_OF_NEAR_ITEMS: f64 = 40.0;
 const COST_OF_BLOCK: f64 = 0.4;
-const COST_OF_PROPOSAL: f64 = 40.0;
+const COST_OF_PROPOSAL: f64 = 80.0;
 /// How many times the expected number of uniform tries may be exceeded before the blocks are weighed.
 const PATIENCE: f64 = 8.0;
 /// Mean weights from which on a few uniform tries are faster than a line, and than a table.

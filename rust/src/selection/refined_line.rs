@@ -61,14 +61,19 @@ impl<T: Score, L: Proposals> Proposals for RefinedLine<'_, '_, T, L> {
     }
 
     fn refused(&mut self, refused: &Place) {
-        let block = self.round.blocks.block_of(refused.index);
+        // Most blocks are seen to be small without asking which it is.
+        let blocks = self.round.blocks;
+        if self.was_item || refused.weight * blocks.block(0, 0).len as u64 <= self.total() / PARTS {
+            return;
+        }
+        let block = blocks.block_of(refused.index);
         let length = refused.weight * block.len as u64;
-        if self.was_item || length <= self.total() / PARTS {
+        if length <= self.total() / PARTS {
             return;
         }
         let taken_out = (refused.block_end - length, length);
         self.taken_out.insert(self.taken_out.partition_point(|&(start, _)| start < taken_out.0), taken_out);
-        let (Round { blocks, scale, top, .. }, weights) = (*self.round, WeightBounds::for_count(self.round.blocks.len()));
+        let (Round { scale, top, .. }, weights) = (*self.round, WeightBounds::for_count(blocks.len()));
         self.items.reserve(block.len);
         self.ends.reserve(block.len);
         let mut bounds = [0; MOST_LANES];

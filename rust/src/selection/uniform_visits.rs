@@ -16,6 +16,8 @@ use crate::selection::weight_line::Round;
 const BATCH: usize = 64;
 /// Those of the first batch, which ends most draws if many items are near the top.
 const FIRST_BATCH: usize = 16;
+/// Visits of a batch that are passed over at once where nobody rings.
+const AT_ONCE: usize = 8;
 /// Visits that are few.
 const FEW: usize = 32;
 /// Mean weights from which on these end most draws.
@@ -140,18 +142,16 @@ impl<'v, 'a, T: Score> UniformVisits<'v, 'a, T> {
         }
         let filled = blocks.score_bounds(top, scale, weights, &scores, &mut bounds);
         if filled.largest > weights.half() || !self.skipper.passes(filled.sum, weights.bits) {
-            for (place, (&score, &weight)) in scores.iter().zip(&bounds).enumerate() {
-                let x = self.round.exponential_of(score);
-                let shows_heads = if weight > weights.half() {
-                    flip(&x, entropy)
-                } else {
-                    let rate = rate_for(weight, weights.bits);
-                    self.skipper.next(1, rate, entropy).is_some()
-                        && accept(&x, Proposal::Thinned { rate }, Stage::WHOLE, entropy)
-                };
-                // Looked up only for heads, of which there are few before the first that counts.
-                if shows_heads && self.counts(place) {
-                    return Some(self.batch[place]);
+            for (first, some) in (0..).step_by(AT_ONCE).zip(bounds.chunks(AT_ONCE)) {
+                let likely = some.iter().any(|&weight| weight > weights.half());
+                if !likely && self.skipper.passes(some.iter().sum(), weights.bits) {
+                    continue;
+                }
+                for (place, &weight) in (first..).zip(some) {
+                    // Looked up only for heads, of which there are few before the first that counts.
+                    if self.shows_heads(scores[place], weight, entropy) && self.counts(place) {
+                        return Some(self.batch[place]);
+                    }
                 }
             }
         }
@@ -159,6 +159,18 @@ impl<'v, 'a, T: Score> UniformVisits<'v, 'a, T> {
             seen.extend_from_slice(&self.batch[..COUNT]);
         }
         None
+    }
+
+    /// The coin of an item with this score, and this bound.
+    #[inline]
+    fn shows_heads<E: Entropy>(&mut self, score: T, weight: u64, entropy: &mut E) -> bool {
+        let x = self.round.exponential_of(score);
+        if weight > self.weights.half() {
+            return flip(&x, entropy);
+        }
+        let rate = rate_for(weight, self.weights.bits);
+        self.skipper.next(1, rate, entropy).is_some()
+            && accept(&x, Proposal::Thinned { rate }, Stage::WHOLE, entropy)
     }
 
     /// Whether the visit at this place of the batch counts.
