@@ -11,7 +11,7 @@ use crate::scan::weight_bounds::WeightBounds;
 use crate::selection::weight_line::{Place, Proposals, Round};
 
 /// What the others come to is at most 2 to minus this.
-const OCTAVES_OF_OTHERS: f64 = 4.0;
+const OCTAVES_OF_OTHERS: u32 = 4;
 
 /// A row of items, read once.
 pub struct NearItems<'r, 'a, T> {
@@ -22,8 +22,9 @@ pub struct NearItems<'r, 'a, T> {
     least: T,
     /// The bound of everybody below that.
     far: u64,
-    /// Who is near, with their bounds, and what these come to.
-    near: Vec<(usize, u64)>,
+    /// Who is near, the bound of each, and what these come to.
+    near: Vec<usize>,
+    bounds: Vec<u64>,
     of_near: u64,
 }
 
@@ -31,25 +32,26 @@ impl<'r, 'a, T: Score> NearItems<'r, 'a, T> {
     pub fn new(round: &'r Round<'r, 'a, T>, row: Range<usize>) -> Self {
         let Round { blocks, scale, top, .. } = *round;
         let weights = WeightBounds::for_count(blocks.len());
-        let exponent = ((row.len() as f64).log2() + OCTAVES_OF_OTHERS) * std::f64::consts::LN_2;
+        let octaves = f64::from(row.len().ilog2() + 1 + OCTAVES_OF_OTHERS);
         // What scores lie below has any bound that one of them has: a poor choice makes a draw slow, not wrong.
         let (least, far) = top
-            .lowered(scale.gap_of(exponent))
+            .lowered(scale.gap_of(octaves * std::f64::consts::LN_2))
             .map(|least| (least, weights.of(scale, top, least)))
             .filter(|&(_, far)| far <= weights.half())
             .unwrap_or((T::LOWEST, 1));
-        let (mut near, mut of_near) = (Vec::with_capacity(MOST_LANES), 0);
+        let (mut near, mut scores) = (Vec::with_capacity(MOST_LANES), Vec::with_capacity(MOST_LANES));
         blocks.visit_from(row.clone(), least, |index, score| {
-            let weight = weights.of(scale, top, score);
-            of_near += weight;
-            near.push((index, weight));
+            near.push(index);
+            scores.push(score);
         });
-        Self { round, weights, row, least, far, near, of_near }
+        let mut bounds = vec![0; near.len()];
+        let of_near = blocks.score_bounds(top, scale, weights, &scores, &mut bounds).sum;
+        Self { round, weights, row, least, far, near, bounds, of_near }
     }
 
     /// Those who are near, with their bounds.
-    pub fn near(&self) -> &[(usize, u64)] {
-        &self.near
+    pub fn near(&self) -> (&[usize], &[u64]) {
+        (&self.near, &self.bounds)
     }
 
     /// Whether one of the row is near.
@@ -75,7 +77,7 @@ impl<T: Score> Proposals for NearItems<'_, '_, T> {
 
     fn at(&mut self, position: u64) -> Place {
         let mut rest = position;
-        for &(index, weight) in &self.near {
+        for (&index, &weight) in self.near.iter().zip(&self.bounds) {
             if rest < weight {
                 return Place { index, weight, end: position + (weight - rest), into: rest, block_end: self.of_near };
             }

@@ -175,7 +175,8 @@ impl<T: Score, F: Fn(usize) -> bool> Walk<'_, '_, T, F> {
     fn through_row<E: Entropy>(&mut self, row: Range<usize>, entropy: &mut E) {
         let round = self.round;
         let items = NearItems::new(&round, row.clone());
-        self.take(items.near().len(), |place| items.near()[place], entropy);
+        let (near, bounds) = items.near();
+        self.take(near.len(), |place| (near[place], bounds[place]), entropy);
         let far = |offset| Some(row.start + offset).filter(|&index| !items.is_near(index));
         self.thin(row.len(), items.far(), far, entropy);
     }

@@ -108,24 +108,40 @@ def select(
     >>> select([12, 730, 41], epsilon=1.0, sensitivity=1, monotonic=True, candidates=["cat", "dog", "eel"])
     'dog'
     """
-    try:
-        if monotonic is False and neighbours is _USUAL:
-            mechanism = _mechanism(epsilon, sensitivity)  # a short key is found sooner
-        else:
-            mechanism = _mechanism(epsilon, sensitivity, monotonic, neighbours)
-    except TypeError:  # an argument that cannot be hashed is none that is valid: let the checks say so
-        mechanism = _mechanism.__wrapped__(epsilon, sensitivity, monotonic, neighbours)
+    last_epsilon, last_sensitivity, mechanism = _last
+    if (
+        epsilon is not last_epsilon
+        or sensitivity is not last_sensitivity
+        or monotonic is not False
+        or neighbours is not _USUAL
+    ):
+        mechanism = _mechanism_for(epsilon, sensitivity, monotonic, neighbours)
     return mechanism.select(scores, candidates)
+
+
+def _mechanism_for(
+    epsilon: float, sensitivity: float, monotonic: bool, neighbours: Neighbours | str
+) -> PermuteAndFlip:
+    """The mechanism with these arguments, made now or some time ago."""
+    global _last
+    try:
+        mechanism = _mechanism(epsilon, sensitivity, monotonic, neighbours)
+    except TypeError:  # an argument that cannot be hashed is none that is valid: let the checks say so
+        return _mechanism.__wrapped__(epsilon, sensitivity, monotonic, neighbours)
+    # Only numbers that nobody can change; a loop passes the very same ones again.
+    if monotonic is False and neighbours is _USUAL and {type(epsilon), type(sensitivity)} <= {float, int}:
+        _last = epsilon, sensitivity, mechanism
+    return mechanism
 
 
 @lru_cache(maxsize=64, typed=True)
 def _mechanism(
-    epsilon: float,
-    sensitivity: float,
-    monotonic: bool = False,
-    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-    /,
+    epsilon: float, sensitivity: float, monotonic: bool, neighbours: Neighbours | str, /
 ) -> PermuteAndFlip:
     """Mechanisms are values without random state, so that calls with the same arguments may share one."""
     relation = neighbouring_relation(neighbours)
     return PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation)
+
+
+_last: tuple[object, object, PermuteAndFlip] = (None, None, PermuteAndFlip(epsilon=1.0, sensitivity=1.0))
+"""The arguments of the last call that was a usual one, and the mechanism with them: replaced as a whole."""
