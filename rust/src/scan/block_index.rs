@@ -3,8 +3,8 @@
 //! Everything a draw does after the pass looks at blocks first and at single scores only where it must.
 //!
 //! Layout. Scores are cut into *stripes* of `ROWS` rows of `LANES` values; a *block* is one lane of a stripe:
-//! `ROWS` values, `LANES` apart (256 bytes of scores, so the index is about 3 % of the scores). The last stripe may be
-//! shorter and its last row incomplete.
+//! `ROWS` values, `LANES` apart (512 bytes of scores, so the index is about 1.6 % of them). The last stripe may be shorter
+//! and its last row incomplete.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -353,6 +353,9 @@ impl<T: Score> Blocks<'_, T> {
                 sampled_stripes += near as f64;
                 sampled_blocks += weight as f64 / self.block(stripe, 0).len as f64;
             }
+        }
+        if self.stripes() == 1 {
+            return sampled_blocks / power_of_two(bounds.bits as i32);
         }
         let sum = kernels::sum_of_bounds(self.level, &self.stripe_maxima, self.top, scale, bounds);
         let stripes = (sum - self.stripes() as u64) as f64 / power_of_two(bounds.bits as i32);

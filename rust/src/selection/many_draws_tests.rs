@@ -10,6 +10,8 @@ fn shapes() -> Vec<(&'static str, Vec<f64>)> {
         ("far ahead", vec![60.0, 58.0, 53.0, 52.0, 1.0, 0.0]),
         // Each of the others is thinned, and one of them is a head about as often as not.
         ("faint", std::iter::once(9.69).chain(std::iter::repeat_n(0.0, 127)).collect()),
+        // Two are near, and the others have one bound together.
+        ("far behind", [vec![17.3; 2], vec![0.0; 126]].concat()),
         ("rows", (0..70).map(|index| f64::from(index % 35) / 4.0).collect()),
     ]
 }

@@ -6,7 +6,7 @@
 use crate::numbers::score::Score;
 use crate::scan::kernels::MOST_LANES;
 use crate::scan::weight_bounds::WeightBounds;
-use crate::selection::weight_line::{Place, Round, Proposals};
+use crate::selection::weight_line::{Place, Proposals, Round};
 
 /// A block is weighed if more than one part of so many of the line is its. So there are never many of them.
 const PARTS: u64 = 8;
@@ -51,7 +51,8 @@ impl<T: Score, L: Proposals> Proposals for RefinedLine<'_, '_, T, L> {
             let (start, end) = (if item == 0 { 0 } else { self.ends[item - 1] }, self.ends[item]);
             return Place { index: self.items[item], weight: end - start, end, into: position - start, block_end: end };
         }
-        let beyond = |position: u64, &(start, length): &(u64, u64)| position + if position < start { 0 } else { length };
+        let beyond =
+            |position: u64, &(start, length): &(u64, u64)| position + if position < start { 0 } else { length };
         self.line.at(self.taken_out.iter().fold(position - self.of_items(), beyond))
     }
 
@@ -87,5 +88,74 @@ impl<T: Score, L: Proposals> Proposals for RefinedLine<'_, '_, T, L> {
                 self.ends.push(end);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::testing::seeded;
+    use crate::scan::block_index::Blocks;
+    use crate::scan::score_view::View;
+    use crate::selection::exponential_mechanism::draw_once;
+    use crate::selection::weight_line::BlockLine;
+    use crate::testing::{assert_law, exponential_law, scale, wrong_scale};
+
+    /// Leaders in blocks of their own, among so many others.
+    fn leaders() -> Vec<f64> {
+        let mut scores: Vec<f64> = (0..5000).map(|index| f64::from(index % 7) / 10.0).collect();
+        for (index, score) in [(70, 20.0), (71, 19.0), (4999, 18.5), (2500, 8.0)] {
+            scores[index] = score;
+        }
+        scores
+    }
+
+    #[test]
+    fn everybody_stays_on_the_line_once_and_it_gets_shorter() {
+        let (scores, scale) = (leaders(), scale());
+        let blocks = Blocks::new(View::of(&scores)).unwrap();
+        let round = Round::new(&blocks, &scale);
+        let line = BlockLine::new(&round);
+        let mut line = RefinedLine::new(&round, line.of(&round));
+        let mut totals = Vec::new();
+        for refused in [71, 70, 4999, 70, 2500] {
+            let (mut seen, mut position) = (vec![0; scores.len()], 0);
+            let mut to_refuse = None;
+            while position < line.total() {
+                let place = line.at(position);
+                let probability = (-scale.exponent(20.0, scores[place.index])).exp();
+                assert!(line.own_weight(&place) as f64 >= probability * (1_u64 << line.bits()) as f64 * (1.0 - 1e-12));
+                if place.index == refused {
+                    to_refuse = Some(position);
+                }
+                seen[place.index] += 1;
+                position += place.weight;
+            }
+            assert!(position == line.total() && seen.iter().all(|&times| times == 1));
+            totals.push(line.total());
+            let place = line.at(to_refuse.unwrap());
+            line.refused(&place);
+        }
+        // Three blocks are weighed; whoever is an item already is not weighed again, nor a block with little of the line.
+        assert!(totals[..4].is_sorted_by(|longer, shorter| longer > shorter), "{totals:?}");
+        assert_eq!([totals[3]; 2], [totals[4], line.total()]);
+        let weighed = [70, 71, 4999].map(|leader| blocks.block_of(leader).len);
+        assert_eq!(line.items.len(), weighed.iter().sum::<usize>());
+    }
+
+    #[test]
+    fn draws_among_few_leaders_have_the_law() {
+        let scores = leaders();
+        let blocks = Blocks::new(View::of(&scores)).unwrap();
+        let law = |scale| {
+            let law = exponential_law(&crate::testing::exponents(&scores, scale));
+            let leading = [law[70], law[71], law[4999], law[2500]];
+            [&leading[..], &[1.0 - leading.iter().sum::<f64>()]].concat()
+        };
+        let (scale, mut entropy) = (scale(), seeded(45));
+        assert_law("few leaders", 300_000, &law(&scale), &law(&wrong_scale()), || {
+            let index = draw_once(&Round::new(&blocks, &scale), &mut entropy).unwrap();
+            [70, 71, 4999, 2500].iter().position(|&leader| leader == index).unwrap_or(4)
+        });
     }
 }

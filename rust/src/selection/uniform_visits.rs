@@ -169,8 +169,7 @@ impl<'v, 'a, T: Score> UniformVisits<'v, 'a, T> {
             return flip(&x, entropy);
         }
         let rate = rate_for(weight, self.weights.bits);
-        self.skipper.next(1, rate, entropy).is_some()
-            && accept(&x, Proposal::Thinned { rate }, Stage::WHOLE, entropy)
+        self.skipper.next(1, rate, entropy).is_some() && accept(&x, Proposal::Thinned { rate }, Stage::WHOLE, entropy)
     }
 
     /// Whether the visit at this place of the batch counts.
