@@ -1,5 +1,7 @@
 """`dps.select` shares mechanisms between calls; no call may get another's."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -31,6 +33,27 @@ def test_each_combination_of_arguments_has_its_own_mechanism():
         assert mechanism == dps.PermuteAndFlip(
             epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=dps.Neighbours(neighbours)
         )
+
+
+def test_only_a_call_with_the_very_same_arguments_uses_the_mechanism_of_the_last():
+    exact, faint, changing = 1e4, 1e-9, np.array(1e4)
+    always_the_best = {"epsilon": exact, "sensitivity": 1.0}
+    others: list[dict[str, Any]] = [
+        {"epsilon": faint, "sensitivity": 1.0},
+        {"epsilon": exact, "sensitivity": 1e15},
+        {"epsilon": changing, "sensitivity": 1.0},
+    ]
+    for other in others:
+        assert {dps.select(SCORES, **always_the_best) for _ in range(40)} == {2}
+        changing[...] = 1e4
+        dps.select(SCORES, **other)
+        changing[...] = 1e-9
+        assert len({dps.select(SCORES, **other) for _ in range(60)}) > 1  # else with probability 3^-59
+    dps.select(SCORES, **always_the_best)
+    with pytest.raises(dps.InvalidParameterError):
+        dps.select(SCORES, **always_the_best, monotonic=0)
+    with pytest.raises(dps.InvalidParameterError):
+        dps.select(SCORES, **always_the_best, neighbours="none")
 
 
 @pytest.mark.parametrize("value", [[1.0], {"a": 1}, np.array([1.0]), set()], ids=["list", "dict", "array", "set"])

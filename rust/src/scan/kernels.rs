@@ -107,7 +107,8 @@ impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
             if short > 0 {
                 Self::take(&mut lanes, &gathered(view, start + count - short, short));
             }
-            blocks.write_copy_of_slice(&lanes.maxima);
+            // SAFETY: as many places as there are lanes, which may be overwritten.
+            unsafe { blocks.as_mut_ptr().cast::<[T; L]>().write(lanes.maxima) };
         }
         // In a loop of its own: within the pass, the order of these steps would become that of the pass's lanes.
         for (blocks, top) in of_blocks.iter().zip(of_stripes) {

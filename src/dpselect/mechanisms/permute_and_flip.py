@@ -119,25 +119,21 @@ def select(
     return mechanism.select(scores, candidates)
 
 
-def _mechanism_for(
-    epsilon: float, sensitivity: float, monotonic: bool, neighbours: Neighbours | str
-) -> PermuteAndFlip:
+def _mechanism_for(epsilon: float, sensitivity: float, monotonic: bool, neighbours: Neighbours | str) -> PermuteAndFlip:
     """The mechanism with these arguments, made now or some time ago."""
     global _last
     try:
         mechanism = _mechanism(epsilon, sensitivity, monotonic, neighbours)
     except TypeError:  # an argument that cannot be hashed is none that is valid: let the checks say so
         return _mechanism.__wrapped__(epsilon, sensitivity, monotonic, neighbours)
-    # Only numbers that nobody can change; a loop passes the very same ones again.
-    if monotonic is False and neighbours is _USUAL and {type(epsilon), type(sensitivity)} <= {float, int}:
+    # A loop passes the very same objects again; what can be hashed does not change.
+    if monotonic is False and neighbours is _USUAL:
         _last = epsilon, sensitivity, mechanism
     return mechanism
 
 
 @lru_cache(maxsize=64, typed=True)
-def _mechanism(
-    epsilon: float, sensitivity: float, monotonic: bool, neighbours: Neighbours | str, /
-) -> PermuteAndFlip:
+def _mechanism(epsilon: float, sensitivity: float, monotonic: bool, neighbours: Neighbours | str, /) -> PermuteAndFlip:
     """Mechanisms are values without random state, so that calls with the same arguments may share one."""
     relation = neighbouring_relation(neighbours)
     return PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation)
