@@ -1,5 +1,7 @@
 """`dps.select` shares mechanisms between calls; no call may get another's."""
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,12 @@ def test_each_combination_of_arguments_has_its_own_mechanism():
         )
 
 
+def test_there_is_no_mechanism_before_the_first_call():
+    code = "import dpselect as dps; dps.select([1.0], epsilon=None, sensitivity=None)"
+    failed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "InvalidParameterError" in failed.stderr
+
+
 def test_only_a_call_with_the_very_same_arguments_uses_the_mechanism_of_the_last():
     exact, faint, changing = 1e4, 1e-9, np.array(1e4)
     always_the_best = {"epsilon": exact, "sensitivity": 1.0}
@@ -51,7 +59,7 @@ def test_only_a_call_with_the_very_same_arguments_uses_the_mechanism_of_the_last
         assert len({dps.select(SCORES, **other) for _ in range(60)}) > 1  # else with probability 3^-59
     dps.select(SCORES, **always_the_best)
     with pytest.raises(dps.InvalidParameterError):
-        dps.select(SCORES, **always_the_best, monotonic=0)
+        dps.select(SCORES, **always_the_best, monotonic=0)  # type: ignore[call-overload]
     with pytest.raises(dps.InvalidParameterError):
         dps.select(SCORES, **always_the_best, neighbours="none")
 

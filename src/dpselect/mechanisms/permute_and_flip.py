@@ -139,5 +139,5 @@ def _mechanism(epsilon: float, sensitivity: float, monotonic: bool, neighbours: 
     return PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation)
 
 
-_last: tuple[object, object, PermuteAndFlip] = (None, None, PermuteAndFlip(epsilon=1.0, sensitivity=1.0))
+_last: tuple[object, object, PermuteAndFlip] = (object(), object(), PermuteAndFlip(epsilon=1.0, sensitivity=1.0))
 """The arguments of the last call that was a usual one, and the mechanism with them: replaced as a whole."""
