@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import cache
 from importlib import metadata
 from typing import Any, cast
 
@@ -23,6 +24,7 @@ CONFIDENCE = 0.99
 """Of the error bound that every release states."""
 
 
+@cache  # reading what is installed takes longer than planning an answer
 def _installed_version() -> str:
     try:
         return metadata.version("dpselect")
