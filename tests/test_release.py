@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from dpselect import release as release_module
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.release import Release
@@ -221,10 +222,14 @@ def test_the_version_is_a_text_even_in_a_source_tree(monkeypatch: pytest.MonkeyP
 
     fields = {field.name: getattr(make(), field.name) for field in dataclasses.fields(Release)}
     del fields["version"]
-    monkeypatch.setattr(metadata, "version", missing)
-    assert Release(**fields).version == "not installed"
-    monkeypatch.setattr(metadata, "version", lambda _: "1.2.3")
-    assert Release(**fields).version == "1.2.3"
+    looked_up = release_module._installed_version
+    try:
+        for version, found in ((missing, "not installed"), (lambda _: "1.2.3", "1.2.3")):
+            looked_up.cache_clear()
+            monkeypatch.setattr(metadata, "version", version)
+            assert Release(**fields).version == found
+    finally:
+        looked_up.cache_clear()
 
 
 def test_times_are_written_in_utc() -> None:
