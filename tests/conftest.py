@@ -13,9 +13,11 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, settings
 
+from tests.by_day import EXAMPLES
+
 settings.register_profile(
     "unhurried",
-    max_examples=int(os.environ.get("EXAMPLES", "40")),  # of each property; many more every night
+    max_examples=EXAMPLES,  # of each property; many more every night
     deadline=None,  # a loaded machine is no error of the code
     suppress_health_check=[HealthCheck.too_slow],
 )

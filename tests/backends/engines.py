@@ -168,6 +168,8 @@ PLACERS: dict[str, Placer] = {
 
 ALL = (*PLACERS, "postgres")
 LAZY = (*MAKERS, "postgres")
+ASKED_EVERYTHING = ("csv", "parquet", "polars", "duckdb", "postgres")
+"""One of each way that rows are read; other sources join one of these ways after a few steps of their own."""
 
 
 def opener(engine: str) -> Opener:

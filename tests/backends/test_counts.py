@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.backends.tables import Row, brute_force, count, write_csv, write_parquet
+from tests.by_day import EXAMPLES
 
 CANDIDATES = [3, 1, 2, 70]
 units = st.one_of(st.none(), st.integers(0, 5))
 values = st.one_of(st.none(), st.integers(0, 4))
 tables = st.lists(st.tuples(units, values), max_size=30)
-in_time = settings(max_examples=40)
+in_time = settings(max_examples=EXAMPLES // 2)  # each reads several files
 
 
 def as_lines(rows: list[Row]) -> list[bytes]:

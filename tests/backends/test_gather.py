@@ -23,10 +23,11 @@ from hypothesis import strategies as st
 from dpselect.backends.rows import connection
 from dpselect.errors import InvalidDataError, SelectionError
 from tests.backends.tables import Row, gather, write_csv, write_parquet
+from tests.by_day import EXAMPLES
 from tests.laws.goodness_of_fit import NEVER, p_value
 
 KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
-in_time = settings(max_examples=40)
+in_time = settings(max_examples=EXAMPLES // 2)  # each reads several files
 
 cells = st.one_of(st.none(), st.floats(-1e6, 1e6).map(lambda x: x + 0.0), st.just(math.inf), st.just(-math.inf))
 tables = st.lists(st.tuples(st.one_of(st.none(), st.integers(0, 5)), cells), max_size=30)
