@@ -6,7 +6,6 @@ hash in the receipt.
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -118,20 +117,21 @@ def others(value: Any) -> Iterator[Any]:
 
 def edits(held: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
     """`held` with one part replaced or left out, or one more; and each hash that can be made anew."""
+    unchanged = canonical_json(held)
     for place in leaves(held):
         *inside, last = place
         for other in [*others(_part(held, place)), ...]:
-            edited = copy.deepcopy(held)
+            edited = json.loads(unchanged)
             parent = _part(edited, inside)
             if other is ...:
                 del parent[last]
             else:
                 parent[last] = other
-            if canonical_json(edited) != canonical_json(held):
+            if canonical_json(edited) != unchanged:
                 yield place, edited
     for name, extra in (("arguments", {"level": 0.5}), ("groups", {"column": "city"}), ("candidates", {"step": 1})):
         if name not in held or not set(extra) <= set(held[name]):
-            edited = copy.deepcopy(held)
+            edited = json.loads(unchanged)
             edited[name] = {**edited.get(name, {}), **extra}
             yield (name, "more"), edited
 
