@@ -13,7 +13,9 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, settings
 
-from tests.by_day import EXAMPLES
+from dpselect.backends.rows import engine
+from tests.by_day import EVERY_CASE, EXAMPLES
+from tests.kept_engine import kept
 
 settings.register_profile(
     "unhurried",
@@ -34,6 +36,25 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return "spark" if "spark" in nodeid else str(super()._split_scope(nodeid))
 
     return OneSpark(config, log)
+
+
+_READING = ("backends", "attacks")
+"""Tests of how rows are read; each file says for itself whether it needs databases of its own."""
+
+
+@pytest.fixture(scope="module")
+def kept_engine() -> Iterator[None]:
+    """By day the questions of a file share a database; see there."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not EVERY_CASE:
+            patch.setattr(engine, "connected", kept)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kept_unless_reading_is_tested(request: pytest.FixtureRequest) -> None:
+    if not {*_READING} & {*request.path.parts}:
+        request.getfixturevalue("kept_engine")
 
 
 @pytest.fixture(scope="session")

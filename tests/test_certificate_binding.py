@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
@@ -21,6 +22,7 @@ from dpselect.certificates import check
 from dpselect.errors import InvalidCertificateError
 from dpselect.release import Release, canonical_json, digest, question_hash
 from dpselect.sklearn import PrivateSelectKBest
+from tests.by_day import EVERY_CASE
 
 ROWS = pa.table(
     {
@@ -136,6 +138,11 @@ def edits(held: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], dict[str, Any
             yield (name, "more"), edited
 
 
+def in_turn(case: str, held: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """By day each third of them, another third for the next case: most fields are in all cases."""
+    yield from islice(edits(held), 0 if EVERY_CASE else CASES.index(case) % 3, None, 1 if EVERY_CASE else 3)
+
+
 def _part(held: Any, place: Any) -> Any:
     for key in place:
         held = held[key]
@@ -158,7 +165,8 @@ def passing(case: str, *, request_id: str | None = None, asked: dps.Ledger | Non
     assert (checked.question, checked.charged) == (True, None if asked is None else True)
     found: set[tuple[Any, ...]] = set()
     tried = 0
-    for place, edited in edits(held := json.loads(text)):
+    held = json.loads(text)
+    for place, edited in in_turn(case, held) if request_id else edits(held):
         tried += 1
         if asked is None and edited == held:  # 1 for 1.0, which only a hash tells apart
             continue
@@ -167,7 +175,7 @@ def passing(case: str, *, request_id: str | None = None, asked: dps.Ledger | Non
         except InvalidCertificateError:
             continue
         found.add(place)
-    assert tried > 80
+    assert tried > (25 if request_id else 80)
     return found
 
 
@@ -220,7 +228,7 @@ def test_without_a_ledger_what_is_said_once_can_be_edited(case: str) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_without_care_for_the_receipt_an_edit_is_noticed_without_a_ledger(case: str) -> None:
     held = json.loads(certificate(case, None))
-    for place, edited in edits(held):
+    for place, edited in in_turn(case, held):
         if is_answer(place, case) or place[0] == "receipt":
             continue
         with pytest.raises(InvalidCertificateError):

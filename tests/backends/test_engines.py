@@ -21,7 +21,7 @@ from tests.backends.engines import Opener, Source
 from tests.backends.model import Rows
 from tests.by_day import EVERY_CASE
 
-pytestmark = engines.deprecations
+pytestmark = [engines.deprecations, pytest.mark.usefixtures("kept_engine")]
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,8 @@ from tests.backends.tables import Row, gather, write_csv, write_parquet
 from tests.by_day import EXAMPLES
 from tests.laws.goodness_of_fit import NEVER, p_value
 
+pytestmark = pytest.mark.usefixtures("kept_engine")
+
 KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
 in_time = settings(max_examples=EXAMPLES // 2)  # each reads several files
 

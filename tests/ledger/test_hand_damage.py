@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,14 +45,21 @@ TEXTS = ["", "{}", "[]", "7", "null", '{"kind":"charge"}', "[" * 100_000, '{"kin
 COLUMNS = ["name", "terms", "state", "head", "seal"]
 
 
-@pytest.fixture
-def damaged(tmp_path: Path) -> str:
-    url = f"sqlite:///{tmp_path}/budget.db"
-    with Ledger(url) as ledger:
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("whole") / "budget.db"
+    with Ledger(path) as ledger:
         ledger.open_account("clicks", epsilon=1)
         receipt = ledger.charge("clicks", TENTH, request="november")
         ledger.store_release(receipt, "answer")
-    return url
+    return path
+
+
+@pytest.fixture
+def damaged(whole: Path, tmp_path: Path) -> str:
+    """A copy for each test to damage."""
+    shutil.copy(whole, tmp_path)
+    return f"sqlite:///{tmp_path}/budget.db"
 
 
 @pytest.mark.parametrize("statement", ENTRIES)
@@ -139,12 +147,21 @@ TERMS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def whole_with_delta(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("whole") / "budget.db"
+    with Ledger(path) as ledger:
+        ledger.open_account("clicks", epsilon=1, delta="0.000001")
+    return path
+
+
 @pytest.mark.parametrize("change", TERMS)
 @pytest.mark.parametrize("act", ["remaining", "charge", "verify"])
-def test_terms_that_prove_nothing_are_damage(tmp_path: Path, change: dict[str, Any], act: str) -> None:
+def test_terms_that_prove_nothing_are_damage(
+    whole_with_delta: Path, tmp_path: Path, change: dict[str, Any], act: str
+) -> None:
+    shutil.copy(whole_with_delta, tmp_path)
     url = f"sqlite:///{tmp_path}/budget.db"
-    with Ledger(url) as ledger:
-        ledger.open_account("clicks", epsilon=1, delta="0.000001")
     orders = change.get("orders")
     sealed_anew(url, "terms", lambda terms: terms.update(change))
     if orders:
