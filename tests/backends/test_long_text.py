@@ -343,7 +343,9 @@ def test_of_relations_very_long_numbers_are_left_out_and_stop_nothing(sign: str)
 def test_of_relations_very_long_text_is_left_out_and_stops_nothing(type_: str) -> None:
     database = duckdb.connect()
     database.execute(f"CREATE TABLE t AS SELECT range AS unit, 'x'::{type_} AS value FROM range(3)")
-    database.execute(f"INSERT INTO t SELECT 7, repeat('z', 3000000)::{type_} FROM range(1000)")  # 3 GB in one batch
+    database.execute(
+        f"INSERT INTO t SELECT 7, repeat('z', 3000000)::{type_} FROM range(750)"
+    )  # more than 2 GiB in one batch
     table = open_table(database.table("t"))
     if type_ == "VARCHAR":
         candidates = PublicCandidates.given(["x", "z" * 3_000_000])

@@ -25,7 +25,7 @@ def test_pure_privacy_is_for_permute_and_flip(selections: int, n: int) -> None:
 
 @pytest.mark.parametrize("delta", DELTAS)
 def test_one_selection_is_for_permute_and_flip_and_many_are_not(delta: float) -> None:
-    chosen = [recommend(selections=k, delta=delta) for k in range(1, 40)]
+    chosen = [recommend(selections=k, delta=delta) for k in (*range(1, 16), 20, 39)]
     assert chosen[0] is dps.PermuteAndFlip
     assert chosen[-1] is dps.ExponentialMechanism
     first = chosen.index(dps.ExponentialMechanism)

@@ -7,7 +7,9 @@ from fractions import Fraction
 from hypothesis import settings
 from hypothesis import strategies as st
 
-few_examples = settings(max_examples=60)
+from tests.by_day import EXAMPLES
+
+few_examples = settings(max_examples=EXAMPLES * 3 // 4)
 """For properties whose exact arithmetic takes long."""
 
 proper_fractions = st.fractions(min_value=Fraction(1, 24), max_value=1, max_denominator=24)
