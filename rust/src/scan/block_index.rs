@@ -3,8 +3,9 @@
 //! Everything a draw does after the pass looks at blocks first and at single scores only where it must.
 //!
 //! Layout. Scores are cut into *stripes* of `ROWS` rows of `LANES` values; a *block* is one lane of a stripe:
-//! `ROWS` values, `LANES` apart (512 bytes of scores, so the index is about 1.6 % of them). The last stripe may be shorter
-//! and its last row incomplete.
+//! `ROWS` values, `LANES` apart (256 bytes of scores, so the index is about 3 % of them), or twice as many where one draw is all:
+//! a smaller index is written sooner, and rejection has more tries to make. The last stripe may be shorter and its last row
+//! incomplete.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -23,7 +24,7 @@ use crate::scan::score_view::View;
 use crate::scan::weight_bounds::WeightBounds;
 
 /// Scores (in bytes) of a block.
-const BLOCK_BYTES: usize = 512;
+const BLOCK_BYTES: usize = 256;
 /// Scores (in bytes) that one more thread is worth its start.
 const BYTES_PER_THREAD: usize = 1 << 20;
 /// Stripes looked at to guess how many blocks are near the top.
@@ -64,7 +65,7 @@ pub trait Indexable: Score {
     const ROWS: usize = BLOCK_BYTES / size_of::<Self>();
 
     /// Scan the stripes that `maxima` has room for: write it in full, return whether all was finite.
-    fn scan(level: Level, view: &View<'_, Self>, maxima: Maxima<'_, Self>) -> bool;
+    fn scan(level: Level, view: &View<'_, Self>, rows: usize, maxima: Maxima<'_, Self>) -> bool;
 }
 
 macro_rules! indexable {
@@ -73,8 +74,8 @@ macro_rules! indexable {
             const LANES: usize = kernels::lanes(size_of::<$type>());
 
             #[inline]
-            fn scan(level: Level, view: &View<'_, Self>, maxima: Maxima<'_, Self>) -> bool {
-                kernels::scan::<_, { kernels::lanes(size_of::<$type>()) }>(level, view, Self::ROWS, maxima)
+            fn scan(level: Level, view: &View<'_, Self>, rows: usize, maxima: Maxima<'_, Self>) -> bool {
+                kernels::scan::<_, { kernels::lanes(size_of::<$type>()) }>(level, view, rows, maxima)
             }
         }
     )*};
@@ -89,17 +90,24 @@ impl<'a, T: Indexable> Blocks<'a, T> {
     /// `NoCandidates` if there is no score, `NotFinite` if one is NaN or infinite, `Memory` if the index does not fit,
     /// `Interrupted`.
     pub fn new(view: View<'a, T>) -> Result<Self, SelectError> {
-        let worth = view.len() * size_of::<T>() / BYTES_PER_THREAD;
-        let threads = if worth > 1 { worth.min(available_threads()) } else { 1 };
-        Self::with_threads(view, threads, Level::detect())
+        Self::with_threads(view, threads_for(&view), Level::detect())
     }
 
-    /// The same with a given number of threads, at a level that this processor has.
+    /// The same in blocks twice as large, for one draw.
+    pub fn for_one_draw(view: View<'a, T>) -> Result<Self, SelectError> {
+        Self::with_rows(view, 2 * T::ROWS, threads_for(&view), Level::detect())
+    }
+
+    /// With a given number of threads, at a level that this processor has.
     pub fn with_threads(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
+        Self::with_rows(view, T::ROWS, threads, level)
+    }
+
+    fn with_rows(view: View<'a, T>, rows: usize, threads: usize, level: Level) -> Result<Self, SelectError> {
         if view.is_empty() {
             return Err(SelectError::NoCandidates);
         }
-        let stripe_len = T::LANES * T::ROWS;
+        let stripe_len = T::LANES * rows;
         let stripes = view.len().div_ceil(stripe_len);
         let mut blocks = Self {
             view,
@@ -107,12 +115,12 @@ impl<'a, T: Indexable> Blocks<'a, T> {
             stripe_maxima: reserved(stripes)?,
             top: T::LOWEST,
             lanes: T::LANES,
-            rows: T::ROWS,
+            rows,
             level,
         };
         let of_blocks = &mut blocks.block_maxima.spare_capacity_mut()[..stripes * T::LANES];
         let of_stripes = &mut blocks.stripe_maxima.spare_capacity_mut()[..stripes];
-        if !scan(&view, threads, level, of_blocks, of_stripes)? {
+        if !scan(&view, rows, threads, level, of_blocks, of_stripes)? {
             return Err(SelectError::NotFinite);
         }
         // SAFETY: the pass wrote all of both.
@@ -125,19 +133,26 @@ impl<'a, T: Indexable> Blocks<'a, T> {
     }
 }
 
+/// How many threads a pass is worth.
+fn threads_for<T: Score>(view: &View<'_, T>) -> usize {
+    let worth = view.len() * size_of::<T>() / BYTES_PER_THREAD;
+    if worth > 1 { worth.min(available_threads()) } else { 1 }
+}
+
 /// The pass over all stripes, in turns that `threads` threads take from a common pile. Writes all maxima in full and
 /// says whether all scores were finite.
 fn scan<T: Indexable>(
     view: &View<'_, T>,
+    rows: usize,
     threads: usize,
     level: Level,
     of_blocks: &mut [MaybeUninit<T>],
     of_stripes: &mut [MaybeUninit<T>],
 ) -> Result<bool, SelectError> {
     let bytes = if threads > 1 { BYTES_PER_TURN } else { BYTES_PER_TURN_ALONE };
-    let per_turn = (bytes / (T::LANES * T::ROWS * size_of::<T>())).max(1);
+    let per_turn = (bytes / (T::LANES * rows * size_of::<T>())).max(1);
     if of_stripes.len() <= per_turn {
-        return Ok(T::scan(level, view, Maxima { first_stripe: 0, of_blocks, of_stripes }));
+        return Ok(T::scan(level, view, rows, Maxima { first_stripe: 0, of_blocks, of_stripes }));
     }
     let pile = Pile::new(of_stripes.len(), per_turn);
     let turns = of_blocks.chunks_mut(per_turn * T::LANES).zip(of_stripes.chunks_mut(per_turn)).enumerate();
@@ -147,7 +162,7 @@ fn scan<T: Indexable>(
         while pile.take().is_some() {
             let turn = turns.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((turn, (of_blocks, of_stripes))) = turn else { return };
-            if !T::scan(level, view, Maxima { first_stripe: turn * per_turn, of_blocks, of_stripes }) {
+            if !T::scan(level, view, rows, Maxima { first_stripe: turn * per_turn, of_blocks, of_stripes }) {
                 finite.store(false, Ordering::Relaxed);
             }
         }

@@ -4,8 +4,8 @@ use crate::entropy::testing::seeded;
 
 fn check_index<T: Indexable + std::fmt::Debug>(scores: &[T]) {
     for level in Level::available() {
-        for threads in [1, 3] {
-            let blocks = Blocks::with_threads(View::of(scores), threads, level).unwrap();
+        for (threads, rows) in [(1, T::ROWS), (3, T::ROWS), (1, 2 * T::ROWS), (3, 2 * T::ROWS)] {
+            let blocks = Blocks::with_rows(View::of(scores), rows, threads, level).unwrap();
             let mut seen = vec![0; scores.len()];
             for stripe in 0..blocks.stripes() {
                 for (lane, &maximum) in blocks.block_maxima(stripe).iter().enumerate() {

@@ -42,7 +42,7 @@ const DRAWS_PER_THREAD: usize = 256;
 /// # Errors
 /// As [`Blocks::new`], `Entropy`, `Interrupted`, or `Changed` if somebody overwrote the scores.
 pub fn select<T: Indexable>(law: Law, scores: View<'_, T>, scale: &Scale) -> Result<usize, SelectError> {
-    let blocks = Blocks::new(scores)?;
+    let blocks = Blocks::for_one_draw(scores)?;
     with_thread_entropy(|entropy| draw(law, &Round::new(&blocks, scale), entropy))
 }
 

@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn everybody_stays_on_the_line_once_and_it_gets_shorter() {
         let (scores, scale) = (leaders(), scale());
-        let blocks = Blocks::new(View::of(&scores)).unwrap();
+        let blocks = Blocks::for_one_draw(View::of(&scores)).unwrap();
         let round = Round::new(&blocks, &scale);
         let line = BlockLine::new(&round);
         let mut line = RefinedLine::new(&round, line.of(&round));
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn draws_among_few_leaders_have_the_law() {
         let scores = leaders();
-        let blocks = Blocks::new(View::of(&scores)).unwrap();
+        let blocks = Blocks::for_one_draw(View::of(&scores)).unwrap();
         let law = |scale| {
             let law = exponential_law(&crate::testing::exponents(&scores, scale));
             let leading = [law[70], law[71], law[4999], law[2500]];
