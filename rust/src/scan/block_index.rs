@@ -2,10 +2,9 @@
 //!
 //! Everything a draw does after the pass looks at blocks first and at single scores only where it must.
 //!
-//! Layout. Scores are cut into *stripes* of `ROWS` rows of `LANES` values; a *block* is one lane of a stripe:
-//! `ROWS` values, `LANES` apart (256 bytes of scores, so the index is about 3 % of them), or twice as many where one draw is all:
-//! a smaller index is written sooner, and rejection has more tries to make. The last stripe may be shorter and its last row
-//! incomplete.
+//! Layout. Scores are cut into *stripes* of rows of `LANES` values; a *block* is one lane of a stripe: 256 bytes of scores,
+//! `LANES` values apart, so the index is about 3 % of them, or twice as many where one draw is all: a smaller index is
+//! written sooner, and rejection has more tries to make. The last stripe may be shorter and its last row incomplete.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -23,8 +22,9 @@ use crate::scan::pile::Pile;
 use crate::scan::score_view::View;
 use crate::scan::weight_bounds::WeightBounds;
 
-/// Scores (in bytes) of a block.
-const BLOCK_BYTES: usize = 256;
+/// Scores (in bytes) of a block, and of one where a single draw is all.
+const BLOCK: usize = 256;
+const LARGE_BLOCK: usize = 2 * BLOCK;
 /// Scores (in bytes) that one more thread is worth its start.
 const BYTES_PER_THREAD: usize = 1 << 20;
 /// Stripes looked at to guess how many blocks are near the top.
@@ -62,10 +62,10 @@ struct Aligned<T>([T; MOST_LANES]);
 /// Types that can be indexed: those that the kernel is compiled for.
 pub trait Indexable: Score {
     const LANES: usize;
-    const ROWS: usize = BLOCK_BYTES / size_of::<Self>();
 
-    /// Scan the stripes that `maxima` has room for: write it in full, return whether all was finite.
-    fn scan(level: Level, view: &View<'_, Self>, rows: usize, maxima: Maxima<'_, Self>) -> bool;
+    /// Scan the stripes that `maxima` has room for, with blocks of so many bytes: write it in full, return whether all was
+    /// finite.
+    fn scan<const BLOCK: usize>(level: Level, view: &View<'_, Self>, maxima: Maxima<'_, Self>) -> bool;
 }
 
 macro_rules! indexable {
@@ -74,8 +74,8 @@ macro_rules! indexable {
             const LANES: usize = kernels::lanes(size_of::<$type>());
 
             #[inline]
-            fn scan(level: Level, view: &View<'_, Self>, rows: usize, maxima: Maxima<'_, Self>) -> bool {
-                kernels::scan::<_, { kernels::lanes(size_of::<$type>()) }>(level, view, rows, maxima)
+            fn scan<const BLOCK: usize>(level: Level, view: &View<'_, Self>, maxima: Maxima<'_, Self>) -> bool {
+                kernels::scan::<_, { kernels::lanes(size_of::<$type>()) }, BLOCK>(level, view, maxima)
             }
         }
     )*};
@@ -95,15 +95,16 @@ impl<'a, T: Indexable> Blocks<'a, T> {
 
     /// The same in blocks twice as large, for one draw.
     pub fn for_one_draw(view: View<'a, T>) -> Result<Self, SelectError> {
-        Self::with_rows(view, 2 * T::ROWS, threads_for(&view), Level::detect())
+        Self::of_blocks::<LARGE_BLOCK>(view, threads_for(&view), Level::detect())
     }
 
     /// With a given number of threads, at a level that this processor has.
     pub fn with_threads(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
-        Self::with_rows(view, T::ROWS, threads, level)
+        Self::of_blocks::<BLOCK>(view, threads, level)
     }
 
-    fn with_rows(view: View<'a, T>, rows: usize, threads: usize, level: Level) -> Result<Self, SelectError> {
+    fn of_blocks<const BLOCK: usize>(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
+        let rows = const { BLOCK / size_of::<T>() };
         if view.is_empty() {
             return Err(SelectError::NoCandidates);
         }
@@ -120,7 +121,7 @@ impl<'a, T: Indexable> Blocks<'a, T> {
         };
         let of_blocks = &mut blocks.block_maxima.spare_capacity_mut()[..stripes * T::LANES];
         let of_stripes = &mut blocks.stripe_maxima.spare_capacity_mut()[..stripes];
-        if !scan(&view, rows, threads, level, of_blocks, of_stripes)? {
+        if !scan::<T, BLOCK>(&view, threads, level, of_blocks, of_stripes)? {
             return Err(SelectError::NotFinite);
         }
         // SAFETY: the pass wrote all of both.
@@ -141,18 +142,17 @@ fn threads_for<T: Score>(view: &View<'_, T>) -> usize {
 
 /// The pass over all stripes, in turns that `threads` threads take from a common pile. Writes all maxima in full and
 /// says whether all scores were finite.
-fn scan<T: Indexable>(
+fn scan<T: Indexable, const BLOCK: usize>(
     view: &View<'_, T>,
-    rows: usize,
     threads: usize,
     level: Level,
     of_blocks: &mut [MaybeUninit<T>],
     of_stripes: &mut [MaybeUninit<T>],
 ) -> Result<bool, SelectError> {
     let bytes = if threads > 1 { BYTES_PER_TURN } else { BYTES_PER_TURN_ALONE };
-    let per_turn = (bytes / (T::LANES * rows * size_of::<T>())).max(1);
+    let per_turn = (bytes / (T::LANES * BLOCK)).max(1);
     if of_stripes.len() <= per_turn {
-        return Ok(T::scan(level, view, rows, Maxima { first_stripe: 0, of_blocks, of_stripes }));
+        return Ok(T::scan::<BLOCK>(level, view, Maxima { first_stripe: 0, of_blocks, of_stripes }));
     }
     let pile = Pile::new(of_stripes.len(), per_turn);
     let turns = of_blocks.chunks_mut(per_turn * T::LANES).zip(of_stripes.chunks_mut(per_turn)).enumerate();
@@ -162,7 +162,7 @@ fn scan<T: Indexable>(
         while pile.take().is_some() {
             let turn = turns.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((turn, (of_blocks, of_stripes))) = turn else { return };
-            if !T::scan(level, view, rows, Maxima { first_stripe: turn * per_turn, of_blocks, of_stripes }) {
+            if !T::scan::<BLOCK>(level, view, Maxima { first_stripe: turn * per_turn, of_blocks, of_stripes }) {
                 finite.store(false, Ordering::Relaxed);
             }
         }

@@ -4,8 +4,9 @@ use crate::entropy::testing::seeded;
 
 fn check_index<T: Indexable + std::fmt::Debug>(scores: &[T]) {
     for level in Level::available() {
-        for (threads, rows) in [(1, T::ROWS), (3, T::ROWS), (1, 2 * T::ROWS), (3, 2 * T::ROWS)] {
-            let blocks = Blocks::with_rows(View::of(scores), rows, threads, level).unwrap();
+        let small = |threads| Blocks::of_blocks::<BLOCK>(View::of(scores), threads, level).unwrap();
+        let large = |threads| Blocks::of_blocks::<LARGE_BLOCK>(View::of(scores), threads, level).unwrap();
+        for blocks in [small(1), small(3), large(1), large(3)] {
             let mut seen = vec![0; scores.len()];
             for stripe in 0..blocks.stripes() {
                 for (lane, &maximum) in blocks.block_maxima(stripe).iter().enumerate() {
@@ -32,7 +33,7 @@ macro_rules! indexes {
         #[test]
         fn $name() {
             let mut entropy = seeded(2);
-            let stripe = <$type as Indexable>::LANES * <$type as Indexable>::ROWS;
+            let stripe = <$type as Indexable>::LANES * (BLOCK / size_of::<$type>());
             let lens = [1, 33, stripe + 1, 2, 31, 32, 255, 257, 1000, stripe - 1, stripe, 3 * stripe + 777];
             // An interpreter takes a thousand times as long.
             for &len in if cfg!(miri) { &lens[..3] } else { &lens } {
@@ -66,7 +67,7 @@ fn strides_of_either_sign_are_read_in_place() {
 /// Every position of a stripe, of a short last row and of the rest, in memory of every kind, at every level.
 macro_rules! poison_is_found {
     ($type:ty) => {{
-        let stripe = <$type>::LANES * <$type>::ROWS;
+        let stripe = <$type>::LANES * (BLOCK / size_of::<$type>());
         let len = stripe + 2 * <$type>::LANES + 5;
         let size = size_of::<$type>();
         // Contiguous, one byte off its alignment, every other value, backwards.

@@ -77,7 +77,8 @@ impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
     }
 
     #[inline(always)]
-    fn scan<T: Score, const L: usize>(view: &View<'_, T>, rows: usize, maxima: Maxima<'_, T>) -> bool {
+    fn scan<T: Score, const L: usize, const BLOCK: usize>(view: &View<'_, T>, maxima: Maxima<'_, T>) -> bool {
+        let rows = const { BLOCK / size_of::<T>() };
         let Maxima { first_stripe, of_blocks, of_stripes } = maxima;
         let contiguous = view.contiguous();
         let uncached = view.len() * size_of::<T>() >= UNCACHED_BYTES;
@@ -122,8 +123,8 @@ impl<const PARTS: usize, const FUSED: bool> Pass<PARTS, FUSED> {
 }
 
 #[inline(always)]
-fn scan_baseline<T: Score, const L: usize>(view: &View<'_, T>, rows: usize, maxima: Maxima<'_, T>) -> bool {
-    Pass::<4, false>::scan::<T, L>(view, rows, maxima)
+fn scan_baseline<T: Score, const L: usize, const BLOCK: usize>(view: &View<'_, T>, maxima: Maxima<'_, T>) -> bool {
+    Pass::<4, false>::scan::<T, L, BLOCK>(view, maxima)
 }
 
 /// `count` values from `start` on, and behind them what changes neither maximum nor check.
@@ -198,8 +199,8 @@ macro_rules! compiled_for {
     ($features:literal, $pass:ty, $scan:ident, $largest:ident, $at_least:ident, $sum:ident, $fill:ident) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
-        fn $scan<T: Score, const L: usize>(view: &View<'_, T>, rows: usize, maxima: Maxima<'_, T>) -> bool {
-            <$pass>::scan::<T, L>(view, rows, maxima)
+        fn $scan<T: Score, const L: usize, const BLOCK: usize>(view: &View<'_, T>, maxima: Maxima<'_, T>) -> bool {
+            <$pass>::scan::<T, L, BLOCK>(view, maxima)
         }
 
         #[cfg(target_arch = "x86_64")]
@@ -247,11 +248,16 @@ macro_rules! at_level {
     };
 }
 
-/// Scan the stripes that `maxima` has room for: of `rows` rows of `L` values, the last one possibly shorter, its last
-/// row possibly incomplete. Writes `maxima` in full and returns whether all values were finite.
+/// Scan the stripes that `maxima` has room for: of rows of `L` values, as many as make `BLOCK` bytes in each lane, the last
+/// stripe possibly shorter, its last row possibly incomplete. Writes `maxima` in full and returns whether all values were
+/// finite. (With a number of rows that the compiler does not know, the loop takes a tenth longer.)
 #[inline]
-pub fn scan<T: Score, const L: usize>(level: Level, view: &View<'_, T>, rows: usize, maxima: Maxima<'_, T>) -> bool {
-    at_level!(level, scan_avx512::<T, L>, scan_avx2::<T, L>, scan_baseline::<T, L>, (view, rows, maxima))
+pub fn scan<T: Score, const L: usize, const BLOCK: usize>(
+    level: Level,
+    view: &View<'_, T>,
+    maxima: Maxima<'_, T>,
+) -> bool {
+    at_level!(level, scan_avx512::<T, L, BLOCK>, scan_avx2::<T, L, BLOCK>, scan_baseline::<T, L, BLOCK>, (view, maxima))
 }
 
 /// The largest of `values`, none of which is NaN.
