@@ -18,6 +18,8 @@ const BATCH: usize = 64;
 const FIRST_BATCH: usize = 16;
 /// Visits of a batch that are passed over at once where nobody rings.
 const AT_ONCE: usize = 8;
+/// More visits than most draws make.
+const USUAL_VISITS: usize = 1024;
 /// Visits that are few.
 const FEW: usize = 32;
 /// Mean weights from which on these end most draws.
@@ -57,7 +59,7 @@ pub fn open<T: Score, E: Entropy>(
     if more == 0 {
         return Ok(Opening::Tails { first, others: Vec::new() });
     }
-    let mut visits = UniformVisits::new(round, once.then(|| vec![first]), entropy);
+    let mut visits = UniformVisits::new(round, once.then(|| with_room_for_some(first)), entropy);
     let batches = more.div_ceil(BATCH);
     let mut head = visits.first_heads::<FIRST_BATCH, _>(entropy);
     for _ in 0..batches {
@@ -71,6 +73,13 @@ pub fn open<T: Score, E: Entropy>(
         return Ok(Opening::Heads(index));
     }
     Ok(Opening::Tails { first, others: visits.seen.unwrap_or_default() })
+}
+
+/// A list that begins with `first`, and seldom has to grow.
+fn with_room_for_some(first: usize) -> Vec<usize> {
+    let mut list = Vec::with_capacity(USUAL_VISITS);
+    list.push(first);
+    list
 }
 
 /// Those who showed tails in a few visits.
