@@ -191,17 +191,23 @@ impl<T: Score, F: Fn(usize) -> bool> Walk<'_, '_, T, F> {
             let bounds = &mut bounds[..MOST_LANES.min(count - start)];
             let first = first + start * apart;
             let filled = blocks.item_bounds(top, scale, weights, (first, apart), bounds);
-            if filled.largest <= weights.half() && self.skipper.passes(filled.sum, weights.bits) {
+            if filled.largest <= self.most_thinned() && self.skipper.passes(filled.sum, weights.bits) {
                 continue;
             }
             self.take(bounds.len(), |place| (first + place * apart, bounds[place]), entropy);
         }
     }
 
+    /// The largest bound of an item that is thinned; those above it are flipped. Nobody may be both: whoever was to be
+    /// passed over and was not has most likely rung, and a coin of its own afterwards would show heads too seldom.
+    fn most_thinned(&self) -> u64 {
+        self.weights.half() / FLIPPED
+    }
+
     /// So many items, each with its own bound.
     #[inline(always)]
     fn take<E: Entropy>(&mut self, count: usize, item: impl Fn(usize) -> (usize, u64), entropy: &mut E) {
-        let (mut sum, bits, most_thinned) = (0, self.weights.bits, self.weights.half() / FLIPPED);
+        let (mut sum, bits, most_thinned) = (0, self.weights.bits, self.most_thinned());
         for (index, weight) in (0..count).map(&item) {
             if weight <= most_thinned {
                 sum += weight;
@@ -269,6 +275,27 @@ mod tests {
             let mut entropy = seeded(6);
             assert_law(&format!("{len} items"), 20_000, &best(&scale), &best(&wrong), || {
                 usize::from(draw_once(&Round::new(&blocks, &scale), &mut entropy).unwrap() != len / 2)
+            });
+        }
+    }
+
+    #[test]
+    fn whoever_is_flipped_is_not_passed_over_before() {
+        // One in each stripe, the best and others that are neither surely flipped nor seldom heads.
+        let (scale, wrong) = (Scale::new(1.0, 1.0, 2).unwrap(), Scale::new(1.0, 2.0, 2).unwrap());
+        for gap in [1.0, 2.0, 3.0, 4.0, 5.0, 7.0] {
+            let mut scores = vec![-100.0; 9 * 1024];
+            (0..9).for_each(|stripe| scores[stripe * 1024 + 500 + stripe] = if stripe == 4 { 0.0 } else { -gap });
+            let blocks = Blocks::new(View::of(&scores)).unwrap();
+            let best = |scale: &Scale| {
+                let p = (-scale.exponent(gap, 0.0)).exp();
+                let best = (1.0 - (1.0 - p).powi(9)) / (9.0 * p);
+                [best, 1.0 - best]
+            };
+            let mut entropy = seeded(8);
+            assert_law(&format!("a gap of {gap}"), 20_000, &best(&scale), &best(&wrong), || {
+                let drawn = draw_once(&Round::new(&blocks, &scale), &mut entropy).unwrap();
+                usize::from(drawn != 4 * 1024 + 504)
             });
         }
     }
