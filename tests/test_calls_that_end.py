@@ -205,3 +205,25 @@ if 'child' in outcomes:
 os.wait()
 """
     assert sorted(printed_by(script).splitlines()) == ["True child SelectionError", "True drew"]
+
+
+def test_a_child_forked_by_a_signals_handler_does_not_wait_for_its_parents_threads() -> None:
+    # In the middle of a draw that other threads help with.
+    script = """
+import os, signal, sys
+children = []
+def handler(*_):
+    children.append(os.fork())
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+try:
+    sampler('permute_and_flip').select_many(np.arange(2 * 10**6) / 1e7, 4 * 10**6)
+    print('drew')
+except Exception as error:
+    print(type(error).__name__)
+sys.stdout.flush()
+if children == [0]:
+    os._exit(0)
+os.wait()
+"""
+    assert sorted(printed_by(script).splitlines()) == ["SelectionError", "drew"]

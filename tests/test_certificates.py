@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, cast
 
+import pyarrow as pa
 import pytest
 
 import dpselect as dps
@@ -208,3 +209,15 @@ def test_every_kind_of_candidate_is_read_back(tmp_path: Path, candidates: list[A
     release = dps.Dataset(path, unit="unit").most_common("what", candidates=candidates, epsilon=1.0)
     assert check(release.to_json()).release == Release.from_json(release.to_json())
     assert Release.from_json(release.to_json()).value == release.value
+
+
+def test_bounds_as_far_apart_as_doubles_go() -> None:
+    people = dps.Dataset(pa.table({"who": [1, 2], "x": [0.5, 0.7]}), unit="who")
+    release = people.median("x", bounds=(-1.5e308, 1.5e308), epsilon=1.0)
+    assert check(release.to_json()).epsilon == 1.0
+
+
+def test_an_error_that_is_no_number_is_refused() -> None:
+    people = dps.Dataset(pa.table({"who": [1, 2], "x": [0.5, 0.7]}), unit="who")
+    with pytest.raises(dps.InvalidParameterError, match="an epsilon with which the error can be written as a number"):
+        people.density("x", bounds=(0, 1), bins=4, epsilon=1e-308)

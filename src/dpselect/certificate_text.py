@@ -358,9 +358,11 @@ def _check_question(fields: Fields) -> tuple[Check, int | None]:
                 length = len(_object_with(arguments, "arguments", levels, optional=["score_range"])["levels"])
     if source is not None:
         ends = cast(Fields, public)
-        count = ends.get("count", 1)
-        if not ends["lower"] < ends["upper"] or not 0.0 < ends["upper"] / count - ends["lower"] / count < math.inf:
+        count = ends.get("count", 2)  # without a grid only the order counts, however far apart they are
+        if not ends["lower"] < ends["upper"] or not 0.0 <= ends["upper"] / count - ends["lower"] / count < math.inf:
             raise wrong("candidates", "lower below upper")
+        if "count" in ends and ends["upper"] / count == ends["lower"] / count:
+            raise wrong("candidates", "a step above 0")
     if (fields["error_bound"] is not None) != has_bound:
         raise wrong("error_bound", "a bound" if has_bound else "null: no bound holds for all data")
     if "groups" in fields:

@@ -25,9 +25,10 @@ TYPES = ("f8", "f4", "i8", "i4", "u4", "i2", "u2", "i1", "u1")
 
 def a_size(rng: np.random.Generator) -> int:
     """On a line of logarithms, or close to where one layout of the index ends and the next begins."""
-    if rng.random() < 0.6:
+    if rng.random() < 0.5:
         return int(10 ** rng.uniform(0.3, 4.3))
-    return int(rng.choice([64, 1024, 2048, 4096, 8192, 16384])) + int(rng.integers(-40, 40))
+    beside = int(rng.integers(-40, 40)) if rng.random() < 0.5 else int(rng.integers(1, 6))
+    return int(rng.choice([64, 1024, 2048, 4096, 8192, 16384, 32768])) + beside
 
 
 def few_near(n: int, unit: float, rng: np.random.Generator) -> np.ndarray:
@@ -41,6 +42,13 @@ def few_apart(n: int, unit: float, rng: np.random.Generator) -> np.ndarray:
     """Leaders that are far apart from each other, so that hardly two of them lie in one stripe."""
     leaders = min(n, int(rng.integers(2, 10)))
     return under_the_top(n, np.arange(leaders) * (n // leaders) + rng.integers(n // leaders), unit, rng)
+
+
+def among_the_last(n: int, unit: float, rng: np.random.Generator) -> np.ndarray:
+    """The best somewhere, and one of the last few near it: a last stripe may be that short."""
+    scores = under_the_top(n, np.array([rng.integers(n)]), unit, rng)
+    scores[n - 1 - rng.integers(min(n, 3))] = 110 - np.rint(unit * rng.uniform(0.5, 3.0))
+    return scores
 
 
 def under_the_top(n: int, places: np.ndarray, unit: float, rng: np.random.Generator) -> np.ndarray:
@@ -67,7 +75,7 @@ def two_levels(n: int, unit: float, rng: np.random.Generator) -> np.ndarray:
 
 
 SHAPES: tuple[Callable[[int, float, np.random.Generator], np.ndarray], ...]
-SHAPES = (few_near, few_near, few_apart, few_apart, steps, even, two_levels)
+SHAPES = (few_near, few_near, few_apart, few_apart, among_the_last, among_the_last, steps, even, two_levels)
 
 
 def one_by_one(mechanism: Any, scores: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 
+use crate::entropy::ProcessMark;
 use crate::scan::concurrency::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::scan::concurrency::{Condvar, Mutex, MutexGuard, Thread, current, park, spin_loop};
 
@@ -24,6 +25,7 @@ pub struct Offer {
     joined: AtomicUsize,
     failed: AtomicBool,
     caller: Thread,
+    owner: ProcessMark,
 }
 
 impl Offer {
@@ -52,7 +54,13 @@ impl Drop for Withdraw<'_> {
         let mut looks = 0;
         while self.0.joined.load(Ordering::Acquire) != WITHDRAWN {
             looks += 1;
-            if looks < LOOKS { spin_loop() } else { park() }
+            if looks < LOOKS {
+                spin_loop();
+            } else if self.0.owner == ProcessMark::now() {
+                park();
+            } else {
+                return; // a child that a signal's handler forked: those who joined are threads of its parent
+            }
         }
     }
 }
@@ -93,6 +101,7 @@ impl Offers {
             joined: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
             caller: current(),
+            owner: ProcessMark::now(),
         });
         let withdraw = Withdraw(&offer);
         self.offer(&offer, helpers, hire);

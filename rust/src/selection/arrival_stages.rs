@@ -153,7 +153,7 @@ pub fn list<C: Comers, T: Score, E: Entropy, L: WeightLine>(
             place = line.at(place.end);
         }
         if place.weight > most_thinned {
-            position = place.block_end;
+            position = place.equals_end;
             continue;
         }
         // Only the first part of the item's piece, as long as the item's own bound, is the item's.

@@ -79,14 +79,16 @@ impl<T: Score> Proposals for NearItems<'_, '_, T> {
         let mut rest = position;
         for (&index, &weight) in self.near.iter().zip(&self.bounds) {
             if rest < weight {
-                return Place { index, weight, end: position + (weight - rest), into: rest, block_end: self.of_near };
+                let end = position + (weight - rest);
+                return Place { index, weight, end, into: rest, equals_end: end, is_block: false };
             }
             rest -= weight;
         }
         let (item, into) = ((rest / self.far) as usize, rest % self.far);
         let index = self.row.start + item;
         let weight = if self.is_near(index) { 0 } else { self.far };
-        Place { index, weight, end: position + (self.far - into), into, block_end: self.total() }
+        let end = position + (self.far - into);
+        Place { index, weight, end, into, equals_end: end, is_block: false }
     }
 
     fn own_weight(&self, place: &Place) -> u64 {

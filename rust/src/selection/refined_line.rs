@@ -20,13 +20,11 @@ pub struct RefinedLine<'r, 'a, T, L> {
     items: Vec<usize>,
     /// `ends[i]` = sum of the bounds of `items[..=i]`.
     ends: Vec<u64>,
-    /// Whether the last proposal was one of the items.
-    was_item: bool,
 }
 
 impl<'r, 'a, T: Score, L: Proposals> RefinedLine<'r, 'a, T, L> {
     pub fn new(round: &'r Round<'r, 'a, T>, line: L) -> Self {
-        Self { round, line, taken_out: Vec::new(), items: Vec::new(), ends: Vec::new(), was_item: false }
+        Self { round, line, taken_out: Vec::new(), items: Vec::new(), ends: Vec::new() }
     }
 
     fn of_items(&self) -> u64 {
@@ -45,11 +43,11 @@ impl<T: Score, L: Proposals> Proposals for RefinedLine<'_, '_, T, L> {
 
     #[inline]
     fn at(&mut self, position: u64) -> Place {
-        self.was_item = position < self.of_items();
-        if self.was_item {
+        if position < self.of_items() {
             let item = self.ends.partition_point(|&end| end <= position);
             let (start, end) = (if item == 0 { 0 } else { self.ends[item - 1] }, self.ends[item]);
-            return Place { index: self.items[item], weight: end - start, end, into: position - start, block_end: end };
+            let (index, weight, into) = (self.items[item], end - start, position - start);
+            return Place { index, weight, end, into, equals_end: end, is_block: false };
         }
         let beyond =
             |position: u64, &(start, length): &(u64, u64)| position + if position < start { 0 } else { length };
@@ -62,9 +60,9 @@ impl<T: Score, L: Proposals> Proposals for RefinedLine<'_, '_, T, L> {
     }
 
     fn refused(&mut self, refused: &Place) {
-        // Most blocks are seen to be small without asking which it is.
+        // An item of its own, or a stripe with one bound, is no block. Most blocks are seen to be small at a glance.
         let blocks = self.round.blocks;
-        if self.was_item || refused.weight * blocks.block(0, 0).len as u64 <= self.total() / PARTS {
+        if !refused.is_block || refused.weight * blocks.block(0, 0).len as u64 <= self.total() / PARTS {
             return;
         }
         let block = blocks.block_of(refused.index);
@@ -72,7 +70,7 @@ impl<T: Score, L: Proposals> Proposals for RefinedLine<'_, '_, T, L> {
         if length <= self.total() / PARTS {
             return;
         }
-        let taken_out = (refused.block_end - length, length);
+        let taken_out = (refused.equals_end - length, length);
         self.taken_out.insert(self.taken_out.partition_point(|&(start, _)| start < taken_out.0), taken_out);
         let (Round { scale, top, .. }, weights) = (*self.round, WeightBounds::for_count(blocks.len()));
         self.items.reserve(block.len);
@@ -95,6 +93,7 @@ impl<T: Score, L: Proposals> Proposals for RefinedLine<'_, '_, T, L> {
 mod tests {
     use super::*;
     use crate::entropy::testing::seeded;
+    use crate::numbers::scale::Scale;
     use crate::scan::block_index::Blocks;
     use crate::scan::score_view::View;
     use crate::selection::exponential_mechanism::draw_once;
@@ -141,6 +140,58 @@ mod tests {
         assert_eq!([totals[3]; 2], [totals[4], line.total()]);
         let weighed = [70, 71, 4999].map(|leader| blocks.block_of(leader).len);
         assert_eq!(line.items.len(), weighed.iter().sum::<usize>());
+    }
+
+    /// Scores in which the last stripe is short, and may have one bound for all of its items although that is much of the line.
+    fn short_last_stripe(len: usize, last: f64) -> Vec<f64> {
+        let mut scores = vec![-1e6; len];
+        (scores[7], scores[len - 1]) = (0.0, -last);
+        scores
+    }
+
+    #[test]
+    fn whatever_is_refused_everybody_stays_on_the_line_once() {
+        let (scale, mut entropy) = (Scale::new(1.0, 1.0, 1).unwrap(), seeded(46));
+        for rest in 1..9 {
+            for last in [0.5, 1.0, 1.2, 1.4, 1.45, 1.5, 1.7, 2.0, 3.0, 5.0] {
+                let scores = short_last_stripe(2048 + rest, last);
+                let blocks = Blocks::for_one_draw(View::of(&scores)).unwrap();
+                assert_eq!(blocks.stripes(), 2);
+                let round = Round::new(&blocks, &scale);
+                let line = BlockLine::new(&round);
+                let mut line = RefinedLine::new(&round, line.of(&round));
+                for _ in 0..6 {
+                    let (mut seen, mut position) = (vec![0; scores.len()], 0);
+                    while position < line.total() {
+                        let place = line.at(position);
+                        seen[place.index] += 1;
+                        position += place.weight;
+                    }
+                    assert!(seen.iter().all(|&times| times == 1), "{rest} in the last stripe, {last} below the top");
+                    let refused = line.propose(&mut entropy);
+                    line.refused(&refused);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn draws_from_a_short_last_stripe_have_the_law() {
+        let (scale, wrong) = (Scale::new(1.0, 1.0, 1).unwrap(), Scale::new(1.0, 1.2, 1).unwrap());
+        let mut entropy = seeded(47);
+        for rest in [1, 2, 3] {
+            for last in [1.4, 1.47, 1.7, 3.0] {
+                let scores = short_last_stripe(2048 + rest, last);
+                let blocks = Blocks::for_one_draw(View::of(&scores)).unwrap();
+                let law = |scale: &Scale| {
+                    let weight = (-scale.exponent(0.0, -last)).exp();
+                    [1.0 / (1.0 + weight), weight / (1.0 + weight)]
+                };
+                assert_law(&format!("{rest}, {last}"), 60_000, &law(&scale), &law(&wrong), || {
+                    usize::from(draw_once(&Round::new(&blocks, &scale), &mut entropy).unwrap() != 7)
+                });
+            }
+        }
     }
 
     #[test]

@@ -83,8 +83,10 @@ pub struct Place {
     pub end: u64,
     /// How far from its start the position lies that was asked for.
     pub into: u64,
-    /// Where the items of the same block end that lie side by side with it.
-    pub block_end: u64,
+    /// Where the items that lie side by side with it, and have the same bound, end.
+    pub equals_end: u64,
+    /// Whether these are the items of one block, and begin with its first.
+    pub is_block: bool,
 }
 
 /// A line from which an item is proposed with probability proportional to its bound.
@@ -229,7 +231,8 @@ impl<T: Score> Proposals for BlockLineOf<'_, '_, '_, T> {
         let whole = self.line.whole_stripes[stripe];
         if let Some(item) = rest.checked_div(whole) {
             let (index, into) = (range.start + item as usize, rest % whole);
-            return Place { index, weight: whole, end: position + (whole - into), into, block_end: ends[stripe] };
+            let end = position + (whole - into);
+            return Place { index, weight: whole, end, into, equals_end: ends[stripe], is_block: false };
         }
         self.bounds_of(stripe);
         let lanes = self.round.blocks.lanes();
@@ -237,7 +240,8 @@ impl<T: Score> Proposals for BlockLineOf<'_, '_, '_, T> {
         let weight = self.bounds[lane];
         let offset = rest - if lane == 0 { 0 } else { self.lane_ends[lane - 1] };
         let (index, into) = (range.start + (offset / weight) as usize * lanes + lane, offset % weight);
-        Place { index, weight, end: position + (weight - into), into, block_end: start + self.lane_ends[lane] }
+        let (end, equals_end) = (position + (weight - into), start + self.lane_ends[lane]);
+        Place { index, weight, end, into, equals_end, is_block: true }
     }
 
     #[inline(always)]
@@ -361,7 +365,7 @@ impl Proposals for &ItemTable {
     fn at(&mut self, position: u64) -> Place {
         let index = self.item_at(position);
         let (weight, end) = (self.weight(index), self.ends[index]);
-        Place { index, weight, end, into: position - (end - weight), block_end: end }
+        Place { index, weight, end, into: position - (end - weight), equals_end: end, is_block: false }
     }
 
     #[inline]

@@ -11,7 +11,7 @@ fn walk<T: Score, L: WeightLine>(round: &Round<'_, '_, T>, mut line: L, context:
     while start < line.total() {
         let place = line.at(start);
         assert_eq!(place.end - start, place.weight, "{context}");
-        assert!(place.end <= place.block_end && place.block_end <= line.total(), "{context}");
+        assert!(place.end <= place.equals_end && place.equals_end <= line.total(), "{context}");
         let probability = libm::exp(-round.scale.exponent(round.top, round.blocks.get(place.index)));
         assert!(place.weight as f64 / one >= probability * (1.0 - 1e-12), "{context}");
         assert!(!std::mem::replace(&mut seen[place.index], true), "{context}");
@@ -19,8 +19,8 @@ fn walk<T: Score, L: WeightLine>(round: &Round<'_, '_, T>, mut line: L, context:
         assert!(own as f64 / one >= probability * (1.0 - 1e-12) && own <= place.weight, "{context}");
         let into = entropy.below(place.weight);
         assert_eq!(line.at(start + into), Place { into, ..place }, "{context}");
-        if place.block_end > place.end {
-            assert_eq!(line.at(place.block_end - 1).weight, place.weight, "{context}");
+        if place.equals_end > place.end {
+            assert_eq!(line.at(place.equals_end - 1).weight, place.weight, "{context}");
         }
         if place.weight > 1 << (line.bits() - 1) {
             likely.push(place.index);

@@ -113,7 +113,11 @@ class Density(Task[UnitValues]):
         Proof: ``proofs/density.md``, "At a table".
         """
         if isinstance(self.mechanism, NoisyHistogramMechanism):
-            return float(self.mechanism.error_bound(self.bins.count, confidence=confidence))
+            try:
+                return float(self.mechanism.error_bound(self.bins.count, confidence=confidence))
+            except OverflowError:
+                expected = "an epsilon with which the error can be written as a number"
+                raise InvalidParameterError("epsilon", self.mechanism.epsilon, expected) from None
         assert self.units is not None
         assert self.mechanism.k is not None
         k, m = self.mechanism.k, self.bins.count
