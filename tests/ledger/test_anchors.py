@@ -238,7 +238,12 @@ def test_a_line_that_a_crash_cut_off_is_no_damage(tmp_path: Path, place: Path) -
 def test_a_disk_that_is_full_charges_and_says_so(ledger: Ledger, anchor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     if not isinstance(anchor, Path):
         pytest.skip("a full disk is tried on the anchor that is a file")
-    monkeypatch.setattr(os, "write", lambda *_: 0)
+
+    def nothing_written(file: int, text: bytes) -> int:
+        del file, text
+        return 0
+
+    monkeypatch.setattr(os, "write", nothing_written)
     with pytest.raises(AnchorError, match="no room for another line"):
         ledger.charge("clicks", EVENT)
     monkeypatch.undo()

@@ -23,7 +23,14 @@ from dpselect.errors import (
 )
 from dpselect.ledger import store
 from dpselect.ledger.accounts import State, Terms, described
-from dpselect.ledger.anchoring import Expected, head_of, refuse_behind, refuse_missing_accounts, refuse_unless_there
+from dpselect.ledger.anchoring import (
+    Expected,
+    head_of,
+    noted_now,
+    refuse_behind,
+    refuse_missing_accounts,
+    refuse_unless_there,
+)
 from dpselect.ledger.anchors import Anchor, Head, anchor_of
 from dpselect.ledger.arguments import any_text, exact_number, moment, seconds, short_text
 from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash
@@ -382,7 +389,7 @@ class Ledger:
                 yield from exported(store.entry_rows(connection, terms, ledger=shown), each, ledger=shown)
 
     def anchor(self, to: str | Path | Anchor) -> list[Head]:
-        """Note in an anchor, once, how far all accounts have come; see ``Ledger(anchor=)`` for doing it after each charge.
+        """Note in an anchor, once, how far all accounts have come. ``Ledger(anchor=)`` does that after each charge.
 
         Raises:
             LedgerRolledBackError: the anchor knows of entries that are missing here.
