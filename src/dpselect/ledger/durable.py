@@ -12,12 +12,12 @@ except ImportError:  # on Windows
 
 
 def to_disk(file: int) -> None:
-    """All that was written to an open file. On macOS `fsync` stops at the drive's cache."""
+    """All that was written to an open file, but when. On macOS `fsync` stops at the drive's cache."""
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if fcntl is not None and full is not None:
         fcntl.fcntl(file, full)
     else:
-        os.fsync(file)
+        getattr(os, "fdatasync", os.fsync)(file)
 
 
 def file_to_disk(path: Path) -> None:
