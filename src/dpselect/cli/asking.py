@@ -55,7 +55,7 @@ class Asked:
     """The account of it."""
 
     anchor: str | None = None
-    """File or database in which it is noted how far each account has come, so that an older copy of the ledger is refused."""
+    """File or database that notes how far each account has come, so that an older copy of the ledger is refused."""
 
     request: str | None = None
     """Id of your choice. The same question under the same id again gives the same answer, for nothing."""

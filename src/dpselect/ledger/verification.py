@@ -47,7 +47,8 @@ def verified(
         LedgerForkedError: one came there by another way.
     """
     held = store.account_names(connection, ledger=ledger)
-    _refuse_orphans(connection, ledger=ledger)
+    if not only_new:
+        _refuse_orphans(connection, ledger=ledger)
     if not held:
         raise LedgerDamagedError(ledger, "there is no account in it, and so nothing that could be verified.")
     names = held if name is None else [short_text(name, "account")]
