@@ -13,6 +13,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from benchmarks.line import Line
+from benchmarks.timing import Sample
 from dpselect import ExponentialMechanism, Ledger
 
 CHARGES, BLOCK = 10_000, 250
@@ -42,6 +43,12 @@ def lines() -> Iterator[Line]:
             unit="x",
             at_most=2.0,
         )
+        case = f"blocks of {BLOCK // 5}, account with delta = 1e-6"
+        what = "charges with an anchor file, of those without (two disks' syncs)"
+        sample = Sample(tuple(_anchored(Path(folder))))
+        yield Line.of(sample, what=what, case=case, n=CHARGES, dtype="", unit="x", at_least=0.45)
+        what, case = "`verify` of 1,000 new entries behind an anchor", f"account of {MANY:,} entries"
+        yield Line(what=what, case=case, n=MANY, dtype="", value=_catching_up(Path(folder)), unit="s", at_most=0.2)
 
 
 def _rates(folder: Path) -> tuple[float, float]:
@@ -79,6 +86,27 @@ def _growth(folder: Path) -> float:
             for _ in range(LAST)
         ]
     return median(late for late, _ in pairs) / median(early for _, early in pairs)
+
+
+def _anchored(folder: Path) -> Iterator[float]:
+    """The rate of a ledger with an anchor over that of one without, in turns."""
+    plain, anchored = Ledger(folder / "plain.db"), Ledger(folder / "anchored.db", anchor=folder / "anchor")
+    with plain, anchored:
+        for ledger in (plain, anchored):
+            ledger.open_account("clicks", epsilon=1, delta=1e-6)
+        for _ in range(21):
+            without = _seconds(lambda: plain.charge("clicks", EVENT), BLOCK // 5)
+            yield without / _seconds(lambda: anchored.charge("clicks", EVENT), BLOCK // 5)
+
+
+def _catching_up(folder: Path) -> float:
+    """Of the ledger that `_growth` filled; the median of three."""
+    with Ledger(folder / "many.db") as ledger:
+        ledger.anchor(folder / "many.anchor")
+        for _ in range(1000):
+            ledger.charge("clicks", EVENT)
+    with Ledger(folder / "many.db", anchor=folder / "many.anchor") as ledger:
+        return median(_seconds(lambda: ledger.verify(only_new=True), 1) for _ in range(3))
 
 
 def _fill(path: Path) -> None:

@@ -67,6 +67,7 @@ def test_each_answer_is_charged_and_carries_its_receipt(visits: dps.Dataset, led
     of_day = f"{entry.time[:10]}T00:00:00+00:00"
     asked = question_hash(release.to_dict())
     expected = {"account": "clicks", "sequence": 1, "hash": entry.hash, "time": of_day, "question": asked}
+    expected["ledger"] = entry.body["ledger"]
     assert release.receipt == entry.receipt.to_dict() == expected
     assert (entry.what, entry.epsilon, entry.body["event"]) == (
         "PermuteAndFlip",

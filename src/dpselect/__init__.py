@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from dpselect import accounting
 from dpselect.errors import (
+    AnchorError,
     ChargeRefusedError,
     InvalidAccountError,
     InvalidCandidatesError,
@@ -33,8 +34,10 @@ from dpselect.errors import (
     LedgerBusyError,
     LedgerDamagedError,
     LedgerError,
+    LedgerForkedError,
     LedgerFullError,
     LedgerReadOnlyError,
+    LedgerRolledBackError,
     LedgerUnavailableError,
     LedgerVersionError,
     LimitExceededError,
@@ -85,6 +88,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AnchorError",
     "ChargeRefusedError",
     "ConcaveMechanism",
     "CurveMechanism",
@@ -111,8 +115,10 @@ __all__ = [
     "LedgerBusyError",
     "LedgerDamagedError",
     "LedgerError",
+    "LedgerForkedError",
     "LedgerFullError",
     "LedgerReadOnlyError",
+    "LedgerRolledBackError",
     "LedgerUnavailableError",
     "LedgerVersionError",
     "LimitExceededError",

@@ -222,13 +222,14 @@ _RECEIPT: dict[str, Check] = {
     "time": _any_text,
     "question": _hash,
     "request": _text,
+    "ledger": _text,
 }
 _FIELDS: dict[str, Check] = {
     "value": _anything,
     "guarantee": _always(
         {"epsilon": _positive, "delta": _delta, "neighbours": _one_of(*map(str, Neighbours)), "unit": _text}
     ),
-    "receipt": _if_any(_RECEIPT, optional=["question", "request"]),
+    "receipt": _if_any(_RECEIPT, optional=["question", "request", "ledger"]),
     "event": _anything,
     "task": _one_of(
         *("most_common", "least_common", "best_date", "top_k", "best_by", "quantile", "quantiles", "mean"),

@@ -175,6 +175,28 @@ class LedgerDamagedError(LedgerError):
     """No ledger, a damaged file, or entries that are not those once written."""
 
 
+class LedgerRolledBackError(LedgerError):
+    """Its anchor, or a receipt, knows of entries that it does not have: an older copy, a lost log, or a cut."""
+
+
+class LedgerForkedError(LedgerError):
+    """An entry is another one than its anchor, or a receipt, says: two copies went on, or it was written anew."""
+
+
+class AnchorError(SelectionError):
+    """An anchor that cannot be read or written, is damaged, or belongs to another ledger.
+
+    Texts name where it is, without a password.
+    """
+
+    def __init__(self, anchor: str, what: str) -> None:
+        super().__init__(anchor, what)
+        self.anchor, self.what = anchor, what
+
+    def __str__(self) -> str:
+        return f"anchor {self.anchor}: {self.what}"
+
+
 _LONGEST = 60
 
 

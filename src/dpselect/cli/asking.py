@@ -18,6 +18,7 @@ from dpselect.public_time import Times
 from dpselect.summaries import CandidateKind
 
 if TYPE_CHECKING:
+    from dpselect.ledger import Ledger
     from dpselect.session import Dataset
 
 REFUSED = 2
@@ -53,6 +54,9 @@ class Asked:
     account: str | None = None
     """The account of it."""
 
+    anchor: str | None = None
+    """File or database that notes how far each account has come, so that an older copy of the ledger is refused."""
+
     request: str | None = None
     """Id of your choice. The same question under the same id again gives the same answer, for nothing."""
 
@@ -73,7 +77,7 @@ class Asked:
         from dpselect.session import Dataset, DryRun
 
         who: dict[str, Any] = {"unit": self.unit, "neighbours": self.neighbours}
-        who |= {"ledger": self.ledger, "account": self.account}
+        who |= {"ledger": self._paying(), "account": self.account}
         if self.dry_run:
             dry: Any = DryRun(source=source, table=self.table, **who)
             forecast = ask(dry)
@@ -85,6 +89,15 @@ class Asked:
             release = ask(Dataset(source, progress=progress, times=self.times, **reading, **who))
         print(shown(release, as_json=self.as_json, quiet=self.quiet))
         return 0
+
+    def _paying(self) -> Ledger | str | None:
+        if self.anchor is None:
+            return self.ledger
+        if self.ledger is None:
+            raise InvalidParameterError("--anchor", Shown("<anchor>"), "--ledger and --account beside it")
+        from dpselect.ledger import Ledger
+
+        return Ledger(self.ledger, anchor=self.anchor)
 
 
 @Parameter(name="*")

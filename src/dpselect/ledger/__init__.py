@@ -1,6 +1,9 @@
 """What was spent, kept on disk: accounts with limits, charges before draws, a chain that shows what was changed."""
 
+from dpselect.ledger.anchor_file import FileAnchor
+from dpselect.ledger.anchor_table import TableAnchor
+from dpselect.ledger.anchors import Anchor, Head
 from dpselect.ledger.ledger import Ledger
 from dpselect.ledger.records import Account, Entry, Receipt, Verified
 
-__all__ = ["Account", "Entry", "Ledger", "Receipt", "Verified"]
+__all__ = ["Account", "Anchor", "Entry", "FileAnchor", "Head", "Ledger", "Receipt", "TableAnchor", "Verified"]

@@ -152,6 +152,10 @@ class State:
         """After the last entry."""
         return replace(self, is_open=False, entries=self.entries + 1)
 
+    def written_off(self, known: State) -> State:
+        """After entries were lost, and counted as spent: all that was `known` of the account later."""
+        return replace(known, entries=self.entries + 1)
+
     def to_text(self) -> str:
         """For the ledger: exact, and the same for equal states."""
         return canonical(

@@ -39,6 +39,11 @@ def account_seal(number: int, name: str, terms: str, state: str, head: str) -> s
     return _digest("account", str(number), name, terms, state, head)
 
 
+def anchor_check(held: str) -> str:
+    """Of a line of an anchor, against damage."""
+    return _digest("anchor", held)
+
+
 def question_digest(*parts: str) -> str:
     """Of what was asked, so that the ledger need not keep it."""
     return _digest("question", *parts)

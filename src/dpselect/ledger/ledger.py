@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Generator, Iterator
+import sqlite3
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,15 @@ from dpselect.errors import (
 )
 from dpselect.ledger import store
 from dpselect.ledger.accounts import State, Terms, described
+from dpselect.ledger.anchoring import (
+    Expected,
+    head_of,
+    noted_now,
+    refuse_behind,
+    refuse_missing_accounts,
+    refuse_unless_there,
+)
+from dpselect.ledger.anchors import Anchor, Head, anchor_of
 from dpselect.ledger.arguments import any_text, exact_number, moment, seconds, short_text
 from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash
 from dpselect.ledger.costs import Cost
@@ -30,7 +40,8 @@ from dpselect.ledger.reading import entry_of, exported
 from dpselect.ledger.records import Account, Entry, Receipt, Verified
 from dpselect.ledger.refusals import refusal
 from dpselect.ledger.requests import answered, kept
-from dpselect.ledger.schema import accounts, check_version, entries, migrate, version_now
+from dpselect.ledger.restoring import copy_of, gone, new_place, written_off
+from dpselect.ledger.schema import accounts, check_version, entries, ledger_id, migrate, version_now
 from dpselect.ledger.verification import verified
 from dpselect.ledger.wanted import Wanted
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -47,9 +58,12 @@ class Ledger:
         url: ``"sqlite:///budget.db"``, a file on a local disk (``?mode=ro`` to read only), or
             ``"postgresql://user@host/database"``, for which the extra ``postgres`` is needed; or the path of a file.
         wait: seconds to wait for another process that holds the lock.
+        anchor: where it is noted how far each account has come, so that an older copy in the ledger's place is refused:
+            the path of a file, best on another disk; the URL of another database; or an object with the methods of
+            `dpselect.ledger.Anchor`. Every process that charges has to name the same one. None: it is not noticed.
 
     Raises:
-        InvalidParameterError: `url` is none of these.
+        InvalidParameterError: `url` or `anchor` is none of these.
 
     >>> import tempfile
     >>> import dpselect as dps
@@ -67,17 +81,20 @@ class Ledger:
     >>> ledger.disconnect(); folder.cleanup()
     """
 
-    __slots__ = ("_database", "_is_current")
+    __slots__ = ("_anchor", "_database", "_id")
 
-    def __init__(self, url: str | Path | sa.URL, *, wait: float = 30.0) -> None:
+    def __init__(
+        self, url: str | Path | sa.URL, *, wait: float = 30.0, anchor: str | Path | Anchor | None = None
+    ) -> None:
         self._database = Database(url, wait=seconds(wait))
-        self._is_current = False
+        self._anchor = anchor_of(anchor)
+        self._id: str | None = None
 
     def __repr__(self) -> str:
         return f"Ledger({self._database!r})"
 
-    def __reduce__(self) -> tuple[Callable[..., Ledger], tuple[sa.URL, float]]:
-        return _opened, self._database.address
+    def __reduce__(self) -> tuple[Callable[..., Ledger], tuple[sa.URL, float, Anchor | None]]:
+        return _opened, (*self._database.address, self._anchor)
 
     def __enter__(self) -> Ledger:
         return self
@@ -123,21 +140,24 @@ class Ledger:
         relation = neighbouring_relation(neighbours)
         if own > whole:
             raise InvalidParameterError("set_aside", float(own), "at most delta")
-        migrate(self._database, create=True)
-        with self._database.writing() as connection:
+        self._id = migrate(self._database, create=True)
+        with self._writing() as (connection, heads):
             self._database.lock_whole(connection)
+            if name in self._noted():
+                refuse_missing_accounts([], {name: None}, ledger=self._database.shown)
             if name in store.account_names(connection, ledger=self._database.shown):
                 raise InvalidAccountError("account", Shown(repr(name)), "a name that no account of this ledger has")
             number = 1 + (connection.scalar(sa.select(sa.func.max(accounts.c.number))) or 0)
             terms = Terms.new(number, name, neighbours=relation, epsilon=limit, delta=whole, set_aside=own)
             state = State.opened(terms, epsilon=limit, unit=unit)
             body = {"terms": terms.to_text(), "epsilon": str(limit), "unit": unit}
-            text = canonical({**_stamp("open"), **body, "account": name, "sequence": 0})
+            text = canonical({**self._stamp("open"), **body, "account": name, "sequence": 0})
             head = entry_hash(FIRST, text)
             seal = account_seal(number, name, terms.to_text(), state.to_text(), head)
             row = {"number": number, "name": name, "terms": terms.to_text(), "state": state.to_text()}
             connection.execute(accounts.insert(), {**row, "head": head, "seal": seal})
             connection.execute(entries.insert(), {"account": number, "sequence": 0, "body": text, "hash": head})
+            heads.append(head_of(terms, state, head))
         return described(terms, state, head)
 
     def account(self, name: str) -> Account:
@@ -206,19 +226,21 @@ class Ledger:
         if shown is not None and (shown.minute, shown.second, shown.microsecond) != (0, 0, 0):
             hint = "A finer time tells how long reading took: time.replace(minute=0, second=0, microsecond=0)."
             raise InvalidParameterError("time", Shown("<a time>"), "the start of an hour", hint)
-        with self._current().writing() as connection:
+        with self._writing() as (connection, heads):
             row = self._locked(connection, wanted.account)
             known = self._answered(connection, row, wanted)
             if known is not None:
                 return known
             cost, total = self._allowed(row, wanted)
             now = datetime.now(UTC)
-            body: dict[str, Any] = {**_stamp("charge", now), "event": wanted.text, "cost": cost.to_list()}
+            body: dict[str, Any] = {**self._stamp("charge", now), "event": wanted.text, "cost": cost.to_list()}
             told = body["public_time"] = day_text(now.date()) if shown is None else as_utc_text(shown)
             optional = {"request": wanted.request, "asked": wanted.asked, "question": wanted.question}
             body |= {name: value for name, value in optional.items() if value is not None}
             body |= {"note": note} if note else {}
-            head = store.append(connection, row, row.state.charged(total, unit=wanted.unit), body)
+            state = row.state.charged(total, unit=wanted.unit)
+            head = store.append(connection, row, state, body)
+            heads.append(head_of(row.terms, state, head))
         return Receipt(
             account=wanted.account,
             sequence=row.state.entries,
@@ -226,6 +248,7 @@ class Ledger:
             time=told,
             request=wanted.request,
             question=wanted.question,
+            ledger=self._id,
         )
 
     def look(
@@ -238,6 +261,7 @@ class Ledger:
         wanted = Wanted.of(account, what, request=request, question=question)
         with self._reading() as connection:
             row = store.account_row(connection, wanted.account, ledger=self._database.shown)
+            self._refuse_behind(connection, row)
             known = self._answered(connection, row, wanted)
             if known is None:
                 self._allowed(row, wanted)
@@ -273,7 +297,7 @@ class Ledger:
             InvalidAccountError: no such account, or it is closed.
         """
         name, limit = short_text(name, "account"), exact_number(epsilon, "epsilon")
-        with self._current().writing() as connection:
+        with self._writing() as (connection, heads):
             row = self._locked(connection, name)
             self._refuse_closed(row)
             spent = row.terms.spent(row.state.total)
@@ -281,8 +305,9 @@ class Ledger:
                 expected = f"at least {fraction_up(spent)!r}, what is spent"
                 raise InvalidLimitError("epsilon", float(limit), expected, "Nothing was changed.")
             state = row.state.limited(limit)
-            body = {**_stamp("limit"), "epsilon": str(limit)}
+            body = {**self._stamp("limit"), "epsilon": str(limit)}
             head = store.append(connection, row, state, body)
+            heads.append(head_of(row.terms, state, head))
         return described(row.terms, state, head)
 
     def close(self, name: str) -> Account:
@@ -291,11 +316,12 @@ class Ledger:
         Raises:
             InvalidAccountError: no such account, or it is closed already.
         """
-        with self._current().writing() as connection:
+        with self._writing() as (connection, heads):
             row = self._locked(connection, short_text(name, "account"))
             self._refuse_closed(row)
             state = row.state.closed()
-            head = store.append(connection, row, state, _stamp("close"))
+            head = store.append(connection, row, state, self._stamp("close"))
+            heads.append(head_of(row.terms, state, head))
         return described(row.terms, state, head)
 
     def history(self, name: str) -> list[Entry]:
@@ -318,19 +344,40 @@ class Ledger:
             found = store.entry_at(connection, terms, sequence, ledger=shown)
             return None if found is None else entry_of(found, terms.name, ledger=shown)
 
-    def verify(self, name: str | None = None) -> list[Verified]:
+    def verify(
+        self, name: str | None = None, *, expected: Iterable[tuple[str, int, str]] = (), only_new: bool = False
+    ) -> list[Verified]:
         """Check that the entries of an account, or of all, are those once written, and that the limits were kept.
 
-        What no ledger can find by itself is a whole chain written anew, or an older copy put in its place; a receipt,
-        or a head hash noted elsewhere, shows both: compare it with `find` and `history`. Stored releases are checked
-        against accidents only.
+        What no ledger can find by itself is a whole chain written anew, or an older copy put in its place. Its anchor
+        shows both, and so does each receipt. Stored releases are checked against accidents only.
+
+        Args:
+            name: of the account. None: all, and that none is missing.
+            expected: entries known from elsewhere, such as receipts: account, number and hash.
+            only_new: begin at what the anchor noted, without reading what lies before.
 
         Raises:
             LedgerDamagedError: an entry was changed, left out, moved, or cut off; says which is the first. Or there is
                 no account at all.
+            LedgerRolledBackError: an entry that the anchor or `expected` knows of is missing.
+            LedgerForkedError: it is another.
+            AnchorError: the anchor is damaged, cannot be read, or belongs to another ledger.
         """
+        if only_new and self._anchor is None:
+            raise InvalidParameterError("only_new", True, "False, or a ledger with an anchor")
+        by_account: dict[str, list[Expected]] = {}
+        for each in expected:
+            by_account.setdefault(each[0], []).append(Expected(*each))
+        shown = self._database.shown
         with self._reading() as connection:
-            return verified(connection, name, ledger=self._database.shown)
+            names = store.account_names(connection, ledger=shown)
+            refuse_missing_accounts(names, dict.fromkeys(by_account), ledger=shown)
+            for account, known in by_account.items():
+                refuse_unless_there(
+                    connection, store.account_row(connection, account, ledger=shown), known, ledger=shown
+                )
+            return verified(connection, name, ledger=shown, noted=self._noted(), only_new=only_new)
 
     def export(self, name: str | None = None) -> Iterator[str]:
         """The entries of an account, or of all, each as a JSON object on one line, with what its hash is made of."""
@@ -341,18 +388,103 @@ class Ledger:
                 terms = store.account_row(connection, each, ledger=shown).terms
                 yield from exported(store.entry_rows(connection, terms, ledger=shown), each, ledger=shown)
 
+    def anchor(self, to: str | Path | Anchor) -> list[Head]:
+        """Note in an anchor, once, how far all accounts have come. ``Ledger(anchor=)`` does that after each charge.
+
+        Raises:
+            LedgerRolledBackError: the anchor knows of entries that are missing here.
+            LedgerForkedError: it knows of others.
+            AnchorError: it cannot be written, is damaged, or belongs to another ledger.
+        """
+        anchor = anchor_of(to)
+        if anchor is None:
+            raise InvalidParameterError("to", to, "the path of a file, the URL of a database, or an anchor")
+        self._current()
+        with self._reading() as connection:
+            return noted_now(connection, cast(str, self._id), anchor, ledger=self._database.shown)
+
+    def backup(self, to: str | Path) -> list[Verified]:
+        """Copy the ledger into a new file, as it is at this moment, while others go on charging; and verify the copy.
+
+        Raises:
+            InvalidParameterError: there is something at `to`, or the ledger is on a server (use its own ``pg_dump``).
+            LedgerError: the ledger, or its copy, is not intact or cannot be written.
+        """
+        place = new_place(to, "to")
+        with self._reading() as connection:
+            raw = connection.connection.dbapi_connection
+            if not isinstance(raw, sqlite3.Connection):
+                raise InvalidParameterError("ledger", Shown("<server>"), "a SQLite file", "Servers: pg_dump.")
+            copy_of(raw, place, ledger=self._database.shown)
+        with Ledger(place) as copy:
+            return copy.verify()
+
+    def write_off(self) -> list[Account]:
+        """Count as spent what the anchor knows of and the ledger lost: of an older copy that took its place.
+
+        Each account that is behind gets an entry that brings it to the limit and the total that the anchor noted. One
+        that is missing as a whole stays missing, and cannot be opened again. Proof: ``proofs/ledger.md``.
+
+        Returns:
+            The accounts that were behind and are there.
+
+        Raises:
+            InvalidParameterError: the ledger was opened without an anchor.
+            LedgerForkedError: an account has other entries than the anchor says, not only fewer.
+            LedgerError: the ledger cannot be written to.
+        """
+        if self._anchor is None:
+            raise InvalidParameterError("anchor", None, "a ledger that was opened with its anchor")
+        shown, found = self._database.shown, list[Account]()
+        with self._writing() as (connection, heads):
+            names = store.account_names(connection, ledger=shown)
+            for name, noted in self._noted().items():
+                if name not in names:
+                    heads += [gone(noted)] if noted.sequence >= 0 else []
+                    continue
+                row = store.account_row(connection, name, ledger=shown, lock=True)
+                if noted.sequence < row.state.entries - 1 or noted.hash == row.head:
+                    self._refuse_behind(connection, row)
+                    continue
+                heads.append(written_off(connection, row, noted, self._stamp("written-off"), ledger=shown))
+                after = store.account_row(connection, name, ledger=shown)
+                found.append(described(after.terms, after.state, after.head))
+        return found
+
     @contextmanager
     def _reading(self) -> Generator[sa.Connection]:
         with self._database.reading() as connection:
             self._check_tables(connection)
+            self._id = self._id or ledger_id(connection, ledger=self._database.shown)
             yield connection
 
     def _current(self) -> Database:
         """The database, its tables as this version of the library writes them."""
-        if not self._is_current:
-            migrate(self._database, create=False)
-            self._is_current = True
+        if self._id is None:
+            self._id = migrate(self._database, create=False)
         return self._database
+
+    @contextmanager
+    def _writing(self) -> Generator[tuple[sa.Connection, list[Head]]]:
+        """A transaction, and a list for the heads that it leads to: they are noted in the anchor when it is on disk.
+
+        Not before: an anchor that is ahead of its ledger says that entries were lost. If the ledger is ahead, because a
+        crash came in between, what was charged last was never drawn.
+        """
+        heads: list[Head] = []
+        with self._current().writing() as connection:
+            yield connection, heads
+        if self._anchor is not None:
+            for head in heads:
+                self._anchor.note(cast(str, self._id), head)
+
+    def _noted(self) -> Mapping[str, Head]:
+        """What the anchor knows of the accounts."""
+        return {} if self._anchor is None or self._id is None else self._anchor.heads(self._id)
+
+    def _refuse_behind(self, connection: sa.Connection, row: store.AccountRow) -> None:
+        if self._anchor is not None:
+            refuse_behind(connection, row, self._noted().get(row.terms.name), ledger=self._database.shown)
 
     def _check_tables(self, connection: sa.Connection) -> None:
         if self._database.is_empty(connection, accounts.name):
@@ -362,7 +494,17 @@ class Ledger:
     def _locked(self, connection: sa.Connection, name: str) -> store.AccountRow:
         row = store.account_row(connection, name, ledger=self._database.shown, lock=True)
         check_version(row.version, self._database)
+        self._refuse_behind(connection, row)
         return row
+
+    def _stamp(self, kind: str, now: datetime | None = None) -> dict[str, str]:
+        """What every entry says. The time is for the holder: nothing depends on the order of clocks.
+
+        The nonce keeps it from whoever sees the entry's hash, in a receipt, and could try all milliseconds of a day.
+        """
+        time = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
+        stamp = {"kind": kind, "time": time, "nonce": secrets.token_hex(16)}
+        return stamp if self._id is None else stamp | {"ledger": self._id}
 
     def _refuse_closed(self, row: store.AccountRow) -> None:
         if not row.state.is_open:
@@ -382,14 +524,5 @@ class Ledger:
         return cost, total
 
 
-def _opened(url: sa.URL, wait: float) -> Ledger:
-    return Ledger(url, wait=wait)
-
-
-def _stamp(kind: str, now: datetime | None = None) -> dict[str, str]:
-    """What every entry says. The time is for the holder: nothing depends on the order of clocks.
-
-    The nonce keeps it from whoever sees the entry's hash, in a receipt, and could try all milliseconds of a day.
-    """
-    time = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
-    return {"kind": kind, "time": time, "nonce": secrets.token_hex(16)}
+def _opened(url: sa.URL, wait: float, anchor: Anchor | None = None) -> Ledger:
+    return Ledger(url, wait=wait, anchor=anchor)

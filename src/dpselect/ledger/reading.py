@@ -61,7 +61,7 @@ def receipt_of(row: Mapping[Any, Any]) -> Receipt:
 def _receipt(row: Mapping[Any, Any], body: Mapping[str, Any]) -> Receipt:
     """As it was given for the charge; before version 3 with the fine time, and with no hash of a certificate."""
     is_old = "nonce" not in body
-    question = None if is_old else body.get("question")
+    question, ledger = (None, None) if is_old else (body.get("question"), body.get("ledger"))
     return Receipt(
         account=_text(body["account"]),
         sequence=row["sequence"],
@@ -69,6 +69,7 @@ def _receipt(row: Mapping[Any, Any], body: Mapping[str, Any]) -> Receipt:
         time=_text(body["time" if is_old else "public_time"]),
         request=row["request"],
         question=None if question is None else _text(question),
+        ledger=None if ledger is None else _text(ledger),
     )
 
 

@@ -24,6 +24,8 @@ class Receipt:
         question: hash of all that the certificate says but the answer, if the charge was for one, or None.
         request: the request id it was charged under, or None.
         release: the stored answer of that request, if it was answered before. Nothing was charged then.
+        ledger: id of the ledger that it was charged to, which copies of it share; None of a charge from before ledgers
+            had one.
     """
 
     account: str
@@ -33,11 +35,12 @@ class Receipt:
     request: str | None = None
     release: str | None = None
     question: str | None = None
+    ledger: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """For a certificate: everything but the release."""
         held = {"account": self.account, "sequence": self.sequence, "hash": self.hash, "time": self.time}
-        optional = {"question": self.question, "request": self.request}
+        optional = {"question": self.question, "request": self.request, "ledger": self.ledger}
         return held | {name: value for name, value in optional.items() if value is not None}
 
 

@@ -5,6 +5,7 @@ A version is never changed once released: a new one is a new step in `_STEPS`.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import cast
@@ -60,12 +61,13 @@ releases = sa.Table(
     sqlite_with_rowid=False,
 )
 
+names = sa.Table("dpselect_ledger", metadata, sa.Column("id", sa.Text, primary_key=True))
 
 _REFUSAL = "entries of a ledger are never changed, and accounts never deleted"
 
 
 def _create_tables(connection: sa.Connection) -> None:
-    metadata.create_all(connection)
+    metadata.create_all(connection, tables=[migrations, accounts, entries, releases])
 
 
 def _guard_against_accidents(connection: sa.Connection) -> None:
@@ -108,10 +110,31 @@ def _salt_entries(connection: sa.Connection) -> None:
     del connection
 
 
+def _name_ledger(connection: sa.Connection) -> None:
+    """From version 4 on a ledger has an id of its own, which its entries and receipts name: copies share it.
+
+    It is written once; like the entries it is guarded against accidents.
+    """
+    names.create(connection)
+    connection.execute(names.insert(), {"id": secrets.token_hex(16)})
+    if connection.dialect.name == "sqlite":
+        for act in ("INSERT", "UPDATE", "DELETE"):
+            connection.exec_driver_sql(
+                f"CREATE TRIGGER dpselect_ledger_no_{act.lower()} BEFORE {act} ON dpselect_ledger"
+                f" BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
+            )
+        return
+    connection.exec_driver_sql(
+        "CREATE TRIGGER dpselect_ledger_kept BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dpselect_ledger"
+        " FOR EACH STATEMENT EXECUTE FUNCTION dpselect_refuse()"
+    )
+
+
 _STEPS: dict[int, Callable[[sa.Connection], None]] = {
     1: _create_tables,
     2: _guard_against_accidents,
     3: _salt_entries,
+    4: _name_ledger,
 }
 CURRENT = max(_STEPS)
 
@@ -133,8 +156,23 @@ def check_version(version: int | None, database: Database) -> bool:
     return version == CURRENT
 
 
-def migrate(database: Database, *, create: bool) -> None:
-    """Bring the ledger up to date in one transaction: all steps or none.
+def ledger_id(connection: sa.Connection, *, ledger: str) -> str | None:
+    """The id of the ledger; None before version 4.
+
+    Raises:
+        LedgerDamagedError: it has none any more, or several.
+    """
+    if (connection.scalar(sa.select(version_now)) or 0) < 4:
+        return None
+    there = sa.inspect(connection).has_table(names.name)
+    found: list[object] = [*connection.scalars(sa.select(names.c.id))] if there else []
+    if len(found) != 1 or not isinstance(found[0], str):
+        raise LedgerDamagedError(ledger, "its own id is not what was written. Nothing was written.")
+    return found[0]
+
+
+def migrate(database: Database, *, create: bool) -> str | None:
+    """Bring the ledger up to date in one transaction, all steps or none, and return its id.
 
     Raises:
         LedgerDamagedError: these are not a ledger's tables, and `create` is not wanted.
@@ -154,3 +192,4 @@ def migrate(database: Database, *, create: bool) -> None:
             _STEPS[step](connection)
             now = datetime.now(UTC).isoformat(timespec="seconds")
             connection.execute(migrations.insert(), {"version": step, "time": now})
+        return ledger_id(connection, ledger=database.shown)

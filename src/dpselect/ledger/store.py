@@ -103,13 +103,18 @@ def account_names(connection: sa.Connection, *, ledger: str) -> list[str]:
     return names
 
 
-def entry_rows(connection: sa.Connection, terms: Terms, *, ledger: str) -> Iterator[Mapping[Any, Any]]:
-    """The entries of an account with their stored releases, in order, a thousand at a time.
+def entry_rows(
+    connection: sa.Connection, terms: Terms, *, ledger: str, after: int | None = None
+) -> Iterator[Mapping[Any, Any]]:
+    """The entries of an account (`after` one of them) with their stored releases, in order, a thousand at a time.
 
     Raises:
         LedgerDamagedError: one holds what is no text.
     """
-    page = list(connection.execute(_FIRST_PAGE, {"wanted": terms.number}).mappings())
+    if after is None:
+        page = list(connection.execute(_FIRST_PAGE, {"wanted": terms.number}).mappings())
+    else:
+        page = list(connection.execute(_PAGE, {"wanted": terms.number, "after": after}).mappings())
     while page:
         yield from sound(page, terms.name, ledger=ledger)
         asked = {"wanted": terms.number, "after": page[-1]["sequence"]}

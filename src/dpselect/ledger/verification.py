@@ -13,13 +13,15 @@ from dpselect.accounting.events import Run, from_json
 from dpselect.errors import LedgerDamagedError
 from dpselect.ledger import store
 from dpselect.ledger.accounts import State, Terms
+from dpselect.ledger.anchoring import refuse_behind, refuse_missing_accounts
+from dpselect.ledger.anchors import Head
 from dpselect.ledger.arguments import short_text
-from dpselect.ledger.chain import FIRST, canonical, entry_hash, release_hash
+from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash, release_hash
 from dpselect.ledger.costs import Cost
-from dpselect.ledger.damage import readable
+from dpselect.ledger.damage import damaged_account, readable
 from dpselect.ledger.exact import fraction_of
 from dpselect.ledger.records import Verified
-from dpselect.ledger.schema import accounts, entries, releases
+from dpselect.ledger.schema import accounts, entries, ledger_id, releases
 
 _CLOSE = Fraction(1, 2**36)
 """Two versions, or two machines, may compute a divergence so differently, relative to itself."""
@@ -34,21 +36,31 @@ class _WrongEntryError(Exception):
     """What is wrong with the entry at hand."""
 
 
-def verified(connection: sa.Connection, name: str | None, *, ledger: str) -> list[Verified]:
-    """Check one account, or all of them and that none is missing.
+def verified(
+    connection: sa.Connection, name: str | None, *, ledger: str, noted: Mapping[str, Head], only_new: bool
+) -> list[Verified]:
+    """Check one account, or all of them and that none is missing, against the heads `noted` of them.
 
     Raises:
         LedgerDamagedError: names the first account and entry that are not what was written.
+        LedgerRolledBackError: one has not come as far as noted.
+        LedgerForkedError: one came there by another way.
     """
     held = store.account_names(connection, ledger=ledger)
-    _refuse_orphans(connection, ledger=ledger)
+    if not only_new:
+        _refuse_orphans(connection, ledger=ledger)
     if not held:
         raise LedgerDamagedError(ledger, "there is no account in it, and so nothing that could be verified.")
     names = held if name is None else [short_text(name, "account")]
     numbers = list(connection.scalars(sa.select(accounts.c.number).order_by(accounts.c.number)))
     if numbers != list(range(1, len(numbers) + 1)):
         raise LedgerDamagedError(ledger, "an account is missing.")
-    return [_verified_account(connection, each, ledger=ledger) for each in names]
+    refuse_missing_accounts(held, noted, ledger=ledger)
+    own_id = ledger_id(connection, ledger=ledger)
+    return [
+        _verified_account(connection, each, ledger=ledger, noted=noted.get(each), only_new=only_new, own_id=own_id)
+        for each in names
+    ]
 
 
 def _refuse_orphans(connection: sa.Connection, *, ledger: str) -> None:
@@ -61,18 +73,24 @@ def _refuse_orphans(connection: sa.Connection, *, ledger: str) -> None:
         raise LedgerDamagedError(ledger, "an entry is missing: the release stored for it is there.")
 
 
-def _verified_account(connection: sa.Connection, name: str, *, ledger: str) -> Verified:
+def _verified_account(
+    connection: sa.Connection, name: str, *, ledger: str, noted: Head | None, only_new: bool, own_id: str | None
+) -> Verified:
     row = store.account_row(connection, name, ledger=ledger)
+    refuse_behind(connection, row, noted, ledger=ledger)
     state: State | None = None
-    head, place = FIRST, 0
+    head, place, after = FIRST, 0, None
+    if only_new and noted is not None:
+        state = _state_of(noted, row.terms, ledger=ledger)
+        head, place, after = noted.hash, noted.sequence + 1, noted.sequence
     try:
-        for found in store.entry_rows(connection, row.terms, ledger=ledger):
+        for found in store.entry_rows(connection, row.terms, ledger=ledger, after=after):
             if found["sequence"] < 0:
                 raise LedgerDamagedError(
                     ledger, f"account {name!r} has an entry {found['sequence']}, before its first."
                 )
             with readable(ledger, name, place):
-                state = _followed(found, state, terms=row.terms, place=place, previous=head)
+                state = _followed(found, state, terms=row.terms, place=place, previous=head, own_id=own_id)
             head, place = found["hash"], place + 1
         if place < row.state.entries:
             raise _WrongEntryError("is missing")
@@ -83,7 +101,23 @@ def _verified_account(connection: sa.Connection, name: str, *, ledger: str) -> V
     return Verified(account=name, entries=place, head=head)
 
 
-def _followed(found: Mapping[Any, Any], state: State | None, *, terms: Terms, place: int, previous: str) -> State:
+def _state_of(noted: Head, terms: Terms, *, ledger: str) -> State:
+    """What the account said at that head. Its seal shows that it was on the same terms."""
+    if account_seal(terms.number, terms.name, terms.to_text(), noted.state, noted.hash) != noted.seal:
+        raise damaged_account(ledger, terms.name)
+    with readable(ledger, terms.name, noted.sequence):
+        return State.from_text(noted.state)
+
+
+def _followed(
+    found: Mapping[Any, Any],
+    state: State | None,
+    *,
+    terms: Terms,
+    place: int,
+    previous: str,
+    own_id: str | None,
+) -> State:
     """The state after the entry at `place`, all of it checked."""
     if found["sequence"] != place:
         raise _WrongEntryError("is missing")
@@ -94,6 +128,8 @@ def _followed(found: Mapping[Any, Any], state: State | None, *, terms: Terms, pl
         raise _WrongEntryError("is not written as entries are")
     if (body["account"], body["sequence"], body.get("request")) != (terms.name, place, found["request"]):
         raise _WrongEntryError("belongs elsewhere")
+    if body.get("ledger", own_id) != own_id:
+        raise _WrongEntryError("belongs to another ledger")
     if found["release"] is not None and release_hash(found["hash"], found["release"]) != found["release_hash"]:
         raise _WrongEntryError("has another release than was stored")
     return _after(body, state, terms)
@@ -113,11 +149,25 @@ def _after(body: Mapping[str, Any], state: State | None, terms: Terms) -> State:
             limited = state.limited(fraction_of(body["epsilon"]))
         case "close":
             limited = state.closed()
+        case "written-off":
+            return _written_off(body, state, terms)
         case _:
             raise _WrongEntryError("is of no kind that there is")
     if not terms.allow(limited.epsilon, limited.total):
         raise _WrongEntryError("sets a limit below what was spent")
     return limited
+
+
+def _written_off(body: Mapping[str, Any], state: State, terms: Terms) -> State:
+    """Lost entries that were counted as spent: what an anchor knew of the account, which spent no less."""
+    lost = state.written_off(State.from_text(body["state"]))
+    before, after = state.total, lost.total
+    grew = before.pure <= after.pure and before.delta <= after.delta
+    if not (grew and all(mine <= theirs for mine, theirs in zip(before.renyi, after.renyi, strict=True))):
+        raise _WrongEntryError("gives back what was spent")
+    if state.unit not in (None, lost.unit) or not terms.allow(lost.epsilon, after):
+        raise _WrongEntryError("is about another account")
+    return lost
 
 
 def _charged(body: Mapping[str, Any], state: State, terms: Terms) -> State:

@@ -1,5 +1,6 @@
 """The commands about what was promised and spent."""
 
+from dpselect.cli.ledger import checks as checks
 from dpselect.cli.ledger.commands import ledger_app
 from dpselect.cli.ledger.verify import verify
 

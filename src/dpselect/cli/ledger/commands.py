@@ -1,11 +1,11 @@
-"""``dpselect ledger open|show|history|limit|close|verify|export``."""
+"""``dpselect ledger open|show|history|limit|close|export``; `checks.py` holds verify, anchor, backup and restore."""
 
 from __future__ import annotations
 
 from cyclopts import App
 
 from dpselect.cli.help_text import in_one_piece
-from dpselect.cli.ledger.output import show_accounts, show_history, show_verified
+from dpselect.cli.ledger.output import show_accounts, show_history
 from dpselect.cli.options import Exact, Flag, Json, exact
 from dpselect.privacy import Neighbours
 
@@ -132,25 +132,6 @@ def close(ledger: str, account: str, /, *, quiet: Flag = False, as_json: Json = 
     with Ledger(ledger) as opened:
         closed = opened.close(account)
     show_accounts([closed], as_json=as_json, quiet=quiet)
-
-
-@ledger_app.command(name="verify")
-def verify_chain(ledger: str, account: str | None = None, /, *, as_json: Json = False) -> None:
-    """Check that the entries are those once written, and that no limit was passed.
-
-    Note the hash that is printed somewhere else: only that shows later whether
-    the whole ledger was written anew, or an older copy was put in its place.
-
-    Args:
-        ledger: The ledger.
-        account: Name of an account. Default: all.
-        as_json: Print one JSON object a line instead of a table.
-    """
-    from dpselect.ledger import Ledger
-
-    with Ledger(ledger) as opened:
-        found = opened.verify(account)
-    show_verified(found, as_json=as_json)
 
 
 @ledger_app.command

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpselect.ledger import Account, Entry, Verified
+    from dpselect.ledger import Account, Entry, Head, Verified
 
 Rows = Sequence[Sequence[str]]
 
@@ -40,7 +40,7 @@ def show_history(found: Sequence[Entry], *, as_json: bool) -> None:
             entry.time.partition(".")[0].replace("T", " "),
             entry.kind,
             entry.what,
-            "" if entry.kind == "close" else _number(entry.epsilon),
+            "" if entry.kind in ("close", "written-off") else _number(entry.epsilon),
             entry.request or "",
             entry.note,
         ]
@@ -55,6 +55,15 @@ def show_verified(found: Sequence[Verified], *, as_json: bool) -> None:
         return _objects([account.to_dict() for account in found])
     return _table(
         ["account", "entries", "intact up to"], [[each.account, str(each.entries), each.head] for each in found]
+    )
+
+
+def show_heads(heads: Sequence[Head], *, as_json: bool) -> None:
+    """What was noted."""
+    if as_json:
+        return _objects([{"account": each.account, "sequence": each.sequence, "hash": each.hash} for each in heads])
+    return _table(
+        ["account", "noted up to entry", "hash"], [[each.account, str(each.sequence), each.hash] for each in heads]
     )
 
 

@@ -1,0 +1,107 @@
+"""Comparing a ledger with what is known of it elsewhere: its anchor, receipts, and hashes that somebody noted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from dpselect.errors import LedgerForkedError, LedgerRolledBackError
+from dpselect.ledger import store
+from dpselect.ledger.accounts import State, Terms
+from dpselect.ledger.anchors import Anchor, Head
+from dpselect.ledger.chain import account_seal
+
+_BEHIND = (
+    "an older copy was put in its place, its log was lost, or entries were cut off. Nothing was charged."
+    " Look for the whole ledger; `dpselect ledger restore --write-off` counts what cannot be found as spent."
+)
+_BESIDE = (
+    "two copies of it went on, or it was written anew. Nothing was charged. Go on with the copy that its anchor and"
+    " receipts are of, and with no other."
+)
+
+
+def _is_gone(head: Head | None) -> bool:
+    """Whether it says that the whole account was lost, and written off."""
+    return head is not None and head.sequence < 0
+
+
+class Expected(NamedTuple):
+    """An entry that is known from elsewhere."""
+
+    account: str
+    sequence: int
+    hash: str
+
+
+def noted_now(connection: sa.Connection, id_: str, anchor: Anchor, *, ledger: str) -> list[Head]:
+    """Note in `anchor` how far every account has come, where it does not know that yet.
+
+    Raises:
+        LedgerRolledBackError: it knows of more.
+        LedgerForkedError: it knows of something else.
+    """
+    known, heads = anchor.heads(id_), list[Head]()
+    held = store.account_names(connection, ledger=ledger)
+    refuse_missing_accounts(held, known, ledger=ledger)
+    for name in held:
+        row = store.account_row(connection, name, ledger=ledger)
+        refuse_behind(connection, row, known.get(name), ledger=ledger)
+        head = head_of(row.terms, row.state, row.head)
+        if name not in known or known[name].sequence < head.sequence:
+            anchor.note(id_, head)
+        heads.append(head)
+    return heads
+
+
+def head_of(terms: Terms, state: State, hash_: str) -> Head:
+    """Of an account after its last entry."""
+    seal = account_seal(terms.number, terms.name, terms.to_text(), state.to_text(), hash_)
+    return Head(account=terms.name, sequence=state.entries - 1, hash=hash_, state=state.to_text(), seal=seal)
+
+
+def refuse_behind(connection: sa.Connection, row: store.AccountRow, noted: Head | None, *, ledger: str) -> None:
+    """Compare an account with the head that was noted of it.
+
+    Raises:
+        LedgerRolledBackError: it has not come as far.
+        LedgerForkedError: it came there by another way.
+    """
+    if noted is None:
+        return
+    if noted.sequence == row.state.entries - 1 and noted.hash == row.head:
+        return  # nearly always: no entry has to be read
+    refuse_unless_there(connection, row, [Expected(noted.account, noted.sequence, noted.hash)], ledger=ledger)
+
+
+def refuse_unless_there(
+    connection: sa.Connection, row: store.AccountRow, expected: Iterable[Expected], *, ledger: str
+) -> None:
+    """Look up entries of one account that are known from elsewhere.
+
+    Raises:
+        LedgerRolledBackError: one is missing.
+        LedgerForkedError: one is another.
+    """
+    name = row.terms.name
+    for each in expected:
+        if each.sequence >= row.state.entries:
+            text = f"account {name!r} has {row.state.entries} entries, and had entry {each.sequence} once: {_BEHIND}"
+            raise LedgerRolledBackError(ledger, text)
+        found = store.entry_at(connection, row.terms, each.sequence, ledger=ledger)
+        if found is None or found["hash"] != each.hash:
+            raise LedgerForkedError(ledger, f"entry {each.sequence} of account {name!r} is another: {_BESIDE}")
+
+
+def refuse_missing_accounts(held: Iterable[str], noted: Mapping[str, Head | None], *, ledger: str) -> None:
+    """Accounts that are known from elsewhere have to be there, unless they were written off.
+
+    Raises:
+        LedgerRolledBackError: one is not.
+    """
+    there = set(held)
+    missing = sorted(name for name, head in noted.items() if name not in there and not _is_gone(head))
+    if missing:
+        raise LedgerRolledBackError(ledger, f"account {missing[0]!r} is missing: {_BEHIND}")

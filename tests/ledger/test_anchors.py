@@ -1,0 +1,369 @@
+"""A ledger that goes back is seen, wherever its anchor lies; so is damage to either of them."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import pickle
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpselect as dps
+from dpselect.errors import (
+    AnchorError,
+    InvalidParameterError,
+    LedgerDamagedError,
+    LedgerError,
+    LedgerForkedError,
+    LedgerRolledBackError,
+)
+from dpselect.ledger import Anchor, FileAnchor, Head, Ledger, TableAnchor
+
+EVENT = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event
+
+
+class KeptInMemory:
+    """The smallest anchor of a caller's own."""
+
+    def __init__(self) -> None:
+        self.noted: list[tuple[str, Head]] = []
+
+    def heads(self, ledger: str) -> dict[str, Head]:
+        heads: dict[str, Head] = {}
+        for of, head in self.noted:
+            if of == ledger and (head.account not in heads or head.sequence > heads[head.account].sequence):
+                heads[head.account] = head
+        return heads
+
+    def note(self, ledger: str, head: Head) -> None:
+        self.noted.append((ledger, head))
+
+
+@pytest.fixture(params=["file", "sqlite", "postgres", "own"])
+def anchor(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    match request.param:
+        case "file":
+            return tmp_path / "elsewhere" / "anchor"
+        case "sqlite":
+            return f"sqlite:///{tmp_path}/elsewhere/anchor.db"
+        case "postgres":
+            engine = request.getfixturevalue("postgres")
+            name = f"anchor_{tmp_path.name}".lower()
+            with engine.connect() as connection:
+                connection.exec_driver_sql(f'CREATE SCHEMA "{name}"')
+            url = engine.url.set(drivername="postgresql").update_query_dict({"options": f"-csearch_path={name}"})
+            return url.render_as_string(hide_password=False)
+        case _:
+            return KeptInMemory()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "elsewhere").mkdir()
+    return tmp_path / "budget.db"
+
+
+@pytest.fixture
+def ledger(place: Path, anchor: Any) -> Iterator[Ledger]:
+    with Ledger(place, anchor=anchor) as ledger:
+        ledger.open_account("clicks", epsilon=10)
+        ledger.open_account("pets", epsilon=10, delta=1e-6)
+        for _ in range(3):
+            ledger.charge("clicks", EVENT)
+            ledger.charge("pets", EVENT)
+        yield ledger
+
+
+def copied(ledger: Ledger, place: Path, to: Path) -> Path:
+    ledger.disconnect()
+    return Path(shutil.copy(place, to))
+
+
+def test_receipts_name_their_ledger(ledger: Ledger, tmp_path: Path) -> None:
+    receipt = ledger.charge("clicks", EVENT)
+    assert receipt.ledger is not None
+    assert len(receipt.ledger) == 32
+    assert receipt == ledger.history("clicks")[-1].receipt
+    assert {json.loads(line)["entry"]["ledger"] for line in ledger.export()} == {receipt.ledger}
+    with Ledger(tmp_path / "other.db") as other:
+        other.open_account("clicks", epsilon=1)
+        assert other.charge("clicks", EVENT).ledger != receipt.ledger
+
+
+def test_an_older_copy_in_its_place_is_refused(ledger: Ledger, place: Path, tmp_path: Path, anchor: Any) -> None:
+    older = copied(ledger, place, tmp_path / "older.db")
+    ledger.charge("pets", EVENT)
+    copied(ledger, place, tmp_path / "newer.db")
+    shutil.copy(older, place)
+    with Ledger(place, anchor=anchor) as restored:
+        for act in (
+            lambda: restored.charge("pets", EVENT),
+            lambda: restored.look("pets", EVENT),
+            lambda: restored.set_limit("pets", epsilon=20),
+            lambda: restored.close("pets"),
+            restored.verify,
+        ):
+            with pytest.raises(LedgerRolledBackError, match="'pets' has 4 entries, and had entry 4 once"):
+                act()
+        restored.charge("clicks", EVENT)  # of which nothing is missing
+        assert restored.account("pets").entries == 4
+    shutil.copy(tmp_path / "newer.db", place)
+    with Ledger(place, anchor=anchor) as whole, pytest.raises(LedgerRolledBackError, match="'clicks'"):
+        whole.verify()  # the copy that lost a charge of the other account meanwhile
+    with Ledger(place) as unanchored:
+        unanchored.verify()  # control: the anchor is what knows
+
+
+def test_a_fork_is_told_from_a_rollback(ledger: Ledger, place: Path, tmp_path: Path, anchor: Any) -> None:
+    older = copied(ledger, place, tmp_path / "older.db")
+    ledger.charge("clicks", EVENT, note="here")
+    with Ledger(older) as fork:
+        fork.charge("clicks", EVENT, note="there")
+        fork.charge("clicks", EVENT)
+    with Ledger(older, anchor=anchor) as fork:
+        for act in (lambda: fork.charge("clicks", EVENT), fork.verify):
+            with pytest.raises(LedgerForkedError, match="entry 4 of account 'clicks' is another"):
+                act()
+
+
+def test_an_account_that_is_gone_is_missed(ledger: Ledger, place: Path, tmp_path: Path, anchor: Any) -> None:
+    older = copied(ledger, place, tmp_path / "older.db")
+    ledger.open_account("late", epsilon=1)
+    with Ledger(older, anchor=anchor) as restored:
+        with pytest.raises(LedgerRolledBackError, match="account 'late' is missing"):
+            restored.verify()
+        with pytest.raises(LedgerRolledBackError, match="account 'late' is missing"):
+            restored.open_account("late", epsilon=5)
+
+
+def test_a_ledger_ahead_of_its_anchor_goes_on(ledger: Ledger, place: Path, anchor: Any) -> None:
+    """As after a crash between a charge and its note; and of who begins to use an anchor late."""
+    with Ledger(place) as unanchored:
+        unanchored.charge("clicks", EVENT)
+    ledger.charge("clicks", EVENT)
+    assert [each.entries for each in ledger.verify()] == [6, 4]
+    assert [each.entries for each in ledger.verify(only_new=True)] == [6, 4]
+
+
+def test_only_what_is_new_is_read(ledger: Ledger, place: Path, anchor: Any) -> None:
+    """An entry that lies before the anchor is damaged: reading what is new does not look there."""
+    with Ledger(place) as unanchored:
+        unanchored.charge("pets", EVENT)
+    ledger.disconnect()
+    with sqlite3.connect(place) as raw:
+        raw.execute("DROP TRIGGER dpselect_entries_no_update")
+        raw.execute("UPDATE dpselect_entries SET body = '{}' WHERE account = 2 AND sequence = 2")
+    with Ledger(place, anchor=anchor) as damaged:
+        assert damaged.verify("pets", only_new=True)[0].entries == 5
+        with pytest.raises(LedgerDamagedError, match="entry 2 of account 'pets' was changed"):
+            damaged.verify("pets")
+    with sqlite3.connect(place) as raw:
+        raw.execute("UPDATE dpselect_entries SET body = '{}' WHERE account = 2 AND sequence = 4")
+    with Ledger(place, anchor=anchor) as damaged, pytest.raises(LedgerDamagedError, match="entry 4"):
+        damaged.verify("pets", only_new=True)
+
+
+def test_entries_known_from_receipts_are_looked_up(ledger: Ledger) -> None:
+    receipt = ledger.charge("clicks", EVENT)
+    known = ("clicks", receipt.sequence, receipt.hash)
+    assert ledger.verify(expected=[known])[0].entries == 5
+    with pytest.raises(LedgerForkedError, match="entry 4 of account 'clicks' is another"):
+        ledger.verify(expected=[("clicks", 4, "0" * 64)])
+    with pytest.raises(LedgerRolledBackError, match="had entry 5 once"):
+        ledger.verify(expected=[("clicks", 5, receipt.hash)])
+    with pytest.raises(LedgerRolledBackError, match="account 'nobody' is missing"):
+        ledger.verify(expected=[("nobody", 0, receipt.hash)])
+
+
+def test_an_anchor_of_another_ledger_is_refused(tmp_path: Path, place: Path) -> None:
+    anchor = tmp_path / "anchor"
+    with Ledger(place, anchor=anchor) as ledger:
+        ledger.open_account("clicks", epsilon=1)
+    with Ledger(tmp_path / "other.db") as other:
+        other.open_account("clicks", epsilon=1)
+    with Ledger(tmp_path / "other.db", anchor=anchor) as other:
+        for act in (lambda: other.charge("clicks", EVENT), other.verify):
+            with pytest.raises(AnchorError, match="belongs to another ledger"):
+                act()
+        assert other.account("clicks").entries == 1
+
+
+def test_an_anchor_that_shrinks_or_goes_is_missed(tmp_path: Path, place: Path) -> None:
+    anchor = tmp_path / "anchor"
+    with Ledger(place, anchor=anchor) as ledger:
+        ledger.open_account("clicks", epsilon=1)
+        whole = anchor.read_bytes()
+        anchor.write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(AnchorError, match="has become shorter"):
+            ledger.charge("clicks", EVENT)
+        anchor.unlink()
+        with pytest.raises(AnchorError, match="the file is gone"):
+            ledger.charge("clicks", EVENT)
+        anchor.write_bytes(whole)
+        assert ledger.charge("clicks", EVENT).sequence == 1
+
+
+def test_a_line_that_a_crash_cut_off_is_no_damage(tmp_path: Path, place: Path) -> None:
+    anchor = tmp_path / "anchor"
+    with Ledger(place, anchor=anchor) as ledger:
+        ledger.open_account("clicks", epsilon=10)
+        ledger.charge("clicks", EVENT)
+    whole, noted = anchor.read_bytes(), 1
+    for part in (1, 2, 5, -1, None):  # of the line that comes next; the last one lacks only its end
+        with Ledger(place, anchor=anchor) as ledger:
+            ledger.charge("clicks", EVENT)
+            noted += 1
+            anchor.write_bytes(whole + anchor.read_bytes()[len(whole) : -1][:part])
+            ledger.disconnect()
+        with Ledger(place, anchor=anchor) as ledger:
+            ledger.verify()
+            ledger.charge("clicks", EVENT)
+            noted += 1
+            assert ledger.verify()[0].entries == noted + 1
+        whole = anchor.read_bytes()
+    assert json.loads(whole.splitlines()[-1])["sequence"] == noted
+    anchor.write_bytes(whole[:-1] + b"x")
+    with Ledger(place, anchor=anchor) as ledger, pytest.raises(AnchorError, match="is damaged"):
+        ledger.verify()
+
+
+def test_a_disk_that_is_full_charges_and_says_so(ledger: Ledger, anchor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not isinstance(anchor, Path):
+        pytest.skip("a full disk is tried on the anchor that is a file")
+
+    def nothing_written(file: int, text: bytes) -> int:
+        del file, text
+        return 0
+
+    monkeypatch.setattr(os, "write", nothing_written)
+    with pytest.raises(AnchorError, match="no room for another line"):
+        ledger.charge("clicks", EVENT)
+    monkeypatch.undo()
+    assert ledger.account("clicks").entries == 5  # it was charged, and nothing was drawn
+    ledger.charge("clicks", EVENT)
+    ledger.verify()
+
+
+def test_anchors_travel_to_other_processes(ledger: Ledger, anchor: Any) -> None:
+    if isinstance(anchor, KeptInMemory):
+        pytest.skip("what is kept in memory stays there")
+    with pickle.loads(pickle.dumps(ledger)) as other:
+        other.charge("clicks", EVENT)
+    assert ledger.charge("clicks", EVENT).sequence == 5
+    assert len(ledger.verify()) == 2
+
+
+def _charge_often(url: str, anchor: str, times: int) -> None:
+    with Ledger(url, anchor=anchor) as ledger:
+        for _ in range(times):
+            ledger.charge("clicks", EVENT)
+
+
+def test_processes_share_an_anchor(tmp_path: Path, place: Path) -> None:
+    anchor = tmp_path / "anchor"
+    with Ledger(place, anchor=anchor) as ledger:
+        ledger.open_account("clicks", epsilon=100)
+    spawn = multiprocessing.get_context("spawn")
+    racers = [spawn.Process(target=_charge_often, args=(str(place), str(anchor), 20)) for _ in range(3)]
+    for racer in racers:
+        racer.start()
+    for racer in racers:
+        racer.join()
+    assert [racer.exitcode for racer in racers] == [0, 0, 0]
+    with Ledger(place, anchor=anchor) as ledger:
+        assert ledger.verify()[0].entries == 61
+    lines = anchor.read_text().splitlines()
+    assert sorted(json.loads(line)["sequence"] for line in lines[1:]) == list(range(61))
+
+
+@pytest.mark.parametrize("given", [3, "", b"x", "mysql://host/x", "a\0b", object()])
+def test_what_is_no_anchor_is_refused(given: object, tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameterError, match="anchor"):
+        Ledger(tmp_path / "budget.db", anchor=given)  # type: ignore[arg-type]
+
+
+def test_anchors_keep_to_the_protocol() -> None:
+    assert all(isinstance(each, Anchor) for each in (FileAnchor("a"), TableAnchor("sqlite:///a"), KeptInMemory()))
+    assert "secret" not in repr(TableAnchor("postgresql://ann:secret@db/anchors"))
+
+
+Meaning = list[tuple[str, int, str, str]] | None
+
+
+def meaning(place: Path, anchor: Path) -> Meaning:
+    """What somebody who checks is told; None where they are told that something is wrong."""
+    with Ledger(f"sqlite:///{place}?mode=ro", anchor=anchor) as ledger:
+        try:
+            told = ledger.verify()
+            return [(each.account, each.entries, each.head, str(ledger.account(each.account).spent)) for each in told]
+        except (LedgerError, AnchorError):
+            return None
+        finally:
+            with suppress(LedgerError):
+                ledger.disconnect()
+
+
+def flipped(path: Path, rng: random.Random) -> None:
+    held = bytearray(path.read_bytes())
+    held[rng.randrange(len(held))] ^= 1 << rng.randrange(8)
+    path.write_bytes(held)
+
+
+def cut(path: Path, rng: random.Random) -> None:
+    held = path.read_bytes()
+    path.write_bytes(held[: rng.randrange(len(held))])
+
+
+@pytest.mark.parametrize("harm", [flipped, cut])
+@pytest.mark.parametrize("target", ["budget.db", "budget.db-wal", "anchor"])
+def test_no_damage_changes_what_is_told(
+    harm: Callable[[Path, random.Random], None], target: str, tmp_path: Path, harms: int
+) -> None:
+    """To the database, to its log, to its anchor: either all is told as it was, or that something is wrong."""
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    whole.mkdir()
+    writer = Ledger(whole / "budget.db", anchor=whole / "anchor")
+    writer.open_account("clicks", epsilon=10, delta=1e-6)
+    for _ in range(3):
+        writer.charge("clicks", EVENT)
+    writer.disconnect()
+    # These are in the database now; the next one is in the log, as the files are copied while it is open.
+    writer.charge("clicks", EVENT)
+    files = {name: (whole / name).read_bytes() for name in ("budget.db", "budget.db-wal", "anchor")}
+    writer.disconnect()
+    assert files["budget.db-wal"]
+
+    def placed() -> Path:
+        shutil.rmtree(broken, ignore_errors=True)
+        broken.mkdir()
+        for name, held in files.items():
+            (broken / name).write_bytes(held)
+        return broken / "budget.db"
+
+    truth = meaning(placed(), broken / "anchor")
+    assert truth is not None
+    rng, found = random.Random(11), 0
+    for _ in range(harms):
+        place = placed()
+        harm(broken / target, rng)
+        told = meaning(place, broken / "anchor")
+        assert told in (truth, None)
+        found += told is None
+    if (target, harm) != ("anchor", cut):  # a shorter anchor knows less, and the ledger is whole
+        assert found > 0, "nothing was ever found: the harm does none"
+
+
+@pytest.fixture
+def harms() -> int:
+    """How many there are of each kind: more at night."""
+    from tests.by_day import EXAMPLES
+
+    return EXAMPLES
