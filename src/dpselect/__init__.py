@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING
 
 from dpselect import accounting
 from dpselect.errors import (
+    AnswerLostError,
+    AnswerNotStoredWarning,
     ChargeRefusedError,
     InvalidAccountError,
     InvalidCandidatesError,
@@ -85,6 +87,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AnswerLostError",
+    "AnswerNotStoredWarning",
     "ChargeRefusedError",
     "ConcaveMechanism",
     "CurveMechanism",
