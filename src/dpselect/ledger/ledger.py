@@ -334,7 +334,7 @@ class Ledger:
         with self._reading() as connection:
             shown = self._database.shown
             row = store.account_row(connection, name, ledger=shown)
-            after = None if last is None else row.state.entries - 1 - last
+            after = None if last is None else max(row.state.entries - 1 - last, -1)
             for each in store.entry_rows(connection, row.terms, ledger=shown, after=after):
                 yield entry_of(each, name, ledger=shown)
 
