@@ -170,6 +170,8 @@ def _unknown(receipt: Receipt, ledger: str) -> LedgerUnavailableError:
 
 
 _charges: list[Attempt] = []
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_charges.clear)  # both processes would draw for one charge
 
 
 def found_in(connection: sa.Connection, row: store.AccountRow, receipt: Receipt, *, ledger: str) -> bool:
