@@ -122,7 +122,9 @@ class Database:
             LedgerDamagedError: another file has its name now.
             LedgerUnavailableError: there is none, or it has several names.
         """
-        self._refuse_replaced_file(self._raw(connection))
+        if self._path is not None:
+            raw = cast(FileConnection, connection.connection.dbapi_connection)
+            refuse_replaced(self._path, raw, ledger=self.shown)
 
     @property
     def _path(self) -> Path | None:

@@ -16,7 +16,6 @@ import os
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
@@ -234,10 +233,14 @@ _answers: dict[str, Unstored] = {}
 
 
 def store_remembered(place: sa.URL, keep: Store) -> None:
-    """Store what could not be stored before. What is asked now does not fail for it."""
+    """Store what could not be stored before, if that can be done now. What is asked now does not fail for it."""
     for each in [held for held in list(_answers.values()) if held.place == place]:
-        with suppress(SelectionError):
+        try:
             each.stored(keep)
+        except NOT_STORED:
+            return  # nor could the next one be, and each of them would wait
+        except SelectionError:
+            continue  # its charge is gone, and it was forgotten
 
 
 def answer_of(entry_hash: str) -> str | None:
