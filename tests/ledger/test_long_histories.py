@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
 
 from dpselect.accounting.events import PureEvent
 from dpselect.cli import main
@@ -19,7 +20,7 @@ from dpselect.errors import InvalidParameterError
 from dpselect.ledger import Ledger
 from tests.ledger.tampering import by_hand, engine_of
 
-EVENT = PureEvent(epsilon=2.0**-10)
+CHARGED = PureEvent(epsilon=2.0**-10)
 
 
 def with_many(url: str, count: int) -> None:
@@ -36,15 +37,20 @@ def with_many(url: str, count: int) -> None:
 def test_a_request_is_found_by_its_index(ledger: Ledger, url: str) -> None:
     """What the database says that it would do, of the very statements that look for a request: no clock."""
     ledger.open_account("clicks", epsilon=1)
-    ledger.charge("clicks", EVENT, request="r1")
+    ledger.charge("clicks", CHARGED, request="r1")
     with_many(url, 20_000)
     if url.startswith("sqlite"):
         by_hand(url, "DROP TABLE sqlite_stat1")  # of its own accord it never counts rows
     run: list[tuple[str, Any]] = []
-    sa.event.listen(
-        ledger._database._engine, "before_cursor_execute", lambda _1, _2, text, values, *_: run.append((text, values))
-    )
-    ledger.look("clicks", EVENT, request="r9999")
+
+    def note(_connection: object, _cursor: object, text: str, values: object, *_: object) -> None:
+        run.append((text, values))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        ledger.look("clicks", CHARGED, request="r9999")
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
     asked = [(text, values) for text, values in run if "request = " in text]
     assert asked
     engine = engine_of(url)
@@ -69,7 +75,7 @@ def test_a_request_is_found_by_its_index(ledger: Ledger, url: str) -> None:
 def test_the_last_entries_alone(ledger: Ledger) -> None:
     ledger.open_account("clicks", epsilon=1)
     for number in range(4):
-        ledger.charge("clicks", EVENT, note=str(number))
+        ledger.charge("clicks", CHARGED, note=str(number))
     whole = ledger.history("clicks")
     assert list(ledger.entries("clicks")) == whole
     for last in (1, 2, 4, 5, 6, 10**30):
@@ -84,7 +90,7 @@ def long(tmp_path: Path) -> Path:
     path = tmp_path / "budget.db"
     with Ledger(path) as ledger:
         ledger.open_account("clicks", epsilon=1)
-        ledger.charge("clicks", EVENT)
+        ledger.charge("clicks", CHARGED)
     with_many(f"sqlite:///{path}", 6000)
     return path
 
@@ -122,7 +128,7 @@ def test_the_command_prints_the_last_entries(tmp_path: Path, capsys: pytest.Capt
     with Ledger(path) as ledger:
         ledger.open_account("clicks", epsilon=1)
         for number in range(3):
-            ledger.charge("clicks", EVENT, request=f"r{number}")
+            ledger.charge("clicks", CHARGED, request=f"r{number}")
     assert main(["ledger", "history", str(path), "clicks", "--last", "2", "--json"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [json.loads(line)["request"] for line in lines] == ["r1", "r2"]
