@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 import tempfile
 import time
@@ -18,7 +19,7 @@ from dpselect import ExponentialMechanism, Ledger
 
 CHARGES, BLOCK = 10_000, 250
 HERE = Path(__file__).parent
-MANY, LAST = 100_000, 200
+MANY, MANY_REQUESTS, LAST = 100_000, 20_000, 200
 EVENT = ExponentialMechanism(epsilon=1e-6, sensitivity=1).event
 BODY = "x" * 900
 """About as many bytes as one of our entries writes."""
@@ -49,6 +50,15 @@ def lines() -> Iterator[Line]:
         yield Line.of(sample, what=what, case=case, n=CHARGES, dtype="", unit="x", at_least=0.45)
         what, case = "`verify` of 1,000 new entries behind an anchor", f"account of {MANY:,} entries"
         yield Line(what=what, case=case, n=MANY, dtype="", value=_catching_up(Path(folder)), unit="s", at_most=0.2)
+        yield Line(
+            what=f"charge with a request, number {MANY_REQUESTS:,}, of the first",
+            case="each charge with a request id of its own",
+            n=MANY_REQUESTS,
+            dtype="",
+            value=_growth(Path(folder), MANY_REQUESTS, requests=True),
+            unit="x",
+            at_most=1.5,
+        )
 
 
 def _rates(folder: Path) -> tuple[float, float]:
@@ -73,18 +83,20 @@ def _rates(folder: Path) -> tuple[float, float]:
     return CHARGES / ours, CHARGES / theirs
 
 
-def _growth(folder: Path) -> float:
+def _growth(folder: Path, count: int = MANY, *, requests: bool = False) -> float:
     """The median of the last charges over that of the first ones, in turns, so that a busy disk slows both."""
-    many, new = folder / "many.db", folder / "new.db"
+    many, new = folder / f"many-{requests}.db", folder / f"new-{requests}.db"
     for path in (many, new):
         with Ledger(path) as ledger:
             ledger.open_account("clicks", epsilon=1, delta=1e-6)
-    _fill(many)
+    ids = (f"request {number}" if requests else None for number in itertools.count())
+
+    def charge(ledger: Ledger) -> None:
+        ledger.charge("clicks", EVENT, request=next(ids))
+
+    _fill(many, charge, count - LAST)
     with Ledger(many) as last, Ledger(new) as first:
-        pairs = [
-            (_seconds(lambda: last.charge("clicks", EVENT), 1), _seconds(lambda: first.charge("clicks", EVENT), 1))
-            for _ in range(LAST)
-        ]
+        pairs = [(_seconds(lambda: charge(last), 1), _seconds(lambda: charge(first), 1)) for _ in range(LAST)]
     return median(late for late, _ in pairs) / median(early for _, early in pairs)
 
 
@@ -109,7 +121,7 @@ def _catching_up(folder: Path) -> float:
         return median(_seconds(lambda: ledger.verify(only_new=True), 1) for _ in range(3))
 
 
-def _fill(path: Path) -> None:
+def _fill(path: Path, charge: Callable[[Ledger], None], count: int) -> None:
     """Most of the charges, without waiting for the disk."""
 
     def without_waiting(connection: sqlite3.Connection, _branch: object) -> None:
@@ -118,8 +130,8 @@ def _fill(path: Path) -> None:
     event.listen(Engine, "connect", without_waiting)
     try:
         with Ledger(path) as ledger:
-            for _ in range(MANY - LAST):
-                ledger.charge("clicks", EVENT)
+            for _ in range(count):
+                charge(ledger)
     finally:
         event.remove(Engine, "connect", without_waiting)
 

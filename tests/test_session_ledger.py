@@ -15,6 +15,7 @@ import dpselect as dps
 from dpselect.certificates import check
 from dpselect.cli import main
 from dpselect.errors import (
+    AnswerLostError,
     ChargeRefusedError,
     InvalidCertificateError,
     InvalidDataError,
@@ -111,9 +112,11 @@ def test_the_charge_is_on_disk_when_the_draw_begins(
         raise RuntimeError("crashed")
 
     monkeypatch.setattr(PermuteAndFlip, "select", select)
-    with pytest.raises(RuntimeError, match="crashed"):
+    with pytest.raises(AnswerLostError, match=r"charged as entry 1 of account 'clicks', .* RuntimeError") as lost:
         visits.most_common("page", candidates=PAGES, epsilon=0.75)
     assert seen == [0.25]
+    assert "crashed" not in str(lost.value)  # what a stranger says may quote a row; its traceback is still there
+    assert isinstance(lost.value.__cause__, RuntimeError)
 
 
 def test_the_same_request_gives_the_same_release(visits: dps.Dataset, ledger: dps.Ledger) -> None:

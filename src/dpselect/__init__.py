@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING
 from dpselect import accounting
 from dpselect.errors import (
     AnchorError,
+    AnswerLostError,
+    AnswerNotStoredWarning,
     ChargeRefusedError,
     InvalidAccountError,
     InvalidCandidatesError,
@@ -89,6 +91,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AnchorError",
+    "AnswerLostError",
+    "AnswerNotStoredWarning",
     "ChargeRefusedError",
     "ConcaveMechanism",
     "CurveMechanism",

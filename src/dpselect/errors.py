@@ -197,6 +197,46 @@ class AnchorError(SelectionError):
         return f"anchor {self.anchor}: {self.what}"
 
 
+class AnswerLostError(SelectionError):
+    """Something failed after the charge: no answer was shown, and what was charged stays charged.
+
+    Attributes:
+        account: that was charged.
+        sequence: number of the entry.
+
+    >>> str(AnswerLostError("clicks", 3, "The draw failed."))
+    "charged as entry 3 of account 'clicks', but no answer was shown, and it stays charged. The draw failed."
+    """
+
+    def __init__(self, account: str, sequence: int, why: str) -> None:
+        super().__init__(account, sequence, why)
+        self.account, self.sequence, self.why = account, sequence, why
+
+    def __str__(self) -> str:
+        charged = f"charged as entry {self.sequence} of account {self.account!r}"
+        return f"{charged}, but no answer was shown, and it stays charged. {self.why}"
+
+
+class AnswerNotStoredWarning(UserWarning):
+    """An answer was charged and is given out, but the ledger could not store it for its request id.
+
+    The process that warns keeps it, gives it out again under the same id for nothing, and stores it when that can be
+    done. Another process would be charged again.
+
+    >>> str(AnswerNotStoredWarning("sqlite:///budget.db", "clicks", 3, "there is no room left on its disk"))[:86]
+    "ledger sqlite:///budget.db: charged as entry 3 of account 'clicks', and answered, but "
+    """
+
+    def __init__(self, ledger: str, account: str, sequence: int, why: str) -> None:
+        super().__init__(ledger, account, sequence, why)
+        self.ledger, self.account, self.sequence, self.why = ledger, account, sequence, why
+
+    def __str__(self) -> str:
+        charged = f"charged as entry {self.sequence} of account {self.account!r}, and answered"
+        keep = "Keep it: this process gives the same answer again, another one would charge again."
+        return f"ledger {self.ledger}: {charged}, but the answer is not stored: {self.why}. {keep}"
+
+
 _LONGEST = 60
 
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from cyclopts import App, CycloptsError
 
-from dpselect import SelectionError, __version__
+from dpselect import AnswerNotStoredWarning, SelectionError, __version__
 from dpselect.cli import questions
 from dpselect.cli.asking import REFUSED
 from dpselect.cli.completion import completion
@@ -87,7 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     encode_anything(sys.stdout)
     try:
-        status = app(given)
+        with _warnings_in_one_line():
+            status = app(given)
         sys.stdout.flush()
     except (CycloptsError, SelectionError) as error:
         return _report(_in_words(error, given), BAD_INPUT)
@@ -110,6 +114,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _in_words(error: CycloptsError | SelectionError, arguments: Sequence[str]) -> str:
     names = names_of(app, arguments)
     return misread(error, arguments, names) if isinstance(error, CycloptsError) else in_words(error, names)
+
+
+@contextmanager
+def _warnings_in_one_line() -> Generator[None]:
+    """That an answer is not stored is said as errors are, without a place in the code."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", AnswerNotStoredWarning)
+        shown = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, AnswerNotStoredWarning):
+                _report(f"warning: {message}", 0)
+            else:
+                shown(message, category, *place, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 def _drop_output() -> None:

@@ -115,6 +115,17 @@ class Database:
         if self._path is None:
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7234117045221903)")
 
+    def refuse_another_file(self, connection: sa.Connection) -> None:
+        """Look for the file once more: the last thing before a commit that can fail for certain, without effect.
+
+        Raises:
+            LedgerDamagedError: another file has its name now.
+            LedgerUnavailableError: there is none, or it has several names.
+        """
+        if self._path is not None:
+            raw = cast(FileConnection, connection.connection.dbapi_connection)
+            refuse_replaced(self._path, raw, ledger=self.shown)
+
     @property
     def _path(self) -> Path | None:
         return self._address.path

@@ -8,12 +8,13 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import sqlalchemy as sa
 
 from dpselect.accounting.events import Event, Run
 from dpselect.accounting.rounding import fraction_up
+from dpselect.arguments import positive_count
 from dpselect.errors import (
     InvalidAccountError,
     InvalidLimitError,
@@ -42,6 +43,7 @@ from dpselect.ledger.refusals import refusal
 from dpselect.ledger.requests import answered, kept
 from dpselect.ledger.restoring import copy_of, gone, new_place, written_off
 from dpselect.ledger.schema import accounts, check_version, entries, ledger_id, migrate, version_now
+from dpselect.ledger.unsettled import Attempt, Unstored, is_paid, place_of, store_remembered
 from dpselect.ledger.verification import verified
 from dpselect.ledger.wanted import Wanted
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -81,7 +83,7 @@ class Ledger:
     >>> ledger.disconnect(); folder.cleanup()
     """
 
-    __slots__ = ("_anchor", "_database", "_id")
+    __slots__ = ("_anchor", "_database", "_id", "_place", "_wait")
 
     def __init__(
         self, url: str | Path | sa.URL, *, wait: float = 30.0, anchor: str | Path | Anchor | None = None
@@ -89,6 +91,8 @@ class Ledger:
         self._database = Database(url, wait=seconds(wait))
         self._anchor = anchor_of(anchor)
         self._id: str | None = None
+        address, self._wait = self._database.address
+        self._place = place_of(address)
 
     def __repr__(self) -> str:
         return f"Ledger({self._database!r})"
@@ -226,44 +230,47 @@ class Ledger:
         if shown is not None and (shown.minute, shown.second, shown.microsecond) != (0, 0, 0):
             hint = "A finer time tells how long reading took: time.replace(minute=0, second=0, microsecond=0)."
             raise InvalidParameterError("time", Shown("<a time>"), "the start of an hour", hint)
+        hour = None if shown is None else as_utc_text(shown)
+        store_remembered(self._place, self._kept)
+        attempt = Attempt.new(self._place, wanted, note=note, time=hour)
+        return attempt.settled(lambda: self._charged(attempt, hour), wait=self._wait, ledger=self._database.shown)
+
+    def _charged(self, attempt: Attempt, hour: str | None) -> Receipt:
+        wanted = attempt.wanted
         with self._writing() as (connection, heads):
             row = self._locked(connection, wanted.account)
             known = self._answered(connection, row, wanted)
             if known is not None:
                 return known
+            standing = attempt.standing(connection, row, ledger=self._database.shown)
+            if standing is not None:
+                heads.append(head_of(row.terms, row.state, row.head))
+                return standing
             cost, total = self._allowed(row, wanted)
             now = datetime.now(UTC)
-            body: dict[str, Any] = {**self._stamp("charge", now), "event": wanted.text, "cost": cost.to_list()}
-            told = body["public_time"] = day_text(now.date()) if shown is None else as_utc_text(shown)
-            optional = {"request": wanted.request, "asked": wanted.asked, "question": wanted.question}
-            body |= {name: value for name, value in optional.items() if value is not None}
-            body |= {"note": note} if note else {}
-            state = row.state.charged(total, unit=wanted.unit)
-            head = store.append(connection, row, state, body)
-            heads.append(head_of(row.terms, state, head))
-        return Receipt(
-            account=wanted.account,
-            sequence=row.state.entries,
-            hash=head,
-            time=told,
-            request=wanted.request,
-            question=wanted.question,
-            ledger=self._id,
-        )
+            body = self._stamp("charge", now) | {"public_time": hour or day_text(now.date())}
+            body |= {"note": attempt.note} if attempt.note else {}
+            after = row.state.charged(total, unit=wanted.unit)
+            head = store.append(connection, row, after, {**body, **wanted.words, "cost": cost.to_list()})
+            heads.append(head_of(row.terms, after, head))
+            self._database.refuse_another_file(connection)
+            attempt.receipt = wanted.receipt(row.state.entries, head, body["public_time"], ledger=self._id)
+        return attempt.receipt
 
     def look(
         self, account: str, what: Event | Run, *, request: str | None = None, question: str = ""
     ) -> Receipt | None:
-        """Raise what `charge` would raise now, and write nothing; or return what is stored for the request, if it is.
+        """Raise what `charge` would raise now, and charge nothing; or return what is stored for the request, if it is.
 
         To be called before long work that only a charge makes worth while. `charge` decides anew.
         """
         wanted = Wanted.of(account, what, request=request, question=question)
+        store_remembered(self._place, self._kept)
         with self._reading() as connection:
             row = store.account_row(connection, wanted.account, ledger=self._database.shown)
             self._refuse_behind(connection, row)
             known = self._answered(connection, row, wanted)
-            if known is None:
+            if known is None and not is_paid(connection, row, wanted, place=self._place, ledger=self._database.shown):
                 self._allowed(row, wanted)
         return known
 
@@ -273,18 +280,30 @@ class Ledger:
         To be called after the draw and before the answer is shown to anyone. Where the same request was answered
         meanwhile, by another process, that answer is returned, so that one request has one answer.
 
+        Where the ledger is locked, full or out of reach, it tries again for `wait` seconds. Then it warns, and returns
+        the answer all the same, as it was charged; this process keeps it, and stores it when it can.
+
         Raises:
-            InvalidCertificateError: the receipt is not one of this ledger's.
+            InvalidCertificateError: the receipt is not one of this ledger's. The answer must not be shown then.
             InvalidParameterError: the receipt has no request id, or the release is no text that UTF-8 can hold.
-            LedgerError: the ledger cannot be written to. The answer must not be shown then.
+            LedgerDamagedError: the charge itself may be gone. The answer must not be shown then.
+
+        Warns:
+            AnswerNotStoredWarning: it could not be stored.
+
+        Proof: ``proofs/ledger.md``.
         """
         if not isinstance(cast(object, receipt), Receipt) or receipt.request is None:
             raise InvalidParameterError("receipt", receipt, "one of a charge with a request id")
-        name, request = short_text(receipt.account, "account"), short_text(receipt.request, "request")
-        release = any_text(release, "release")
+        short_text(receipt.account, "account")
+        short_text(receipt.request, "request")
+        held = Unstored(self._place, receipt, any_text(release, "release"))
+        return held.given_out(self._kept, wait=self._wait, ledger=self._database.shown)
+
+    def _kept(self, receipt: Receipt, release: str) -> str:
         with self._current().writing() as connection:
-            row = self._locked(connection, name)
-            return kept(connection, row, receipt, request, release, ledger=self._database.shown)
+            row = self._locked(connection, receipt.account)
+            return kept(connection, row, receipt, str(receipt.request), release, ledger=self._database.shown)
 
     def set_limit(self, name: str, *, epsilon: object) -> Account:
         """Raise or lower what is promised, as an entry of its own.
@@ -324,13 +343,25 @@ class Ledger:
             heads.append(head_of(row.terms, state, head))
         return described(row.terms, state, head)
 
-    def history(self, name: str) -> list[Entry]:
-        """The entries of the account, in order."""
+    def history(self, name: str, *, last: int | None = None) -> list[Entry]:
+        """The entries of the account, in order; or only the `last` ones, so many. Of a long one see `entries`."""
+        return list(self.entries(name, last=last))
+
+    def entries(self, name: str, *, last: int | None = None) -> Iterator[Entry]:
+        """The same one by one, without holding them all; read from one state of the ledger, that of the first step.
+
+        Raises:
+            InvalidAccountError: there is no account of this name.
+            InvalidParameterError: `last` is not a whole number > 0.
+        """
+        name = short_text(name, "account")
+        last = None if last is None else positive_count(last, "last")
         with self._reading() as connection:
             shown = self._database.shown
-            terms = store.account_row(connection, short_text(name, "account"), ledger=shown).terms
-            rows = store.entry_rows(connection, terms, ledger=shown)
-            return [entry_of(each, terms.name, ledger=shown) for each in rows]
+            row = store.account_row(connection, name, ledger=shown)
+            after = None if last is None else max(row.state.entries - 1 - last, -1)
+            for each in store.entry_rows(connection, row.terms, ledger=shown, after=after):
+                yield entry_of(each, name, ledger=shown)
 
     def find(self, account: str, sequence: int) -> Entry | None:
         """One entry of the account, or None if it has none at that place."""

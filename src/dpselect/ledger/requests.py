@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sqlalchemy as sa
 
 from dpselect.errors import InvalidCertificateError, LedgerDamagedError, RequestReusedError, Shown
@@ -10,11 +12,15 @@ from dpselect.ledger.chain import release_hash
 from dpselect.ledger.damage import readable
 from dpselect.ledger.reading import question_of, receipt_of
 from dpselect.ledger.records import Receipt
+from dpselect.ledger.unsettled import answer_of, warn_of
 from dpselect.ledger.wanted import Wanted
 
 
 def answered(connection: sa.Connection, row: store.AccountRow, wanted: Wanted, *, ledger: str) -> Receipt | None:
-    """The receipt with the answer that is stored for the request, if there is one.
+    """The receipt with the answer that is stored for the request, or that this process could not store; if any.
+
+    Warns:
+        AnswerNotStoredWarning: it is not stored yet.
 
     Raises:
         RequestReusedError: the request id belongs to another question.
@@ -35,10 +41,16 @@ def answered(connection: sa.Connection, row: store.AccountRow, wanted: Wanted, *
         if release_hash(entry["hash"], entry["release"]) != entry["release_hash"]:
             text = f"the release stored for request {wanted.request!r} is not the one once stored."
             raise LedgerDamagedError(ledger, text)
-    if not found:
+    unstored = [entry for entry in held if answer_of(entry["hash"]) is not None]
+    if not found and not unstored:
         return None
-    with readable(ledger, name, found[0]["sequence"]):
-        return receipt_of(found[0])
+    first = (found or unstored)[0]
+    with readable(ledger, name, first["sequence"]):
+        receipt = receipt_of(first)
+    if found:
+        return receipt
+    warn_of(receipt, "another try just now failed as well", ledger=ledger)
+    return replace(receipt, release=answer_of(receipt.hash))
 
 
 def kept(

@@ -11,6 +11,7 @@ from dpselect.errors import InvalidParameterError, Shown, WrongAccountError
 from dpselect.ledger.accounts import State, Terms
 from dpselect.ledger.arguments import any_text, hash_text, short_text
 from dpselect.ledger.chain import question_digest
+from dpselect.ledger.records import Receipt
 from dpselect.privacy import Neighbours
 
 _as_json = functools.lru_cache(maxsize=256)(to_json)  # the same is asked again and again
@@ -65,6 +66,24 @@ class Wanted:
             request=under,
             asked=question_digest(text, words) if words or under is not None else None,
             question=None if certificate is None else hash_text(certificate, "certificate"),
+        )
+
+    @property
+    def words(self) -> dict[str, str]:
+        """What the charge's entry says of it, but for what it costs."""
+        optional = {"request": self.request, "asked": self.asked, "question": self.question}
+        return {"event": self.text} | {name: value for name, value in optional.items() if value is not None}
+
+    def receipt(self, sequence: int, head: str, time: str, *, ledger: str | None) -> Receipt:
+        """Of the entry that was charged for it."""
+        return Receipt(
+            account=self.account,
+            sequence=sequence,
+            hash=head,
+            time=time,
+            request=self.request,
+            question=self.question,
+            ledger=ledger,
         )
 
     def check_for(self, terms: Terms, state: State) -> None:

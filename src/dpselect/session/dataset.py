@@ -53,7 +53,8 @@ class Dataset(Questions[Release]):
     With a ledger each question takes a `request`: an id of your choice for this act of asking. The same question asked
     again under the same id returns the release that was stored, and costs nothing. What else asking may raise then:
     `ChargeRefusedError`, `InvalidAccountError`, `WrongAccountError`, `RequestReusedError`, `LedgerError`; nothing is
-    drawn then.
+    drawn then. And if something fails after the charge, `AnswerLostError`; or, if an answer could only not be stored
+    for its request, it comes with an `AnswerNotStoredWarning` (``docs/ledger.md``).
 
     Raises:
         InvalidParameterError: only one of `ledger` and `account`, no such `neighbours`, `engine` or `times`, or a

@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from dpselect.accounting import Run
-from dpselect.errors import InvalidParameterError, Shown
-from dpselect.ledger import Ledger
+from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, Shown
+from dpselect.ledger import Ledger, Receipt
 from dpselect.ledger.question import Question
 from dpselect.mechanisms import PendingSelection
 from dpselect.public_time import Times, public_time, times_shown
@@ -67,11 +67,42 @@ class Spending(Payer[Release]):
     def answer(
         self, task: Task[Gathered], gather: Callable[[], Gathered], asked: Question, request: str | None
     ) -> Release:
+        """The answer, charged, drawn and stored; or the one that is stored for the request.
+
+        Raises:
+            AnswerLostError: something failed after the charge. It names the entry.
+
+        Warns:
+            AnswerNotStoredWarning: the answer could not be stored.
+        """
+        charges: list[Receipt] = []
+        try:
+            return self._answered(task, gather, asked, request, charges)
+        except BaseException as error:
+            if not charges:
+                raise
+            if not isinstance(error, Exception):
+                error.add_note(str(_lost(charges[0], "It was interrupted.")))
+                raise
+            foreseen = isinstance(error, (SelectionError, AnswerNotStoredWarning))
+            why = str(error) if foreseen else f"An unforeseen {type(error).__name__}; please report it."
+            raise _lost(charges[0], why) from error
+
+    def _answered(
+        self,
+        task: Task[Gathered],
+        gather: Callable[[], Gathered],
+        asked: Question,
+        request: str | None,
+        charges: list[Receipt],
+    ) -> Release:
         """Read, write the certificate but for the answer, charge, draw and store, in this order.
 
         Or return what is stored for the request. Reading comes before the charge, as a file that cannot be read should
         cost nothing; but not before the account was asked. So does the certificate: an answer that could not be written
         down would be paid for and lost. Its time is that before anything was read, which tells nothing of the rows.
+
+        `charges` gets the receipt before the draw, so that whatever fails from then on can name it.
         """
         time = public_time(datetime.now(UTC), self._times)
         run, ledger = run_of(task, asked), self.ledger_for(request)
@@ -90,10 +121,15 @@ class Spending(Payer[Release]):
             )
             if receipt.release is not None:
                 return Release.from_json(receipt.release)
+            charges.append(receipt)
             release = replace(draft, value=task.draw(values), receipt=receipt.to_dict())
         if request is None:
             return release
         return Release.from_json(ledger.store_release(receipt, release.to_json()))
+
+
+def _lost(receipt: Receipt, why: str) -> AnswerLostError:
+    return AnswerLostError(receipt.account, receipt.sequence, why)
 
 
 @contextmanager

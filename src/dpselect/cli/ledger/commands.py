@@ -6,7 +6,7 @@ from cyclopts import App
 
 from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.ledger.output import show_accounts, show_history
-from dpselect.cli.options import Exact, Flag, Json, exact
+from dpselect.cli.options import Exact, Flag, Json, Whole, exact
 from dpselect.privacy import Neighbours
 
 ledger_app = App(
@@ -84,19 +84,19 @@ def show(ledger: str, account: str | None = None, /, *, as_json: Json = False) -
 
 
 @ledger_app.command
-def history(ledger: str, account: str, /, *, as_json: Json = False) -> None:
-    """All entries of an account, in order.
+def history(ledger: str, account: str, /, *, last: Whole | None = None, as_json: Json = False) -> None:
+    """The entries of an account, in order.
 
     Args:
         ledger: The ledger.
         account: Name of the account.
+        last: How many entries, the last ones. Default: all.
         as_json: Print one JSON object a line instead of a table.
     """
     from dpselect.ledger import Ledger
 
     with Ledger(ledger) as opened:
-        found = opened.history(account)
-    show_history(found, as_json=as_json)
+        show_history(opened.entries(account, last=last), as_json=as_json)
 
 
 @ledger_app.command

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpselect.ledger import Account, Entry, Head, Verified
 
 Rows = Sequence[Sequence[str]]
+
+_HISTORY = ["entry", "time", "kind", "what", "epsilon", "request", "note"]
+_PAGE = 1000
 
 
 def show_accounts(found: Sequence[Account], *, as_json: bool, quiet: bool = False) -> None:
@@ -26,53 +30,57 @@ def show_accounts(found: Sequence[Account], *, as_json: bool, quiet: bool = Fals
         numbers = [_number(held[name]) for name in ("epsilon", "spent", "left", "delta")]
         state = str(account.entries) if account.is_open else f"{account.entries}, closed"
         rows.append([account.name, account.unit or "", *numbers, state])
-    return _table(heads, rows)
+    _table(heads, rows)
+    return None
 
 
-def show_history(found: Sequence[Entry], *, as_json: bool) -> None:
-    """What was charged, in order."""
+def show_history(found: Iterator[Entry], *, as_json: bool) -> None:
+    """What was charged, in order; of a long history a page at a time, so that it need not fit into memory."""
     if as_json:
-        return _objects([entry.to_dict() for entry in found])
-    heads = ["entry", "time", "kind", "what", "epsilon", "request", "note"]
-    rows = [
-        [
-            str(entry.sequence),
-            entry.time.partition(".")[0].replace("T", " "),
-            entry.kind,
-            entry.what,
-            "" if entry.kind in ("close", "written-off") else _number(entry.epsilon),
-            entry.request or "",
-            entry.note,
-        ]
-        for entry in found
+        return _objects(entry.to_dict() for entry in found)
+    widths: list[int] = []
+    page = [_line(entry) for entry in islice(found, _PAGE)]
+    while page:
+        widths = _table(_HISTORY, page, widths)
+        page = [_line(entry) for entry in islice(found, _PAGE)]
+    return None
+
+
+def _line(entry: Entry) -> list[str]:
+    return [
+        str(entry.sequence),
+        entry.time.partition(".")[0].replace("T", " "),
+        entry.kind,
+        entry.what,
+        "" if entry.kind in ("close", "written-off") else _number(entry.epsilon),
+        entry.request or "",
+        entry.note,
     ]
-    return _table(heads, rows)
 
 
 def show_verified(found: Sequence[Verified], *, as_json: bool) -> None:
     """What was found intact."""
     if as_json:
         return _objects([account.to_dict() for account in found])
-    return _table(
-        ["account", "entries", "intact up to"], [[each.account, str(each.entries), each.head] for each in found]
-    )
+    _table(["account", "entries", "intact up to"], [[each.account, str(each.entries), each.head] for each in found])
+    return None
 
 
 def show_heads(heads: Sequence[Head], *, as_json: bool) -> None:
     """What was noted."""
     if as_json:
         return _objects([{"account": each.account, "sequence": each.sequence, "hash": each.hash} for each in heads])
-    return _table(
-        ["account", "noted up to entry", "hash"], [[each.account, str(each.sequence), each.hash] for each in heads]
-    )
+    _table(["account", "noted up to entry", "hash"], [[each.account, str(each.sequence), each.hash] for each in heads])
+    return None
 
 
-def _objects(held: Sequence[Mapping[str, Any]]) -> None:
+def _objects(held: Iterable[Mapping[str, Any]]) -> None:
     for each in held:
         print(json.dumps(each, sort_keys=True, allow_nan=False, ensure_ascii=False))
 
 
-def _table(heads: Sequence[str], rows: Rows) -> None:
+def _table(heads: Sequence[str], rows: Rows, widths: Sequence[int] | None = None) -> list[int]:
+    """Print the rows below their heads; and return how wide its columns are, for rows that follow without heads."""
     if sys.stdout.isatty():
         from rich.box import SIMPLE_HEAD
         from rich.console import Console
@@ -85,10 +93,12 @@ def _table(heads: Sequence[str], rows: Rows) -> None:
         for row in rows:
             table.add_row(*map(Text, row))
         Console().print(table)
-        return
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    for row in [heads, *rows]:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        return []
+    needed = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    wide = [max(pair) for pair in zip(needed, widths or needed, strict=True)]
+    for row in rows if widths else [heads, *rows]:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)).rstrip())
+    return wide
 
 
 def _number(value: float) -> str:
