@@ -28,6 +28,7 @@ class Fault:
         at: the step, of those that a test counts; None: none does.
         moment: before the step has any effect, when it was sent off, or after its effect and before the answer.
         lasting: whether all later steps fail as well, until it is lifted.
+        armed: whether steps are counted yet.
         steps: how many there were.
         hit: whether it has struck.
     """
@@ -35,6 +36,7 @@ class Fault:
     at: int | None = None
     moment: Moment = "before"
     lasting: bool = False
+    armed: bool = True
     steps: int = 0
     hit: bool = False
 
@@ -43,6 +45,8 @@ class Fault:
 
     def next(self) -> Moment | None:
         """How the step that comes now fails, if it does."""
+        if not self.armed:
+            return None
         step, self.steps = self.steps, self.steps + 1
         if self.at is None or step < self.at or (step > self.at and not self.lasting):
             return None
