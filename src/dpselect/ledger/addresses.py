@@ -13,6 +13,9 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.server_urls import without_password
 
 _SQLITE, _POSTGRES = "sqlite", "postgresql"
+_LONGEST_NAME, _LONGEST_PATH = 255 - len("-journal"), 512 - len("-journal")
+"""What file systems, and SQLite, allow together with the name of its longest neighbour."""
+
 EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@host/database', or the path of a file"
 
 
@@ -86,4 +89,13 @@ def _path(url: sa.URL) -> Path:
         raise InvalidParameterError("ledger", Shown("<in memory>"), EXPECTED, hint)
     if "\0" in url.database:
         raise InvalidParameterError("ledger", Shown("<path with a NUL>"), EXPECTED)
-    return Path(os.path.realpath(url.database))  # SQLite keeps its log beside the file itself, not beside a link to it
+    try:
+        path = Path(os.path.realpath(url.database))  # SQLite keeps its log beside the file, not beside a link to it
+        length, last = len(os.fsencode(path)), len(os.fsencode(path.name))
+    except UnicodeEncodeError:
+        raise InvalidParameterError("ledger", Shown("<path that is no text>"), EXPECTED) from None
+    if length > _LONGEST_PATH or last > _LONGEST_NAME:
+        expected = f"a path of at most {_LONGEST_PATH} bytes, its last part of at most {_LONGEST_NAME}"
+        hint = "SQLite keeps files with longer names beside it."
+        raise InvalidParameterError("ledger", Shown(f"<path of {length} bytes>"), expected, hint)
+    return path

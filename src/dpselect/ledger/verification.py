@@ -16,7 +16,7 @@ from dpselect.ledger.accounts import State, Terms
 from dpselect.ledger.arguments import short_text
 from dpselect.ledger.chain import FIRST, canonical, entry_hash, release_hash
 from dpselect.ledger.costs import Cost
-from dpselect.ledger.damage import readable
+from dpselect.ledger.damage import readable, refuse_unsound_file
 from dpselect.ledger.exact import fraction_of
 from dpselect.ledger.records import Verified
 from dpselect.ledger.schema import accounts, entries, releases
@@ -40,6 +40,7 @@ def verified(connection: sa.Connection, name: str | None, *, ledger: str) -> lis
     Raises:
         LedgerDamagedError: names the first account and entry that are not what was written.
     """
+    refuse_unsound_file(connection, ledger=ledger)
     held = store.account_names(connection, ledger=ledger)
     _refuse_orphans(connection, ledger=ledger)
     if not held:
