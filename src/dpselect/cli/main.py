@@ -21,6 +21,7 @@ from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.ledger import ledger_app, verify
 from dpselect.cli.output import encode_anything
 from dpselect.cli.plan import plan
+from dpselect.cli.unseen import without_passwords
 from dpselect.cli.wording import in_words, misread, names_of
 
 BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = REFUSED, 1, 130, 141
@@ -90,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = app(given)
         sys.stdout.flush()
     except (CycloptsError, SelectionError) as error:
-        return _report(_in_words(error, given), BAD_INPUT)
+        return _report(without_passwords(_in_words(error, given), given), BAD_INPUT)
     except KeyboardInterrupt:
         if arguments is None:  # a process on its way out: a second Ctrl-C has nothing left to stop
             signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError
 
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.server_urls import without_password
+from dpselect.server_urls import HIDDEN, is_conninfo, may_tell_password, without_password
 
 _SQLITE, _POSTGRES = "sqlite", "postgresql"
 _LONGEST_NAME, _LONGEST_PATH = 255 - len("-journal"), 512 - len("-journal")
@@ -87,6 +87,10 @@ def _path(url: sa.URL) -> Path:
     if not url.database or url.database == ":memory:":
         hint = "A ledger has to outlive the process that writes it."
         raise InvalidParameterError("ledger", Shown("<in memory>"), EXPECTED, hint)
+    is_server = is_conninfo(url.database) or may_tell_password(url.database)
+    if (is_server and not _is_there(url.database)) or url.username or url.password or url.host:
+        hint = "A server is named by a URL, never by host=...; and a new file by no name that looks like one."
+        raise InvalidParameterError("ledger", Shown(HIDDEN), EXPECTED, hint)
     if "\0" in url.database:
         raise InvalidParameterError("ledger", Shown("<path with a NUL>"), EXPECTED)
     try:
@@ -99,3 +103,10 @@ def _path(url: sa.URL) -> Path:
         hint = "SQLite keeps files with longer names beside it."
         raise InvalidParameterError("ledger", Shown(f"<path of {length} bytes>"), expected, hint)
     return path
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return os.path.exists(path)
+    except ValueError:
+        return False
