@@ -12,6 +12,7 @@ from dpselect.cli import candidates as public
 from dpselect.cli.options import Flag, Json, Number, Text, Whole
 from dpselect.cli.output import forecast_shown, shown
 from dpselect.cli.progress import scan_progress
+from dpselect.cli.streams import refuse_unread
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
@@ -70,6 +71,7 @@ class Asked:
 
     def answer(self, source: str, ask: Callable[[Dataset], Any]) -> int:
         """Ask, and print what comes back; the exit status is that of bad input if an account would refuse."""
+        from dpselect.cli.heard import HeardLedger
         from dpselect.session import Dataset, DryRun
 
         who: dict[str, Any] = {"unit": self.unit, "neighbours": self.neighbours}
@@ -79,6 +81,9 @@ class Asked:
             forecast = ask(dry)
             print(forecast_shown(forecast, as_json=self.as_json, quiet=self.quiet))
             return REFUSED if forecast.fits is False else 0
+        if self.ledger is not None:
+            who["ledger"] = HeardLedger(self.ledger)
+        refuse_unread()  # also where nothing is charged: reading may take long
         with scan_progress(wanted=not self.quiet) as progress:
             reading = {"table": self.table, "engine": self.engine, "memory_limit": self.memory_limit}
             reading = {name: value for name, value in reading.items() if value is not None}
