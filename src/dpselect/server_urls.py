@@ -24,7 +24,7 @@ HIDDEN = "<text that may hold a password>"
 
 _LOGIN = re.compile(r":.*@", re.DOTALL)
 _KEYWORD = re.compile(r"(?:pass(?:w(?:or)?d|phrase|file)|pwd)\s*=", re.IGNORECASE)
-_SCHEME = re.compile(r"\W*\w[\w+.-]*://")
+_SCHEME = re.compile(r"\W*(?:\w[\w+.-]*://|[A-Za-z]:\\)")  # or a drive of Windows
 _PARAMETER = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode|options)\s*=")
 
 
@@ -54,11 +54,11 @@ def may_hold_password(url: str) -> bool:
 
 
 def may_tell_password(text: str) -> bool:
-    """Whether `text`, given for something else, may be where a server is, with a password: a URL, or words of libpq's.
+    r"""Whether `text`, given for something else, may be where a server is, with a password: a URL, or words of libpq's.
 
     >>> [may_tell_password(each) for each in ("mysql://ann:secret@db", "host=db password=secret", "ann:secret@db/shop")]
     [True, True, True]
-    >>> [may_tell_password(each) for each in ("postgresql://ann@db:5433/shop", "ann@example.org", "2026-11-23 05:40")]
+    >>> [may_tell_password(each) for each in ("postgresql://ann@db:5433/shop", "ann@example.org", r"C:\ann@db\x.db")]
     [False, False, False]
     """
     return _KEYWORD.search(text) is not None or _LOGIN.search(_SCHEME.sub("", text, count=1)) is not None

@@ -155,12 +155,14 @@ def test_a_file_that_moves_while_it_is_read_as_one_that_does_not_is_noticed(
     frozen(monkeypatch)
     with Ledger(path) as ledger:
         assert ledger.account("clicks").entries == 2
+        subprocess.run([sys.executable, "-c", charge, str(path)], check=True, timeout=60)
+        assert ledger.account("clicks").entries == 3  # nothing was kept of how it was before
         lines = ledger.export()
         next(lines)
         subprocess.run([sys.executable, "-c", charge, str(path)], check=True, timeout=60)
         with pytest.raises(LedgerBusyError, match="wrote to it while it was read"):
             list(lines)
-        assert ledger.account("clicks").entries == 3  # nothing was kept of how it was before
+        assert ledger.account("clicks").entries == 4
         with pytest.raises(LedgerReadOnlyError):
             ledger.charge("clicks", TENTH)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,7 +60,7 @@ class Address:
 def _parsed(url: object) -> sa.URL:
     if isinstance(url, sa.URL):
         return _of_known(url)
-    if isinstance(url, Path) or (isinstance(url, str) and url and ":" not in url and "?" not in url):
+    if isinstance(url, Path) or (isinstance(url, str) and _names_file(url)):
         return sa.URL.create(_SQLITE, database=str(url))
     if not isinstance(url, str):
         raise InvalidParameterError("ledger", url, EXPECTED)
@@ -72,6 +73,17 @@ def _parsed(url: object) -> sa.URL:
     except (ArgumentError, ValueError):
         raise InvalidParameterError("ledger", Shown("<text>"), EXPECTED) from None
     return _of_known(parsed)
+
+
+def _names_file(text: str, *, windows: bool = os.name == "nt") -> bool:
+    r"""Whether it is no URL.
+
+    >>> _names_file("budget.db"), _names_file("sqlite:///budget.db"), _names_file(r"C:\data\budget.db", windows=True)
+    (True, False, True)
+    """
+    if windows and re.match(r"[A-Za-z]:[\\/](?!/)", text):
+        return True
+    return bool(text) and ":" not in text and "?" not in text
 
 
 def _of_known(url: sa.URL) -> sa.URL:
