@@ -110,6 +110,14 @@ def test_a_file_that_is_there_may_have_any_name(tmp_path: Path) -> None:
             assert ledger.open_account("clicks", epsilon=1).entries == 1
 
 
+def test_a_new_file_may_lie_in_a_folder_of_any_name(tmp_path: Path) -> None:
+    folder = tmp_path / "05:40@db"
+    folder.mkdir()
+    for given in (folder / "1.db", f"sqlite:///{folder}/2.db"):
+        with Ledger(given) as ledger:
+            assert ledger.open_account("clicks", epsilon=1).entries == 1
+
+
 def test_a_copy_in_another_process_still_has_the_password() -> None:
     copy = pickle.loads(pickle.dumps(Ledger(HOLDING[2])))
     assert "SECRET" in copy._database.address[0].render_as_string(hide_password=False)

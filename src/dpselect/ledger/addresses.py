@@ -99,8 +99,7 @@ def _path(url: sa.URL) -> Path:
     if not url.database or url.database == ":memory:":
         hint = "A ledger has to outlive the process that writes it."
         raise InvalidParameterError("ledger", Shown("<in memory>"), EXPECTED, hint)
-    is_server = is_conninfo(url.database) or may_tell_password(url.database)
-    if (is_server and not _is_there(url.database)) or url.username or url.password or url.host:
+    if _names_a_server(url.database) or url.username or url.password or url.host:
         hint = "A server is named by a URL, never by host=...; and a new file by no name that looks like one."
         raise InvalidParameterError("ledger", Shown(HIDDEN), EXPECTED, hint)
     if "\0" in url.database:
@@ -117,8 +116,13 @@ def _path(url: sa.URL) -> Path:
     return path
 
 
-def _is_there(path: str) -> bool:
+def _names_a_server(path: str) -> bool:
+    """Whether a path that leads to nothing was probably meant for a server; folders that are there are folders."""
     try:
-        return os.path.exists(path)
+        if os.path.exists(path):
+            return False
+        folder, name = os.path.split(path)
+        name = name if folder and os.path.isdir(folder) else path
     except ValueError:
-        return False
+        name = path
+    return is_conninfo(name) or may_tell_password(name)
