@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from numbers import Integral
 
+from dpselect.server_urls import HIDDEN, may_tell_password
+
 
 class SelectionError(Exception):
     """Base of all errors of this package: ``except dpselect.SelectionError`` catches them all."""
@@ -18,7 +20,8 @@ class InvalidParameterError(SelectionError, ValueError):
 
     Args:
         name: the argument as the caller spells it.
-        got: what came. Shown only if it is a number, ``None`` or a `Shown` text; otherwise its type is.
+        got: what came. Shown only if it is a number, ``None`` or a `Shown` text; otherwise its type is. A text that may
+            hold a password is never shown.
         expected: what would have been accepted.
         hint: one sentence on the way out, or empty.
 
@@ -30,6 +33,8 @@ class InvalidParameterError(SelectionError, ValueError):
 
     def __init__(self, name: str, got: object, expected: str, hint: str = "") -> None:
         shown = got if isinstance(got, Shown) else Shown(describe(got))
+        if may_tell_password(shown):  # an address of a server in the wrong place
+            shown = Shown(HIDDEN)
         super().__init__(name, shown, expected, hint)
         self.name, self.got, self.expected, self.hint = name, shown, expected, hint
 

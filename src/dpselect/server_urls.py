@@ -1,4 +1,4 @@
-"""URLs of PostgreSQL servers, which may hold a password: what of them may be shown.
+"""URLs of servers, which may hold a password: what of them may be shown, and how one is known in a wrong place.
 
 Libraries do not agree on where a password ends that has characters with a meaning of their own in URLs, such as ``#``,
 ``?`` or ``/``, and each of them accepts some of these. A part of a URL is shown only if no reading takes it for a part
@@ -20,6 +20,12 @@ _PLAIN = re.compile(
 """Without an ``@`` but the one before the host: what is before it is the user and the password, to every reader."""
 
 UNKNOWN = "postgresql://..."
+HIDDEN = "<text that may hold a password>"
+
+_LOGIN = re.compile(r":.*@", re.DOTALL)
+_KEYWORD = re.compile(r"(?:pass(?:w(?:or)?d|phrase|file)|pwd)\s*=", re.IGNORECASE)
+_SCHEME = re.compile(r"\W*(?:\w[\w+.-]*://|[A-Za-z]:\\)")  # or a drive of Windows
+_PARAMETER = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode|options)\s*=")
 
 
 def without_password(url: str) -> str:
@@ -45,3 +51,32 @@ def may_hold_password(url: str) -> bool:
     """
     parts = _PLAIN.fullmatch(url)
     return parts is None or parts["password"] is not None or "password" in (parts["options"] or "").lower()
+
+
+def may_tell_password(text: str) -> bool:
+    r"""Whether `text`, given for something else, may be where a server is, with a password: a URL, or words of libpq's.
+
+    >>> [may_tell_password(each) for each in ("mysql://ann:secret@db", "host=db password=secret", "ann:secret@db/shop")]
+    [True, True, True]
+    >>> [may_tell_password(each) for each in ("postgresql://ann@db:5433/shop", "ann@example.org", r"C:\ann@db\x.db")]
+    [False, False, False]
+    """
+    return _KEYWORD.search(text) is not None or _LOGIN.search(_SCHEME.sub("", text, count=1)) is not None
+
+
+def is_login(text: str) -> bool:
+    """Whether `text` can hardly be anything else than where a server is, with a password.
+
+    >>> [is_login(each) for each in ("mysql://ann:secret@db", "host=db password=secret", "at 05:40 by ann@db")]
+    [True, True, False]
+    """
+    return _KEYWORD.search(text) is not None or ("://" in text and may_tell_password(text))
+
+
+def is_conninfo(text: str) -> bool:
+    """Whether `text` begins as libpq's other way to say where a server is.
+
+    >>> is_conninfo("host=db dbname=shop"), is_conninfo("host.db")
+    (True, False)
+    """
+    return _PARAMETER.match(text) is not None

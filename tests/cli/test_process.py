@@ -10,10 +10,15 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
+
+from dpselect.cli import main
+from dpselect.ledger import Ledger
 
 ROOT = Path(__file__).parents[2]
 QUESTION = ["top-k", "examples/data/clicks.parquet", "page", "2", "--unit", "session", "--candidates", "1..41270"]
@@ -83,6 +88,90 @@ def test_output_that_cannot_be_written() -> None:
         "dpselect: the answer could not be written to standard output. What was charged for it stays"
     )
     assert said.count("\n") == 1
+
+
+@pytest.fixture
+def charged(tmp_path: Path) -> list[str]:
+    """A question that is charged."""
+    ledger = str(tmp_path / "budget.db")
+    assert run("ledger", "open", ledger, "clicks", "--epsilon", "9", "--quiet").returncode == 0
+    return [*QUESTION, "--epsilon", "4", "--ledger", ledger, "--account", "clicks", "--request", "one"]
+
+
+def entries(charged: list[str]) -> int:
+    shown = run("ledger", "show", charged[charged.index("--ledger") + 1], "clicks", "--json").stdout
+    return int(json.loads(shown)["entries"])
+
+
+@pytest.mark.parametrize("how", [">&-", ">&- 2>&-", "1<README.md"])
+def test_a_closed_output_is_found_before_anything_is_charged(how: str, charged: list[str]) -> None:
+    for arguments in (charged, QUESTION, ["--help"], ["nosuch"]):
+        command = ["sh", "-c", f'"$@" {how}', "sh", *COMMAND, *arguments]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=60, check=False)
+        said = b"" if "2>&-" in how else b"dpselect: standard output is closed: there is nowhere to write an answer. "
+        assert done.returncode == 2
+        assert done.stdout == b""
+        assert done.stderr.startswith(said)
+        assert done.stderr.count(b"\n") == bool(said)
+    assert entries(charged) == 1
+
+
+def test_a_reader_that_left_is_found_before_anything_is_charged(charged: list[str]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write) as gone:
+        done = subprocess.run(
+            [*COMMAND, *charged], cwd=ROOT, stdout=gone, stderr=subprocess.PIPE, timeout=60, check=False
+        )
+    assert (done.returncode, done.stderr) == (141, b"")
+    assert entries(charged) == 1
+
+
+def test_a_reader_that_leaves_while_rows_are_read_is_found_before_the_charge(
+    charged: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this process, whose output is exchanged for a pipe; its reader leaves as soon as the reading is over."""
+    read, write = os.pipe()
+    look = Ledger.look
+
+    def leave(*given: Any, **named: Any) -> Any:
+        os.close(read)
+        return look(*given, **named)
+
+    monkeypatch.setattr(Ledger, "look", leave)
+    monkeypatch.chdir(ROOT)
+    with os.fdopen(write, "w") as output:
+        monkeypatch.setattr(sys, "stdout", output)
+        assert main(charged) == 141
+    assert entries(charged) == 1
+
+
+def test_closed_messages_and_input_keep_no_answer_back(charged: list[str]) -> None:
+    done = subprocess.run(
+        ["sh", "-c", '"$@" 2>&- <&-', "sh", *COMMAND, *charged, "--quiet"],
+        cwd=ROOT,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"6\n3\n", b"")
+    refused = subprocess.run(
+        ["sh", "-c", '"$@" 2>&-', "sh", *COMMAND, "nosuch"], capture_output=True, timeout=60, check=False
+    )
+    assert (refused.returncode, refused.stdout) == (2, b"")
+
+
+@pytest.mark.parametrize("arguments", [["--help", "nosuch"], ["ledger", "--help", "nosuch"]])
+def test_help_about_what_there_is_not(arguments: list[str]) -> None:
+    done = run(*arguments)
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+    assert done.stderr.startswith(b'dpselect: Unknown command "nosuch".')
+
+
+def test_a_name_too_long_for_a_file_is_bad_input() -> None:
+    done = run("verify", "x" * 300)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.endswith(b"expected an existing file.\n")
 
 
 def test_control_c_during_a_scan_ends_it_quietly(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from dpselect.cli import candidates as public
 from dpselect.cli.options import Flag, Json, Number, Text, Whole
 from dpselect.cli.output import forecast_shown, shown
 from dpselect.cli.progress import scan_progress
+from dpselect.cli.streams import refuse_unread
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
@@ -83,6 +84,7 @@ class Asked:
             forecast = ask(dry)
             print(forecast_shown(forecast, as_json=self.as_json, quiet=self.quiet))
             return REFUSED if forecast.fits is False else 0
+        refuse_unread()  # also where nothing is charged: reading may take long
         with scan_progress(wanted=not self.quiet) as progress:
             reading = {"table": self.table, "engine": self.engine, "memory_limit": self.memory_limit}
             reading = {name: value for name, value in reading.items() if value is not None}
@@ -90,14 +92,14 @@ class Asked:
         print(shown(release, as_json=self.as_json, quiet=self.quiet))
         return 0
 
-    def _paying(self) -> Ledger | str | None:
-        if self.anchor is None:
-            return self.ledger
-        if self.ledger is None:
-            raise InvalidParameterError("--anchor", Shown("<anchor>"), "--ledger and --account beside it")
-        from dpselect.ledger import Ledger
+    def _paying(self) -> Ledger | None:
+        if self.ledger is not None:
+            from dpselect.cli.heard import HeardLedger
 
-        return Ledger(self.ledger, anchor=self.anchor)
+            return HeardLedger(self.ledger, anchor=self.anchor)
+        if self.anchor is not None:
+            raise InvalidParameterError("--anchor", Shown("<anchor>"), "--ledger and --account beside it")
+        return None
 
 
 @Parameter(name="*")

@@ -10,7 +10,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from cyclopts import App, CycloptsError
@@ -24,6 +24,8 @@ from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.ledger import ledger_app, verify
 from dpselect.cli.output import encode_anything
 from dpselect.cli.plan import plan
+from dpselect.cli.streams import can_be_written, fill_closed
+from dpselect.cli.unseen import without_passwords
 from dpselect.cli.wording import in_words, misread, names_of
 
 BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = REFUSED, 1, 130, 141
@@ -88,13 +90,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status. Whatever goes wrong, standard output stays empty and standard error gets one line.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    fill_closed()
+    if not can_be_written(sys.stdout):
+        text = "standard output is closed: there is nowhere to write an answer. Nothing was read, charged or changed."
+        return _report(text, BAD_INPUT)
     encode_anything(sys.stdout)
     try:
-        with _warnings_in_one_line():
-            status = app(given)
-        sys.stdout.flush()
-    except (CycloptsError, SelectionError) as error:
-        return _report(_in_words(error, given), BAD_INPUT)
+        return _run(given)
     except KeyboardInterrupt:
         if arguments is None:  # a process on its way out: a second Ctrl-C has nothing left to stop
             signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -102,13 +104,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _drop_output()  # whoever read it has seen enough
         return BROKEN_PIPE
-    except OSError:
+    except OSError as error:
+        if error.filename is not None:  # no standard stream has one
+            return _unforeseen(error)
         _drop_output()
         hint = "What was charged for it stays charged; under the same --request it is free, if it was asked with one."
         return _report(f"the answer could not be written to standard output. {hint}", UNFORESEEN)
     except Exception as error:  # noqa: BLE001 - a traceback may quote a row
-        return _report(f"unforeseen {type(error).__name__}; nothing was shown. Please report it.", UNFORESEEN)
+        return _unforeseen(error)
+
+
+def _run(given: list[str]) -> int:
+    try:
+        with _warnings_in_one_line():
+            status = app(given)
+        sys.stdout.flush()
+    except (CycloptsError, SelectionError) as error:
+        return _report(without_passwords(_in_words(error, given), given), BAD_INPUT)
     return status if isinstance(status, int) else 0
+
+
+def _unforeseen(error: Exception) -> int:
+    return _report(f"unforeseen {type(error).__name__}; nothing was shown. Please report it.", UNFORESEEN)
 
 
 def _in_words(error: CycloptsError | SelectionError, arguments: Sequence[str]) -> str:
@@ -139,5 +156,6 @@ def _drop_output() -> None:
 
 
 def _report(text: str, status: int) -> int:
-    print("dpselect:", " ".join(text.split()), file=sys.stderr)
+    with suppress(OSError):  # where nobody hears it the status still tells
+        print("dpselect:", " ".join(text.split()), file=sys.stderr)
     return status

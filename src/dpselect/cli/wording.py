@@ -42,7 +42,7 @@ def names_of(app: App, arguments: Sequence[str]) -> Names:
     _, apps, _ = app.parse_commands(list(arguments))
     try:
         found = apps[-1].assemble_argument_collection()
-    except (CycloptsError, ValueError):  # no command at all
+    except (CycloptsError, ValueError, NameError):  # no command, or the parser's own, whose types it cannot name
         return _ELSEWHERE
     named = {argument.field_info.name: argument.name for argument in found}
     named |= {name: typed for name, typed in _ELSEWHERE.items() if typed in named.values()}

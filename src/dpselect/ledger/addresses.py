@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +11,12 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError
 
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.server_urls import without_password
+from dpselect.server_urls import HIDDEN, is_conninfo, may_tell_password, without_password
 
 _SQLITE, _POSTGRES = "sqlite", "postgresql"
+_LONGEST_NAME, _LONGEST_PATH = 255 - len("-journal"), 512 - len("-journal")
+"""What file systems, and SQLite, allow together with the name of its longest neighbour."""
+
 EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@host/database', or the path of a file"
 
 
@@ -56,7 +60,7 @@ class Address:
 def _parsed(url: object) -> sa.URL:
     if isinstance(url, sa.URL):
         return _of_known(url)
-    if isinstance(url, Path) or (isinstance(url, str) and url and ":" not in url and "?" not in url):
+    if isinstance(url, Path) or (isinstance(url, str) and _names_file(url)):
         return sa.URL.create(_SQLITE, database=str(url))
     if not isinstance(url, str):
         raise InvalidParameterError("ledger", url, EXPECTED)
@@ -69,6 +73,17 @@ def _parsed(url: object) -> sa.URL:
     except (ArgumentError, ValueError):
         raise InvalidParameterError("ledger", Shown("<text>"), EXPECTED) from None
     return _of_known(parsed)
+
+
+def _names_file(text: str, *, windows: bool = os.name == "nt") -> bool:
+    r"""Whether it is no URL.
+
+    >>> _names_file("budget.db"), _names_file("sqlite:///budget.db"), _names_file(r"C:\data\budget.db", windows=True)
+    (True, False, True)
+    """
+    if windows and re.match(r"[A-Za-z]:[\\/](?!/)", text):
+        return True
+    return bool(text) and ":" not in text and "?" not in text
 
 
 def _of_known(url: sa.URL) -> sa.URL:
@@ -84,6 +99,30 @@ def _path(url: sa.URL) -> Path:
     if not url.database or url.database == ":memory:":
         hint = "A ledger has to outlive the process that writes it."
         raise InvalidParameterError("ledger", Shown("<in memory>"), EXPECTED, hint)
+    if _names_a_server(url.database) or url.username or url.password or url.host:
+        hint = "A server is named by a URL, never by host=...; and a new file by no name that looks like one."
+        raise InvalidParameterError("ledger", Shown(HIDDEN), EXPECTED, hint)
     if "\0" in url.database:
         raise InvalidParameterError("ledger", Shown("<path with a NUL>"), EXPECTED)
-    return Path(os.path.realpath(url.database))  # SQLite keeps its log beside the file itself, not beside a link to it
+    try:
+        path = Path(os.path.realpath(url.database))  # SQLite keeps its log beside the file, not beside a link to it
+        length, last = len(os.fsencode(path)), len(os.fsencode(path.name))
+    except UnicodeEncodeError:
+        raise InvalidParameterError("ledger", Shown("<path that is no text>"), EXPECTED) from None
+    if length > _LONGEST_PATH or last > _LONGEST_NAME:
+        expected = f"a path of at most {_LONGEST_PATH} bytes, its last part of at most {_LONGEST_NAME}"
+        hint = "SQLite keeps files with longer names beside it."
+        raise InvalidParameterError("ledger", Shown(f"<path of {length} bytes>"), expected, hint)
+    return path
+
+
+def _names_a_server(path: str) -> bool:
+    """Whether a path that leads to nothing was probably meant for a server; folders that are there are folders."""
+    try:
+        if os.path.exists(path):
+            return False
+        folder, name = os.path.split(path)
+        name = name if folder and os.path.isdir(folder) else path
+    except ValueError:
+        name = path
+    return is_conninfo(name) or may_tell_password(name)

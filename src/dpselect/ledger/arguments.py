@@ -11,6 +11,7 @@ from fractions import Fraction
 from numbers import Rational
 
 from dpselect.errors import InvalidParameterError, Shown
+from dpselect.server_urls import HIDDEN, is_login
 
 _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 """What every reader of it takes for the same number: no underscores, blanks, or digits of other scripts."""
@@ -66,6 +67,9 @@ def short_text(value: object, name: str, *, empty: bool = False) -> str:
     if not isinstance(value, str) or not (empty or value) or len(value) > most or not (value.isprintable()):
         got = Shown(f"<text of length {len(value)}>") if isinstance(value, str) else value
         raise InvalidParameterError(name, got, f"a printable text of {0 if empty else 1} to {most} characters")
+    if is_login(value):
+        hint = "It is kept for good, and receipts show some of it. Is it the ledger, or the table, in the wrong place?"
+        raise InvalidParameterError(name, Shown(HIDDEN), "a text without a password", hint)
     return value
 
 

@@ -6,6 +6,8 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import sqlalchemy as sa
+
 from dpselect.errors import LedgerDamagedError, LedgerError, SelectionError
 
 _TEXTS = ("body", "hash")
@@ -23,6 +25,25 @@ def damaged_entry(ledger: str, account: str, place: object) -> LedgerDamagedErro
     """Of an entry that no ledger wrote."""
     place = place if isinstance(place, int) else "?"
     return LedgerDamagedError(ledger, f"entry {place} of account {account!r} cannot be read.")
+
+
+def damaged_text(ledger: str) -> LedgerDamagedError:
+    """Of a file whose own description of its tables is no text."""
+    text = "not even the names of its tables can be read. Nothing was written; restore it and verify it."
+    return LedgerDamagedError(ledger, text)
+
+
+def refuse_unsound_file(connection: sa.Connection, *, ledger: str) -> None:
+    """On SQLite, let it look at every page and index; a damaged index finds no request, which is then charged again.
+
+    Raises:
+        LedgerDamagedError: something in the file is not as SQLite writes it.
+    """
+    if connection.dialect.name != "sqlite":
+        return
+    if connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar() != "ok":
+        text = "its file is damaged: a page or an index is not as SQLite writes it (PRAGMA integrity_check)."
+        raise LedgerDamagedError(ledger, f"{text} Restore it and verify it.")
 
 
 def sound(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> Iterator[Mapping[Any, Any]]:

@@ -8,8 +8,8 @@ import threading
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import cast
-from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -17,13 +17,30 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from dpselect.errors import LedgerBusyError, MissingExtraError
+from dpselect.errors import LedgerBusyError, LedgerUnavailableError, MissingExtraError
 from dpselect.ledger.addresses import Address
+from dpselect.ledger.damage import damaged_text
 from dpselect.ledger.faults import translated
-from dpselect.ledger.file import FileConnection, Identity, identity_of, refuse_lost_log, refuse_replaced
+from dpselect.ledger.file import (
+    FileConnection,
+    Identity,
+    identity_of,
+    refuse_lost_log,
+    refuse_moved,
+    refuse_replaced,
+    size_of,
+    standing_still,
+    uri_of,
+)
 from dpselect.ledger.kept import Kept, in_use
 
 _CROWDED = "another thread of this process holds its lock. Nothing was written; try again, or wait longer."
+_NO_ROOM = "no file can be made in the folder for temporary files (TMPDIR). Nothing was written."
+_DURABLE = (
+    "PRAGMA synchronous=EXTRA",  # FULL, and for a file without a write-ahead log its folder too
+    "PRAGMA fullfsync=ON",  # macOS: an fsync alone stops at the disk's own memory; elsewhere these two change nothing
+    "PRAGMA checkpoint_fullfsync=ON",
+)
 
 
 class Database:
@@ -63,7 +80,11 @@ class Database:
                 "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY" if raw is None else "BEGIN"
             )
             self._refuse_replaced_file(raw)
-            yield connection
+            try:
+                yield connection
+            finally:
+                if raw is not None:
+                    refuse_moved(raw, ledger=self.shown)  # also where what was read looked damaged
             self._refuse_lost_log(raw)
 
     @contextmanager
@@ -143,6 +164,8 @@ class Database:
                     yield connection
         except (SQLAlchemyError, sqlite3.Error) as error:
             raise translated(error, self.shown) from None
+        except UnicodeDecodeError:  # SQLite quotes a damaged schema in its message, which Python then cannot read
+            raise damaged_text(self.shown) from None
 
     def _leave_to_parent(self) -> None:
         """In a forked process the connections to a server are the parent's."""
@@ -168,19 +191,22 @@ class Database:
         return identity_of(cast(Path, self._path), ledger=self.shown)
 
     def _sqlite(self) -> sqlite3.Connection:
-        mode = "ro" if self._address.read_only else "rw"
+        path = cast(Path, self._path)
         identity = self._opened = self._opened or self._identity()  # that of the first connection, until `close`
+        still = standing_still(path, ledger=self.shown)
+        options = {"mode": "ro" if self._address.read_only else "rw"}
         connection = sqlite3.connect(
-            f"file:{quote(str(self._path))}?mode={mode}",
+            uri_of(path, **(options if still is None else {"mode": "ro", "immutable": "1"})),
             uri=True,
             timeout=self._wait,
             isolation_level=None,
             check_same_thread=False,
             factory=FileConnection,
         )
-        connection.identity, connection.log_path = identity, f"{self._path}-wal"
+        connection.path, connection.identity, connection.still = path, identity, still
         connection.text_factory = _text
-        connection.execute("PRAGMA synchronous=EXTRA")  # FULL, and for a file without a write-ahead log its folder too
+        for setting in _DURABLE:
+            connection.execute(setting)
         connection.execute("PRAGMA foreign_keys=ON")
         return connection
 
@@ -212,14 +238,23 @@ class Database:
             refuse_lost_log(raw, ledger=self.shown)
 
     def _create_file(self) -> None:
-        """A write-ahead log: a commit is one write that reaches the disk, and readers do not wait for it."""
-        if self._path is None or self._address.read_only or (self._path.exists() and self._path.stat().st_size):
+        """For its owner alone, with a write-ahead log: a commit is one write, and readers do not wait for it."""
+        if self._path is None or self._address.read_only or size_of(self._path):
             return
         try:
-            with in_use(self.shown), closing(sqlite3.connect(self._path, timeout=self._wait)) as connection:
-                connection.execute("PRAGMA journal_mode=WAL")
+            with (
+                in_use(self.shown),
+                NamedTemporaryFile(prefix="dpselect-") as private,  # whose permissions SQLite gives the new file
+                closing(
+                    sqlite3.connect(uri_of(self._path, modeof=private.name), uri=True, timeout=self._wait)
+                ) as connection,
+            ):
+                for setting in (*_DURABLE, "PRAGMA journal_mode=WAL"):
+                    connection.execute(setting)
         except sqlite3.Error as error:
             raise translated(error, self.shown) from None
+        except OSError:
+            raise LedgerUnavailableError(self.shown, _NO_ROOM) from None
 
 
 def _text(raw: bytes) -> str | bytes:

@@ -9,18 +9,39 @@ from __future__ import annotations
 import os
 import sqlite3
 from pathlib import Path
+from urllib.parse import quote, urlencode
 
-from dpselect.errors import LedgerDamagedError, LedgerUnavailableError
+from dpselect.errors import LedgerBusyError, LedgerDamagedError, LedgerUnavailableError
 
 Identity = tuple[int, int]
+Still = tuple[Identity, int, int, int, int]
+"""Of a file that does not change: identity, size, time of the last change, sizes of its log and of its journal."""
 
 
 class FileConnection(sqlite3.Connection):
     """A connection that knows which file it opened, and which write-ahead log it writes to."""
 
-    log_path: str = ""
+    path: Path
     identity: Identity | None = None
     log: Identity | None = None
+    still: Still | None = None
+
+
+def uri_of(path: Path, **options: str) -> str:
+    """As SQLite reads the name of a file, whatever characters are in it.
+
+    >>> uri_of(Path("a?b.db"), mode="ro")
+    'file:a%3Fb.db?mode=ro'
+    """
+    return f"file:{quote(os.fsencode(path))}?{urlencode(options, quote_via=quote)}"
+
+
+def size_of(path: Path, ending: str = "") -> int:
+    """Bytes of the file, or of the neighbour whose name has that ending; 0 of what is not there or cannot be seen."""
+    try:
+        return os.stat(f"{path}{ending}").st_size
+    except OSError:
+        return 0
 
 
 def identity_of(path: Path, *, ledger: str) -> Identity:
@@ -85,7 +106,52 @@ def refuse_lost_log(opened: FileConnection, *, ledger: str) -> None:
 
 def _log_of(opened: FileConnection) -> Identity | None:
     try:
-        found = os.stat(opened.log_path)
+        found = os.stat(f"{opened.path}-wal")
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+_STRANDED = (
+    "beside it lies a log with charges that are not in the file, and its folder cannot be written to, as reading the"
+    " log needs. Copy the file and that log (its name with -wal or -journal) to another folder, and read the copy."
+)
+_THAWED = "another process wrote to it while it was read, in a folder where this one can take no lock. Read it again."
+
+
+def standing_still(path: Path, *, ledger: str) -> Still | None:
+    """How the file stands, if it has to be read as one that does not change: None where SQLite can lock it.
+
+    SQLite reads a file that has a write-ahead log by an index beside it. In a folder that it cannot write to, on
+    read-only media or without permission, it makes none, and refuses to read, unless it is told that nobody writes.
+    `refuse_moved` looks afterwards whether that was true.
+
+    Raises:
+        LedgerUnavailableError: there is a log that is not empty; without it the last charges would be missing.
+    """
+    has_index = os.path.exists(f"{path}-wal") and os.path.exists(f"{path}-shm")
+    if has_index or os.access(path.parent, os.W_OK):
+        return None
+    still = _stand(path)
+    if any(still[-2:]):
+        raise LedgerUnavailableError(ledger, _STRANDED)
+    return still
+
+
+def refuse_moved(opened: FileConnection, *, ledger: str) -> None:
+    """Look whether a file that was read as one that does not change has changed.
+
+    Raises:
+        LedgerBusyError: it has.
+    """
+    if opened.still is not None and opened.still != _stand(opened.path):
+        raise LedgerBusyError(ledger, _THAWED)
+
+
+def _stand(path: Path) -> Still:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return (0, 0), 0, 0, 0, 0
+    identity = found.st_dev, found.st_ino
+    return identity, found.st_size, found.st_mtime_ns, size_of(path, "-wal"), size_of(path, "-journal")

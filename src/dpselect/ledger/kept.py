@@ -63,7 +63,10 @@ class Kept:
                 raise
             if connection.in_transaction():
                 connection.rollback()
-            self._idle.append(connection)
+            if _raw(connection).still is None:
+                self._idle.append(connection)
+            else:
+                let_go(connection)  # SQLite would not look at the file again, and miss what others write
         finally:
             _used.discard(token)
 
@@ -176,4 +179,5 @@ def _in_child() -> None:
     _guard.release()
 
 
-os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)

@@ -18,7 +18,7 @@ from dpselect.ledger.anchors import Head
 from dpselect.ledger.arguments import short_text
 from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash, release_hash
 from dpselect.ledger.costs import Cost
-from dpselect.ledger.damage import damaged_account, readable
+from dpselect.ledger.damage import damaged_account, readable, refuse_unsound_file
 from dpselect.ledger.exact import fraction_of
 from dpselect.ledger.records import Verified
 from dpselect.ledger.schema import accounts, entries, ledger_id, releases
@@ -46,9 +46,10 @@ def verified(
         LedgerRolledBackError: one has not come as far as noted.
         LedgerForkedError: one came there by another way.
     """
-    held = store.account_names(connection, ledger=ledger)
     if not only_new:
+        refuse_unsound_file(connection, ledger=ledger)
         _refuse_orphans(connection, ledger=ledger)
+    held = store.account_names(connection, ledger=ledger)
     if not held:
         raise LedgerDamagedError(ledger, "there is no account in it, and so nothing that could be verified.")
     names = held if name is None else [short_text(name, "account")]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 import duckdb
+
+from dpselect.backends.rows.spilling import spill_folder
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -30,11 +31,11 @@ def connected(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> 
 
     Args:
         memory_limit: bytes that it may use before it spills to a folder that only this user can read, and that is
-            removed at the end; None: four fifths of the machine's.
+            removed at the end, or after a kill by the next process; None: four fifths of the machine's.
         paths: files that it may read; nothing else can be reached.
     """
     with (
-        tempfile.TemporaryDirectory(prefix="dpselect-", ignore_cleanup_errors=True) as spill,
+        spill_folder() as spill,
         duckdb.connect(":memory:") as connection,
     ):
         settings = {**SETTINGS, "temp_directory": spill}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,6 +81,6 @@ def _text(path: str) -> str:
         if isinstance(error, InvalidCertificateError):
             raise
         expected = "the certificate that --json printed, as text"
-        if not Path(path).is_file():
+        if not os.path.isfile(path):
             expected = "an existing file"
         raise InvalidCertificateError("certificate", Shown(repr(path)), expected) from None

@@ -1,0 +1,58 @@
+"""Whether anybody can read the answer: found out before it is paid for, not after."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import sys
+from typing import TextIO
+
+
+def fill_closed() -> None:
+    """Give each standard stream that is closed a place to go, or the next file that is opened would take its place.
+
+    Standard output stays ``None``: there is nowhere to write an answer then.
+    """
+    if None not in (sys.stdin, sys.stdout, sys.stderr):
+        return
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
+
+
+def can_be_written(stream: TextIO | None) -> bool:
+    """Whether `stream` is open, and for writing."""
+    if stream is None or stream.closed:
+        return False
+    if _has_number(stream):
+        try:
+            os.write(stream.fileno(), b"")
+        except OSError as error:
+            return error.errno != errno.EBADF
+    return True
+
+
+def refuse_unread() -> None:
+    """Look whether whoever was to read standard output has gone, as far as the system can tell.
+
+    Raises:
+        BrokenPipeError: it has.
+    """
+    if not hasattr(select, "poll") or not _has_number(sys.stdout):  # on Windows it is found out when writing
+        return
+    watched = select.poll()
+    watched.register(sys.stdout.fileno(), 0)
+    if any(happened & (select.POLLERR | select.POLLHUP) for _, happened in watched.poll(0)):
+        raise BrokenPipeError
+
+
+def _has_number(stream: TextIO) -> bool:
+    """Whether it is one of the system's; one in memory is not."""
+    try:
+        stream.fileno()
+    except (OSError, ValueError):
+        return False
+    return True
