@@ -82,6 +82,7 @@ def connected(
         try:
             connection = PatientConnection.connect(*arguments, **options)
         except Exception as error:  # noqa: BLE001 - raised where it is waited for
+            error.__traceback__ = None  # it keeps the password, and the socket of an attempt that was given up
             if made.set_running_or_notify_cancel():
                 made.set_exception(error)
             return
