@@ -72,6 +72,17 @@ def test_nothing_is_left_in_a_session(postgres: sa.Engine, server_url: str) -> N
     assert sent.count(b"SELECT CURRENT_SETTING('FSYNC')") >= 22  # settings are made in each transaction, for itself
 
 
+def test_settings_reach_nobody_else_who_gets_the_session(server_url: str) -> None:
+    with Ledger(server_url, wait=20) as ledger:
+        ledger.open_account("clicks", epsilon=1)
+        ledger.charge("clicks", SMALL)
+        engine = ledger._database._server._engine  # type: ignore[union-attr]
+        with engine.connect() as connection:  # the session that was charged in, as a pooler hands it on
+            assert engine.pool.checkedin() == 0
+            for name in ("lock_timeout", "statement_timeout"):
+                assert connection.exec_driver_sql(f"SHOW {name}").scalar_one() == "0"
+
+
 HOSTILE = {
     "default_transaction_isolation": "serializable",
     "synchronous_commit": "off",

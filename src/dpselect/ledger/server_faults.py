@@ -70,7 +70,7 @@ _REFUSALS: tuple[tuple[str, _Fault], ...] = (
     ('role ".*" does not exist|no such user', _NOBODY),
     ('database ".*" does not exist|no such database', _NO_DATABASE),
     ("connection refused|no such file or directory|cannot connect to server", _NO_SERVER),
-    ("resolve host|translate host name", _NO_HOST),
+    ("resolve host|translate host name|name or service not known|name resolution", _NO_HOST),
 )
 """By what is in the driver's text: libpq tells no SQLSTATE of a connection that was refused. A server that speaks
 another language than English is refused in general words; never in wrong ones that say something was written."""
