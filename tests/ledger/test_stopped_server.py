@@ -34,29 +34,35 @@ def url(server_url: str) -> str:
     return server_url
 
 
-def ends_in_time(act: Callable[[], object], expected: str) -> None:
-    """The machine may be busy at the wrong moment: what is late by itself is late thrice."""
+def ends_in_time(acts: list[Callable[[], object]], expected: str) -> None:
+    """The machine may be busy at the wrong moment: what is late by itself is late each time."""
     took: list[float] = []
-    while len(took) < 3 and (not took or took[-1] >= WAIT + 1):
+    for act in acts:
         start = monotonic()
         with pytest.raises(LedgerUnavailableError, match=expected):
             act()
         took.append(monotonic() - start)
+        if took[-1] < WAIT + 1:
+            break
     assert WAIT <= min(took) < WAIT + 1
 
 
 def test_a_call_to_a_stopped_server_ends_in_time(postgres: sa.Engine, url: str) -> None:
-    with Ledger(url, wait=WAIT) as kept, Ledger(url, wait=WAIT) as fresh:
-        kept.look("clicks", HALF)
-        kept.charge("clicks", PureEvent(epsilon=0.125))
-        with stopped(postgres):
-            ends_in_time(lambda: kept.charge("clicks", HALF), NO_ANSWER)
-            ends_in_time(lambda: kept.remaining("clicks"), NO_ANSWER)
-            ends_in_time(lambda: fresh.charge("clicks", HALF), NO_ANSWER)
-        settled(postgres, kept)
-        for ledger in (kept, fresh):
-            assert ledger.remaining("clicks") == 0.875  # and goes on
-        kept.charge("clicks", HALF)
+    kept = [Ledger(url, wait=WAIT) for _ in range(6)]
+    fresh = [Ledger(url, wait=WAIT) for _ in range(3)]
+    for ledger in kept:
+        ledger.charge("clicks", PureEvent(epsilon=2.0**-6))
+    with stopped(postgres):
+        ends_in_time([lambda ledger=ledger: ledger.charge("clicks", HALF) for ledger in kept[:3]], NO_ANSWER)
+        ends_in_time([lambda ledger=ledger: ledger.remaining("clicks") for ledger in kept[3:]], NO_ANSWER)
+        ends_in_time([lambda ledger=ledger: ledger.charge("clicks", HALF) for ledger in fresh], NO_ANSWER)
+    for ledger in kept:
+        ledger.disconnect()
+    settled(postgres, kept[0])
+    assert kept[0].account("clicks").entries == 7
+    for ledger in (*kept, *fresh):
+        ledger.charge("clicks", PureEvent(epsilon=2.0**-6))  # and goes on
+        ledger.disconnect()
 
 
 def test_threads_that_meet_a_stopped_server_do_not_wait_in_turn(postgres: sa.Engine, url: str) -> None:
@@ -168,7 +174,7 @@ def test_a_name_server_that_does_not_answer_is_not_waited_for(monkeypatch: pytes
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     with Ledger("postgresql://postgres@db.example/x", wait=WAIT) as ledger:
-        ends_in_time(lambda: ledger.charge("clicks", HALF), NO_ANSWER)
+        ends_in_time([lambda: ledger.charge("clicks", HALF)] * 3, NO_ANSWER)
     answered.set()
 
 
