@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import datetime
 from collections.abc import Callable, Iterator
 from typing import Any
 

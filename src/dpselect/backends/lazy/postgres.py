@@ -45,8 +45,9 @@ _OPTIONS = (
     " -c standard_conforming_strings=on -c enable_nestloop=off"
     " -c extra_float_digits=1 -c datestyle=ISO -c intervalstyle=postgres -c bytea_output=hex"
 )
-"""Whatever a role prefers. One state of the table for its columns and its rows, with no reason to give up. Of subqueries
-the planner knows no sizes, and nested loops are what a wrong guess makes endless. Values come as text, and all of each."""
+"""Whatever a role prefers. One state of the table for its columns and its rows, with no reason to give up. Of
+subqueries the planner knows no sizes, and nested loops are what a wrong guess makes endless. Values come as text, and
+all of each."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
