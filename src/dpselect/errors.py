@@ -157,7 +157,7 @@ class ChargeRefusedError(LedgerError):
 
 
 class LedgerBusyError(LedgerError):
-    """Another process held its lock for longer than the time to wait; nothing was written."""
+    """Others held its lock, or all connections, for longer than the time to wait; nothing was written."""
 
 
 class LedgerReadOnlyError(LedgerError):
@@ -169,7 +169,7 @@ class LedgerFullError(LedgerError):
 
 
 class LedgerUnavailableError(LedgerError):
-    """No such file, no such server, no permission, or the connection broke."""
+    """No such file, server or database, no permission, no answer in time, or the connection broke."""
 
 
 class LedgerVersionError(LedgerError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -120,3 +121,16 @@ def test_object_ids_and_domains_are_asked_about(url: str) -> None:
     assert gathered(table, "rated") == [1.5] * 2
     for name in ("oid", "renamed", "rated"):
         assert counted(table, name, "value", [1, 2]) == [1, 0]
+
+
+def test_values_are_those_of_the_table_however_a_role_wants_them_written(url: str) -> None:
+    """Numbers come as text: by a setting of the role's, of as few digits as it likes."""
+    fill(url, {"float": "0.1234567890123", "date": "DATE '2026-02-01'"})
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS untidy; CREATE ROLE untidy SUPERUSER LOGIN")
+        for setting in ("extra_float_digits = -12", "datestyle = 'German'"):
+            connection.execute(f"ALTER ROLE untidy SET {setting}")
+        connection.execute("ALTER ROLE untidy SET default_transaction_isolation = 'serializable'")
+    table = open_table(url.replace("//postgres:", "//untidy:"), table="typed")
+    assert sorted(gathered(table, "float")) == [0.1234567890123, 0.1234567890123]
+    assert counted(table, "unit", "date", [datetime.date(2026, 2, 1), datetime.date(2026, 1, 2)]) == [2, 0]

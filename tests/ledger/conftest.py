@@ -19,7 +19,17 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Of a ledger that is not there yet."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/budget.db"
-    engine: sa.Engine = request.getfixturevalue("postgres")
+    return schema_of(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def server_url(postgres: sa.Engine) -> str:
+    """Of a ledger that is not there yet, on the server."""
+    return schema_of(postgres)
+
+
+def schema_of(engine: sa.Engine) -> str:
+    """The URL of a new schema."""
     name = f"ledger_{next(_NUMBERS)}"
     with engine.connect() as connection:
         connection.exec_driver_sql(f"CREATE SCHEMA {name}")

@@ -23,7 +23,6 @@ from dpselect.errors import (
 )
 from dpselect.ledger import Ledger, Receipt, schema
 from dpselect.ledger import ledger as ledger_module
-from dpselect.ledger.faults import translated
 from tests.ledger.tampering import by_hand, engine_of
 
 TENTH = PureEvent(epsilon=0.125)
@@ -150,25 +149,6 @@ def test_a_full_database_is_said_to_be_full(file: Path, monkeypatch: pytest.Monk
             charge_for_long(ledger, [])
         entries = ledger.account("clicks").entries
         assert ledger.verify()[0].entries == entries
-
-
-@pytest.mark.parametrize(
-    ("state", "kind"),
-    [
-        ("53100", LedgerFullError),
-        ("25006", LedgerReadOnlyError),
-        ("XX001", LedgerDamagedError),
-        ("42P01", LedgerDamagedError),
-        ("57P01", LedgerUnavailableError),
-        ("08006", LedgerUnavailableError),
-        (None, LedgerUnavailableError),
-    ],
-)
-def test_what_postgresql_reports_is_translated(state: str | None, kind: type[LedgerError]) -> None:
-    driver = type("DriverError", (Exception,), {"sqlstate": state})("row of Zoe, aged 41")
-    error = translated(sa.exc.OperationalError("INSERT ...", {"body": "Zoe"}, driver), "postgresql://host/x")
-    assert type(error) is kind
-    assert "Zoe" not in str(error)
 
 
 def test_a_read_only_server_is_for_reading(ledger: Ledger, url: str) -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import sqlalchemy as sa
-from sqlalchemy import event
-from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
@@ -33,6 +30,9 @@ from dpselect.ledger.file import (
     uri_of,
 )
 from dpselect.ledger.kept import Kept, in_use
+
+if TYPE_CHECKING:
+    from dpselect.ledger.server import Server
 
 _CROWDED = "another thread of this process holds its lock. Nothing was written; try again, or wait longer."
 _NO_ROOM = "no file can be made in the folder for temporary files (TMPDIR). Nothing was written."
@@ -57,9 +57,9 @@ class Database:
         self._address = Address.given(url)
         self.shown = self._address.shown
         self._wait = wait
-        self._process, self._lock = os.getpid(), threading.Lock()
-        self._engine = self._new_engine()
-        self._kept = None if self._path is None else Kept(self.shown, self._identity, self._engine.connect)
+        self._server = self._new_server() if self._path is None else None
+        engine = sa.create_engine("sqlite://", creator=self._sqlite, poolclass=NullPool)
+        self._kept = Kept(self.shown, self._identity, engine.connect)
         self._turn = threading.RLock()  # one that knows its owner: see `writing`
         self._opened: Identity | None = None
 
@@ -74,18 +74,19 @@ class Database:
     @contextmanager
     def reading(self) -> Generator[sa.Connection]:
         """A transaction that sees one state of the ledger and does not wait for writers."""
+        if self._server is not None:
+            with self._server.reading() as connection:
+                yield connection
+            return
         with self._connected() as connection:
-            raw = self._raw(connection)
-            connection.exec_driver_sql(
-                "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY" if raw is None else "BEGIN"
-            )
+            raw = _raw(connection)
+            connection.exec_driver_sql("BEGIN")
             self._refuse_replaced_file(raw)
             try:
                 yield connection
             finally:
-                if raw is not None:
-                    refuse_moved(raw, ledger=self.shown)  # also where what was read looked damaged
-            self._refuse_lost_log(raw)
+                refuse_moved(raw, ledger=self.shown)  # also where what was read looked damaged
+            refuse_lost_log(raw, ledger=self.shown)
 
     @contextmanager
     def writing(self, *, create: bool = False) -> Generator[sa.Connection]:
@@ -93,14 +94,14 @@ class Database:
 
         On SQLite it is the only writer from its start; on PostgreSQL whoever reads an account in it locks that row.
         """
+        if self._server is not None:
+            with self._server.writing() as connection:
+                yield connection
+            return
         if create:
             self._create_file()
         with self._connected() as connection:
-            raw = self._raw(connection)
-            if raw is None:
-                yield connection
-                connection.commit()
-                return
+            raw = _raw(connection)
             try:
                 if not self._turn.acquire(timeout=self._wait):  # SQLite's own queue is no queue: threads would starve
                     raise LedgerBusyError(self.shown, _CROWDED)
@@ -111,7 +112,7 @@ class Database:
                     connection.commit()
                 else:
                     raw.execute("COMMIT")
-                self._refuse_lost_log(raw)
+                refuse_lost_log(raw, ledger=self.shown)
             except BaseException:
                 if raw.in_transaction:
                     raw.rollback()  # before it is another's turn
@@ -122,10 +123,11 @@ class Database:
 
     def close(self) -> None:
         """Let go of connections; the next use opens new ones."""
-        if self._kept is not None:
-            self._kept.close()
-            self._opened = None
-        self._engine.dispose()
+        if self._server is not None:
+            self._server.close()
+            return
+        self._kept.close()
+        self._opened = None
 
     def is_empty(self, connection: sa.Connection, table: str) -> bool:
         """Whether `table` is not there."""
@@ -153,39 +155,21 @@ class Database:
 
     @contextmanager
     def _connected(self) -> Generator[sa.Connection]:
-        """On SQLite one kept from the last use: opening it, or a pool's bookkeeping, takes longer than writing."""
+        """One kept from the last use: opening it, or a pool's bookkeeping, takes longer than writing."""
         try:
-            if self._kept is not None:
-                with self._kept.one() as connection:
-                    yield connection
-            else:
-                self._leave_to_parent()
-                with self._engine.connect() as connection:
-                    yield connection
+            with self._kept.one() as connection:
+                yield connection
         except (SQLAlchemyError, sqlite3.Error) as error:
             raise translated(error, self.shown) from None
         except UnicodeDecodeError:  # SQLite quotes a damaged schema in its message, which Python then cannot read
             raise damaged_text(self.shown) from None
 
-    def _leave_to_parent(self) -> None:
-        """In a forked process the connections to a server are the parent's."""
-        if os.getpid() != self._process:
-            with self._lock:
-                if os.getpid() != self._process:
-                    self._engine.dispose(close=False)
-                    self._process = os.getpid()
-
-    def _new_engine(self) -> sa.Engine:
-        if self._path is not None:
-            return sa.create_engine("sqlite://", creator=self._sqlite, poolclass=NullPool)
+    def _new_server(self) -> Server:
         try:
-            engine = sa.create_engine(
-                self._address.url, pool_pre_ping=False, pool_timeout=self._wait, connect_args=self._patience()
-            )
+            from dpselect.ledger.server import Server
         except ModuleNotFoundError:
             raise MissingExtraError("ledgers on PostgreSQL", "postgres") from None
-        event.listen(engine, "connect", self._prepare_postgres)
-        return engine
+        return Server(self._address.url, self.shown, wait=self._wait)
 
     def _identity(self) -> Identity:
         return identity_of(cast(Path, self._path), ledger=self.shown)
@@ -210,32 +194,8 @@ class Database:
         connection.execute("PRAGMA foreign_keys=ON")
         return connection
 
-    def _prepare_postgres(self, connection: DBAPIConnection, _record: object) -> None:
-        cursor = connection.cursor()
-        cursor.execute(f"SET lock_timeout = {max(1, round(self._wait * 1000))}")
-        cursor.execute(
-            "SELECT set_config('synchronous_commit', 'on', false)"
-            " WHERE current_setting('synchronous_commit') IN ('off', 'local')"
-        )
-        cursor.close()
-        connection.commit()
-
-    def _patience(self) -> dict[str, int]:
-        """A server that cannot be reached is given up after `wait`; options in the URL come first."""
-        seconds = max(2, round(self._wait))
-        options = {"connect_timeout": seconds, "tcp_user_timeout": 1000 * seconds, "keepalives_idle": seconds}
-        return {name: value for name, value in options.items() if name not in self._address.url.query}
-
-    def _raw(self, connection: sa.Connection) -> FileConnection | None:
-        return None if self._path is None else cast(FileConnection, connection.connection.dbapi_connection)
-
-    def _refuse_replaced_file(self, raw: FileConnection | None) -> None:
-        if raw is not None:
-            refuse_replaced(cast(Path, self._path), raw, ledger=self.shown)
-
-    def _refuse_lost_log(self, raw: FileConnection | None) -> None:
-        if raw is not None:
-            refuse_lost_log(raw, ledger=self.shown)
+    def _refuse_replaced_file(self, raw: FileConnection) -> None:
+        refuse_replaced(cast(Path, self._path), raw, ledger=self.shown)
 
     def _create_file(self) -> None:
         """For its owner alone, with a write-ahead log: a commit is one write, and readers do not wait for it."""
@@ -255,6 +215,10 @@ class Database:
             raise translated(error, self.shown) from None
         except OSError:
             raise LedgerUnavailableError(self.shown, _NO_ROOM) from None
+
+
+def _raw(connection: sa.Connection) -> FileConnection:
+    return cast(FileConnection, connection.connection.dbapi_connection)
 
 
 def _text(raw: bytes) -> str | bytes:

@@ -1,12 +1,11 @@
-"""What a database driver raised, as an error of this package that says what to do."""
+"""What SQLite raised, as an error of this package that says what to do."""
 
 from __future__ import annotations
 
 import sqlite3
 from typing import cast
 
-from sqlalchemy.exc import DBAPIError, NoSuchModuleError
-from sqlalchemy.exc import TimeoutError as NoConnectionError
+from sqlalchemy.exc import DBAPIError
 
 from dpselect.errors import (
     LedgerBusyError,
@@ -18,10 +17,6 @@ from dpselect.errors import (
 )
 
 _BUSY = (LedgerBusyError, "another process holds its lock. Nothing was written; try again, or wait longer.")
-_CROWDED = (
-    LedgerBusyError,
-    "all of this process's connections are in use. Nothing was written; wait longer.",
-)
 _READ_ONLY = (LedgerReadOnlyError, "it cannot be written to, only read. Nothing was written.")
 _FULL = (LedgerFullError, "there is no room left on its disk. Nothing was written.")
 _DAMAGED = (LedgerDamagedError, "this is no intact SQLite file. Nothing was written; restore it and verify it.")
@@ -43,39 +38,16 @@ _SQLITE = {
     sqlite3.SQLITE_AUTH: _CLOSED,
     sqlite3.SQLITE_IOERR: _BROKEN,
 }
-_POSTGRES = {  # the first characters of the SQLSTATE
-    "55P03": _BUSY,
-    "40": _BUSY,
-    "57014": _BUSY,
-    "25006": _READ_ONLY,
-    "42501": _READ_ONLY,
-    "53100": _FULL,
-    "23": _TAMPERED,
-    "P0001": _TAMPERED,
-    "XX001": _DAMAGED,
-    "XX002": _DAMAGED,
-}
 
 
 def translated(error: Exception, ledger: str) -> LedgerError:
     """The error to raise instead. Never quotes the driver's text, which holds statements and their values."""
-    if isinstance(error, NoSuchModuleError):
-        return LedgerUnavailableError(ledger, "there is no driver for this database.")
-    if isinstance(error, NoConnectionError):
-        kind, text = _CROWDED
-        return kind(ledger, text)
     cause: object = error.orig if isinstance(error, DBAPIError) else error
-    kind, text = _BROKEN
-    if isinstance(cause, sqlite3.Error):
-        primary = cast(int, getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_IOERR)) & 0xFF
-        if primary == sqlite3.SQLITE_ERROR:
-            return LedgerDamagedError(ledger, "its tables are not those of a ledger. Nothing was written.")
-        kind, text = _SQLITE.get(primary, _BROKEN)
-    else:
-        state = str(getattr(cause, "sqlstate", None) or "")
-        if state.startswith("42P01"):
-            return LedgerDamagedError(ledger, "its tables are not those of a ledger. Nothing was written.")
-        for prefix, fault in _POSTGRES.items():
-            if state.startswith(prefix):
-                kind, text = fault
+    if not isinstance(cause, sqlite3.Error):
+        kind, text = _BROKEN
+        return kind(ledger, text)
+    primary = cast(int, getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_IOERR)) & 0xFF
+    if primary == sqlite3.SQLITE_ERROR:
+        return LedgerDamagedError(ledger, "its tables are not those of a ledger. Nothing was written.")
+    kind, text = _SQLITE.get(primary, _BROKEN)
     return kind(ledger, text)

@@ -40,8 +40,14 @@ WHERE pg_class.oid = CAST(%s AS regclass)"""
 
 _CHUNK = 100_000
 _BROKE = "the connection broke before the answer was there. Nothing was charged: ask again"
-_OPTIONS = "-c default_transaction_read_only=on -c standard_conforming_strings=on -c enable_nestloop=off"
-"""The last: of subqueries the planner knows no sizes, and nested loops are what a wrong guess makes endless."""
+_OPTIONS = (
+    "-c default_transaction_read_only=on -c default_transaction_isolation=repeatable\\ read"
+    " -c standard_conforming_strings=on -c enable_nestloop=off"
+    " -c extra_float_digits=1 -c datestyle=ISO -c intervalstyle=postgres -c bytea_output=hex"
+)
+"""Whatever a role prefers. One state of the table for its columns and its rows, with no reason to give up. Of
+subqueries the planner knows no sizes, and nested loops are what a wrong guess makes endless. Values come as text, and
+all of each."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
