@@ -123,7 +123,8 @@ def _of_parquet(path: Path, column: str) -> list[Any]:
     try:
         file = pq.ParquetFile(path)
         _place(file.schema_arrow.names, column)
-        return file.read(columns=[column]).column(0).to_pylist()
+        # By its name once more: a dot leads into other columns, which are read as well.
+        return file.read(columns=[column]).column(column).to_pylist()
     except (OSError, pa.ArrowException):
         raise _unreadable(path) from None
 
