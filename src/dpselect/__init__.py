@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from dpselect import accounting
 from dpselect.errors import (
     ChargeRefusedError,
+    FaultError,
     InvalidAccountError,
     InvalidCandidatesError,
     InvalidCertificateError,
@@ -92,6 +93,7 @@ __all__ = [
     "DensityMechanism",
     "DryRun",
     "ExponentialMechanism",
+    "FaultError",
     "Forecast",
     "GeometricMechanism",
     "GridMechanism",

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
 
-from dpselect import SelectionError, __version__
+from dpselect import FaultError, SelectionError, __version__
 from dpselect.cli import questions
 from dpselect.cli.asking import REFUSED
 from dpselect.cli.completion import completion
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = app(given)
         sys.stdout.flush()
     except (CycloptsError, SelectionError) as error:
-        return _report(_in_words(error, given), BAD_INPUT)
+        return _report(_in_words(error, given), UNFORESEEN if isinstance(error, FaultError) else BAD_INPUT)
     except KeyboardInterrupt:
         if arguments is None:  # a process on its way out: a second Ctrl-C has nothing left to stop
             signal.signal(signal.SIGINT, signal.SIG_IGN)
