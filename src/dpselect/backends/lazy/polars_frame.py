@@ -122,10 +122,17 @@ def _expression(asked: Asked) -> Any:
 
 
 def _cell(column: Column) -> Any:
-    """What stands in `column`, whatever its name is: ``pl.col`` takes ``*`` and ``^...$`` for patterns of names."""
+    """What stands in `column`, whatever its name is.
+
+    Polars takes ``*`` and ``^...$`` for patterns of names, also in what older versions call selectors by name. Such a
+    name is written as the pattern of which it is the only match: each letter by its number.
+    """
     import polars as pl
 
-    return pl.selectors.by_name(column.name).as_expr()
+    name = column.name
+    if name == "*" or name.startswith("^"):
+        name = "^" + "".join(f"\\x{{{ord(letter):x}}}" for letter in name) + "$"
+    return pl.col(name)
 
 
 def _unit(cell: Any, holds: Holds) -> Any:
