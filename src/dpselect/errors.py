@@ -69,6 +69,21 @@ class TableUnavailableError(SelectionError):
         return f"table at {self.source}: {self.what}"
 
 
+class FaultError(SelectionError):
+    """A fault in the code of this package, met while rows were read; neither the rows nor the arguments are to blame.
+
+    >>> str(FaultError("TypeError", "dpselect.backends.rows.scan, line 12"))
+    'this is a fault of dpselect, please report it: TypeError in dpselect.backends.rows.scan, line 12'
+    """
+
+    def __init__(self, kind: str, place: str) -> None:
+        super().__init__(kind, place)
+        self.kind, self.place = kind, place
+
+    def __str__(self) -> str:
+        return f"this is a fault of dpselect, please report it: {self.kind} in {self.place}"
+
+
 class InvalidEventError(InvalidParameterError):
     """A stored event cannot be read: an unknown kind or version, a field missing or too many, or a number changed."""
 

@@ -179,7 +179,6 @@ def test_tables_that_have_no_columns_or_two_of_one_name(tmp_path: Path) -> None:
     connection = duckdb.connect()
     for source in (
         pl.LazyFrame(),
-        pl.LazyFrame({"unit": [1], "UNIT": [2]}),
         connection.sql("SELECT 1 AS unit, 2 AS value, 3 AS value"),
         connection.sql("SELECT 1 AS unit, 2 AS value").project('unit, value, value AS "Unit"'),
         tmp_path / "t.parquet",

@@ -222,7 +222,7 @@ TYPES: list[tuple[Any, list[Any], list[float]]] = [
     (pa.uint64(), [2**64 - 1, 2**53 + 3], [float(2**53 + 4), 1e18]),
     (pa.float64(), [0.1, math.nan, None, math.inf, -math.inf, -0.0], [-1e18, 0.0, 0.1, 1e18]),
     (pa.float32(), [0.1, math.nan], [float(np.float32(0.1))]),
-    (pa.float16(), [0.5, math.inf], [0.5, 1e18]),
+    (pa.float16(), [np.float16(0.5), np.float16(math.inf)], [0.5, 1e18]),
     (pa.decimal128(5, 2), [decimal.Decimal("7.25"), decimal.Decimal("-0.10")], [-0.1, 7.25]),
     (pa.decimal256(60, 2), [decimal.Decimal(10) ** 50, decimal.Decimal("0.01")], [0.01, 1e18]),
     (pa.dictionary(pa.int8(), pa.float64()), [1.5, 1.5, None], [1.5, 1.5]),

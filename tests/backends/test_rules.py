@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -76,7 +77,7 @@ TYPES: list[tuple[Any, list[Any], list[Any], list[int]]] = [
     (pa.uint64(), [2**64 - 1, 7], [7, 2**63 - 1], [1, 0]),
     (pa.float64(), [7.0, 7.5, float("nan"), float("inf"), 1e300, 2.0**63], [7, 8], [1, 0]),
     (pa.float32(), [7.0, 7.5], [7, 8], [1, 0]),
-    (pa.float16(), [7.0, 7.5], [7, 8], [1, 0]),
+    (pa.float16(), [np.float16(7.0), np.float16(7.5)], [7, 8], [1, 0]),
     (pa.float64(), [0.1, -0.0, float("nan")], [0.1, 0.0], [1, 1]),
     (pa.decimal128(5, 2), [decimal.Decimal("7.00"), decimal.Decimal("7.50")], [7, 8], [1, 0]),
     (pa.decimal256(60, 2), [decimal.Decimal("7.00"), decimal.Decimal(10) ** 50], [7, 8], [1, 0]),

@@ -23,7 +23,7 @@ from tests.ledger.tampering import engine_of
 HALF = PureEvent(epsilon=0.5)
 WAIT = 1.0
 NO_ANSWER = r"the server did not answer within the time to wait\. Nothing was written"
-IN_DOUBT = r"A charge may have been recorded; none was used\."
+IN_DOUBT = r"while entry 2 of account 'clicks' was being recorded"
 
 
 @pytest.fixture
@@ -139,6 +139,7 @@ def test_a_server_stopped_at_the_commit_leaves_a_doubt_that_is_said(postgres: sa
             ledger.charge("clicks", HALF)
         settled(postgres, ledger)
         assert ledger.account("clicks").entries == 3  # the server had it in its hands, and found it when it went on
+        assert ledger.charge("clicks", HALF).sequence == 2  # so it is used, and nothing more is charged
         assert ledger.verify()
 
 

@@ -9,18 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import TracebackType
 
-from dpselect.errors import SelectionError
+from dpselect.errors import FaultError, SelectionError
+
+_FAULTS = (AttributeError, TypeError, NameError, UnboundLocalError, AssertionError)
+"""What wrong code raises, whatever the rows are."""
+
+_OURS, _HANDED_ON = "dpselect", ("pyarrow", "numpy", "narwhals")
+"""This package, and libraries that raise such errors for how they are called, which is this package's doing."""
 
 
 class InOurWords:
     """Whatever goes wrong inside leaves as a new error, from which nothing of the first can be reached.
 
     Errors of this package pass, and so do Ctrl-C and the like; but without the frames inside and without whatever was
-    being handled there.
+    being handled there. Where no `kinds` are named, a fault in the code of this package is said to be one.
 
     Args:
         say: our words for an error.
-        kinds: of errors that are meant; others pass as well.
+        kinds: of errors that are meant, also where this package raised them; others pass. None: all.
 
     >>> try:
     ...     with InOurWords(lambda error: SelectionError("The table could not be read.")):
@@ -44,7 +50,8 @@ class InOurWords:
     ) -> None:
         if error is None:
             return
-        failure = without_trace(self._say(error) if self._is_meant(error) else error)
+        fault = None if self._kinds else _our_fault(error)
+        failure = without_trace(fault or (self._say(error) if self._is_meant(error) else error))
         del kind, error, traceback  # this frame, too, can be reached
         try:
             raise failure
@@ -56,6 +63,27 @@ class InOurWords:
         if isinstance(error, SelectionError):
             return False
         return isinstance(error, self._kinds or Exception) or type(error).__name__ == "PanicException"
+
+
+def _our_fault(error: BaseException) -> FaultError | None:
+    """What is said of an error that code of this package made; None if it is no such error.
+
+    Where it was raised is a place in the code, and has no row in it; the error's text might, and is left out.
+    """
+    if type(error) not in _FAULTS:  # engines have errors of their own that inherit from these
+        return None
+    at, frames = error.__traceback__, list[TracebackType]()
+    while at is not None:
+        frames.append(at)
+        at = at.tb_next
+    for each in reversed(frames):
+        module = str(each.tb_frame.f_globals.get("__name__", ""))
+        package = module.partition(".")[0]
+        if package == _OURS:
+            return FaultError(type(error).__name__, f"{module}, line {each.tb_lineno}")
+        if package not in _HANDED_ON:
+            break
+    return None
 
 
 def cut_off() -> InOurWords:

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 
+from dpselect.backends.failures import InOurWords
 from dpselect.backends.rows.arrow import pa, pq
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.summaries import CandidateKind
@@ -123,7 +124,8 @@ def _of_parquet(path: Path, column: str) -> list[Any]:
     try:
         file = pq.ParquetFile(path)
         _place(file.schema_arrow.names, column)
-        return file.read(columns=[column]).column(0).to_pylist()
+        # By its name once more: a dot leads into other columns, which are read as well.
+        return file.read(columns=[column]).column(column).to_pylist()
     except (OSError, pa.ArrowException):
         raise _unreadable(path) from None
 
@@ -147,11 +149,10 @@ def _of_frame(frame: Any, column: str) -> list[Any]:
 def _of_spark(frame: Any, column: str) -> list[Any]:
     place = _place(frame.columns, column)
     renamed = frame.toDF(*map(str, range(len(frame.columns))))  # a dot in a name would lead into it
-    try:
+    expected = "a frame that can be read to its end"
+    unread = InvalidCandidatesError("source", Shown("<PySpark DataFrame>"), expected)
+    with InOurWords(lambda _: unread):
         return renamed.select(str(place)).toArrow().column(0).to_pylist()
-    except Exception:  # noqa: BLE001 - an engine raises what it likes
-        expected = "a frame that can be read to its end"
-        raise InvalidCandidatesError("source", Shown("<PySpark DataFrame>"), expected) from None
 
 
 def _place(names: Sequence[object], column: str) -> int:

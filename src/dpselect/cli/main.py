@@ -15,7 +15,7 @@ from typing import Any
 
 from cyclopts import App, CycloptsError
 
-from dpselect import AnswerNotStoredWarning, SelectionError, __version__
+from dpselect import AnswerNotStoredWarning, FaultError, SelectionError, __version__
 from dpselect.cli import questions
 from dpselect.cli.asking import REFUSED
 from dpselect.cli.completion import completion
@@ -120,7 +120,8 @@ def _run(given: list[str]) -> int:
             status = app(given)
         sys.stdout.flush()
     except (CycloptsError, SelectionError) as error:
-        return _report(without_passwords(_in_words(error, given), given), BAD_INPUT)
+        status = UNFORESEEN if isinstance(error, FaultError) else BAD_INPUT
+        return _report(without_passwords(_in_words(error, given), given), status)
     return status if isinstance(status, int) else 0
 
 

@@ -81,7 +81,7 @@ def _longest_repeated(path: str, metadata: Any, position: int, name: str) -> int
     with _opened(path, metadata, [name]) as file:
         # The first row comes with all that rows may refer to.
         batches = file.iter_batches(batch_size=1, row_groups=[position], columns=[name])
-        column: Any = next((batch.column(0) for batch in batches), None)
+        column: Any = next((batch.column(batch.schema.get_field_index(name)) for batch in batches), None)
     if not isinstance(column, pa.DictionaryArray) or not len(column.dictionary):
         return 0
     return pc.max(pc.binary_length(column.dictionary)).as_py() or 0

@@ -13,6 +13,7 @@ from dpselect.backends.columns import Column
 from dpselect.backends.failures import InOurWords
 from dpselect.backends.files import formats, parquet_rows
 from dpselect.backends.files.formats import Format
+from dpselect.backends.files.table_formats import refuse_tables_of_formats
 from dpselect.backends.rows.arrow import RecordBatch, pa
 from dpselect.backends.rows.direct import ParquetFiles, readable
 from dpselect.errors import InvalidDataError, Shown
@@ -49,8 +50,9 @@ class FileSource:
                 ``[...]``, ``**``). A path that exists is taken literally, whatever characters it has.
 
         Raises:
-            InvalidDataError: no such file, empty, unreadable, not what its name says, or files that do not belong
-                together. Decided by names, first lines and footers, never by a row.
+            InvalidDataError: no such file, empty, unreadable, not what its name says, files that do not belong
+                together, or Parquet files of a table format (Delta, Iceberg, Hudi), which have deleted rows in them.
+                Decided by names, first lines and footers, never by a row.
         """
         if not isinstance(source, str | Path) or not str(source) or "\0" in str(source):
             raise InvalidDataError("source", source, "the path of a file, or a glob")
@@ -58,6 +60,8 @@ class FileSource:
         paths = _matching_files(text)
         labels = [label(text, position=i, count=len(paths)) for i in range(len(paths))]
         kinds = [formats.format_of(path, shown) for path, shown in zip(paths, labels, strict=True)]
+        if Format.PARQUET in kinds:
+            refuse_tables_of_formats(paths, labels)
         if len(set(kinds)) > 1:
             raise InvalidDataError("source", Shown(repr(text)), "files of one format, such as all .csv or all .parquet")
         columns: list[tuple[Column, ...]] = []
@@ -138,6 +142,7 @@ def _matching_files(source: str) -> list[str]:
     if os.path.isfile(source):
         return [source]
     if os.path.isdir(source):
+        refuse_tables_of_formats([source], [Shown(repr(source))])
         raise InvalidDataError("source", Shown(repr(source)), "a file, not a folder", _hint_for_folder(source))
     got = Shown("<text that may hold a password>" if _SECRETIVE.search(source) else repr(source))
     if any(wildcard in source for wildcard in "*?["):

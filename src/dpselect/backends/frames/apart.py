@@ -73,7 +73,7 @@ def _of_polars(column: Any) -> Cells:
     if str(column.dtype) == "Object":
         return ObjectCells(column.to_list())
     holds = holds_of_series(column)
-    return ArrowCells.of(column.to_arrow()) if holds in READABLE else ArrowCells(pa.nulls(len(column)), holds)
+    return ArrowCells.of(column.alias("").to_arrow()) if holds in READABLE else ArrowCells(pa.nulls(len(column)), holds)
 
 
 def _of_stream(given: Any, argument: str) -> list[Cells] | Cells:

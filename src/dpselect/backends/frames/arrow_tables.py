@@ -116,7 +116,7 @@ class StreamSource:
         """The rows of a frame of a library that is not known here."""
         shown = f"<{type(frame).__name__}>"
         unreadable = InvalidDataError("source", Shown(shown), "a table that can be read as an Arrow stream")
-        with InOurWords(lambda _: unreadable):  # it runs code that is not ours; what it says may quote a row
+        with InOurWords(lambda _: unreadable, Exception):  # it runs code that is not ours; what it says may quote a row
             schema = pa.RecordBatchReader.from_stream(frame).schema
         return cls(frame, shown, _columns_of(schema, shown))
 

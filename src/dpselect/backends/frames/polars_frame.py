@@ -69,10 +69,13 @@ def _spans(columns: Sequence[Any]) -> Iterator[tuple[int, int]]:
 
 
 def _with_text(column: Any) -> Any:
-    """Categories as the text that they are: to Arrow Polars would hand all there are, however few the rows have."""
+    """Categories as the text that they are: to Arrow Polars would hand all there are, however few the rows have.
+
+    Without its name, as Polars panics at one with a zero byte.
+    """
     import polars as pl
 
-    return column.cast(pl.String) if _has_categories(column) else column
+    return (column.cast(pl.String) if _has_categories(column) else column).alias("")
 
 
 def _has_categories(column: Any) -> bool:

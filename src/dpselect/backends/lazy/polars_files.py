@@ -39,17 +39,20 @@ def _streamed(files: Source) -> Any:
     pl: Any = import_module("polars")
     from polars.io.plugins import register_io_source
 
-    columns = {column.name: column for column in files.columns if column.holds in ARROW_TYPES}
+    # By numbers, as Polars sends back conditions in which a name may be a pattern.
+    columns = {f"c{at}": column for at, column in enumerate(files.columns) if column.holds in ARROW_TYPES}
     empty = pa.table({name: pa.array([], ARROW_TYPES[column.holds]) for name, column in columns.items()})
 
     def batches(names: list[str] | None, predicate: Any, most: int | None, _: int | None) -> Iterator[Any]:
-        asked = [columns[name] for name in (columns if names is None else names)]
+        given = list(columns if names is None else names)
+        asked = [columns[name] for name in given]
         for batch in files.batches(asked, lambda _: None):
-            frame = pl.from_arrow(pa.Table.from_batches([batch]))
+            frame = pl.from_arrow(pa.Table.from_batches([batch]).rename_columns(given))
             frame = frame if most is None else frame.head(most)
             most = None if most is None else most - frame.height
             yield frame if predicate is None else frame.filter(predicate)
             if most == 0:
                 return
 
-    return register_io_source(batches, schema=pl.from_arrow(empty).schema)
+    source = register_io_source(batches, schema=pl.from_arrow(empty).schema)
+    return source.rename({number: column.name for number, column in columns.items()})

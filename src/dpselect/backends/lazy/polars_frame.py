@@ -55,7 +55,8 @@ class PolarsFrame:
             unlike = {name: _held_otherwise(type_) for name, type_ in schema.items()}
             # Without rows, and without what narwhals cannot say.
             known = pl.LazyFrame(schema={name: schema[name] for name, held in unlike.items() if held is None})
-            return cls(frame, columns_of(known, schema.names(), shown, unlike=unlike.get), shown)
+            columns = columns_of(known, schema.names(), shown, unlike=unlike.get, capitals_count=True)
+            return cls(frame, columns, shown)
 
     def question(self) -> PolarsFrame:
         """Itself: it keeps nothing of a question."""
@@ -108,17 +109,30 @@ def _lots(column: Any) -> Any:
 
 
 def _expression(asked: Asked) -> Any:
-    import polars as pl
-
+    cell = _cell(asked.column)
     match asked:
         case Unit(column):
-            return _unit(pl.col(column.name), column.holds)
+            return _unit(cell, column.holds)
         case Value(column, kind):
-            return _value(pl.col(column.name), column.holds, kind)
+            return _value(cell, column.holds, kind)
         case Number(column):
-            return _number(pl.col(column.name), column.holds)
+            return _number(cell, column.holds)
         case Amount(column, scale, lower, upper):
-            return _amount(_number(pl.col(column.name), column.holds), scale, lower, upper)
+            return _amount(_number(cell, column.holds), scale, lower, upper)
+
+
+def _cell(column: Column) -> Any:
+    """What stands in `column`, whatever its name is.
+
+    Polars takes ``*`` and ``^...$`` for patterns of names, also in what older versions call selectors by name. Such a
+    name is written as the pattern of which it is the only match: each letter by its number.
+    """
+    import polars as pl
+
+    name = column.name
+    if name == "*" or name.startswith("^"):
+        name = "^" + "".join(f"\\x{{{ord(letter):x}}}" for letter in name) + "$"
+    return pl.col(name)
 
 
 def _unit(cell: Any, holds: Holds) -> Any:

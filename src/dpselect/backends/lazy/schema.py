@@ -37,30 +37,39 @@ _TYPES: dict[type, Holds] = {
 
 
 def columns_of(
-    frame: Any, names: Sequence[str], shown: str, *, unlike: Callable[[str], Holds | None] = lambda name: None
+    frame: Any,
+    names: Sequence[str],
+    shown: str,
+    *,
+    unlike: Callable[[str], Holds | None] = lambda name: None,
+    capitals_count: bool = False,
 ) -> tuple[Column, ...]:
-    """The columns of a lazy frame, of an engine that does not tell capitals from small letters in their names.
+    """The columns of a lazy frame.
 
     Args:
         frame: of any engine that narwhals knows.
         names: its columns, as the engine lists them.
         shown: how errors speak of it.
         unlike: what a column holds where the engine's own type says more than narwhals can; else None.
+        capitals_count: whether the engine tells names apart that differ in capitals only.
 
     Raises:
         InvalidDataError: no columns, or two of the same name.
     """
-    check_names([name.casefold() for name in names], shown)
+    check_names(names, shown, capitals_count=capitals_count)
     schema = nw.from_native(frame).collect_schema()
     return tuple(Column(name, unlike(name) or holds(schema[name])) for name in names)
 
 
-def check_names(names: Sequence[str], shown: str) -> None:
-    """Refuse a table without columns, or with two of the same name."""
+def check_names(names: Sequence[str], shown: str, *, capitals_count: bool = True) -> None:
+    """Refuse a table without columns, or with two of the same name, as its engine tells names apart."""
     if not names:
         raise InvalidDataError("source", Shown(shown), "a table with columns")
     if len(set(names)) < len(names):
         raise InvalidDataError("source", Shown(shown), "columns with different names")
+    if not capitals_count and len({name.casefold() for name in names}) < len(names):
+        hint = "Two of them differ in capitals only, which count for nothing here: give one of them another."
+        raise InvalidDataError("source", Shown(shown), "columns with different names", hint)
 
 
 def holds(type_: Any) -> Holds:

@@ -55,7 +55,7 @@ def spark_files(files: Source, paths: Sequence[str]) -> SparkFrame:
     found = [os.path.abspath(path) for path in paths]
     if any(map(_UNREACHABLE.search, found)):
         raise _refused("The name of a file begins with _ or ., or has a : or a backslash on its path.")
-    check_names([column.name.casefold() for column in files.columns], files.shown)
+    check_names([column.name for column in files.columns], files.shown, capitals_count=False)
     types = _types_of(files.columns, found, files.shown)
     if not types:
         raise InvalidDataError("source", Shown(files.shown), "a column of a type that can be asked about")

@@ -94,7 +94,7 @@ class KeptScores:
         """
         winners: list[Any] = []
         for _ in range(rounds):
-            with unlogged(), InOurWords(lambda _: _undrawn(self._shown)):
+            with unlogged(), InOurWords(lambda _: _undrawn(self._shown), Exception):
                 winners.append(selected(self._kept, mechanism, without=winners).winner())
             yield winners[-1]
 

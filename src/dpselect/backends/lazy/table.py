@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ from dpselect.backends.contract import Amount, Grouping, Progress, check_groups
 from dpselect.backends.lazy import queries
 from dpselect.backends.lazy.asked import DrawingQuestion, Engine, Frame, Question
 from dpselect.backends.lazy.matched import positions
+from dpselect.backends.lazy.reading import reading
 from dpselect.backends.rows.arrow import pa
 from dpselect.mechanisms import Mechanism, PendingSelection
 from dpselect.summaries import (
@@ -23,6 +26,8 @@ from dpselect.summaries import (
     PublicDomain,
     UnitValues,
 )
+
+Answer = TypeVar("Answer")
 
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
@@ -64,9 +69,9 @@ class LazyTable:
         """How many different units have at least one row with each candidate."""
         check_match(column, candidates.kind)
         check_groups(grouping)
-        question = self.engine.question()
-        query = queries.counts(question, unit=unit, column=column, candidates=candidates, grouping=grouping)
-        return [CandidateCounts(each) for each in _tabulated(_fetched(question, query, progress), candidates, grouping)]
+        query = partial(queries.counts, unit=unit, column=column, candidates=candidates, grouping=grouping)
+        table = self._answer(query, partial(_tabulated, candidates=candidates, grouping=grouping), progress)
+        return [CandidateCounts(each) for each in table]
 
     def listed(self, candidates: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates | None:
         """The public candidates in a frame of the table's own engine; None if `candidates` is none."""
@@ -90,8 +95,9 @@ class LazyTable:
             return None
         check_match(column, candidates.kind)
 
-        counted = queries.counts(question, unit=unit, column=column, candidates=candidates, grouping=None)
-        scores = question.scores(counted, candidates)
+        with reading(self.shown):
+            counted = queries.counts(question, unit=unit, column=column, candidates=candidates, grouping=None)
+            scores = question.scores(counted, candidates)
 
         def draw(rounds: int) -> list[Any]:
             winners: list[Any] = []
@@ -117,11 +123,11 @@ class LazyTable:
         check_match(column, candidates.kind)
         check_numeric(amount.column)
         check_groups(grouping)
-        question = self.engine.question()
-        query = queries.totals(
-            question, unit=unit, column=column, candidates=candidates, amount=amount, grouping=grouping
+        query = partial(
+            queries.totals, unit=unit, column=column, candidates=candidates, amount=amount, grouping=grouping
         )
-        return [CandidateTotals(each) for each in _tabulated(_fetched(question, query, progress), candidates, grouping)]
+        table = self._answer(query, partial(_tabulated, candidates=candidates, grouping=grouping), progress)
+        return [CandidateTotals(each) for each in table]
 
     def gather(
         self,
@@ -137,27 +143,33 @@ class LazyTable:
         check_numeric(column)
         check_groups(grouping)
         most = max_rows_per_unit
-        question = self.engine.question()
-        query = queries.values(
-            question, unit=unit, column=column, domain=domain, max_rows_per_unit=most, grouping=grouping
+        query = partial(
+            queries.values, unit=unit, column=column, domain=domain, max_rows_per_unit=most, grouping=grouping
         )
-        found = _fetched(question, query, progress)
-        numbers = np.asarray(found.column("kept").to_numpy(), np.float64)
-        if grouping is None:
-            return [UnitValues(numbers, domain=domain, max_rows_per_unit=most)]
-        parts = positions(found.column("part"), grouping.groups)
-        each = _split(numbers, parts, len(grouping.groups))
-        return [UnitValues(some, domain=domain, max_rows_per_unit=most) for some in each]
+        found = self._answer(query, partial(_in_parts, grouping=grouping), progress)
+        return [UnitValues(some, domain=domain, max_rows_per_unit=most) for some in found]
+
+    def _answer(
+        self, query: Callable[[Question], Frame], read: Callable[[Any], Answer], progress: Progress | None
+    ) -> Answer:
+        """What `read` makes of what `query` finds."""
+        with reading(self.shown):
+            question = self.engine.question()
+            answer = read(question.fetched(query(question)))
+        if progress is not None:
+            progress(1.0)
+        return answer
 
 
-def _fetched(question: Question, query: Frame, progress: Progress | None) -> Any:
-    found = question.fetched(query)
-    if progress is not None:
-        progress(1.0)
-    return found
+def _in_parts(found: Any, *, grouping: Grouping | None) -> list[NDArray[np.float64]]:
+    """The numbers that were kept, in each group."""
+    numbers = np.asarray(found.column("kept").to_numpy(), np.float64)
+    if grouping is None:
+        return [numbers]
+    return _split(numbers, positions(found.column("part"), grouping.groups), len(grouping.groups))
 
 
-def _tabulated(found: Any, candidates: PublicCandidates, grouping: Grouping | None) -> NDArray[np.int64]:
+def _tabulated(found: Any, *, candidates: PublicCandidates, grouping: Grouping | None) -> NDArray[np.int64]:
     """Numbers of the candidates that occur, and zeros for the others: shape ``(groups, candidates)``."""
     table = np.zeros((1 if grouping is None else len(grouping.groups), len(candidates)), np.int64)
     parts = 0 if grouping is None else positions(found.column("part"), grouping.groups)

@@ -56,7 +56,10 @@ class Relation:
     def match(self, result: str, column: Column, candidates: PublicCandidates, *, name: str) -> None:
         """Add `result`, the position among `candidates` of what column `name` holds; rows without one do not count."""
         what, values = f"{result}_named", candidates.values
-        self._read.append(f"{matching.value_expression(candidates.kind, column.holds, name=name)} AS {what}")
+        value = matching.value_expression(candidates.kind, column.holds, name=name)
+        if candidates.kind is CandidateKind.NUMBER:
+            value = f"({value}) + 0.0::DOUBLE"  # no negative zero, which joins with no zero in older DuckDB
+        self._read.append(f"{value} AS {what}")
         if isinstance(values, range) and values.step == 1:
             place = f"CASE WHEN {what} BETWEEN {values[0]} AND {values[-1]} THEN {what} - {values[0]} END"
         else:
