@@ -23,6 +23,8 @@ CARGO := env PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo
 DEMO := dpselect top-k examples/data/clicks.parquet page 10 --unit session --candidates 1..41270 --epsilon 1
 PLAN := dpselect plan --candidates-count 41270 --monotonic --within 20
 FENCE := ```
+# One more than processors, as many tests wait for a disk, a server or a child.
+WORKERS := $(shell $(PYTHON) -c 'import os; print(min(4, 1 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4))')
 
 .PHONY: help demo test lint bench docs mutants sanitize loom address thread fuzz miri paper readme clean
 .DELETE_ON_ERROR:
@@ -44,7 +46,7 @@ demo: $(VENV)/.product
 
 test: $(VENV)/.dev
 	$(CARGO) test --quiet --manifest-path rust/Cargo.toml
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -52,7 +52,8 @@ pub fn draw_once<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E
     };
     others.sort_unstable();
     let is_out = |index: usize| index == first || others.binary_search(&index).is_ok();
-    sparse(round, is_out, entropy).map(|heads| heads.kept)
+    let heads = sparse(round, is_out, entropy)?;
+    if heads.is_empty() { Err(SelectError::Changed) } else { Ok(heads.kept) }
 }
 
 /// Draw a candidate with a line of bounds at hand: one of many draws, or one of a row of rounds.
@@ -298,5 +299,19 @@ mod tests {
                 usize::from(drawn != 4 * 1024 + 504)
             });
         }
+    }
+
+    #[test]
+    fn draws_from_scores_that_were_lowered_after_the_index_end_with_an_error() {
+        let mut scores: Vec<f64> = (0..5000).map(|index| f64::from(index % 90)).collect();
+        let memory = scores.as_mut_ptr();
+        // SAFETY: as many doubles, alive and not moved to the end of the test.
+        let view = unsafe { View::new(memory.cast_const(), 5000, 8) };
+        let (blocks, scale) = (Blocks::new(view).unwrap(), Scale::new(1.0, 1.0, 1).unwrap());
+        let draw = || draw_once(&Round::new(&blocks, &scale), &mut seeded(44));
+        assert!(draw().is_ok());
+        // SAFETY: as above; nobody refers to them.
+        (0..5000).for_each(|index| unsafe { memory.add(index).write(-1e6) });
+        assert_eq!(draw(), Err(SelectError::Changed));
     }
 }
