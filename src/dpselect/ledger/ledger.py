@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import secrets
-import sqlite3
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,43 +13,37 @@ import sqlalchemy as sa
 
 from dpselect.accounting.events import Event, Run
 from dpselect.accounting.rounding import fraction_up
-from dpselect.arguments import positive_count
 from dpselect.errors import (
     InvalidAccountError,
     InvalidLimitError,
     InvalidParameterError,
-    LedgerDamagedError,
     Shown,
 )
 from dpselect.ledger import store
 from dpselect.ledger.accounts import State, Terms, described
 from dpselect.ledger.anchoring import (
-    Expected,
     head_of,
     noted_now,
-    refuse_behind,
     refuse_missing_accounts,
-    refuse_unless_there,
 )
 from dpselect.ledger.anchors import Anchor, Head, anchor_of
-from dpselect.ledger.arguments import any_text, exact_number, moment, seconds, short_text
+from dpselect.ledger.arguments import any_text, exact_number, moment, short_text
 from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash
 from dpselect.ledger.costs import Cost
 from dpselect.ledger.database import Database
-from dpselect.ledger.reading import entry_of, exported
-from dpselect.ledger.records import Account, Entry, Receipt, Verified
+from dpselect.ledger.readable import ReadableLedger
+from dpselect.ledger.records import Account, Receipt
 from dpselect.ledger.refusals import refusal
 from dpselect.ledger.requests import answered, kept
-from dpselect.ledger.restoring import copy_of, gone, new_place, written_off
-from dpselect.ledger.schema import accounts, check_version, entries, ledger_id, migrate, version_now
-from dpselect.ledger.unsettled import Attempt, Unstored, is_paid, place_of, store_remembered
-from dpselect.ledger.verification import verified
+from dpselect.ledger.restoring import gone, written_off
+from dpselect.ledger.schema import accounts, check_version, entries, migrate
+from dpselect.ledger.unsettled import Attempt, Unstored, is_paid, store_remembered
 from dpselect.ledger.wanted import Wanted
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.public_time import as_utc_text, day_text
 
 
-class Ledger:
+class Ledger(ReadableLedger):
     """A durable record of what was spent, which refuses what was not promised.
 
     Several processes, on several machines with PostgreSQL, may use one ledger at once. A charge that has returned is
@@ -83,32 +76,10 @@ class Ledger:
     >>> ledger.disconnect(); folder.cleanup()
     """
 
-    __slots__ = ("_anchor", "_database", "_id", "_place", "_wait")
-
-    def __init__(
-        self, url: str | Path | sa.URL, *, wait: float = 30.0, anchor: str | Path | Anchor | None = None
-    ) -> None:
-        self._database = Database(url, wait=seconds(wait))
-        self._anchor = anchor_of(anchor)
-        self._id: str | None = None
-        address, self._wait = self._database.address
-        self._place = place_of(address)
-
-    def __repr__(self) -> str:
-        return f"Ledger({self._database!r})"
+    __slots__ = ()
 
     def __reduce__(self) -> tuple[Callable[..., Ledger], tuple[sa.URL, float, Anchor | None]]:
         return _opened, (*self._database.address, self._anchor)
-
-    def __enter__(self) -> Ledger:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.disconnect()
-
-    def disconnect(self) -> None:
-        """Let go of the database connections; the next use opens new ones."""
-        self._database.close()
 
     def open_account(
         self,
@@ -163,29 +134,6 @@ class Ledger:
             connection.execute(entries.insert(), {"account": number, "sequence": 0, "body": text, "hash": head})
             heads.append(head_of(terms, state, head))
         return described(terms, state, head)
-
-    def account(self, name: str) -> Account:
-        """The account as it stands now.
-
-        Raises:
-            InvalidAccountError: there is none of this name.
-        """
-        with self._reading() as connection:
-            row = store.account_row(connection, short_text(name, "account"), ledger=self._database.shown)
-        return described(row.terms, row.state, row.head)
-
-    def accounts(self) -> list[Account]:
-        """All accounts, in the order they were opened in."""
-        with self._reading() as connection:
-            rows = [
-                store.account_row(connection, name, ledger=self._database.shown)
-                for name in store.account_names(connection, ledger=self._database.shown)
-            ]
-        return [described(row.terms, row.state, row.head) for row in rows]
-
-    def remaining(self, name: str) -> float:
-        """The largest sum of epsilons that is sure to be accepted, rounded down; see `Account.left`."""
-        return self.account(name).left
 
     def charge(
         self,
@@ -343,82 +291,6 @@ class Ledger:
             heads.append(head_of(row.terms, state, head))
         return described(row.terms, state, head)
 
-    def history(self, name: str, *, last: int | None = None) -> list[Entry]:
-        """The entries of the account, in order; or only the `last` ones, so many. Of a long one see `entries`."""
-        return list(self.entries(name, last=last))
-
-    def entries(self, name: str, *, last: int | None = None) -> Iterator[Entry]:
-        """The same one by one, without holding them all; read from one state of the ledger, that of the first step.
-
-        Raises:
-            InvalidAccountError: there is no account of this name.
-            InvalidParameterError: `last` is not a whole number > 0.
-        """
-        name = short_text(name, "account")
-        last = None if last is None else positive_count(last, "last")
-        with self._reading() as connection:
-            shown = self._database.shown
-            row = store.account_row(connection, name, ledger=shown)
-            after = None if last is None else max(row.state.entries - 1 - last, -1)
-            for each in store.entry_rows(connection, row.terms, ledger=shown, after=after):
-                yield entry_of(each, name, ledger=shown)
-
-    def find(self, account: str, sequence: int) -> Entry | None:
-        """One entry of the account, or None if it has none at that place."""
-        if isinstance(sequence, bool) or not isinstance(cast(object, sequence), int):
-            raise InvalidParameterError("sequence", sequence, "the number of an entry")
-        shown = self._database.shown
-        with self._reading() as connection:
-            terms = store.account_row(connection, short_text(account, "account"), ledger=shown).terms
-            if not 0 <= sequence < 2**63:
-                return None
-            found = store.entry_at(connection, terms, sequence, ledger=shown)
-            return None if found is None else entry_of(found, terms.name, ledger=shown)
-
-    def verify(
-        self, name: str | None = None, *, expected: Iterable[tuple[str, int, str]] = (), only_new: bool = False
-    ) -> list[Verified]:
-        """Check that the entries of an account, or of all, are those once written, and that the limits were kept.
-
-        What no ledger can find by itself is a whole chain written anew, or an older copy put in its place. Its anchor
-        shows both, and so does each receipt. Stored releases are checked against accidents only.
-
-        Args:
-            name: of the account. None: all, and that none is missing.
-            expected: entries known from elsewhere, such as receipts: account, number and hash.
-            only_new: begin at what the anchor noted, without reading what lies before.
-
-        Raises:
-            LedgerDamagedError: an entry was changed, left out, moved, or cut off; says which is the first. Or there is
-                no account at all.
-            LedgerRolledBackError: an entry that the anchor or `expected` knows of is missing.
-            LedgerForkedError: it is another.
-            AnchorError: the anchor is damaged, cannot be read, or belongs to another ledger.
-        """
-        if only_new and self._anchor is None:
-            raise InvalidParameterError("only_new", True, "False, or a ledger with an anchor")
-        by_account: dict[str, list[Expected]] = {}
-        for each in expected:
-            by_account.setdefault(each[0], []).append(Expected(*each))
-        shown = self._database.shown
-        with self._reading() as connection:
-            names = store.account_names(connection, ledger=shown)
-            refuse_missing_accounts(names, dict.fromkeys(by_account), ledger=shown)
-            for account, known in by_account.items():
-                refuse_unless_there(
-                    connection, store.account_row(connection, account, ledger=shown), known, ledger=shown
-                )
-            return verified(connection, name, ledger=shown, noted=self._noted(), only_new=only_new)
-
-    def export(self, name: str | None = None) -> Iterator[str]:
-        """The entries of an account, or of all, each as a JSON object on one line, with what its hash is made of."""
-        shown = self._database.shown
-        with self._reading() as connection:
-            names = store.account_names(connection, ledger=shown) if name is None else [short_text(name, "account")]
-            for each in names:
-                terms = store.account_row(connection, each, ledger=shown).terms
-                yield from exported(store.entry_rows(connection, terms, ledger=shown), each, ledger=shown)
-
     def anchor(self, to: str | Path | Anchor) -> list[Head]:
         """Note in an anchor, once, how far all accounts have come. ``Ledger(anchor=)`` does that after each charge.
 
@@ -433,22 +305,6 @@ class Ledger:
         self._current()
         with self._reading() as connection:
             return noted_now(connection, cast(str, self._id), anchor, ledger=self._database.shown)
-
-    def backup(self, to: str | Path) -> list[Verified]:
-        """Copy the ledger into a new file, as it is at this moment, while others go on charging; and verify the copy.
-
-        Raises:
-            InvalidParameterError: there is something at `to`, or the ledger is on a server (use its own ``pg_dump``).
-            LedgerError: the ledger, or its copy, is not intact or cannot be written.
-        """
-        place = new_place(to, "to")
-        with self._reading() as connection:
-            raw = connection.connection.dbapi_connection
-            if not isinstance(raw, sqlite3.Connection):
-                raise InvalidParameterError("ledger", Shown("<server>"), "a SQLite file", "Servers: pg_dump.")
-            copy_of(raw, place, ledger=self._database.shown)
-        with Ledger(place) as copy:
-            return copy.verify()
 
     def write_off(self) -> list[Account]:
         """Count as spent what the anchor knows of and the ledger lost: of an older copy that took its place.
@@ -482,13 +338,6 @@ class Ledger:
                 found.append(described(after.terms, after.state, after.head))
         return found
 
-    @contextmanager
-    def _reading(self) -> Generator[sa.Connection]:
-        with self._database.reading() as connection:
-            self._check_tables(connection)
-            self._id = self._id or ledger_id(connection, ledger=self._database.shown)
-            yield connection
-
     def _current(self) -> Database:
         """The database, its tables as this version of the library writes them."""
         if self._id is None:
@@ -508,19 +357,6 @@ class Ledger:
         if self._anchor is not None:
             for head in heads:
                 self._anchor.note(cast(str, self._id), head)
-
-    def _noted(self) -> Mapping[str, Head]:
-        """What the anchor knows of the accounts."""
-        return {} if self._anchor is None or self._id is None else self._anchor.heads(self._id)
-
-    def _refuse_behind(self, connection: sa.Connection, row: store.AccountRow) -> None:
-        if self._anchor is not None:
-            refuse_behind(connection, row, self._noted().get(row.terms.name), ledger=self._database.shown)
-
-    def _check_tables(self, connection: sa.Connection) -> None:
-        if self._database.is_empty(connection, accounts.name):
-            raise LedgerDamagedError(self._database.shown, "there is no ledger in it. Opening an account makes one.")
-        check_version(connection.scalar(sa.select(version_now)), self._database)
 
     def _locked(self, connection: sa.Connection, name: str) -> store.AccountRow:
         row = store.account_row(connection, name, ledger=self._database.shown, lock=True)
