@@ -248,7 +248,9 @@ def test_a_disk_that_is_full_charges_and_says_so(ledger: Ledger, anchor: Any, mo
         ledger.charge("clicks", EVENT)
     monkeypatch.undo()
     assert ledger.account("clicks").entries == 5  # it was charged, and nothing was drawn
-    ledger.charge("clicks", EVENT)
+    assert ledger.charge("clicks", EVENT).sequence == 4  # so the next one uses that charge, and notes it
+    assert json.loads(anchor.read_text().splitlines()[-1])["sequence"] == 4
+    assert ledger.charge("clicks", EVENT).sequence == 5
     ledger.verify()
 
 
