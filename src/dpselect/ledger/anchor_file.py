@@ -135,16 +135,13 @@ class FileAnchor:
 
     def _take(self, line: bytes) -> None:
         try:
-            held = json.loads(line)
-            if self._lines == 1:
-                if set(held) != {"format", "ledger"} or held["format"] != _FORMAT or canonical(held).encode() != line:
-                    raise ValueError("no anchor")
-                self._ledger = held["ledger"]
+            if self._lines > 1:
+                latest(self._heads, Head.from_line(line.decode()))
                 return
-            head = Head.from_held(held)
-            if head.to_line().encode() != line:
-                raise ValueError("no head")
-            latest(self._heads, head)
+            held = json.loads(line)
+            if set(held) != {"format", "ledger"} or held["format"] != _FORMAT or canonical(held).encode() != line:
+                raise ValueError("no anchor")
+            self._ledger = held["ledger"]
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise damaged(str(self), self._lines) from None
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -74,9 +72,7 @@ class TableAnchor:
         new = sa.select(_heads).where(_heads.c.ledger == ledger, _heads.c.number > last).order_by(_heads.c.number)
         for row in connection.execute(new):
             try:
-                head = Head.from_held(json.loads(row.line))
-                if head.to_line() != row.line:
-                    raise ValueError("no head")
+                head = Head.from_line(row.line)
             except (ValueError, TypeError, AttributeError, RecursionError):
                 raise damaged(str(self), row.number) from None
             latest(known, head)

@@ -6,6 +6,7 @@ rewrites the ledger does not restore, lose or rewrite it with it.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
@@ -42,19 +43,21 @@ class Head:
         return canonical(held | {"check": anchor_check(canonical(held))})
 
     @classmethod
-    def from_held(cls, held: dict[str, Any]) -> Head:
-        """What `to_line` wrote, parsed.
+    def from_line(cls, line: str) -> Head:
+        """What `to_line` wrote.
 
         Raises:
             ValueError: it did not write this.
         """
+        held: dict[str, Any] = json.loads(line)
         stated = {name: value for name, value in held.items() if name != "check"}
         texts = [stated.get(name) for name in ("account", "hash", "state", "seal")]
         counts = [stated.get("sequence"), stated.get("written_off", 0)]
-        if not all(isinstance(text, str) for text in texts) or not all(type(count) is int for count in counts):
+        are_texts = all(isinstance(text, str) for text in texts)
+        if len(stated) not in (5, 6) or not are_texts or not all(type(count) is int for count in counts):
             raise ValueError("no head")
-        head = cls(**stated) if len(stated) in (5, 6) else None
-        if head is None or held.get("check") != anchor_check(canonical(stated)):
+        head = cls(**stated)
+        if head.to_line() != line:
             raise ValueError("no head")
         return head
 
