@@ -235,6 +235,20 @@ def test_a_line_that_a_crash_cut_off_is_no_damage(tmp_path: Path, place: Path) -
         ledger.verify()
 
 
+def test_every_character_of_an_anchor_counts(tmp_path: Path, place: Path) -> None:
+    """Also those that no ledger disagrees with, such as the totals that are taken where entries are written off."""
+    anchor = tmp_path / "anchor"
+    with Ledger(place, anchor=anchor) as ledger:
+        ledger.open_account("clicks", epsilon=1)
+        receipt = ledger.charge("clicks", EVENT)
+    whole = anchor.read_text()
+    assert FileAnchor(anchor).heads(receipt.ledger or "")["clicks"].hash == receipt.hash
+    for at in range(0, len(whole), 3):
+        anchor.write_text(f"{whole[:at]}{'1' if whole[at] != '1' else '0'}{whole[at + 1 :]}")
+        with pytest.raises(AnchorError):
+            FileAnchor(anchor).heads(receipt.ledger or "")
+
+
 def test_a_disk_that_is_full_charges_and_says_so(ledger: Ledger, anchor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     if not isinstance(anchor, Path):
         pytest.skip("a full disk is tried on the anchor that is a file")
