@@ -16,9 +16,8 @@ from dpselect.ledger.durable import folder_to_disk, to_disk
 
 try:
     import fcntl
-except ImportError:  # Windows, which has locks of another kind
+except ImportError:  # on Windows
     fcntl = None
-    import msvcrt  # pyright: ignore[reportUnusedImport, reportMissingModuleSource]
 
 _FORMAT = "dpselect anchor 1"
 
@@ -158,8 +157,10 @@ def _is_complete(rest: bytes) -> bool:
 def _lock(file: int, *, shared: bool) -> None:
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
-    else:
-        msvcrt.locking(file, msvcrt.LK_LOCK, 1)  # pyright: ignore
+        return
+    import msvcrt  # of Windows, which has locks of another kind
+
+    msvcrt.locking(file, msvcrt.LK_LOCK, 1)  # pyright: ignore
 
 
 def _read_from(file: int, place: int) -> bytes:
