@@ -41,20 +41,23 @@ SAID: list[tuple[list[str], str]] = [
         "--memory-limit=<1073741824 bytes>: expected nothing",
     ),
     (["median", *AGES, *STEP, "--table", "people"], "--table='people': expected no table"),
-    (["quantiles", AGES[0], "age", "a;b", *AGES[2:], *STEP], "LEVELS='a;b': expected numbers with commas"),
+    (["quantiles", AGES[0], "age", "a;b", *AGES[2:], *STEP], "LEVELS='a;b': expected numbers separated by commas"),
     (["density", *AGES, *BOUNDS, "--bins", "3", "--units", "9"], "expected nothing with --method counts. It is for"),
-    (["median", *AGES[:2], "--epsilon", "1", *STEP], "--unit is required. It is the column that says whose row it is"),
+    (
+        ["median", *AGES[:2], "--epsilon", "1", *STEP],
+        "--unit is required. It is the column that identifies whom a row belongs to",
+    ),
     (["median", *AGES, *BOUNDS, "--steps", "1"], "Unknown option: --steps. Did you mean --step?"),
     (["median", *AGES[:2], "--unit", "person_id", "-e", "1", *BOUNDS], "Unknown option: -e. See --help."),
     (
         ["median", *AGES[:2], "--uni", "person_id", "--epsilon", "1", *BOUNDS],
         "Unknown option: --uni. Did you mean --unit?",
     ),
-    (["median", *AGES[:2], "more", *AGES[2:], *BOUNDS], "Not understood: 'more'. Patterns of files"),
+    (["median", *AGES[:2], "more", *AGES[2:], *BOUNDS], "Not understood: 'more'. Put file patterns"),
     (["quantile", *AGES[:2], "50%", *AGES[2:], *BOUNDS], "LEVEL='50%': expected a decimal number such as 0.5. See"),
     (["top-k", CLICKS, "page", "two", *COMMON], "K='two': expected a whole number. See"),
     (["top-k", CLICKS, "page", "--k", "3", *COMMON], "Unknown option: --k."),
-    (["mean", *AGES, *STEP], "--units is required. It is how many units there are, which has to be public"),
+    (["mean", *AGES, *STEP], "--units is required. It is the number of units, which has to be public"),
     (
         ["median", *AGES, *STEP, "--by", "educatoin", "--groups", "1..3"],
         "--by='educatoin': expected a column of the data.",
@@ -62,7 +65,7 @@ SAID: list[tuple[list[str], str]] = [
     (["median", *AGES, *STEP, "--groups-as", "text"], "--groups-as='text': expected --groups together with it."),
     (
         ["median", *AGES, *STEP, "--by", "education_num", "--groups", "true,false"],
-        "--groups-as text, letter by letter, or boolean",
+        "--groups-as text to compare them as text, or boolean",
     ),
     (
         ["median", "postgresql:///", *AGES[1:], *STEP, "--table", "t", "--engine", "duckdb"],

@@ -131,8 +131,8 @@ class DistributionQuestions(Asking[Reply]):
         >>> round(release.value, 1)  # 38.58 in truth
         38.6
         >>> print(release.accuracy)
-        With 99% confidence the released mean is within 0.00849 of that of 32,561 units, those without a value counted
-        as the middle, counting at most 1 row of each person_id.
+        With 99% confidence the released mean is within 0.00849 of the mean of 32,561 units, units without a value
+        counted as the midpoint, counting at most 1 row of each person_id.
         """
         domain = PublicDomain.given(bounds, step=step)
         return self._answer_each(

@@ -36,7 +36,7 @@ class DryRun(Questions[Forecast]):
     Differentially private: epsilon = 0.5, when one session is added or removed.
     With 99% confidence the count of the released page is within 29 of the best.
     To be drawn by PermuteAndFlip, out of 41,270 candidates given by the caller. Nothing would be charged to a ledger:
-    releases on the same data add up.
+    the costs of releases on the same data add up.
     """
 
     __slots__ = ()

@@ -88,7 +88,7 @@ class Forecast:
     def charge(self) -> str:
         """What would become of the account, in one sentence."""
         if self.account is None:
-            return "Nothing would be charged to a ledger: releases on the same data add up."
+            return "Nothing would be charged to a ledger; the costs of releases on the same data add up."
         if self.is_answered:
             return f"Answered before under this request: account {self.account} would be charged nothing."
         verb = "accept" if self.fits else "refuse"

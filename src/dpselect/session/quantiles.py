@@ -64,7 +64,7 @@ class QuantileQuestions(Asking[Reply]):
         >>> 57 <= release.value <= 59  # 58 in truth
         True
         >>> print(release.accuracy)
-        With 99% confidence the rank of the released age is within 17 of the wanted one, values rounded to steps of 1,
+        With 99% confidence the released age is within 17 ranks of the true 0.9-quantile, values rounded to steps of 1,
         counting at most 1 row of each person_id.
         """
         domain = PublicDomain.given(bounds, step=step)
