@@ -19,7 +19,7 @@ SAID: list[tuple[list[str], str]] = [
         ["most-common", CLICKS, "page", *COMMON[:2], "--candidates", "1..100000000", "--epsilon", "1"],
         "--candidates=<100,000,000 whole numbers>: expected at most 10,000,000. If so many are meant, say --yes: each",
     ),
-    (["median", *AGES, *BOUNDS, "--step", "7"], "A third, say, is 1/3:"),
+    (["median", *AGES, *BOUNDS, "--step", "7"], "one third, for example, is 1/3."),
     (["median", *AGES, *BOUNDS, "--step", "a/b"], "--step: expected a number such as 5, 0.25 or 1/3, not 'a/b'"),
     (["median", *AGES, *BOUNDS, "--step", "1/0"], "--step: expected a number"),
     (["median", *AGES, "--bounds", "0", "1e-999999999"], "--bounds: expected a number"),
