@@ -176,7 +176,7 @@ def test_sentences() -> None:
     assert make(error_bound=41234.0).accuracy.endswith("within 41,234 of the best.")
     # A distance of ranks need not be a whole number: the bound is rounded up.
     assert quantile().accuracy == (
-        "With 99% confidence the rank of the released age is within 19 of the wanted one, values rounded to steps of 1"
+        "With 99% confidence the released age is within 19 ranks of the true 0.5-quantile, values rounded to steps of 1"
         ", counting at most 1 row of each person."
     )
     assert make(task="top_k", value=[6, 3]).accuracy == (

@@ -15,14 +15,14 @@ from dpselect.errors import InvalidParameterError, Shown, describe, typed
 _POSITIVE = "a finite number > 0"
 
 SMALLEST_MEMORY = 2**26
-"""Bytes with which a table can be read at all, whatever its size."""
+"""Least memory, in bytes, with which a table of any size can be read."""
 
 _PREFIXES = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 _SIZE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?) *([KMGT]?)(i?)B", re.IGNORECASE | re.ASCII)
 
 
 def positive_epsilon(value: object, name: str = "epsilon") -> float:
-    """`value` as a double, rounded *down* where it is not one: the guarantee given is never weaker than asked.
+    """`value` as a double, rounded *down* if it is not one: the guarantee is never weaker than requested.
 
     >>> positive_epsilon(1), positive_epsilon(Fraction(1, 10)) <= Fraction(1, 10)
     (1.0, True)
@@ -31,7 +31,7 @@ def positive_epsilon(value: object, name: str = "epsilon") -> float:
 
 
 def positive_sensitivity(value: object, name: str = "sensitivity") -> float:
-    """`value` as a double, rounded *up* where it is not one: more noise than asked, never less.
+    """`value` as a double, rounded *up* if it is not one: never less noise than requested.
 
     >>> positive_sensitivity(2**53 + 1) == 2**53 + 2
     True
@@ -194,7 +194,7 @@ def finite_number(value: object, name: str) -> float:
 
 
 def exact_number(value: object, name: str, *, expected: str = "a finite number") -> Fraction:
-    """A finite number as exactly what it is, a float as a binary number, within the range of the doubles.
+    """A finite number, exactly, within the range of doubles; a float is taken as its binary value.
 
     >>> exact_number(0.5, "value", expected="a finite number")
     Fraction(1, 2)
@@ -214,7 +214,7 @@ def exact_number(value: object, name: str, *, expected: str = "a finite number")
 
 
 def finite_bounds(value: object, name: str = "bounds") -> tuple[Fraction, Fraction]:
-    """Two finite numbers, the first below the second, as the decimals they are written as (see `decimal_fraction`).
+    """Two finite numbers, the first below the second, read as decimals (see `decimal_fraction`).
 
     >>> finite_bounds((0, 0.3))
     (Fraction(0, 1), Fraction(3, 10))
@@ -232,9 +232,8 @@ def finite_bounds(value: object, name: str = "bounds") -> tuple[Fraction, Fracti
 
 
 def decimal_fraction(value: object, name: str, *, expected: str) -> Fraction:
-    """The number a caller means: a float stands for the shortest decimal that denotes it, all else for itself.
-
-    So 0.1 is a tenth, and ten of it are 1.
+    """The number a caller means: a float stands for the shortest decimal that denotes it, anything else for itself.
+    So 0.1 is one tenth, and ten times 0.1 is 1.
 
     >>> decimal_fraction(0.1, "step", expected="a number")
     Fraction(1, 10)
@@ -262,7 +261,7 @@ def whole_sensitivity(value: object, name: str = "sensitivity") -> int:
     """
     number = positive_sensitivity(value, name)
     if not number.is_integer():
-        hint = "Noise on whole numbers takes the sensitivity of a whole number: round first."
+        hint = "Noise on whole numbers needs the sensitivity of a whole number: round first."
         raise InvalidParameterError(name, value, "a whole number >= 1", hint)
     return int(number)
 
@@ -283,7 +282,9 @@ def whole_bounds(value: object, name: str = "bounds", *, within: tuple[int, int]
     if lower >= upper:
         raise InvalidParameterError(name, Shown(f"({describe(lower)}, {describe(upper)})"), expected)
     if within is not None and not (lower <= within[1] and within[0] <= upper):
-        raise InvalidParameterError(name, Shown(f"({describe(lower)}, {describe(upper)})"), "bounds that 64 bits hold")
+        raise InvalidParameterError(
+            name, Shown(f"({describe(lower)}, {describe(upper)})"), "bounds that fit into 64 bits"
+        )
     return (lower, upper) if within is None else (max(lower, within[0]), min(upper, within[1]))
 
 

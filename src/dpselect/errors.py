@@ -1,7 +1,7 @@
 """Every error the package raises on purpose.
 
-Texts speak of arguments, schema and public facts only: a score, a row or a candidate never appears in one, because
-an error message travels further (logs, tickets, screens) than the release it prevented.
+Messages mention only arguments, schema and public facts. A score, a row or a candidate never appears in one, because an
+error message travels further (logs, tickets, screens) than the release it prevented.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ class SelectionError(Exception):
 
 
 class InvalidParameterError(SelectionError, ValueError):
-    """An argument is not what it has to be; nothing was drawn, charged or released.
+    """An argument is invalid; nothing was drawn, charged or released.
 
     Args:
-        name: the argument as the caller spells it.
-        got: what came. Shown only if it is a number, ``None`` or a `Shown` text; otherwise its type is. A text that may
-            hold a password is never shown.
+        name: the argument's name, as the caller writes it.
+        got: the value passed. It is shown only if it is a number, ``None`` or a `Shown` text; otherwise only its type
+            is shown. Text that may contain a password is never shown.
         expected: what would have been accepted.
-        hint: one sentence on the way out, or empty.
+        hint: one sentence on how to fix it, or empty.
 
     >>> str(InvalidParameterError("epsilon", -1.0, "a finite number > 0"))
     'epsilon=-1.0: expected a finite number > 0.'
@@ -43,19 +43,19 @@ class InvalidParameterError(SelectionError, ValueError):
 
 
 class InvalidScoresError(InvalidParameterError):
-    """The scores cannot be selected from: empty, not finite, not one-dimensional or not numbers."""
+    """The scores are invalid: empty, not finite, not one-dimensional or not numbers."""
 
 
 class InvalidCandidatesError(InvalidParameterError):
-    """The candidates do not fit: missing, of another length than the scores, duplicated or of a wrong type."""
+    """The candidates are invalid: missing, of a different length than the scores, duplicated or of a wrong type."""
 
 
 class InvalidDataError(InvalidParameterError):
-    """The data source does not fit the question: no such file or column, or not the format its name says."""
+    """The data source does not fit the question: no such file or column, or not the format that its name implies."""
 
 
 class TableUnavailableError(SelectionError):
-    """No such server, no permission, or the connection broke before the answer was there; nothing was drawn.
+    """There is no such server, no permission, or the connection broke before the answer was there; nothing was drawn.
 
     >>> str(TableUnavailableError("postgresql://ann@db.example.org/shop", "the server cannot be reached"))
     'table at postgresql://ann@db.example.org/shop: the server cannot be reached'
@@ -70,10 +70,10 @@ class TableUnavailableError(SelectionError):
 
 
 class FaultError(SelectionError):
-    """A fault in the code of this package, met while rows were read; neither the rows nor the arguments are to blame.
+    """A bug in this package, found while rows were read; neither the rows nor the arguments are the cause.
 
     >>> str(FaultError("TypeError", "dpselect.backends.rows.scan, line 12"))
-    'this is a fault of dpselect, please report it: TypeError in dpselect.backends.rows.scan, line 12'
+    'this is a bug in dpselect, please report it: TypeError in dpselect.backends.rows.scan, line 12'
     """
 
     def __init__(self, kind: str, place: str) -> None:
@@ -81,15 +81,15 @@ class FaultError(SelectionError):
         self.kind, self.place = kind, place
 
     def __str__(self) -> str:
-        return f"this is a fault of dpselect, please report it: {self.kind} in {self.place}"
+        return f"this is a bug in dpselect, please report it: {self.kind} in {self.place}"
 
 
 class InvalidEventError(InvalidParameterError):
-    """A stored event cannot be read: an unknown kind or version, a field missing or too many, or a number changed."""
+    """A stored event cannot be read: an unknown kind or version, a missing or extra field, or a changed number."""
 
 
 class LimitExceededError(SelectionError):
-    """A privacy filter has not enough left for an event; nothing was added to it.
+    """A privacy filter does not have enough left for an event; nothing was added to it.
 
     >>> str(LimitExceededError(1.0, 0.0, 0.75))
     'the event does not fit within epsilon = 1.0, delta = 0.0; the epsilons spent so far add up to 0.75'
@@ -105,11 +105,11 @@ class LimitExceededError(SelectionError):
 
 
 class InsufficientMemoryError(SelectionError, MemoryError):
-    """There is not enough memory for the index of that many scores, or for that many answers; nothing was drawn."""
+    """There is not enough memory for the index of so many scores, or for so many answers; nothing was drawn."""
 
 
 class MissingExtraError(SelectionError, ImportError):
-    """A part that needs an optional package was asked for, and the package is not installed.
+    """A feature needs an optional package that is not installed.
 
     >>> str(MissingExtraError("plots", "plots"))
     "plots: this needs the extra 'plots'; in a checkout of dpselect: pip install '.[plots]'"
@@ -125,15 +125,15 @@ class MissingExtraError(SelectionError, ImportError):
 
 
 class InvalidAccountError(InvalidParameterError):
-    """No such account in the ledger, one that is there already, or one that is closed; nothing was charged."""
+    """The ledger has no such account, already has one of this name, or the account is closed; nothing was charged."""
 
 
 class InvalidLimitError(InvalidParameterError):
-    """A limit below what is already spent, or the limit of a closed account; nothing was changed."""
+    """The limit is below what is already spent, or the account is closed; nothing was changed."""
 
 
 class WrongAccountError(InvalidParameterError):
-    """The account protects another unit, or under another neighbouring relation, than what was to be charged to it."""
+    """The account protects a different unit, or uses a different neighbouring relation, than the charge."""
 
 
 class RequestReusedError(InvalidParameterError):
@@ -145,9 +145,8 @@ class InvalidCertificateError(InvalidParameterError):
 
 
 class LedgerError(SelectionError):
-    """Base of what can go wrong with a ledger that is no fault of an argument.
-
-    Texts name the ledger without its password, and no answer.
+    """Base of all ledger errors that are not caused by an argument.
+    Messages name the ledger without its password, and no answer.
     """
 
     def __init__(self, ledger: str, what: str) -> None:
@@ -159,10 +158,10 @@ class LedgerError(SelectionError):
 
 
 class ChargeRefusedError(LedgerError):
-    """The account has not enough left; nothing was charged and nothing drawn.
+    """The account does not have enough left; nothing was charged and nothing drawn.
 
     Attributes:
-        left: the largest epsilon that a question may still cost and be sure to be accepted.
+        left: the largest epsilon that is still certain to be accepted.
     """
 
     def __init__(self, ledger: str, what: str, left: float) -> None:
@@ -172,41 +171,40 @@ class ChargeRefusedError(LedgerError):
 
 
 class LedgerBusyError(LedgerError):
-    """Others held its lock, or all connections, for longer than the time to wait; nothing was written."""
+    """Others held the ledger's lock, or all connections, for longer than the timeout; nothing was written."""
 
 
 class LedgerReadOnlyError(LedgerError):
-    """It may not be written to; nothing was written."""
+    """The ledger is read-only; nothing was written."""
 
 
 class LedgerFullError(LedgerError):
-    """There is no room for another entry; nothing was written."""
+    """The ledger has no room for another entry; nothing was written."""
 
 
 class LedgerUnavailableError(LedgerError):
-    """No such file, server or database, no permission, no answer in time, or the connection broke."""
+    """There is no such file, server or database, no permission, no answer in time, or the connection broke."""
 
 
 class LedgerVersionError(LedgerError):
-    """Written by a later version of this package, whose entries this one does not know; nothing was written."""
+    """A later version of this package wrote the ledger, with entries unknown to this one; nothing was written."""
 
 
 class LedgerDamagedError(LedgerError):
-    """No ledger, a damaged file, or entries that are not those once written."""
+    """This is not a ledger, the file is damaged, or its entries are not the ones once written."""
 
 
 class LedgerRolledBackError(LedgerError):
-    """Its anchor, or a receipt, knows of entries that it does not have: an older copy, a lost log, or a cut."""
+    """An anchor or a receipt shows entries that the ledger lacks: an older copy, a lost log, or a truncation."""
 
 
 class LedgerForkedError(LedgerError):
-    """An entry is another one than its anchor, or a receipt, says: two copies went on, or it was written anew."""
+    """An entry differs from what an anchor or a receipt shows: two copies diverged, or the ledger was rewritten."""
 
 
 class AnchorError(SelectionError):
-    """An anchor that cannot be read or written, is damaged, or belongs to another ledger.
-
-    Texts name where it is, without a password.
+    """An anchor cannot be read or written, is damaged, or belongs to another ledger.
+    Messages name its location, without a password.
     """
 
     def __init__(self, anchor: str, what: str) -> None:
@@ -218,14 +216,14 @@ class AnchorError(SelectionError):
 
 
 class AnswerLostError(SelectionError):
-    """Something failed after the charge: no answer was shown, and what was charged stays charged.
+    """Something failed after the charge: no answer was shown, and the charge stands.
 
     Attributes:
-        account: that was charged.
+        account: the account that was charged.
         sequence: number of the entry.
 
     >>> str(AnswerLostError("clicks", 3, "The draw failed."))
-    "charged as entry 3 of account 'clicks', but no answer was shown, and it stays charged. The draw failed."
+    "charged as entry 3 of account 'clicks', but no answer was shown, and the charge stands. The draw failed."
     """
 
     def __init__(self, account: str, sequence: int, why: str) -> None:
@@ -234,14 +232,14 @@ class AnswerLostError(SelectionError):
 
     def __str__(self) -> str:
         charged = f"charged as entry {self.sequence} of account {self.account!r}"
-        return f"{charged}, but no answer was shown, and it stays charged. {self.why}"
+        return f"{charged}, but no answer was shown, and the charge stands. {self.why}"
 
 
 class AnswerNotStoredWarning(UserWarning):
-    """An answer was charged and is given out, but the ledger could not store it for its request id.
+    """An answer was charged and returned, but the ledger could not store it for its request id.
 
-    The process that warns keeps it, gives it out again under the same id for nothing, and stores it when that can be
-    done. Another process would be charged again.
+    The process that warns keeps the answer, returns it again under the same id at no cost, and stores it as soon as
+    that is possible. Another process would be charged again.
 
     >>> str(AnswerNotStoredWarning("sqlite:///budget.db", "clicks", 3, "there is no room left on its disk"))[:86]
     "ledger sqlite:///budget.db: charged as entry 3 of account 'clicks', and answered, but "
@@ -253,7 +251,7 @@ class AnswerNotStoredWarning(UserWarning):
 
     def __str__(self) -> str:
         charged = f"charged as entry {self.sequence} of account {self.account!r}, and answered"
-        keep = "Keep it: this process gives the same answer again, another one would charge again."
+        keep = "Keep it: this process returns the same answer again, but another process would charge again."
         return f"ledger {self.ledger}: {charged}, but the answer is not stored: {self.why}. {keep}"
 
 
@@ -261,13 +259,13 @@ _LONGEST = 60
 
 
 class Shown(str):
-    """Text that is public and may stand in an error as it is (an option's name, a column's name, a shape)."""
+    """Public text that may appear unchanged in an error (the name of an option or a column, a shape)."""
 
     __slots__ = ()
 
 
 def typed(value: object) -> Shown:
-    """What an error may say of an argument that is the caller's own word and never data: a text as it is, if short.
+    """How an error shows an argument that is the caller's own word and never data: short text unchanged.
 
     >>> typed("dask"), typed("x" * 99), typed([41, 3])
     ("'dask'", '<99 characters>', '<list>')
@@ -278,9 +276,8 @@ def typed(value: object) -> Shown:
 
 
 def describe(value: object) -> str:
-    """What an error may say of `value`: a plain number or ``None`` as itself, anything else as its type.
-
-    An argument in the wrong place is often the data itself, so a container's content is never quoted.
+    """How an error shows `value`: a plain number or ``None`` as itself, anything else as its type.
+    An argument in the wrong place is often the data itself, so the content of a container is never quoted.
 
     >>> describe(0.5), describe(None), describe({"ann": 3})
     ('0.5', 'None', '<dict>')

@@ -1,4 +1,4 @@
-"""Public grids: equally spaced numbers that both ends belong to."""
+"""Public grids: equally spaced numbers, including both ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpselect.arguments import decimal_fraction
 from dpselect.errors import InvalidParameterError
 
 _LARGEST_COUNT = 2**53
-"""So that the position of a point is a double, too."""
+"""So that the position of every point is exact as a double."""
 
 _FINEST_STEP = 2
 """In units of the last place of the larger bound: no two points are the same double, and each is nearest to itself."""
@@ -19,8 +19,7 @@ _FINEST_STEP = 2
 @dataclass(frozen=True, slots=True)
 class Grid:
     """The numbers ``lower + j * step`` for ``j = 0 .. count - 1``, exactly; an answer is the double nearest to one.
-
-    A value counts as the point nearest to it, midway between two as the lower one. The core decides which, exactly.
+    A value counts as the nearest point, or as the lower one if it is midway between two. The core decides this exactly.
     """
 
     lower: Fraction
@@ -31,8 +30,8 @@ class Grid:
     def dividing(cls, lower: Fraction, upper: Fraction, *, step: object) -> Grid:
         """The grid from `lower` to `upper`, or an error if `step` does not lead from one to the other.
 
-        Floats mean the decimals they are written as: 0.1 divides (0, 1) into ten steps, and (0.1, 0.7) into six. Where
-        a step is no decimal, give a `fractions.Fraction`.
+        Floats are read as decimals: 0.1 divides (0, 1) into ten steps, and (0.1, 0.7) into six. For a step that is not
+        a decimal, give a `fractions.Fraction`.
 
         Raises:
             InvalidParameterError: `step` is not a number > 0, does not divide ``upper - lower``, or is less than two
@@ -47,7 +46,7 @@ class Grid:
             raise InvalidParameterError("step", step, expected)
         steps = (upper - lower) / exact
         if steps.denominator != 1:
-            hint = "A third, say, is Fraction(1, 3): a float means the decimal it is written as."
+            hint = "Floats are read as decimals; one third, for example, is Fraction(1, 3)."
             raise InvalidParameterError("step", step, expected, hint)
         spacing = Fraction(math.ulp(float(max(abs(lower), abs(upper)))))
         if steps.numerator >= _LARGEST_COUNT or exact < _FINEST_STEP * spacing:

@@ -1,4 +1,4 @@
-"""The words a privacy claim is made of: who is a neighbour, how far a score can move, what is guaranteed."""
+"""The parts of a privacy claim: the neighbouring relation, the sensitivity and the guarantee."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Neighbours(StrEnum):
     """
 
     ADD_REMOVE = "add_remove"
-    """One has everything of one more unit than the other; how many units there are is private."""
+    """One has all rows of one more unit than the other; the number of units is private."""
 
     REPLACE_ONE = "replace_one"
-    """Same number of units, everything of one of them replaced; how many units there are is public."""
+    """Same number of units, with all rows of one unit replaced; the number of units is public."""
 
 
 def neighbouring_relation(value: object) -> Neighbours:
@@ -33,7 +33,7 @@ def neighbouring_relation(value: object) -> Neighbours:
 
 
 def check_monotonic(monotonic: object, neighbours: Neighbours) -> bool:
-    """Refuse the claim that halves the noise where it cannot hold.
+    """Refuse a claim to half the noise where it cannot hold.
 
     Under replace-one a unit leaves one candidate and joins another, so scores move in both directions at once;
     proof and counterexample: ``proofs/counting.md``.
@@ -52,11 +52,11 @@ def check_monotonic(monotonic: object, neighbours: Neighbours) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """How far each score moves between neighbours, and where that is proved.
+    """How much each score can change between neighbours, and where that is proved.
 
     Attributes:
-        value: the most any one score moves, in the unit of the scores.
-        monotonic: within a pair of neighbours all scores move in the same direction.
+        value: the largest change of any one score, in the unit of the scores.
+        monotonic: between two neighbours all scores change in the same direction.
         neighbours: the relation for which this holds.
         proof: path of the proof page in this repository.
     """
@@ -83,5 +83,5 @@ class Guarantee:
 
 
 def _digits(value: float) -> str:
-    """Every one of them, as a rounded epsilon would promise more than was kept; but 1 for 1.0."""
+    """All digits, because a rounded epsilon would promise more than was kept; but 1 for 1.0."""
     return str(value).removesuffix(".0")

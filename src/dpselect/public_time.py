@@ -1,7 +1,6 @@
-"""What everybody may know of when a question was asked: the day, or the hour, and nothing finer.
-
-How long reading a table takes depends on its rows. So a fine time in a release, or the distance of two of them, tells
-of private data; only a ledger, which is for its holder alone, keeps the milliseconds.
+"""The public time of a question: the day or the hour, and nothing finer.
+How long it takes to read a table depends on its rows. So a fine time in a release, or the difference between two such
+times, would reveal something about private data. Only a ledger, which is for its owner alone, keeps milliseconds.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from dpselect.errors import InvalidParameterError
 
 
 class Times(StrEnum):
-    """How finely a release tells when it was asked for."""
+    """Precision of the request time in a release."""
 
     DAY = "day"
     HOUR = "hour"

@@ -1,4 +1,4 @@
-"""What leaves: the selected value together with its certificate. It holds no count, no score and no row."""
+"""The result of a question: the selected value together with its certificate. It holds no count, score or row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dpselect.privacy import Guarantee, Neighbours
 from dpselect.public_time import as_utc_text
 
 CONFIDENCE = 0.99
-"""Of the error bound that every release states."""
+"""Confidence level of the error bound that every release states."""
 
 
 @cache  # reading what is installed takes longer than planning an answer
@@ -38,42 +38,41 @@ class Release:
 
     Attributes:
         value: the selected candidate; for ``top_k`` and ``best_features`` a list of them, best first; for
-            ``quantiles`` a list, one for each level, for ``density`` one for each bin. If several
-            groups were asked, a dictionary with such an answer for each.
-        task: which question was asked: the name of a method of `Dataset` (``"quantile"`` for a median), or
-            ``"best_features"``.
+            ``quantiles`` a list with one number per level, for ``density`` a list with one share per bin. With groups,
+            a dictionary with such an answer for each group.
+        task: the question: the name of a method of `Dataset` (``"quantile"`` for a median), or ``"best_features"``.
         column: the column the answer is about.
-        unit: the column that names who is protected.
-        mechanism: name of the mechanism that drew, as exported by `dpselect`.
-        rounds: how often it drew; 1 unless several candidates were selected.
+        unit: the column that identifies who is protected.
+        mechanism: name of the mechanism that drew the answer, as exported by `dpselect`.
+        rounds: number of draws; 1 unless several candidates were selected.
         epsilon: privacy loss of the whole release.
-        delta: probability with which that may fail; 0 is pure differential privacy.
-        sensitivity: the most one unit moves any one count; for a quantile any one rank, for a price any one revenue;
-            for several quantiles the number of values on the wrong side of an answer (halving: at each of them). For
-            ``best_by`` any one sum, for a mean the mean, in the unit of the column.
-        monotonic: one unit moves all of them in the same direction, when it is added or removed.
+        delta: probability with which epsilon may fail; 0 is pure differential privacy.
+        sensitivity: the most by which one unit changes any one count; for a quantile any one rank, for a price any one
+            revenue; for several quantiles the number of values on the wrong side of an answer (halving: at each of
+            them). For ``best_by`` any one sum, for a mean the mean, in the unit of the column.
+        monotonic: adding or removing one unit changes all of them in the same direction.
         neighbours: which data sets the guarantee compares.
-        candidates: where the candidates came from, how many there are and of which kind.
-        error_bound: with probability `confidence` the count of each selected candidate is at most this far below
-            what it should have been: the largest count left when it was selected. For ``least_common`` it is at most
-            this far above the lowest, for ``best_by`` the sum this far below the best. For a quantile, the rank of the
-            released number is at most this far from the wanted one, all values being rounded to the grid. For a price,
-            its revenue is at most this far below the best. For a mean and a density see `Dataset.mean` and
-            `Dataset.density`. If several groups were asked it holds in each. Known before the data was seen; infinite
-            where no double could hold it; None where no bound holds for all data, as for a quantile without a grid,
-            for several quantiles and for a price between bounds.
-        confidence: of `error_bound`.
+        candidates: the origin, number and kind of the candidates.
+        error_bound: with probability `confidence` the count of each selected candidate is at most this far below the
+            largest count left when it was selected. For ``least_common`` it is at most this far above the lowest count;
+            for ``best_by`` the sum is at most this far below the best. For a quantile, the rank of the released number
+            is at most this far from the target rank, with all values rounded to the grid. For a price, its revenue is
+            at most this far below the best. For a mean and a density see `Dataset.mean` and `Dataset.density`. With
+            groups, it holds in each group. It is known before the data is seen, infinite if it does not fit into a
+            double, and None if no bound holds for all data: for a quantile without a grid, for several quantiles and
+            for a price between bounds.
+        confidence: confidence level of `error_bound`.
         proofs: pages of this project's repository that prove the guarantee.
-        time: the day on which it was asked for, as the start of that day in UTC; with ``Dataset(times="hour")`` the
-            hour. Nothing finer, because how long an answer took depends on the data. Has a time zone.
-        receipt: of the charge to a ledger, with a hash of everything here but the value. None: nothing was charged to
-            a durable ledger, and adding up is left to the caller.
-        event: what it cost, for accounting.
-        version: of dpselect.
-        arguments: what else the question fixed; for quantiles the levels, for quantiles and prices the most rows of a
-            unit.
-        groups: if several were asked: which column tells them apart, how many there are and of which kind, how many of
-            them one unit takes part in, and what one of them costs. None: all rows together.
+        time: the day of the request, as the start of that day in UTC; with ``Dataset(times="hour")`` the hour. Nothing
+            finer, because how long an answer took depends on the data. Has a time zone.
+        receipt: receipt of the charge to a ledger, with a hash of everything here but the value. None: nothing was
+            charged to a durable ledger, and the caller has to add up costs.
+        event: what the release cost, for accounting.
+        version: version of dpselect.
+        arguments: other arguments of the question; for quantiles the levels, for quantiles and prices the maximum
+            number of rows per unit.
+        groups: for a question about groups: the column of groups, their number and kind, how many of them one unit
+            takes part in, and the cost of one group. None: all rows together.
 
     >>> import dpselect as dps
     >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
@@ -158,21 +157,21 @@ class Release:
         """See `question_hash`; to be called before anything is charged or drawn.
 
         Raises:
-            InvalidCertificateError: a field could not be written, or not read back. Says which.
+            InvalidCertificateError: a field cannot be written, or cannot be read back. Names the field.
         """
         held = json.loads(canonical_json(self.to_dict()))
         check_draft(held)
         return question_hash(held)
 
     def rows(self) -> tuple[str, list[tuple[str, Value]]]:
-        """The answer as a table of two columns: what the first says, and a value for each of its entries."""
+        """The answer as a table of two columns: the heading of the first column, and the rows."""
         answer = answer_to(self.task)
         return answer.heading(self), answer.rows(self)
 
     def to_json(self) -> str:
         """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text.
 
-        Beside the event stands a ``digest``, a SHA-256 of the rest: it shows an edit that was made without care.
+        If there is an event, there is also a ``digest``, a SHA-256 of the rest: it reveals careless edits.
         """
         held = self.to_dict()
         return canonical_json(held if self.event is None else held | {"digest": digest(held)})
@@ -249,8 +248,7 @@ def digest(held: Mapping[str, Any]) -> str:
 
 
 def question_hash(held: Mapping[str, Any]) -> str:
-    """SHA-256 of all that a certificate says before anything is drawn: the names of groups, but no answer.
-
+    """SHA-256 of everything in a certificate that is known before the draw: the names of groups, but no answer.
     A ledger's charge and its receipt hold it, so that no field can be edited without contradicting the ledger.
     """
     stated = {key: value for key, value in held.items() if key not in ("value", "receipt", "digest")}

@@ -102,7 +102,7 @@ def check(source: Source, ledger: dps.Ledger, kind: str, patch: Callable[[], Non
     patch()
     with pytest.raises(FaultError) as raised:
         asked.median("value", bounds=(0, 9), epsilon=1.0)
-    said = f"this is a fault of dpselect, please report it: {kind} in dpselect\\.backends\\.[a-z_.]+, line [0-9]+"
+    said = f"this is a bug in dpselect, please report it: {kind} in dpselect\\.backends\\.[a-z_.]+, line [0-9]+"
     assert re.fullmatch(said, str(raised.value))
     assert SECRET not in everything_said(raised.value)
     assert ledger.account("people").entries == 1  # its opening
@@ -149,7 +149,7 @@ def test_the_command_line_ends_with_the_status_of_the_unforeseen(
     assert main(arguments) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("dpselect: this is a fault of dpselect, please report it: TypeError in dpselect.backends.")
+    assert err.startswith("dpselect: this is a bug in dpselect, please report it: TypeError in dpselect.backends.")
     assert SECRET not in err
 
 

@@ -120,7 +120,7 @@ def test_there_is_something_to_choose(text: str, tmp_path: Path) -> None:
     path.write_text("Bern\n", encoding="utf-8")
     text = text.format(path)
     for fitting in ((), (CandidateKind.TEXT, CandidateKind.INTEGER)):
-        with pytest.raises(InvalidCandidatesError, match=r"^candidates=.*at least two candidates.*an @ before"):
+        with pytest.raises(InvalidCandidatesError, match=r"^candidates=.*at least two candidates.*write @ before"):
             parsed(text, fitting=fitting, private=PRIVATE)
     assert len(parsed(text, private=PRIVATE, argument="groups")) == 1
     with pytest.raises(InvalidCandidatesError, match=r"^prices='5': expected at least two prices"):
@@ -138,9 +138,9 @@ def test_the_longest_ranges_are_read() -> None:
 
 def test_booleans_and_decimals_are_asked_about_where_no_type_says_it() -> None:
     for argument in ("candidates", "groups"):
-        with pytest.raises(InvalidCandidatesError, match=rf"^{argument}=.*--{argument}-as text,.* or boolean"):
+        with pytest.raises(InvalidCandidatesError, match=rf"^{argument}=.*--{argument}-as text .*, or boolean"):
             parsed("true, False", private=PRIVATE, argument=argument)
-        with pytest.raises(InvalidCandidatesError, match=rf"^{argument}=.*--{argument}-as text,.* or number"):
+        with pytest.raises(InvalidCandidatesError, match=rf"^{argument}=.*--{argument}-as text .*, or number"):
             parsed("0.5,1", private=PRIVATE, argument=argument)
         for kind in (CandidateKind.TEXT, CandidateKind.NUMBER):
             assert len(parsed("0.5,1", kind=kind, private=PRIVATE, argument=argument)) == 2
@@ -223,7 +223,7 @@ def test_a_table_needs_the_name_of_a_column(tmp_path: Path) -> None:
     for path, columns in (
         (codes, "Its columns are 'code', 'name'"),
         (typed, "Its columns are 'code'"),
-        (lines, "a line"),
+        (lines, "per line"),
     ):
         for read in (parsed_prices, parsed_dates, lambda text, private: parsed(text, kind=None, private=private)):
             with pytest.raises(InvalidCandidatesError, match=columns):
@@ -252,7 +252,7 @@ def test_the_private_table_lists_no_candidates(private: str, tmp_path: Path) -> 
     (tmp_path / "linked.csv").symlink_to(table)
     asked = private.format(tmp_path)
     for text in (f"@{table}:page", f"@{tmp_path}/linked.csv:page", f"@{tmp_path}/./visits.csv"):
-        with pytest.raises(InvalidCandidatesError, match="a public file, not the table that is asked"):
+        with pytest.raises(InvalidCandidatesError, match="a public file, not the table of the question"):
             parsed(text, kind=None, private=asked)
     for text in (f"@{table}", f"@{table}:page"):
         for read in (parsed_prices, parsed_dates):

@@ -42,7 +42,7 @@ def test_most_common_for_people(capsys: Captured) -> None:
         "Differentially private: epsilon = 4, when one session is added or removed.",
         "With 99% confidence the count of the released page is within 3 of the best.",
         "Drawn by PermuteAndFlip, out of 41,270 candidates given by the caller. "
-        "Nothing was charged to a ledger: releases on the same data add up.",
+        "Nothing was charged to a ledger; the costs of releases on the same data add up.",
     ]
 
 
@@ -61,10 +61,10 @@ def test_a_quantile_for_people(capsys: Captured) -> None:
         "  0.5  37",
         "",
         "Differentially private: epsilon = 1, when one person_id is added or removed.",
-        "With 99% confidence the rank of the released age is within 19 of the wanted one, "
+        "With 99% confidence the released age is within 19 ranks of the true 0.5-quantile, "
         "values rounded to steps of 1, counting at most 2 rows of each person_id.",
         "Drawn by QuantileMechanism, out of the 121 numbers from 0 to 120, from at most 2 rows of each person_id. "
-        "Nothing was charged to a ledger: releases on the same data add up.",
+        "Nothing was charged to a ledger; the costs of releases on the same data add up.",
     ]
 
 
@@ -98,7 +98,7 @@ def test_a_price_for_people(capsys: Captured) -> None:
         "With 99% confidence the revenue of the released price is within 32,212.5 of the best, "
         "counting at most 1 row of each person_id.",
         "Drawn by PriceListMechanism, out of 3 prices from 5000 to 8000.5, from at most 1 row of each person_id. "
-        "Nothing was charged to a ledger: releases on the same data add up.",
+        "Nothing was charged to a ledger; the costs of releases on the same data add up.",
     ]
 
 
@@ -113,7 +113,7 @@ def test_a_price_between_bounds(capsys: Captured) -> None:
         "Differentially private: epsilon = 1, when one person_id is added or removed.",
         "No bound on the error holds for all data; with a list of prices there is one.",
         "Drawn by PriceMechanism, out of all prices from 500 to 10000, from at most 2 rows of each person_id. "
-        "Nothing was charged to a ledger: releases on the same data add up.",
+        "Nothing was charged to a ledger; the costs of releases on the same data add up.",
     ]
     _, out, _ = run(capsys, "best-price", *GAIN, "--bounds", "0", "9.5", "--json")
     certificate = json.loads(out)
@@ -142,7 +142,7 @@ def test_several_quantiles_for_people(capsys: Captured) -> None:
     assert "Drawn by QuantilesMechanism, 2 rounds, out of the 121 numbers from 0 to 120" in out
     status, out, err = run(capsys, "quantiles", *("0.5;x" if each == "0.5" else each for each in AGE), *BOUNDS)
     assert (status, out) == (2, "")
-    assert "numbers with commas between them" in err
+    assert "numbers separated by commas" in err
 
 
 def test_a_density_for_people(capsys: Captured) -> None:
@@ -160,7 +160,7 @@ def test_a_density_for_people(capsys: Captured) -> None:
         "With 99% confidence the noisy count of each bin is within 0 of the truth, "
         "counting at most 1 row of each person_id.",
         "Drawn by NoisyHistogramMechanism, out of 3 bins from 0 to 120, from at most 1 row of each person_id. "
-        "Nothing was charged to a ledger: releases on the same data add up.",
+        "Nothing was charged to a ledger; the costs of releases on the same data add up.",
     ]
 
 
@@ -215,7 +215,7 @@ def test_candidates_take_the_columns_type(capsys: Captured, tmp_path: Path) -> N
     assert value(*ask(halves, "--candidates", "1.5,2")) == 1.5
     assert value(*ask(halves, "--candidates", "1,2")) in (1, 2)
     assert main(ask(halves, "--candidates", "1.5,x")) == 2
-    assert "Say how to read them with --candidates-as" in capsys.readouterr().err
+    assert "State their type with --candidates-as" in capsys.readouterr().err
     short = write_parquet(tmp_path / "s.parquet", [(i, 1.5) for i in range(50)], types=(None, pa.float32()))
     assert main(ask(short, "--candidates", "1.5,2")) == 2
     assert "holds 32-bit floating-point numbers: give whole numbers. In it 0.7 is" in capsys.readouterr().err
@@ -280,7 +280,7 @@ def test_the_unforeseen_is_one_line_without_its_text(capsys: Captured, monkeypat
     monkeypatch.setattr("dpselect.backends.rows.StreamTable.count", fail)
     status, out, err = run(capsys, "most-common", CLICKS, "page", *COMMON)
     assert (status, out) == (1, "")
-    assert err == "dpselect: unforeseen RuntimeError; nothing was shown. Please report it.\n"
+    assert err == "dpselect: unexpected RuntimeError; nothing was shown. Please report it.\n"
 
 
 def test_an_interrupt_is_quiet(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
-"""What is said of an answer, by the question it answers: rows of a table, and sentences on its error and origin.
-
-A new task adds its entry to `_ANSWERS` and says there only what differs from `Answer`.
+"""How each kind of answer is presented: rows of a table, and sentences on its error and origin.
+A new task adds its entry to `_ANSWERS`, with only what differs from `Answer`.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _ANSWERS: dict[str, Answer] = {
 
 
 def answer_to(task: str) -> Answer:
-    """What is said of answers to `task`, the name that a release gives it.
+    """How answers to `task` are presented; `task` is its name in a release.
 
     >>> answer_to("top_k").label
     'rank'

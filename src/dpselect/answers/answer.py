@@ -1,4 +1,4 @@
-"""What every answer has: a table of two columns, a sentence on its error, and what it was drawn from."""
+"""The base of all answers: a table of two columns, a sentence on the error, and what it was drawn from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Value = int | float | str | bool | date
 """A candidate, or a number."""
 
 Answered = Value | list[Value] | dict[Value, "Value | list[Value]"]
-"""One value, several in an order, or either for each group."""
+"""One value, several in order, or either of these for each group."""
 
 _USELESS = 1e15
 """An error bound beyond any number of people."""
@@ -40,7 +40,7 @@ class Planned(Protocol):
 
 
 class Certified(Planned, Protocol):
-    """The part of a release that is spoken of."""
+    """The part of a release that is presented."""
 
     @property
     def value(self) -> Answered: ...
@@ -52,10 +52,10 @@ class Answer(ABC):
     __slots__ = ()
 
     label: ClassVar[str]
-    """Of the first column of the table."""
+    """Heading of the first column of the table."""
 
     unbounded: ClassVar[str] = "No bound on the error holds for all data"
-    """What is said where there is no bound on the error, and what to do about it."""
+    """The sentence if there is no error bound, and what to do about it."""
 
     @abstractmethod
     def keys(self, release: Certified) -> Iterable[str]:
@@ -63,24 +63,24 @@ class Answer(ABC):
 
     @abstractmethod
     def within(self, release: Planned, bound: float) -> str:
-        """What is within `bound` of what, as the rest of a sentence."""
+        """What is within `bound` of what, as part of a sentence."""
 
     @abstractmethod
     def origin(self, release: Planned) -> str:
-        """What the value was drawn from, as a part of a sentence."""
+        """What the value was drawn from, as part of a sentence."""
 
     def counting(self, release: Planned) -> str:
-        """What of each unit the error bound is about, if not all of it: how the sentence goes on."""
+        """The part of each unit that the error bound covers, if not all of it: the end of the sentence."""
         del release
         return ""
 
     def error_unit(self, release: Planned) -> str | None:
-        """What the error is measured in, where it is not a count."""
+        """The unit of the error, if it is not a count."""
         del release
         return None
 
     def error_bound(self, release: Planned) -> dict[str, Any] | None:
-        """The error bound, as a certificate holds it: ``within`` is None where no double could hold it."""
+        """The error bound as in a certificate: ``within`` is None if it does not fit into a double."""
         if release.error_bound is None:
             return None
         within = release.error_bound if math.isfinite(release.error_bound) else None
@@ -88,17 +88,17 @@ class Answer(ABC):
         return {"within": within, "confidence": release.confidence} | ({"unit": of} if of else {})
 
     def values(self, release: Certified) -> list[Value]:
-        """The second column of the table; one line of text for each group, if several were asked."""
+        """The second column of the table: one line of text for each group, if there are groups."""
         if isinstance(release.value, dict):
             return [_on_a_line(each, self.told) for each in release.value.values()]
         return list(map(self.told, release.value)) if isinstance(release.value, list) else [self.told(release.value)]
 
     def told(self, value: Value) -> Value:
-        """A value as it stands in the table."""
+        """A value as shown in the table."""
         return value
 
     def heading(self, release: Planned) -> str:
-        """What the first column is called."""
+        """Heading of the first column, or the name of the group column."""
         return self.label if release.groups is None else str(release.groups["column"])
 
     def rows(self, release: Certified) -> list[tuple[str, Value]]:
@@ -120,7 +120,7 @@ class Answer(ABC):
         return f"In each {release.groups['column']}, counting each {release.unit} in at most {most}, with {sure}"
 
     def provenance(self, release: Planned) -> str:
-        """The origin, and how many groups were asked."""
+        """The origin, and the number of groups."""
         if release.groups is None:
             return self.origin(release)
         count, most = release.groups["count"], counted(release.groups["max_per_unit"], "group")
@@ -129,7 +129,7 @@ class Answer(ABC):
 
 
 def _on_a_line(answer: Value | list[Value], told: Callable[[Value], Value]) -> Value:
-    """Several with commas between them, in double quotes if they hold one, as candidates are written."""
+    """Several values separated by commas, in double quotes if they contain a comma, as candidates are written."""
     if not isinstance(answer, list):
         return told(answer)
     texts = [as_text(told(each)) for each in answer]
@@ -138,13 +138,13 @@ def _on_a_line(answer: Value | list[Value], told: Callable[[Value], Value]) -> V
 
 
 def from_rows(release: Planned, numbers: str, *, ends: tuple[str, str] = ("lower", "upper")) -> str:
-    """The origin of what was drawn out of `numbers`, between `ends`, for a bounded number of rows of each unit."""
+    """The origin of an answer drawn out of `numbers`, between `ends`, for a bounded number of rows per unit."""
     low, high = (as_text(release.candidates[end]) for end in ends)
     return f"out of {numbers} from {low} to {high}, from {_rows_of_each(release)}"
 
 
 def counting_rows(release: Planned) -> str:
-    """Of the rows that are left out nothing is said: which ones are chosen comes on top of the noise."""
+    """Rows left out are not covered by the bound: their random choice comes on top of the noise."""
     return f", counting {_rows_of_each(release)}"
 
 

@@ -17,8 +17,8 @@ class FeaturesAnswer(TopKAnswer):
         return "weighted rows"
 
     def within(self, release: Planned, bound: float) -> str:
-        fewer = f"is right about at most {math.floor(bound):,} fewer {release.unit}s, as weighted,"
-        return f"the best rule on each feature {fewer} than that on the best one left when it was selected"
+        fewer = f"is right about at most {math.floor(bound):,} fewer {release.unit}s (weighted)"
+        return f"the best rule on each selected feature {fewer} than on the best one left when it was selected"
 
     def origin(self, release: Planned) -> str:
         return f"out of {release.candidates['count']:,} features"

@@ -23,9 +23,9 @@ class QuantileAnswer(Answer):
         return "ranks"
 
     def within(self, release: Planned, bound: float) -> str:
-        near = f"within {math.ceil(bound):,} of the wanted one"
+        near = f"within {math.ceil(bound):,} ranks of the true {as_text(release.arguments['level'])}-quantile"
         grid = f"values rounded to steps of {as_text(release.candidates['step'])}"
-        return f"the rank of the released {release.column} is {near}, {grid}"
+        return f"the released {release.column} is {near}, {grid}"
 
     def counting(self, release: Planned) -> str:
         return counting_rows(release)

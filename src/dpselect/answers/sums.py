@@ -51,8 +51,8 @@ class MeanAnswer(Answer):
 
     def within(self, release: Planned, bound: float) -> str:
         units = counted(release.arguments["units"], "unit")
-        near = f"within {rounded_up(bound)} of that of {units}"
-        return f"the released mean is {near}, those without a value counted as the middle"
+        near = f"within {rounded_up(bound)} of the mean of {units}"
+        return f"the released mean is {near}, units without a value counted as the midpoint"
 
     def counting(self, release: Planned) -> str:
         return counting_rows(release)

@@ -1,4 +1,4 @@
-"""What every question takes on the command line, and how it is asked and answered."""
+"""The options of every question, and how a question is run and its answer printed."""
 
 from __future__ import annotations
 
@@ -23,58 +23,58 @@ if TYPE_CHECKING:
     from dpselect.session import Dataset
 
 REFUSED = 2
-"""The exit status of bad input, and of a question that is refused or would be."""
+"""Exit status for bad input, and for a question that is or would be refused."""
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """Of every question."""
+    """Options of every question."""
 
     unit: str
-    """Column that says whose row it is: who is protected."""
+    """Column that identifies whom a row belongs to: who is protected."""
 
     epsilon: Number
-    """Privacy loss of the whole answer; smaller is more private and less accurate."""
+    """Privacy loss of the whole answer. Smaller is more private and less accurate."""
 
     neighbours: Neighbours = Neighbours.ADD_REMOVE
-    """Which tables the guarantee compares: with one unit more or fewer, or with one unit's rows replaced by others."""
+    """Which tables the guarantee compares: one unit added or removed, or the rows of one unit replaced."""
 
     table: str | None = None
-    """On PostgreSQL: name of the table, or schema.table."""
+    """For PostgreSQL: name of the table, or schema.table."""
 
     engine: Literal["duckdb", "polars", "spark"] | None = None
-    """What reads the file; the last two read Parquet only. Default: duckdb."""
+    """Engine that reads the file; polars and spark read only Parquet. Default: duckdb."""
 
     memory_limit: str | None = None
-    """Most memory for reading, such as 2GiB; what does not fit goes to a temporary folder. With DuckDB only."""
+    """Memory limit for reading, such as 2GiB; what does not fit goes to a temporary folder. DuckDB only."""
 
     ledger: str | None = None
-    """Ledger that the answer is charged to before it is drawn, such as sqlite:///budget.db."""
+    """Ledger to charge before the answer is drawn, such as sqlite:///budget.db."""
 
     account: str | None = None
-    """The account of it."""
+    """Ledger account to charge."""
 
     anchor: str | None = None
-    """File or database that notes how far each account has come, so that an older copy of the ledger is refused."""
+    """File or database that records the latest entry of each account, so that an older ledger copy is refused."""
 
     request: str | None = None
-    """Id of your choice. The same question under the same id again gives the same answer, for nothing."""
+    """An id of your choice. Repeating the same question under the same id returns the same answer at no cost."""
 
     times: Times = Times.DAY
-    """How finely the certificate says when it was asked for, in UTC; nothing finer, because that tells of the rows."""
+    """Precision of the request time in the certificate, in UTC. A finer time would reveal something about the rows."""
 
     dry_run: Flag = False
-    """Say what it would cost and how far off it may be; touch nothing. Exit status 2: the account would refuse it."""
+    """Print cost and error bound; read no table, charge nothing. Exit status 2: the account would refuse it."""
 
     quiet: Flag = False
-    """Print the answer only, and show no progress; with --dry-run only the epsilon."""
+    """Print only the answer, without a progress bar; with --dry-run, only epsilon."""
 
     as_json: Json = False
     """Print the certificate as JSON instead of a table."""
 
     def answer(self, source: str, ask: Callable[[Dataset], Any]) -> int:
-        """Ask, and print what comes back; the exit status is that of bad input if an account would refuse."""
+        """Run the question and print the answer; the exit status is `REFUSED` if an account would refuse it."""
         from dpselect.session import Dataset, DryRun
 
         who: dict[str, Any] = {"unit": self.unit, "neighbours": self.neighbours}
@@ -98,26 +98,26 @@ class Asked:
 
             return HeardLedger(self.ledger, anchor=self.anchor)
         if self.anchor is not None:
-            raise InvalidParameterError("--anchor", Shown("<anchor>"), "--ledger and --account beside it")
+            raise InvalidParameterError("--anchor", Shown("<anchor>"), "--ledger and --account together with it")
         return None
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """Of questions that choose from a list."""
+    """Options of questions that choose from a list."""
 
     candidates: Text
-    """Public values to choose from, whether they occur or not: 1..100, red,green,blue, @file or @codes.csv:column."""
+    """Public values to choose from, whether or not they occur: 1..100, red,green,blue, @file or @codes.csv:column."""
 
     candidates_as: CandidateKind | None = None
-    """How to read the candidates. Default: as the column's type; in CSV, integers if all look like it; 007 does not."""
+    """Type of the candidates. Default: the column's type; for CSV, integers if all look like it (007 does not)."""
 
     yes: Flag = False
-    """More than ten million candidates are meant."""
+    """Allow more than ten million candidates."""
 
     def among(self, data: Dataset, column: str, source: str) -> dict[str, Any]:
-        """As a question takes them."""
+        """The arguments of a question."""
         kinds = data.candidate_kinds(column)
         listed = public.parsed(self.candidates, kind=self.candidates_as, fitting=kinds, private=source)
         return {"candidates": listed, "allow_many": self.yes}
@@ -126,22 +126,22 @@ class Chosen:
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class InGroups:
-    """Of questions that may be asked of several groups at once."""
+    """Options of questions that can be asked for several groups at once."""
 
     by: str | None = None
-    """Column that says which group a row belongs to: an answer for each of the --groups."""
+    """Column with the group of each row, for one answer per group in --groups."""
 
     groups: Text | None = None
-    """The public list of groups, written like candidates."""
+    """Public list of groups, written like candidates."""
 
     groups_as: CandidateKind | None = None
-    """How to read the groups; the default is that of --candidates-as."""
+    """Type of the groups. Default: as for --candidates-as."""
 
     max_groups_per_unit: Whole = 1
-    """A unit with rows in more groups takes part in so many of them, chosen at random. The error grows with it."""
+    """Groups per unit. A unit in more groups takes part in this many, chosen at random. The error grows with it."""
 
     def among(self, data: Dataset, source: str) -> dict[str, Any]:
-        """As a question takes them."""
+        """The arguments of a question."""
         if self.groups is None:
             if self.groups_as is not None:
                 raise InvalidParameterError("groups_as", Shown(repr(str(self.groups_as))), "--groups together with it")
@@ -160,10 +160,10 @@ class InGroups:
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class OfRows:
-    """Of questions about numbers."""
+    """Options of questions about numbers."""
 
     max_rows_per_unit: Whole = 1
-    """Most rows of one unit; of more, so many are chosen at random. The error grows with it."""
+    """Number of rows used per unit. If a unit has more, this many are chosen at random. The error grows with it."""
 
 
 NO_GROUPS, ONE_ROW = InGroups(), OfRows()

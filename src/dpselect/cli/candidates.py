@@ -29,7 +29,7 @@ _NUMBERS = (CandidateKind.INTEGER, CandidateKind.NUMBER)
 _UNTYPED = (CandidateKind.INTEGER, CandidateKind.TEXT)
 _ALMOST_A_LIST = re.compile(r"\s*(range)?(\(.*\)|\[.*\]|\{.*\})\s*|\s*('[^',]*'\s*,\s*)*'[^',]*'\s*", re.DOTALL)
 _BOOLEAN = re.compile(r"\s*(true|false)\s*", re.IGNORECASE)
-_FORMS = "a range a..b, a list x,y,z, @file with one a line, or @codes.csv:column"
+_FORMS = "a range a..b, a list x,y,z, @file with one per line, or @codes.csv:column"
 
 
 def parsed(
@@ -46,13 +46,14 @@ def parsed(
         text: an inclusive range of whole numbers (``-5..5``); a list, with double quotes around members that hold a
             comma (``"Paris, Texas",Rome``); ``@`` and the path of a UTF-8 file with one candidate a line, blank lines
             ignored; or ``@codes.csv:code`` for a column of a public CSV or Parquet file.
-        kind: what the members are, if it was said.
-        fitting: else the kinds that the column can match, of which it is the first that all look like; if there are
-            none, integers or text. A range is one of whole numbers, whether or not the column can match it; and what
-            nearly looks like one, or like a list of Python, is refused unless `kind` is text, not taken for the name of
-            a single candidate; so are booleans and decimals of which neither `kind` nor `fitting` says that they are.
-        private: path or glob of the table that is asked, from which nothing is listed.
-        argument: what errors call them.
+        kind: the type of the members, if stated.
+        fitting: otherwise the types that the column can match; the first one that all members look like is used. If
+            there are none, integers or text. A range is always of whole numbers, whether or not the column can match
+            it. Text that nearly looks like a range, or like a Python list, is refused unless `kind` is text, instead
+            of being read as a single candidate. So are booleans and decimals, unless `kind` or `fitting` says what
+            they are.
+        private: path or glob of the table of the question, from which no candidates may be listed.
+        argument: the name of the argument in errors.
 
     Raises:
         InvalidCandidatesError: not such a text, no such file, the private one, a member that is not of the kind, or
@@ -73,7 +74,7 @@ def parsed(
     listed = members(text, private=private, argument=argument)
     if isinstance(listed, range):
         if kind is None and tuple(fitting) == (CandidateKind.TEXT,):
-            hint = f"The column holds text: to look for the whole numbers as text, say --{argument}-as text."
+            hint = f"The column holds text. To read the whole numbers as text, use --{argument}-as text."
             raise InvalidCandidatesError(argument, _shown(text), f"{argument} of the column's type", hint)
         if kind in (None, CandidateKind.INTEGER):
             return _several(listed, text, argument)
@@ -94,7 +95,7 @@ def parsed(
     try:
         return [convert(member) for member in listed]
     except ValueError:
-        hint = f"Say how to read them with --{argument}-as, or correct them."
+        hint = f"State their type with --{argument}-as, or correct them."
         raise InvalidCandidatesError(argument, Shown(f"<{len(listed)} texts>"), str(kind), hint) from None
 
 
@@ -103,33 +104,37 @@ def _are_decimals(listed: Sequence[str]) -> bool:
 
 
 def _check_clear(listed: Sequence[str], text: str, argument: str) -> None:
-    """Refuse what may be text or something else, where nothing says which, and many a text would stand for it."""
+    """Refuse members that may be text or another type if nothing says which, and several texts would mean the same."""
     if all(map(_BOOLEAN.fullmatch, listed)):
         what, how = "booleans", "boolean (true is True and TRUE)"
     elif _are_decimals(listed):
         what, how = "decimals", "number (0.5 is 0.50)"
     else:
         return
-    hint = f"The table does not say whether they are text: --{argument}-as text, letter by letter, or {how}."
-    raise InvalidCandidatesError(argument, _shown(text), f"a word on how to read these {what}", hint)
+    hint = f"The table does not say whether they are text. Use --{argument}-as text to compare them as text, or {how}."
+    raise InvalidCandidatesError(argument, _shown(text), f"a type for these {what}", hint)
 
 
 def _several(listed: Listed, text: str, argument: str) -> Listed:
     """What `text` lists, if anything is left to choose."""
     if listed and not listed[1:2] and argument != "groups":  # a range may be too long for its length to be asked
-        ranges = "" if argument == "dates" else " Whole numbers in a row are 1..100."
-        hint = f"Of a single one the answer is known. A list has commas, and a file an @ before its name.{ranges}"
+        ranges = "" if argument == "dates" else " A range of whole numbers is written 1..100."
+        hint = (
+            f"One leaves nothing to choose. Separate a list by commas, and write @ before the name of a file.{ranges}"
+        )
         raise InvalidCandidatesError(argument, _shown(text), f"at least two {argument}", hint)
     return listed
 
 
 def _almost_a_list(text: str, argument: str) -> InvalidCandidatesError:
-    hint = f"A list has commas, and no brackets or single quotes. If these are part of a text: --{argument}-as text."
+    hint = f"Write a list with commas, no brackets or single quotes. If these are part of a text: --{argument}-as text."
     return InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
 
 
 def _almost_a_range(text: str, argument: str) -> InvalidCandidatesError:
-    hint = "A range is of whole numbers and stands alone; dates, decimals and the rest are listed, or stand in a @file."
+    hint = (
+        "A range is of whole numbers and stands alone. List dates, decimals and other values, or put them in a @file."
+    )
     hint += f" If two dots are part of a text: --{argument}-as text."
     return InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
 
@@ -163,8 +168,8 @@ def parsed_dates(text: str, *, private: str) -> range | Sequence[Member]:
     ['2026-12-01', '2026-12-08']
     """
     if ".." in text and not text.startswith("@"):
-        expected = "dates with commas between them, or @file with one a line"
-        raise InvalidCandidatesError("dates", _shown(text), expected, "For all from a first to a last one: --bounds.")
+        expected = "dates separated by commas, or @file with one per line"
+        raise InvalidCandidatesError("dates", _shown(text), expected, "For all dates from a first to a last: --bounds.")
     column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument="dates")
     listed = members(text, private=private, argument="dates") if column is None else column
     return _several(listed, text, "dates")
@@ -219,16 +224,16 @@ def _lines(path: str, argument: str) -> list[str]:
 
 
 def _without_column(text: str, argument: str) -> InvalidCandidatesError:
-    """A table of which no column is named: its first line would be taken for a candidate."""
+    """A table without the name of a column: its first line would be read as a candidate."""
     from dpselect.backends.public_column import public_columns
 
     names = public_columns(text[1:])
     if not names:
-        expected = "@file with one a line, or a column of a .csv or .parquet file"
+        expected = "@file with one per line, or a column of a .csv or .parquet file"
         return InvalidCandidatesError(argument, _shown(text), expected)
     shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
-    hint = f"Its columns are {shown}. For a list with one a line, end its name in .txt."
-    return InvalidCandidatesError(argument, _shown(text), f"the name of a column behind it, such as {text}:code", hint)
+    hint = f"Its columns are {shown}. If the file is a list with one per line, end its name in .txt."
+    return InvalidCandidatesError(argument, _shown(text), f"the name of a column after it, such as {text}:code", hint)
 
 
 def _listed(text: str, argument: str) -> list[str]:
@@ -242,15 +247,15 @@ def _listed(text: str, argument: str) -> list[str]:
 
 
 def _refuse_private(path: str, private: str, text: str, argument: str) -> None:
-    """Refuse the table that is asked as the source of its own candidates, whatever names it goes by."""
+    """Refuse the table of the question as the source of its own candidates, under whatever name it is given."""
     asked = [private] if os.path.exists(private) else glob.iglob(private, recursive=True)
     try:
         same = any(os.path.samefile(path, each) for each in asked)
     except (OSError, ValueError):
         return  # a file that is not there is said elsewhere not to be
     if same:
-        hint = "Which values occur in it is private, and a value only one person has would give that person away."
-        raise InvalidCandidatesError(argument, _shown(text), "a public file, not the table that is asked", hint)
+        hint = "Which values occur in it is private: a value that only one person has would reveal that person."
+        raise InvalidCandidatesError(argument, _shown(text), "a public file, not the table of the question", hint)
 
 
 def _shown(text: str) -> Shown:

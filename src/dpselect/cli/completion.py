@@ -6,14 +6,14 @@ from typing import Literal
 
 
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
-    """Print a script that lets SHELL complete commands and options.
+    """Print a completion script for SHELL.
 
     source <(dpselect completion bash)
 
-    In zsh the same after compinit; in fish: dpselect completion fish | source
+    In zsh, run the same after compinit. In fish: dpselect completion fish | source
 
     Args:
-        shell: The one to write for.
+        shell: Shell that will run the script.
     """
     from dpselect.cli.main import app
 

@@ -73,10 +73,10 @@ _PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "ibis
 
 
 def doctor(*, as_json: Json = False) -> int:
-    """What works here: the core, files, ledgers, and each of the extras.
+    """Check what works on this machine: the core, files, ledgers and each extra.
 
     Args:
-        as_json: Print it as JSON instead of a table.
+        as_json: Print JSON instead of a table.
 
     Returns:
         0, or 1 if what every question needs does not work. Extras that are not installed are no fault.

@@ -34,16 +34,16 @@ _ABOUT = """\
 Differentially private selection from tables. The files of the examples are in
 examples/data of a checkout.
 
-The ten pages that most sessions opened, protecting each session with epsilon 1:
+The ten pages opened by the most sessions, protecting each session with epsilon 1:
 
     dpselect top-k clicks.parquet page 10 \\
         --unit session --candidates 1..41270 --epsilon 1
 
-Each run spends its epsilon; several runs on the same data add up. A ledger adds
-them up, and refuses what was not promised: dpselect ledger --help, and the
-options --ledger and --account of every question.
+Each run spends its epsilon, and several runs on the same data add up. A ledger
+adds them up and refuses whatever exceeds the budget: see dpselect ledger --help,
+and the options --ledger and --account of every question.
 
-How good such an answer will be, known before anything is spent and without
+How accurate such an answer will be, before anything is spent and without
 looking at the data:
 
     dpselect plan --candidates-count 41270 --monotonic
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     fill_closed()
     if not can_be_written(sys.stdout):
-        text = "standard output is closed: there is nowhere to write an answer. Nothing was read, charged or changed."
+        text = "standard output is closed, so no answer could be written. Nothing was read, charged or changed."
         return _report(text, BAD_INPUT)
     encode_anything(sys.stdout)
     try:
@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if error.filename is not None:  # no standard stream has one
             return _unforeseen(error)
         _drop_output()
-        hint = "What was charged for it stays charged; under the same --request it is free, if it was asked with one."
+        hint = "Its charge stands. If the question had a --request, repeating it under the same id is free."
         return _report(f"the answer could not be written to standard output. {hint}", UNFORESEEN)
     except Exception as error:  # noqa: BLE001 - a traceback may quote a row
         return _unforeseen(error)
@@ -126,7 +126,7 @@ def _run(given: list[str]) -> int:
 
 
 def _unforeseen(error: Exception) -> int:
-    return _report(f"unforeseen {type(error).__name__}; nothing was shown. Please report it.", UNFORESEEN)
+    return _report(f"unexpected {type(error).__name__}; nothing was shown. Please report it.", UNFORESEEN)
 
 
 def _in_words(error: CycloptsError | SelectionError, arguments: Sequence[str]) -> str:

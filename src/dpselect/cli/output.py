@@ -77,7 +77,7 @@ def _for_terminals(label: str, column: str, lines: list[tuple[str, str]]) -> str
 def _provenance(release: Release) -> str:
     drawn = release.mechanism + (f", {release.rounds} rounds" if release.rounds > 1 else "")
     origin = answer_to(release.task).provenance(release)
-    charge = "Nothing was charged to a ledger: releases on the same data add up."
+    charge = "Nothing was charged to a ledger; the costs of releases on the same data add up."
     if release.receipt is not None:
         charge = f"Charged to account {release.receipt['account']}, entry {release.receipt['sequence']}."
     return f"Drawn by {drawn}, {origin}. {charge}"

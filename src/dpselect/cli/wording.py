@@ -1,4 +1,4 @@
-"""Errors in the words of the command line: the one place where names of arguments become names of options."""
+"""Error messages of the command line: the one place where names of arguments become names of options."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from cyclopts.exceptions import UnusedCliTokensError
 from dpselect.errors import InvalidParameterError, SelectionError
 
 Names = Mapping[str, str]
-"""What the arguments of a command are called where it is typed, by their names in Python."""
+"""The names of a command's arguments as typed, by their names in Python."""
 
 _ELSEWHERE = {"allow_many": "--yes", "kind": "--candidates-as"}
 _HINTS = {
     "--candidates": "They are public values, never read from the column.",
     "--bounds": "It takes two public numbers, the smallest and the largest answer.",
-    "--clip": "It takes two public numbers, the least and the most that one unit adds.",
-    "--unit": "It is the column that says whose row it is; where each row is somebody else's, number the rows "
-    "(docs/choosing.md).",
-    "--units": "It is how many units there are, which has to be public: nothing counts them.",
+    "--clip": "It takes two public numbers, the smallest and the largest amount that one unit may add.",
+    "--unit": "It is the column that identifies whom a row belongs to; if every row is a different person, number the "
+    "rows (docs/choosing.md).",
+    "--units": "It is the number of units, which has to be public: it is never counted from the table.",
     "--step": "Answers are multiples of it: 1 for whole numbers, 0.01 for cents.",
-    "--bins": "It is into how many parts of equal width the bounds are cut.",
+    "--bins": "It is the number of bins of equal width.",
     "--prices": "They are public, such as 5,10,20 or 1..100.",
 }
-_BLANKS = "Patterns of files and what has a blank in it stand in quotes; lists have commas without blanks."
+_BLANKS = "Put file patterns and anything with a blank in quotes; separate lists by commas without blanks."
 _OPTION = re.compile(r"--[a-z]+(-[a-z]+)*|-[a-z]")
 _PAIRS = ("--bounds", "--clip")
 _GIVEN = re.compile(r"\b([a-z_]+)=(True\b|range\([0-9, ]+\)|\[[0-9., ]+\]|'[^']*'|-?[0-9.]+[0-9])")
@@ -50,7 +50,7 @@ def names_of(app: App, arguments: Sequence[str]) -> Names:
 
 
 def in_words(error: SelectionError, names: Names) -> str:
-    """What `error` says, of options instead of arguments."""
+    """The message of `error`, with options in place of arguments."""
     if not isinstance(error, InvalidParameterError):
         return str(error)
     name = names.get(error.name.replace("-", "_"), error.name)
@@ -59,7 +59,7 @@ def in_words(error: SelectionError, names: Names) -> str:
 
 
 def misread(error: CycloptsError, arguments: Sequence[str], names: Names) -> str:
-    """What is wrong with `arguments`, where the parser's own text would mislead."""
+    """What is wrong with `arguments`, for cases where the parser's own text would mislead."""
     if isinstance(error, MissingArgumentError | CoercionError) and (unknown := _unknown(arguments, names)):
         return unknown
     if isinstance(error, UnusedCliTokensError):
@@ -85,7 +85,7 @@ def misread(error: CycloptsError, arguments: Sequence[str], names: Names) -> str
 
 
 def _unknown(arguments: Sequence[str], names: Names) -> str:
-    """The first option that there is none of; the parser would rather say that another one is missing."""
+    """The first unknown option; the parser would instead report that another one is missing."""
     options = [name for name in names.values() if name.startswith("--")]
     for each in arguments:
         name = each.partition("=")[0]
@@ -100,7 +100,7 @@ def _quoted(values: Sequence[str]) -> str:
 
 
 def _after(option: str, arguments: Sequence[str]) -> list[str] | None:
-    """The values that were typed behind `option`, two at most; None if it was not typed."""
+    """The values typed after `option`, at most two; None if it was not typed."""
     for place, each in enumerate(arguments):
         if each == option or each.startswith(option + "="):
             inline = [each.partition("=")[2]] if "=" in each else []
@@ -131,7 +131,7 @@ def _translated(text: str, names: Names) -> str:
 
 
 def _typed(value: str, name: str) -> str:
-    """A value of Python, as it is typed behind an option."""
+    """A Python value as it is typed after an option."""
     if (ends := _RANGE.fullmatch(value)) is not None:
         return f"{ends[1]}..{int(ends[2]) - 1}"
     plain = value.strip("[]'").replace(", ", ",")

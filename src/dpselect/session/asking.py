@@ -1,4 +1,4 @@
-"""What all questions have in common: whose rows they are about, who pays, and which data sets are compared."""
+"""The base of all questions: the rows they are about, the account they charge, and the neighbouring relation."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Summary = TypeVar("Summary")
 
 
 class Asking(Generic[Reply]):
-    """Each family of questions is a class below this one, and a `dpselect.Dataset` is all of them.
+    """Each family of questions is a subclass of this one, and a `dpselect.Dataset` inherits from all of them.
 
-    A question is a method of three steps: it checks its arguments, plans a task, and has it answered by `_answer`, or,
-    if it may be asked of groups, by `_answer_each`.
+    A question is a method of three steps: it checks its arguments, plans a task, and has it answered by `_answer` or,
+    if it supports groups, by `_answer_each`.
     """
 
     __slots__ = ("_neighbours", "_rows", "_spending")
 
     def __init_subclass__(cls) -> None:
-        """Let Python's own errors, of an argument that is missing, name the class that people know."""
+        """Let Python's own errors about missing arguments name the class that users know."""
         super().__init_subclass__()
         if Asking in cls.__bases__:
             for name, method in vars(cls).items():
@@ -40,7 +40,7 @@ class Asking(Generic[Reply]):
     def _answer(
         self, task: Task[Summary], column: str, gather: Callable[[], list[Summary]], request: str | None
     ) -> Reply:
-        """The answer to `task`, by the one summary that `gather` makes of the rows; charged before it is drawn."""
+        """The answer to `task`, from the one summary of the rows that `gather` makes; charged before it is drawn."""
 
         def only() -> Summary:
             (summary,) = gather()
@@ -58,7 +58,7 @@ class Asking(Generic[Reply]):
         groups: PublicGroups | None,
         request: str | None,
     ) -> Reply:
-        """The answer to what `plan` makes of an epsilon, for each of the `groups`, if there are any."""
+        """The answer to the task that `plan` makes for an epsilon, for each of the `groups` if there are any."""
         if groups is None:
             return self._answer(plan(epsilon), column, lambda: gather(None), request)
         task = Grouped[Summary].planned(plan(groups.share(epsilon)), groups, epsilon=epsilon)

@@ -1,4 +1,4 @@
-"""What most units have, and what few have."""
+"""Questions about counts: the most common values, the rarest, and the best date."""
 
 from __future__ import annotations
 
@@ -29,38 +29,36 @@ class CountQuestions(Asking[Reply]):
         allow_many: bool = False,
         request: str | None = None,
     ) -> Reply:
-        """The candidate that the most units have in `column`.
-
+        """The most common value in `column`: the candidate that the most units have.
         A unit counts once per candidate, however many rows it has.
 
         Args:
-            column: name of the column to look at.
+            column: name of the column with the values.
             candidates: the public set to choose from: a ``range``, or a list or one-dimensional array of whole
-                numbers, numbers, text, dates or booleans, all of one kind, without duplicates. Required: they are
-                never read from the column, because which values occur there is private.
-                `dpselect.candidates_from` reads them from a public file. What ``unique()`` or ``value_counts()`` makes
-                of the private column cannot be told from a public list, and gives people away all the same. Of a Spark
-                table the counts of more than a million candidates stay in Spark, which needs this package on its
-                workers. There the list may be a Spark data frame of one column, too, made of another, public, table:
-                here and in `top_k`.
-            epsilon: privacy loss of this release, > 0; with groups, of all of them together.
-            by: name of a column that says which group a row belongs to: an answer for each of the `groups`.
-            groups: the public list of groups, as candidates are given; rows of no group are left out.
-            max_groups_per_unit: a unit with rows in more groups takes part in so many of them, chosen at random. Each
-                group is asked at `epsilon` over this number.
-            allow_many: whether more than ten million candidates are meant.
+                numbers, numbers, text, dates or booleans, all of one kind, without duplicates. Required: they are never
+                read from the column, because which values occur there is private. `dpselect.candidates_from` reads them
+                from a public file. The result of ``unique()`` or ``value_counts()`` on the private column cannot be
+                distinguished from a public list, but reveals people's data all the same. For a Spark table the counts
+                of more than a million candidates stay in Spark, which needs this package on its workers. There the list
+                may also be a Spark data frame of one column, made from another, public table: here and in `top_k`.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            by: name of the column with the group of each row, for one answer per group in `groups`.
+            groups: the public list of groups, given like candidates; rows of other groups, or of none, are left out.
+            max_groups_per_unit: a unit with rows in more groups takes part in this many of them, chosen at random. Each
+                group is asked with `epsilon` divided by this number.
+            allow_many: allow more than ten million candidates.
             request: see `Dataset`.
 
         Returns:
-            A release whose value is one of the candidates; with groups a dictionary of one for each.
+            A release whose value is one of the candidates; with groups, a dictionary with one for each group.
 
         Raises:
-            InvalidCandidatesError: no candidates, or not such a set.
-            InvalidDataError: no such column, or one that candidates of this kind cannot match.
-            InvalidParameterError: another argument is out of range, or groups are asked for while units are replaced
-                (``neighbours="replace_one"``). Nothing is read or drawn then.
+            InvalidCandidatesError: the candidates are missing or invalid.
+            InvalidDataError: there is no such column, or candidates of this kind cannot match it.
+            InvalidParameterError: another argument is invalid, or groups are requested under
+                ``neighbours="replace_one"``. Nothing is read or drawn then.
 
-        Proof: ``proofs/counting.md`` and ``proofs/permute_and_flip.md``; of groups ``proofs/groups.md``.
+        Proof: ``proofs/counting.md`` and ``proofs/permute_and_flip.md``; for groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
@@ -95,20 +93,19 @@ class CountQuestions(Asking[Reply]):
         allow_many: bool = False,
         request: str | None = None,
     ) -> Reply:
-        """The candidate that the fewest units have in `column`.
-
-        One that nobody has is the rarest of all: leave out what cannot occur, or that will be the answer.
+        """The rarest value in `column`: the candidate that the fewest units have.
+        A candidate that nobody has is the rarest of all, so leave out values that cannot occur.
 
         Args:
             column, candidates, epsilon, by, groups, max_groups_per_unit, allow_many, request: see `most_common`.
 
         Returns:
-            A release whose value is one of the candidates; with groups a dictionary of one for each.
+            A release whose value is one of the candidates; with groups, a dictionary with one for each group.
 
         Raises:
             InvalidCandidatesError, InvalidDataError, InvalidParameterError: see `most_common`.
 
-        Proof: ``proofs/counting.md`` and ``proofs/permute_and_flip.md``; of groups ``proofs/groups.md``.
+        Proof: ``proofs/counting.md`` and ``proofs/permute_and_flip.md``; for groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -138,29 +135,28 @@ class CountQuestions(Asking[Reply]):
         max_groups_per_unit: int = 1,
         request: str | None = None,
     ) -> Reply:
-        """The date on which the most units are free: when to meet.
-
-        A row says that its unit is free on the date in `column`. A unit counts once per date.
+        """The date on which the most units are free.
+        Each row states that its unit is free on the date in `column`. A unit counts once per date.
 
         Args:
-            column: name of a column of dates, or in CSV of texts such as ``2026-11-21``.
+            column: name of a column of dates; in CSV, of text such as ``2026-11-21``.
             dates: the public list to choose from: ``datetime.date``, text such as ``"2026-11-21"``, or timestamps at
                 midnight, as from ``pandas.date_range``.
-            bounds: instead of a list, the first and the last date, both included.
-            step: with `bounds`, days from one date to the next.
-            epsilon: privacy loss of this release, > 0; with groups, of all of them together.
+            bounds: the first and the last date, both included, instead of a list.
+            step: with `bounds`, the number of days from one date to the next.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             by, groups, max_groups_per_unit: see `most_common`.
             request: see `Dataset`.
 
         Returns:
-            A release whose value is a ``datetime.date``; with groups a dictionary of one for each.
+            A release whose value is a ``datetime.date``; with groups, a dictionary with one for each group.
 
         Raises:
-            InvalidCandidatesError: no such dates, or not exactly one of `dates` and `bounds` is given.
-            InvalidDataError: no such column, or one that does not hold dates.
-            InvalidParameterError: another argument is out of range. Nothing is read or drawn then.
+            InvalidCandidatesError: the dates are invalid, or not exactly one of `dates` and `bounds` is given.
+            InvalidDataError: there is no such column, or it does not hold dates.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
-        Proof: ``proofs/counting.md`` and ``proofs/permute_and_flip.md``; of groups ``proofs/groups.md``.
+        Proof: ``proofs/counting.md`` and ``proofs/permute_and_flip.md``; for groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> friends = dps.Dataset("examples/data/free_days.csv", unit="person")
@@ -194,22 +190,23 @@ class CountQuestions(Asking[Reply]):
         allow_many: bool = False,
         request: str | None = None,
     ) -> Reply:
-        """The `k` candidates that the most units have in `column`, best first.
+        """The `k` most common values in `column`, best first.
 
         Args:
-            column: name of the column to look at.
-            k: how many to select, from 1 to the number of candidates.
+            column: name of the column with the values.
+            k: number of values to select, from 1 to the number of candidates.
             candidates: see `most_common`.
             epsilon: privacy loss of all `k` selections together, > 0.
-            delta: probability with which that may fail, from 0 (pure differential privacy) to below 1; far below one
-                over the number of units. More than 0 lowers the error from about ten selections on. A ledger composes
-                the rounds at the account's own delta, to some percent more than `epsilon` (``docs/ledger.md``), and
-                without one to their sum.
+            delta: probability with which epsilon may fail, from 0 (pure differential privacy) to below 1; choose it far
+                below one over the number of units. A delta above 0 lowers the error from about ten selections on. A
+                ledger composes the rounds at the account's own delta, to a few percent more than `epsilon`
+                (``docs/ledger.md``), and without a delta to the sum of their epsilons.
             by, groups, max_groups_per_unit, allow_many: see `most_common`.
             request: see `Dataset`.
 
         Returns:
-            A release whose value is a list of `k` different candidates; with groups a dictionary of such lists.
+            A release whose value is a list of `k` different candidates; with groups, a dictionary with such a list for
+            each group.
 
         Raises:
             InvalidCandidatesError, InvalidDataError, InvalidParameterError: see `most_common`.
@@ -240,12 +237,12 @@ class CountQuestions(Asking[Reply]):
     def _listed(
         self, candidates: object, groups: PublicGroups | None, *, allow_many: bool
     ) -> PublicCandidates | DistantCandidates:
-        """The public candidates; of groups such as are known here."""
+        """The public candidates; with groups, they have to be known locally."""
         public = self._rows.candidates(candidates, allow_many=allow_many)
         if groups is not None and isinstance(public, DistantCandidates):
             hint = "Ask without groups, or give a list that is short enough to be fetched."
             got = Shown(f"<{len(public):,} {public.kind}>")
-            raise InvalidCandidatesError("candidates", got, "a list that is known here", hint)
+            raise InvalidCandidatesError("candidates", got, "a local list", hint)
         return public
 
     def _counted(
@@ -255,7 +252,7 @@ class CountQuestions(Asking[Reply]):
         groups: PublicGroups | None,
         mechanism: Mechanism,
     ) -> list[CandidateCounts | PendingSelection]:
-        """How many units have each candidate (in each group), or a draw that waits where they are counted."""
+        """How many units have each candidate (in each group), or a pending draw where they are counted."""
         if groups is not None and isinstance(candidates, PublicCandidates):
             return [*self._rows.count(column, candidates, groups)]
         return [*self._rows.select(column, candidates, mechanism)]

@@ -1,4 +1,4 @@
-"""A table that can be asked."""
+"""A table that private questions can be asked of."""
 
 from __future__ import annotations
 
@@ -21,47 +21,48 @@ from dpselect.summaries import CandidateKind
 class Dataset(Questions[Release]):
     """A table about people (or devices, or visits) that can be asked private questions.
 
-    A description, not a copy: constructing it reads headers and footers, each question reads the rows anew. It does
-    not change.
+    It is a description, not a copy: constructing it reads headers and footers, and each question reads the rows anew.
+    It is immutable.
 
-    With a ledger every release is charged to the account before it is drawn, and refused when the account has not
-    enough left. Without one the costs of several releases add up all the same, and keeping the sum within what the
-    people in the table were promised is up to the caller.
+    With a ledger every release is charged to the account before it is drawn, and refused if the account does not have
+    enough left. Without one the costs of several releases add up all the same, and the caller has to keep the sum
+    within what the people in the table were promised.
 
     Args:
         source: path of a CSV, Parquet or JSON-lines file, or a glob of several with the same columns; or a frame of
             pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``; a lazy frame of Polars, a DuckDB
             relation, a PySpark ``DataFrame`` or an Ibis table; or ``postgresql://user@host/database``, with `table`.
             How rows are read, and which are left out, is described in ``docs/tables.md`` and ``docs/engines.md``.
-        unit: name of the column that says whose row it is: who is protected. All rows with the same value are one
-            unit, in whichever file; rows in which it is missing belong to nobody and are left out.
-        table: which table of the server, ``name`` or ``schema.name``; for no other source.
-        engine: what reads files: ``"duckdb"`` all of them, ``"polars"`` and ``"spark"`` Parquet only. None: DuckDB.
-        progress: called now and then during long scans with the fraction read, from 0 to 1.
-        memory_limit: such as ``"2GiB"``, or a number of bytes: what may be used for grouping rows before they go to a
-            temporary folder on disk. By default most of the machine's memory. Nothing where Polars, Spark or a server
-            holds the rows: they have limits of their own, and so has the query behind a DuckDB relation.
-        ledger: a `dpselect.Ledger` or its URL. Goes together with `account`.
-        account: name of the account that all releases are charged to; it has to protect the same unit, under the
+        unit: name of the column that identifies whom a row belongs to: who is protected. All rows with the same value
+            are one unit, in all files; rows without a value are left out.
+        table: the table on a server, ``name`` or ``schema.name``; not for other sources.
+        engine: the engine that reads files: ``"duckdb"`` reads all formats, ``"polars"`` and ``"spark"`` only Parquet.
+            None: DuckDB.
+        progress: called from time to time during long scans with the fraction read, from 0 to 1.
+        memory_limit: such as ``"2GiB"``, or a number of bytes: memory for grouping rows before they go to a temporary
+            folder on disk. By default most of the machine's memory. Not for Polars, Spark or a server: they have their
+            own limits, and so has the query behind a DuckDB relation.
+        ledger: a `dpselect.Ledger` or its URL. Requires `account`.
+        account: name of the account to which all releases are charged; it has to protect the same unit, under the
             same relation.
-        neighbours: which two tables a guarantee compares. ``"add_remove"``: one has all rows of one more unit; how many
-            units there are stays private. ``"replace_one"``: all rows of one unit are replaced by others; how many
-            units there are is taken to be public. Most questions need twice the noise for it.
-        times: how finely releases tell when they were asked for: the ``"day"`` or the ``"hour"``, in UTC. Nothing
-            finer, because how long an answer took depends on the rows (``docs/sharp-edges.md``).
+        neighbours: which two tables the guarantee compares. ``"add_remove"``: one has all rows of one more unit; the
+            number of units stays private. ``"replace_one"``: all rows of one unit are replaced by others; the number of
+            units is treated as public. Most questions then need twice the noise.
+        times: precision of the request time in a release: ``"day"`` or ``"hour"``, in UTC. Nothing finer, because how
+            long an answer took depends on the rows (``docs/sharp-edges.md``).
 
-    With a ledger each question takes a `request`: an id of your choice for this act of asking. The same question asked
-    again under the same id returns the release that was stored, and costs nothing. What else asking may raise then:
-    `ChargeRefusedError`, `InvalidAccountError`, `WrongAccountError`, `RequestReusedError`, `LedgerError`; nothing is
-    drawn then. And if something fails after the charge, `AnswerLostError`; or, if an answer could only not be stored
-    for its request, it comes with an `AnswerNotStoredWarning` (``docs/ledger.md``).
+    With a ledger each question takes a `request`: an id of your choice. Repeating the same question under the same id
+    returns the stored release and costs nothing. With a ledger a question may also raise `ChargeRefusedError`,
+    `InvalidAccountError`, `WrongAccountError`, `RequestReusedError` or `LedgerError`; nothing is drawn then. If
+    something fails after the charge, it raises `AnswerLostError`. If only storing the answer for its request fails, the
+    answer is returned with an `AnswerNotStoredWarning` (``docs/ledger.md``).
 
     Raises:
-        InvalidParameterError: only one of `ledger` and `account`, no such `neighbours`, `engine` or `times`, or a
-            `memory_limit` that is no size of memory, or that would not be kept.
+        InvalidParameterError: only one of `ledger` and `account` is given, `neighbours`, `engine` or `times` is
+            unknown, or `memory_limit` is not a memory size or could not be enforced.
         TableUnavailableError: the server cannot be reached, now or when a question is asked.
-        InvalidDataError: no such table or column, or a file is not what its name says. No error ever depends on,
-            or quotes, a row.
+        InvalidDataError: there is no such table or column, or a file is not what its name implies. No error ever
+            depends on, or quotes, a row.
 
     >>> visits = Dataset("examples/data/clicks.parquet", unit="session")
     >>> visits.most_common("page", candidates=range(1, 41271), epsilon=1.0).value
@@ -95,13 +96,15 @@ class Dataset(Questions[Release]):
         return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"
 
     def __getstate__(self) -> object:
-        """Of a table in files, which is only named; other tables would take their rows with them."""
+        """Pickle only a table in files, which is only named; other tables would take their rows with them."""
         if not self._is_named:
-            raise TypeError("This Dataset may hold rows and cannot be pickled or copied; make it anew from its source")
+            raise TypeError(
+                "This Dataset may hold rows and cannot be pickled or copied; make a new one from its source"
+            )
         return object.__getstate__(self)
 
     def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
-        """The kinds of candidates that `column`'s type can match; none where it says nothing of them, as in CSV.
+        """The kinds of candidates that the type of `column` can match; empty if there is no type, as in CSV.
 
         Raises:
             InvalidDataError: no such column.

@@ -1,4 +1,4 @@
-"""How numbers are distributed, and their mean."""
+"""Questions about the distribution of numbers, and their mean."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ class DistributionQuestions(Asking[Reply]):
         max_groups_per_unit: int = 1,
         request: str | None = None,
     ) -> Reply:
-        """How the values in `column` are distributed: the share of the units in each bin.
+        """The distribution of the values in `column`: the share of the units in each bin.
 
         Args:
-            column: name of a column of numbers. How they are read, and which rows are left out, is described in
-                ``docs/tables.md``. Of a unit with more rows than one, one is chosen at random.
-            bounds: where the first bin begins and the last one ends; public, never taken from the column. Values beyond
+            column: name of a column of numbers. ``docs/tables.md`` describes how they are read and which rows are left
+                out. If a unit has several rows, one is chosen at random.
+            bounds: start of the first bin and end of the last; public, never taken from the column. Values beyond
                 belong to the outer bins.
-            bins: how many bins of one width there are.
-            epsilon: privacy loss of this release, > 0; with groups, of all of them together.
-            method: ``"counts"`` adds noise to the count of each bin, and is nearly always the more accurate one
-                (``examples/densities`` measures it). ``"sample"`` draws a sample whose distribution is close to that
-                of the units in the distance of Kolmogorov and Smirnov, with a bound on it.
-            units: for a sample: how many units there are, as far as is publicly known; with groups, in each of them.
-                Those without a value, or not in the table, make the shares add up to less than 1.
-            sample_size: for a sample: of how many points. By default it depends on `epsilon` and `units`.
+            bins: number of bins of equal width.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            method: ``"counts"`` adds noise to the count of each bin, and is nearly always more accurate
+                (``examples/densities`` measures it). ``"sample"`` draws a sample whose distribution is close to that of
+                the units in Kolmogorov-Smirnov distance, with a bound on this distance.
+            units: for a sample: the number of units (with groups, in each group), as publicly known. Units without a
+                value, or not in the table, make the shares add up to less than 1.
+            sample_size: for a sample: its number of points. By default computed from `epsilon` and `units`.
             by, groups, max_groups_per_unit: see `most_common`.
             request: see `Dataset`.
 
         Returns:
-            A release whose value is a list of `bins` shares; with groups a dictionary of one for each.
+            A release whose value is a list of `bins` shares; with groups, a dictionary with such a list for each group.
 
         Raises:
-            InvalidDataError: no such column, or one that does not hold numbers.
-            InvalidParameterError: another argument is out of range. Nothing is read or drawn then.
+            InvalidDataError: there is no such column, or it does not hold numbers.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
-        Proof: ``proofs/noisy_histograms.md`` and ``proofs/density.md``; of groups ``proofs/groups.md``.
+        Proof: ``proofs/noisy_histograms.md`` and ``proofs/density.md``; for groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -99,31 +99,32 @@ class DistributionQuestions(Asking[Reply]):
     ) -> Reply:
         """The mean of the values in `column` over a public number of units.
 
-        With noise whose size is known beforehand. How many units have a value is private; so the mean is that of
-        `units` of them, and each without a value counts as the middle of the bounds. If there are more units than
-        that, the mean is farther from the middle, in proportion, but never beyond the bounds.
+        The noise has a size known in advance. The number of units with a value is private, so the mean is over `units`
+        units, and each unit without a value counts as the midpoint of the bounds. If there are more units than that,
+        the mean is proportionally farther from the midpoint, but never beyond the bounds.
 
         Args:
-            column: name of a column of numbers. How they are read, and which rows are left out, is described in
-                ``docs/tables.md``. Of a unit with more rows than one, one is chosen at random.
-            bounds: smallest and largest value; public, never taken from the column. Values beyond count as the bound.
-                The noise grows with their distance.
-            step: values are rounded to ``lower, lower + step, ..., upper`` before they are added up, in whole numbers:
-                a sum of floats may move by more than one unit adds.
-            units: how many units there are, as far as is publicly known: the size of a study, a census. With groups, in
-                each of them. Do not count the rows to find it.
-            epsilon: privacy loss of this release, > 0; with groups, of all of them together.
+            column: name of a column of numbers. ``docs/tables.md`` describes how they are read and which rows are left
+                out. If a unit has several rows, one is chosen at random.
+            bounds: smallest and largest value; public, never taken from the column. Values beyond a bound count as that
+                bound. The noise grows with the distance between the bounds.
+            step: values are rounded to ``lower, lower + step, ..., upper`` and added up as whole numbers, because a sum
+                of floats may change by more than one unit adds.
+            units: the number of units, as publicly known: the size of a study, a census. With groups, the number in
+                each group. Do not count the rows to find it.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             by, groups, max_groups_per_unit: see `most_common`.
             request: see `Dataset`.
 
         Returns:
-            A release whose value is a number within the bounds; with groups a dictionary of one for each.
+            A release whose value is a number within the bounds; with groups, a dictionary with one for each group.
 
         Raises:
-            InvalidDataError: no such column, or one that does not hold numbers.
-            InvalidParameterError: another argument is out of range. Nothing is read or drawn then.
+            InvalidDataError: there is no such column, or it does not hold numbers.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
-        Proof: ``proofs/means.md``, claims 5 and 6, and ``proofs/laplace_mechanism.md``; of groups ``proofs/groups.md``.
+        Proof: ``proofs/means.md``, claims 5 and 6, and ``proofs/laplace_mechanism.md``; for groups
+        ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -131,8 +132,8 @@ class DistributionQuestions(Asking[Reply]):
         >>> round(release.value, 1)  # 38.58 in truth
         38.6
         >>> print(release.accuracy)
-        With 99% confidence the released mean is within 0.00849 of that of 32,561 units, those without a value counted
-        as the middle, counting at most 1 row of each person_id.
+        With 99% confidence the released mean is within 0.00849 of the mean of 32,561 units, units without a value
+        counted as the midpoint, counting at most 1 row of each person_id.
         """
         domain = PublicDomain.given(bounds, step=step)
         return self._answer_each(

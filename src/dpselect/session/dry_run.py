@@ -1,4 +1,4 @@
-"""All questions, asked of no table."""
+"""All questions, without a table."""
 
 from __future__ import annotations
 
@@ -16,27 +16,25 @@ from dpselect.summaries import CandidateKind
 
 
 class DryRun(Questions[Forecast]):
-    """The questions of a `dpselect.Dataset` without the data: what would be charged, and how far off would it be?
-
-    Touches no table, writes to no ledger, and needs no privacy: everything it says follows from the arguments.
+    """The questions of a `dpselect.Dataset` without the data: what they would cost, and how accurate they would be.
+    It reads no table and writes to no ledger. Its results are not private: they follow from the arguments alone.
 
     Args:
-        unit: name of the column that would say whose row it is.
-        ledger: a `dpselect.Ledger` or its URL, which is only read. Goes together with `account`.
+        unit: name of the column that would identify whom a row belongs to.
+        ledger: a `dpselect.Ledger` or its URL, which is only read. Requires `account`.
         account: name of the account that would be charged.
         neighbours: as for `dpselect.Dataset`.
-        source, table: of the `dpselect.Dataset` that is meant; only a `request` needs them, to tell whether it was
-            answered.
+        source, table: as for the `dpselect.Dataset`; needed only with a `request`, to find out whether it was answered.
 
     Raises:
-        InvalidParameterError: only one of `ledger` and `account`, or no such `neighbours`.
+        InvalidParameterError: only one of `ledger` and `account` is given, or `neighbours` is unknown.
 
     >>> forecast = DryRun(unit="session").most_common("page", candidates=range(1, 41271), epsilon=0.5)
     >>> print(forecast)
     Differentially private: epsilon = 0.5, when one session is added or removed.
     With 99% confidence the count of the released page is within 29 of the best.
-    To be drawn by PermuteAndFlip, out of 41,270 candidates given by the caller. Nothing would be charged to a ledger:
-    releases on the same data add up.
+    To be drawn by PermuteAndFlip, out of 41,270 candidates given by the caller. Nothing would be charged to a ledger;
+    the costs of releases on the same data add up.
     """
 
     __slots__ = ()
@@ -60,6 +58,6 @@ class DryRun(Questions[Forecast]):
         return f"DryRun(unit={self._rows.unit!r})"
 
     def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
-        """None: what a column holds is not looked at."""
+        """Empty: the contents of a column are not examined."""
         del column
         return ()

@@ -1,4 +1,4 @@
-"""What a question would cost, and how far off its answer may be: from public arguments, before any data is touched."""
+"""What a question would cost and how accurate it would be, from public arguments, before any data is touched."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ Gathered = TypeVar("Gathered")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """What the certificate of an answer would say, but for the answer.
-
+    """What the certificate of an answer would contain, except the answer.
     Attributes:
-        terms: all of it that the question fixes.
+        terms: the part of it that the question determines.
         column: the column it is about.
-        unit: the column that names who is protected.
+        unit: the column that identifies who is protected.
         event: what would be charged.
-        account: name of the account that it would be charged to, or None.
-        left: the epsilon that this account has left, or None.
-        is_answered: the answer is stored under the request already, and would cost nothing; None without a ledger.
+        account: name of the account that would be charged, or None.
+        left: the epsilon left in this account, or None.
+        is_answered: whether the answer is already stored under the request and would cost nothing; None without a
+            ledger.
         fits: whether the account would accept the charge; None without a ledger.
 
     >>> import dpselect as dps
@@ -56,12 +56,12 @@ class Forecast:
 
     @property
     def arguments(self) -> Mapping[str, Any]:
-        """What else the question fixes."""
+        """Other arguments of the question."""
         return self.terms.arguments
 
     @property
     def groups(self) -> Mapping[str, Any] | None:
-        """Which groups are asked, if several are."""
+        """The groups, for a question about groups."""
         return self.terms.groups
 
     @property
@@ -71,7 +71,7 @@ class Forecast:
 
     @property
     def confidence(self) -> float:
-        """Of `error_bound`."""
+        """Confidence level of `error_bound`."""
         return CONFIDENCE
 
     @property
@@ -86,9 +86,9 @@ class Forecast:
 
     @property
     def charge(self) -> str:
-        """What would become of the account, in one sentence."""
+        """What would happen to the account, in one sentence."""
         if self.account is None:
-            return "Nothing would be charged to a ledger: releases on the same data add up."
+            return "Nothing would be charged to a ledger; the costs of releases on the same data add up."
         if self.is_answered:
             return f"Answered before under this request: account {self.account} would be charged nothing."
         verb = "accept" if self.fits else "refuse"
@@ -134,14 +134,14 @@ class Forecast:
 
 
 class Forecasting(Payer[Forecast]):
-    """Says what each question would be charged, and charges nothing."""
+    """Computes what each question would be charged, and charges nothing."""
 
     __slots__ = ()
 
     def answer(
         self, task: Task[Gathered], gather: Callable[[], Gathered], asked: Question, request: str | None
     ) -> Forecast:
-        """What would happen, without gathering anything."""
+        """The forecast, without gathering anything."""
         del gather
         run = run_of(task, asked)
         forecast = Forecast(terms=task.terms, column=asked.column, unit=asked.unit, event=run.event)
@@ -149,7 +149,7 @@ class Forecasting(Payer[Forecast]):
         if ledger is None:
             return forecast
         if request is not None and not asked.source:
-            expected = "the source of the Dataset that is meant, as a request is given"
+            expected = "the source of the Dataset, because a request is given"
             raise InvalidParameterError("source", None, expected)
         known, fits = None, True
         try:

@@ -1,4 +1,4 @@
-"""What stands for a table where questions are only planned."""
+"""The stand-in for a table when questions are only planned."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dpselect.errors import InvalidDataError
 
 
 class NoTable:
-    """A table that is not opened: any name is a column, and nothing can be learnt from it."""
+    """A table that is not opened: any name is a column, and nothing is read."""
 
     __slots__ = ()
 
     @property
     def shown(self) -> str:
-        """How ``repr`` speaks of it."""
+        """Its text in a ``repr``."""
         return "<no table>"
 
     def column(self, name: object, *, argument: str = "column") -> Column:
-        """A column of that name, whatever it holds."""
+        """A column of that name, of any type."""
         if not isinstance(name, str):
             raise InvalidDataError(argument, name, "the name of a column, as text")
         return Column(name, Holds.ANYTHING)

@@ -1,4 +1,4 @@
-"""Which price earns the most."""
+"""Questions about prices."""
 
 from __future__ import annotations
 
@@ -28,33 +28,34 @@ class PriceQuestions(Asking[Reply]):
         max_groups_per_unit: int = 1,
         request: str | None = None,
     ) -> Reply:
-        """The price that earns the most, of a list or between bounds, if everybody buys whose offer is at least it.
+        """The price that earns the most if everybody buys who offers at least the price.
 
         For something that costs nothing to copy: the revenue of a price is the price times the number of offers that
-        are at least as high. One of the best prices is released, never a revenue.
+        are at least as high. The price is from a list or between bounds. Only the price is released, never a revenue.
 
         Args:
-            column: name of a column of numbers, the most that each would pay. How they are read, and which rows are
-                left out, is described in ``docs/tables.md``.
+            column: name of a column of numbers: the most that each unit would pay. ``docs/tables.md`` describes how
+                they are read and which rows are left out.
             prices: the public list to choose from: positive numbers, all different, such as ``range(1, 101)`` or
-                ``[4.99, 9.99]``. Never the offers themselves. The noise grows with the highest: leave out what is
-                not in question.
-            bounds: instead of a list, the smallest and the largest answer, ``0 <= lower < upper``, public as well: any
-                number between them. Prefer a list; only for one there is a bound on the error that holds for all
-                offers.
-            epsilon: privacy loss of this release, > 0; with groups, of all of them together.
-            max_rows_per_unit: of a unit that has more rows, so many are chosen at random. The error grows with it.
-            by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` is for each group.
+                ``[4.99, 9.99]``. Never the offers themselves. The noise grows with the highest price: leave out prices
+                that you would not charge.
+            bounds: instead of a list, the smallest and the largest price, ``0 <= lower < upper``, public as well; the
+                answer is any number between them. Prefer a list: only with a list is there an error bound that holds
+                for all offers.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            max_rows_per_unit: number of rows used per unit. If a unit has more, this many are chosen at random. The
+                error grows with it.
+            by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` applies to each group.
             request: see `Dataset`.
 
         Returns:
-            A release whose value is one of the prices, or a number within the bounds; with groups a dictionary of
-            one for each.
+            A release whose value is one of the prices, or a number within the bounds; with groups, a dictionary with
+            one for each group.
 
         Raises:
-            InvalidCandidatesError: `prices` are not such a list, or not exactly one of `prices` and `bounds` is given.
-            InvalidDataError: no such column, or one that does not hold numbers.
-            InvalidParameterError: another argument is out of range. Nothing is read or drawn then.
+            InvalidCandidatesError: `prices` is not such a list, or not exactly one of `prices` and `bounds` is given.
+            InvalidDataError: there is no such column, or it does not hold numbers.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
         Proof: ``proofs/best_price.md`` and ``proofs/permute_and_flip.md``; with bounds ``proofs/prices.md``.
 

@@ -1,4 +1,4 @@
-"""Below which number a share of the values lies."""
+"""Questions about quantiles."""
 
 from __future__ import annotations
 
@@ -32,31 +32,32 @@ class QuantileQuestions(Asking[Reply]):
         max_groups_per_unit: int = 1,
         request: str | None = None,
     ) -> Reply:
-        """A number below which about the share `level` of the values in `column` lies.
+        """A quantile: a number below which about the share `level` of the values in `column` lies.
 
         Args:
-            column: name of a column of numbers. How they are read, and which rows are left out, is described in
-                ``docs/tables.md``.
-            level: from 0 to 1; 0.5 is the median, 0.9 the number that nine values in ten are below.
-            bounds: smallest and largest answer. Public, so never taken from the column: its own minimum and maximum
-                are two people's. Values beyond count as the bound.
-            epsilon: privacy loss of this release, > 0; with groups, of all of them together.
-            step: the answer is one of ``lower, lower + step, ..., upper``, and values count as the nearest of them;
-                `step` has to divide the distance of the bounds. Wanted where many have the same value, such as an age
-                in years: without a step the answer falls between values, never on one. And only with a step there is a
-                bound on the error before the data is seen. None: all numbers between the bounds.
-            max_rows_per_unit: of a unit that has more rows, so many are chosen at random. The error grows with it.
-            by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` is for each group.
+            column: name of a column of numbers. ``docs/tables.md`` describes how they are read and which rows are left
+                out.
+            level: from 0 to 1; 0.5 is the median, and nine values in ten lie below the 0.9-quantile.
+            bounds: smallest and largest possible answer. Public, so never taken from the column: its own minimum and
+                maximum belong to two people. Values beyond a bound count as that bound.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            step: the answer is one of ``lower, lower + step, ..., upper``, and values count as the nearest of these;
+                `step` has to divide the distance between the bounds. Use it if many units have the same value, such as
+                an age in years: without a step the answer lies between values and never equals one. Only with a step is
+                there an error bound before the data is seen. None: all numbers between the bounds.
+            max_rows_per_unit: number of rows used per unit. If a unit has more, this many are chosen at random. The
+                error grows with it.
+            by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` applies to each group.
             request: see `Dataset`.
 
         Returns:
-            A release whose value is a number within the bounds; with groups a dictionary of one for each.
+            A release whose value is a number within the bounds; with groups, a dictionary with one for each group.
 
         Raises:
-            InvalidDataError: no such column, or one that does not hold numbers.
-            InvalidParameterError: another argument is out of range. Nothing is read or drawn then.
+            InvalidDataError: there is no such column, or it does not hold numbers.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
-        Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; of groups ``proofs/groups.md``.
+        Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; for groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -64,7 +65,7 @@ class QuantileQuestions(Asking[Reply]):
         >>> 57 <= release.value <= 59  # 58 in truth
         True
         >>> print(release.accuracy)
-        With 99% confidence the rank of the released age is within 17 of the wanted one, values rounded to steps of 1,
+        With 99% confidence the released age is within 17 ranks of the true 0.9-quantile, values rounded to steps of 1,
         counting at most 1 row of each person_id.
         """
         domain = PublicDomain.given(bounds, step=step)
@@ -93,12 +94,31 @@ class QuantileQuestions(Asking[Reply]):
         max_groups_per_unit: int = 1,
         request: str | None = None,
     ) -> Reply:
-        """The number that about half of the values in `column` are below: `quantile` at level 0.5.
-
+        """The median: the number below which about half of the values in `column` lie. It is `quantile` at level 0.5.
+        Args:
+            column: name of a column of numbers. ``docs/tables.md`` describes how they are read and which rows are left
+                out.
+            bounds: smallest and largest possible answer. Public, never taken from the column. Values beyond a bound
+                count as that bound.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            step: distance between possible answers; it has to divide the distance between the bounds. Use it if many
+                units have the same value, such as an age in years. Only with a step is there an error bound. None: all
+                numbers between the bounds.
+            max_rows_per_unit: number of rows used per unit. If a unit has more, this many are chosen at random. The
+                error grows with it.
+            by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` applies to each group.
+            request: see `Dataset`.
+        Returns:
+            A release whose value is a number within the bounds; with groups, a dictionary with one for each group.
+        Raises:
+            InvalidDataError: there is no such column, or it does not hold numbers.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
+        Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; for groups ``proofs/groups.md``.
+        Ages are whole years and repeat, so this example uses a step of one year:
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-        >>> 36 < people.median("age", bounds=(0, 120), epsilon=1.0).value < 38  # 37 in truth
-        True
+        >>> people.median("age", bounds=(0, 120), step=1, epsilon=1.0).value
+        37.0
         """
         return self.quantile(
             column,
@@ -128,28 +148,31 @@ class QuantileQuestions(Asking[Reply]):
         max_groups_per_unit: int = 1,
         request: str | None = None,
     ) -> Reply:
-        """Numbers below which about the shares `levels` of the values in `column` lie, for one `epsilon` together.
+        """Several quantiles: numbers below which about the shares `levels` of the values in `column` lie.
+        Together they cost one `epsilon`.
 
         Args:
             column: as for `quantile`.
             levels: different numbers from 0 to 1.
             bounds: as for `quantile`.
-            epsilon: privacy loss of this release, of all numbers (and groups) together, > 0; at most 100 if joint.
-            step: as for `quantile`; wanted where many have the same value.
+            epsilon: privacy loss of this release, for all levels (and groups) together, > 0; at most 100 for
+                ``"joint"``.
+            step: as for `quantile`; use it if many units have the same value.
             max_rows_per_unit: as for `quantile`.
-            method: ``"joint"``, all by one draw, or ``"halving"``, the middle one first: better for very many levels.
+            method: ``"joint"`` draws all at once; ``"halving"`` draws the middle one first, and is better for very many
+                levels.
             by, groups, max_groups_per_unit: as for `quantile`.
             request: see `Dataset`.
 
         Returns:
-            A release whose value is a list of numbers within the bounds, one for each level, in their order; with
-            groups a dictionary of one such list for each.
+            A release whose value is a list of numbers within the bounds, one per level, in the order of `levels`; with
+            groups, a dictionary with such a list for each group.
 
         Raises:
-            InvalidDataError: no such column, or one that does not hold numbers.
-            InvalidParameterError: another argument is out of range. Nothing is read or drawn then.
+            InvalidDataError: there is no such column, or it does not hold numbers.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
-        Proof: ``proofs/unit_values.md`` and ``proofs/joint_quantiles.md``; for halving ``proofs/quantiles.md``; of
+        Proof: ``proofs/unit_values.md`` and ``proofs/joint_quantiles.md``; for halving ``proofs/quantiles.md``; for
         groups ``proofs/groups.md``.
 
         >>> import dpselect as dps

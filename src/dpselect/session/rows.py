@@ -1,4 +1,4 @@
-"""The rows of a table and whose they are: what a question may learn of them."""
+"""The rows of a table and their units: the access that questions have to them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from dpselect.summaries import (
 
 
 class Rows:
-    """A table seen through one unit: what is asked of it, column by column, is checked here first.
+    """A table with its unit column. Every column that a question uses is checked here first.
 
     Args:
         table: a description, not a copy; rows are read anew for each summary.
-        origin: what a ledger calls the table; see `dpselect.backends.opening.origin_of`.
-        unit: name of the column that says whose row it is.
+        origin: the name of the table in a ledger; see `dpselect.backends.opening.origin_of`.
+        unit: name of the column that identifies whom a row belongs to.
         progress: called with the share of the work that is done, from 0 to 1.
 
     Raises:
@@ -46,23 +46,23 @@ class Rows:
 
     @property
     def shown(self) -> str:
-        """How ``repr`` speaks of the table."""
+        """Text for the table in a ``repr``."""
         return self._table.shown
 
     @property
     def unit(self) -> str:
-        """Name of the column that says whose row it is."""
+        """Name of the column that identifies whom a row belongs to."""
         return self._unit.name
 
     def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
-        """The kinds of candidates that the type of `column` can match; none if it says nothing of them."""
+        """The kinds of candidates that the type of `column` can match; empty if it has no type."""
         return candidate_kinds(self._table.column(column))
 
     def check(self, column: str, *, argument: str = "column") -> Column:
         """The column a question is about, or `InvalidDataError`."""
         found = self._table.column(column, argument=argument)
         if found == self._unit:
-            hint = "Every value of the unit's own column belongs to one unit only."
+            hint = "Every value of the unit column belongs to one unit only."
             raise InvalidDataError(argument, Shown(repr(found.name)), "another column than the unit", hint)
         return found
 
@@ -74,7 +74,7 @@ class Rows:
         *,
         argument: str = "candidates",
     ) -> list[CandidateCounts]:
-        """How many units have each candidate, in each group; `argument` is what the question calls the candidates."""
+        """How many units have each candidate, in each group; `argument` is the question's name for the candidates."""
         asked = self.check(column)
         check_match(asked, candidates.kind, argument=argument)
         return self._table.count(
@@ -86,14 +86,14 @@ class Rows:
         )
 
     def candidates(self, given: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates:
-        """The public candidates that were given: listed here, or in a frame of the table's own engine."""
+        """The public candidates: listed locally, or in a frame of the table's own engine."""
         found = self._table.listed(given, allow_many=allow_many) if isinstance(self._table, DrawsInPlace) else None
         return PublicCandidates.given(given, allow_many=allow_many) if found is None else found
 
     def select(
         self, column: str, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism
     ) -> list[CandidateCounts] | list[PendingSelection]:
-        """What the most common candidates are drawn from; or a draw that waits to be made where the scores are."""
+        """The counts from which the most common candidates are drawn, or a pending draw where the scores are."""
         asked = self.check(column)
         check_match(asked, candidates.kind)
         pending = None
@@ -103,13 +103,13 @@ class Rows:
             )
         if pending is not None:
             return [pending]
-        assert isinstance(candidates, PublicCandidates), "who lists candidates elsewhere draws there"
+        assert isinstance(candidates, PublicCandidates), "an engine that lists candidates also draws from them"
         return self.count(column, candidates)
 
     def total(
         self, column: str, candidates: PublicCandidates, clip: PublicClip, groups: PublicGroups | None = None
     ) -> list[CandidateTotals]:
-        """What the units' clipped amounts add up to for each candidate, in each group."""
+        """The sum of the units' clipped amounts for each candidate, in each group."""
         asked, summed = self.check(column), self.check(clip.column, argument="sum")
         check_match(asked, candidates.kind)
         check_numeric(summed, argument="sum")
@@ -125,7 +125,7 @@ class Rows:
     def gather(
         self, column: str, domain: PublicDomain, groups: PublicGroups | None = None, *, max_rows_per_unit: int
     ) -> list[UnitValues]:
-        """The numbers of a column, at most so many of each unit in each group."""
+        """The numbers of a column, at most `max_rows_per_unit` of each unit in each group."""
         asked = self.check(column)
         check_numeric(asked)
         return self._table.gather(

@@ -1,4 +1,4 @@
-"""The order of steps: ask the account, read, charge, draw, store."""
+"""The order of steps: check the account, read, charge, draw, store."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Reply = TypeVar("Reply", covariant=True)
 
 
 class Payer(ABC, Generic[Reply]):
-    """Knows which account pays, if there is one, and what to do with a question.
+    """Holds the account to charge, if there is one, and runs a question.
 
     Raises:
         InvalidParameterError: only one of `ledger` and `account`.
@@ -45,17 +45,17 @@ class Payer(ABC, Generic[Reply]):
     def answer(
         self, task: Task[Gathered], gather: Callable[[], Gathered], asked: Question, request: str | None
     ) -> Reply:
-        """Whatever becomes of the question."""
+        """The reply to the question."""
 
     def ledger_for(self, request: str | None) -> Ledger | None:
-        """The ledger, which a request needs."""
+        """The ledger; a request requires one."""
         if self._ledger is None and request is not None:
-            raise InvalidParameterError("request", Shown(repr(request)), "a ledger and an account beside it")
+            raise InvalidParameterError("request", Shown(repr(request)), "a ledger and an account together with it")
         return self._ledger
 
 
 class Spending(Payer[Release]):
-    """Answers questions, each of them charged to an account before it is drawn, if there is one."""
+    """Answers questions; if there is an account, each answer is charged before it is drawn."""
 
     __slots__ = ("_times",)
 
@@ -67,10 +67,10 @@ class Spending(Payer[Release]):
     def answer(
         self, task: Task[Gathered], gather: Callable[[], Gathered], asked: Question, request: str | None
     ) -> Release:
-        """The answer, charged, drawn and stored; or the one that is stored for the request.
+        """The answer: charged, drawn and stored, or the stored one for the request.
 
         Raises:
-            AnswerLostError: something failed after the charge. It names the entry.
+            AnswerLostError: something failed after the charge. The error names the entry.
 
         Warns:
             AnswerNotStoredWarning: the answer could not be stored.
@@ -85,7 +85,7 @@ class Spending(Payer[Release]):
                 error.add_note(str(_lost(charges[0], "It was interrupted.")))
                 raise
             foreseen = isinstance(error, (SelectionError, AnswerNotStoredWarning))
-            why = str(error) if foreseen else f"An unforeseen {type(error).__name__}; please report it."
+            why = str(error) if foreseen else f"An unexpected {type(error).__name__}; please report it."
             raise _lost(charges[0], why) from error
 
     def _answered(
@@ -96,13 +96,13 @@ class Spending(Payer[Release]):
         request: str | None,
         charges: list[Receipt],
     ) -> Release:
-        """Read, write the certificate but for the answer, charge, draw and store, in this order.
+        """Read, write the certificate without the answer, charge, draw and store, in this order.
+        Or return what is stored for the request. Reading comes before the charge, because a file that cannot be read
+        should cost nothing, but after checking the account. The certificate also comes before the charge: an answer
+        that cannot be written would be paid for and lost. Its time is taken before anything is read, so it reveals
+        nothing about the rows.
 
-        Or return what is stored for the request. Reading comes before the charge, as a file that cannot be read should
-        cost nothing; but not before the account was asked. So does the certificate: an answer that could not be written
-        down would be paid for and lost. Its time is that before anything was read, which tells nothing of the rows.
-
-        `charges` gets the receipt before the draw, so that whatever fails from then on can name it.
+        `charges` gets the receipt before the draw, so that any later failure can name it.
         """
         time = public_time(datetime.now(UTC), self._times)
         run, ledger = run_of(task, asked), self.ledger_for(request)
@@ -134,7 +134,7 @@ def _lost(receipt: Receipt, why: str) -> AnswerLostError:
 
 @contextmanager
 def _held(values: Gathered) -> Generator[Gathered]:
-    """What was gathered; in the end, let go of by the engine that keeps it, if one does."""
+    """What was gathered; an engine that keeps it releases it at the end."""
     try:
         yield values
     finally:
@@ -143,7 +143,7 @@ def _held(values: Gathered) -> Generator[Gathered]:
 
 
 def run_of(task: Task[Any], asked: Question) -> Run:
-    """What a ledger is told of a question."""
+    """What a ledger records about a question."""
     terms = task.terms
     relation = terms.sensitivity.neighbours
     return Run(event=task.event, mechanism=terms.mechanism, neighbours=relation, unit=asked.unit)

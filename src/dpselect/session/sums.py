@@ -1,4 +1,4 @@
-"""What adds up to the most."""
+"""Questions about sums."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ class SumQuestions(Asking[Reply]):
         allow_many: bool = False,
         request: str | None = None,
     ) -> Reply:
-        """The candidate in `column` for which the numbers in another column add up to the most.
+        """The candidate in `column` with the largest sum of the numbers in another column.
 
-        Sums are of whole numbers, so that neither their order nor rounding can make them move by more than one unit
-        adds (a sum of floats may). What one unit's rows add to a candidate is clipped: once for each row, and once
-        more for all of them together.
+        Sums are of whole numbers, so that neither order nor rounding can change them by more than one unit adds (a sum
+        of floats may). What a unit adds to a candidate is clipped: first for each row, then for the total of its rows.
 
         Args:
             column: name of the column of candidates.
-            sum: name of a column of numbers: what a row adds to its candidate. Rows without a number are left out.
-            clip: the least and the most that one unit adds to a candidate, in the unit of the column that is summed;
-                public. The noise grows with the distance between the two (0 included), so take it as small as the
-                question allows.
+            sum: name of a column of numbers: the amount that a row adds to its candidate. Rows without a number are
+                left out.
+            clip: the smallest and the largest amount that one unit may add to a candidate, in the unit of the summed
+                column; public. The noise grows with the width of the range spanned by the two and 0, so choose it as
+                small as the question allows.
             scale: the numbers are multiplied by this and rounded to whole numbers: 100 counts cents. `clip` times
-                `scale` has to be whole, and within 2^31 of 0.
+                `scale` has to be whole and between -2^31 and 2^31.
             candidates: see `most_common`.
-            epsilon: privacy loss of this release, > 0; with groups, of all of them together.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             by, groups, max_groups_per_unit, allow_many: see `most_common`.
             request: see `Dataset`.
 
         Returns:
-            A release whose value is one of the candidates; with groups a dictionary of one for each.
+            A release whose value is one of the candidates; with groups, a dictionary with one for each group.
 
         Raises:
-            InvalidCandidatesError: no candidates, or not such a set.
-            InvalidDataError: no such column, or one that does not hold what is asked of it.
-            InvalidParameterError: another argument is out of range. Nothing is read or drawn then.
+            InvalidCandidatesError: the candidates are missing or invalid.
+            InvalidDataError: there is no such column, or it is of the wrong type.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
-        Proof: ``proofs/clipped_sums.md`` and ``proofs/permute_and_flip.md``; of groups ``proofs/groups.md``.
+        Proof: ``proofs/clipped_sums.md`` and ``proofs/permute_and_flip.md``; for groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")

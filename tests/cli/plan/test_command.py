@@ -258,7 +258,7 @@ def test_a_table_that_contradicts_the_advice_is_pointed_out(capsys: Captured, tm
 
 def test_one_candidate_needs_no_advice(capsys: Captured) -> None:
     assert as_json(capsys, "--candidates-count", "1")["recommendations"] == []
-    assert "no mechanism errs" in planned(capsys, "--candidates-count", "1")
+    assert "no mechanism can err" in planned(capsys, "--candidates-count", "1")
 
 
 @pytest.mark.parametrize("source", [["--candidates-count", "60"], ["--scores", PUBLIC]])
@@ -385,7 +385,7 @@ def test_help(capsys: Captured) -> None:
     assert (status, err) == (0, "")
     for option in ("--candidates-count", "--scores", "--epsilon", "--within", "--expected-error", "--plot", "--json"):
         assert option in out
-    assert "Never plan on the private scores" in out
+    assert "Never plan with private scores" in out
     assert main(["--help"]) == 0
     assert "dpselect plan --candidates-count 41270 --monotonic" in capsys.readouterr().out
 

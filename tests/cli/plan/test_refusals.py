@@ -11,7 +11,7 @@ from tests.cli.plan.commands import PUBLIC, ROOT, Captured, run
 
 COUNT = ["--candidates-count", "10"]
 BAD: list[tuple[list[str], str]] = [
-    ([], "--candidates-count is missing: expected how many candidates there are, or --scores"),
+    ([], "--candidates-count is missing: expected the number of candidates, or --scores"),
     ([*COUNT, "--scores", PUBLIC], "--candidates-count or --scores, not both"),
     (["--candidates-count", "0"], "candidates-count=0: expected a whole number >= 1"),
     (["--candidates-count", "-5"], "candidates-count=-5"),
@@ -69,8 +69,8 @@ BAD: list[tuple[list[str], str]] = [
     ([*COUNT, "--plot", os.path.join(PUBLIC, "out.svg")], "a file in an existing folder"),
     ([*COUNT, "--plot", "x" * 300 + ".svg"], "a file that can be written"),
     ([*COUNT, "--plot", "a\0.json"], "plot="),
-    ([*COUNT, "--plot", "out.svg", "--selections", "2"], "no --selections or --delta beside it"),
-    ([*COUNT, "--plot", "out.svg", "--delta", "1e-6"], "no --selections or --delta beside it"),
+    ([*COUNT, "--plot", "out.svg", "--selections", "2"], "no --selections or --delta together with it"),
+    ([*COUNT, "--plot", "out.svg", "--delta", "1e-6"], "no --selections or --delta together with it"),
     ([*COUNT, "--json=perhaps"], "--json"),
     ([*COUNT, "--no-monotonic"], "--no-monotonic"),
     ([*COUNT, "--unit", "session"], "--unit"),

@@ -23,8 +23,8 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
     dpselect verify release.json --ledger sqlite:///budget.db
 
     The value itself is certified only for a release with a request id (--request), which its ledger stored. Any other
-    value may have been edited without being found out. Without --ledger that holds for all that the certificate does
-    not say twice, such as the column.
+    value may have been edited unnoticed. Without --ledger this is true of every field that the certificate states only
+    once, such as the column.
 
     Args:
         certificate: File with what --json printed.

@@ -21,31 +21,30 @@ def plan(
     plot: str | None = None,
     as_json: Json = False,
 ) -> None:
-    """How good an answer will be at which epsilon, before any is spent.
+    """Compute how accurate an answer will be at each epsilon, before any epsilon is spent.
 
     dpselect plan --candidates-count 41270 --monotonic \\
         --within 20
 
-    Never plan on the private scores: table, epsilon and mechanism would depend
-    on them, and tell about them without any noise. So no option takes a table.
-    Plan on the number of candidates, which covers all scores, or on numbers
-    that are public already, such as last year's published counts.
+    Never plan with private scores: the plan, epsilon and the mechanism would depend
+    on them, and reveal them without any noise. So no option takes a table. Plan
+    with the number of candidates, which covers all scores, or with numbers that
+    are already public, such as last year's published counts.
 
     Args:
-        candidates_count: How many candidates; the errors then hold for any scores.
-        scores: File of public scores instead: text, one number a line.
-        sensitivity: The most that one unit changes any score. With the default, errors are in multiples of what one
-            unit can change.
-        monotonic: One unit changes all scores in the same direction, as it does with counts when a unit is added or
-            removed; halves the epsilon that an error takes.
-        epsilon: Privacy loss to look at; repeat for several. Default: 0.01 0.03 0.1 0.3 1 3 10.
-        confidence: Of the bound on the error.
-        selections: How many selections share epsilon; the errors are those of a single one.
+        candidates_count: Number of candidates; the errors then hold for any scores.
+        scores: File of public scores instead: text, one number per line.
+        sensitivity: Largest change of any score by one unit. With the default, errors are in multiples of this change.
+        monotonic: One unit changes all scores in the same direction, as for counts when a unit is added or removed.
+            Halves the epsilon needed for a given error.
+        epsilon: Privacy loss to plan for; repeat the option for several. Default: 0.01 0.03 0.1 0.3 1 3 10.
+        confidence: Confidence level of the error bound.
+        selections: Number of selections that share epsilon; each error is that of a single selection.
         delta: Probability with which the guarantee of all selections may fail.
-        expected_error: Say which epsilon brings the expected error down to this.
-        within: Say which epsilon keeps the error within this, with the confidence.
-        plot: Draw the expected errors into this file: .svg, .png, .html or .json.
-        as_json: Print all inputs and figures as one JSON object instead.
+        expected_error: Find the epsilon that brings the expected error down to this.
+        within: Find the epsilon that keeps the error within this, at the confidence level.
+        plot: Plot the expected errors to this file: .svg, .png, .html or .json.
+        as_json: Print all inputs and results as one JSON object instead.
     """
     from dpselect.cli.plan.findings import Findings
     from dpselect.cli.plan.output import show_plan
@@ -53,8 +52,8 @@ def plan(
 
     if plot is not None:
         if selections != 1 or delta != 0:
-            hint = "The chart is about the epsilon of one selection, the table then about the total."
-            raise InvalidParameterError("plot", Shown(repr(plot)), "no --selections or --delta beside it", hint)
+            hint = "The chart shows the epsilon of one selection; the table would show the total."
+            raise InvalidParameterError("plot", Shown(repr(plot)), "no --selections or --delta together with it", hint)
         from dpselect.cli.plan.chart import check_chart_file
 
         check_chart_file(plot)

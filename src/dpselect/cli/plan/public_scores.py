@@ -11,7 +11,7 @@ from dpselect.errors import InvalidScoresError, Shown
 from dpselect.mechanisms.score_vectors import NumericArray, finite_scores
 
 _TABLES = {".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".arrow", ".feather", ".xlsx", ".db", ".sqlite"}
-_LEAK = "Planning on the private scores would itself leak; write public numbers into a text file, one a line."
+_LEAK = "Planning with private scores would itself leak data. Write public numbers into a text file, one per line."
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -49,7 +49,7 @@ def public_scores(path: str) -> NumericArray:
         raise
     except (OSError, ValueError):  # also a NUL in the path, and bytes that are not UTF-8
         raise InvalidScoresError(
-            "scores", Shown(repr(path)), "a readable text file in UTF-8, one number a line"
+            "scores", Shown(repr(path)), "a readable text file in UTF-8, one number per line"
         ) from None
     if not numbers:
         raise InvalidScoresError("scores", Shown(repr(path)), "at least one number in it")

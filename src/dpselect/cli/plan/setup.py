@@ -89,7 +89,7 @@ class Setup:
             InvalidScoresError: as for `public_scores`.
         """
         if candidates_count is None and scores is None:
-            expected = "how many candidates there are, or --scores with a file of public scores instead"
+            expected = "the number of candidates, or --scores with a file of public scores instead"
             raise InvalidParameterError("candidates-count", None, expected)
         if candidates_count is not None and scores is not None:
             raise InvalidParameterError("scores", Shown(repr(scores)), "--candidates-count or --scores, not both")

@@ -72,10 +72,10 @@ def conclusions(findings: Findings) -> Iterator[str]:
         where = f"At epsilon = {_listed(advice.epsilons)} use" if len(findings.advice) > 1 else "Use"
         yield f"{where} {CHOICES[advice.mechanism].phrase}. {advice.reason}"
     if not findings.advice:
-        yield "One candidate is always the best: no mechanism errs."
+        yield "With one candidate no mechanism can err."
     for key, epsilons in findings.better_on_average.items():
         yield (
-            f"That goes by the bound in the worst case. The expected error in the table is lower with "
+            f"This advice minimises the error bound in the worst case. The expected error in the table is lower with "
             f"{CHOICES[key].phrase} at epsilon = {_listed(epsilons)}."
         )
     for target in findings.targets:
@@ -91,7 +91,7 @@ def conclusions(findings: Findings) -> Iterator[str]:
         ]
         yield f"{wanted}{each} takes {'the total ' if setup.is_shared else ''}epsilon = {', '.join(prices)}."
     if setup.scores is None and setup.n > 1:
-        yield "With Laplace noise the expected errors are the worst known, not proved to be the worst."
+        yield "For Laplace noise the expected errors are the worst known, but not proved to be the worst."
     yield "Planned from public arguments only; nothing was spent."
 
 

@@ -1,4 +1,4 @@
-"""What most units have, what few have, and when most are free."""
+"""The commands for the most common and the rarest values, the best date and the largest sum."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dpselect.cli.options import Bounds, File, Number, Text, Whole
 
 
 def most_common(source: File, column: str, /, *, chosen: Chosen, asked: Asked, grouped: InGroups = NO_GROUPS) -> int:
-    """The value that the most units have.
+    """Find the most common value.
 
     dpselect most-common clicks.parquet page \\
         --unit session --candidates 1..41270 --epsilon 0.5
 
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob such as 'clicks/*.parquet', or a PostgreSQL URL.
-        column: Column to look at.
+        column: Column with the values.
     """
     return asked.answer(
         source,
@@ -34,14 +34,14 @@ def most_common(source: File, column: str, /, *, chosen: Chosen, asked: Asked, g
 
 
 def least_common(source: File, column: str, /, *, chosen: Chosen, asked: Asked, grouped: InGroups = NO_GROUPS) -> int:
-    """The value that the fewest units have; one that nobody has is the rarest of all.
+    """Find the rarest value. A value that nobody has is the rarest of all.
 
     dpselect least-common adult.csv education_num \\
         --unit person_id --candidates 1..16 --epsilon 0.5
 
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob such as 'people/*.csv', or a PostgreSQL URL.
-        column: Column to look at.
+        column: Column with the values.
     """
     return asked.answer(
         source,
@@ -66,16 +66,17 @@ def top_k(
     delta: Number = 0.0,
     grouped: InGroups = NO_GROUPS,
 ) -> int:
-    """The K values that the most units have, best first.
+    """Find the K most common values, best first.
 
     dpselect top-k clicks.parquet page 10 \\
         --unit session --candidates 1..41270 --epsilon 1
 
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob such as 'clicks/*.parquet', or a PostgreSQL URL.
-        column: Column to look at.
-        k: How many to select.
-        delta: Probability with which the guarantee may fail; more than 0 helps from about ten values on.
+        column: Column with the values.
+        k: Number of values to select.
+        delta: Probability with which the guarantee may fail. A value above 0 reduces the error from about ten values
+            on.
     """
     return asked.answer(
         source,
@@ -102,7 +103,7 @@ def best_date(
     step: Whole = 1,
     grouped: InGroups = NO_GROUPS,
 ) -> int:
-    """The date on which the most units are free. A row says that its unit is free on a date.
+    """Find the date on which the most units are free. Each row states that a unit is free on a date.
 
     dpselect best-date free_days.csv free_on \\
         --unit person --bounds 2026-12-01 2026-12-31 --epsilon 1
@@ -110,9 +111,9 @@ def best_date(
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob, or a PostgreSQL URL.
         column: Column of dates.
-        dates: Public dates to choose from: a list 2026-12-01,2026-12-08, @file with one a line, or @codes.csv:column.
-        bounds: Instead of a list, the first and the last date.
-        step: With --bounds, days from one date to the next.
+        dates: Public dates to choose from: a list 2026-12-01,2026-12-08, @file with one per line, or @codes.csv:column.
+        bounds: First and last date, instead of a list.
+        step: With --bounds, the number of days from one date to the next.
     """
     listed = None if dates is None else public.parsed_dates(dates, private=source)
     return asked.answer(
@@ -141,17 +142,17 @@ def best_by(
     scale: Number = 1.0,
     grouped: InGroups = NO_GROUPS,
 ) -> int:
-    """The value of COLUMN for which the numbers in SUM add up to the most.
+    """Find the value of COLUMN with the largest sum of the numbers in SUM.
 
     dpselect best-by adult.csv education_num capital_gain \\
         --unit person_id --candidates 1..16 --clip 0 10000 --epsilon 1
 
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob, or a PostgreSQL URL.
-        column: Column to look at.
+        column: Column with the values.
         sum: Column of numbers to add up.
-        clip: The least and the most that one unit adds to a value, public. The error grows with it.
-        scale: The numbers are multiplied by this and rounded to whole ones: 100 counts cents.
+        clip: Smallest and largest amount that one unit may add to a value; public. The error grows with the range.
+        scale: Multiply the numbers by this and round them to whole numbers: 100 counts cents.
     """
     return asked.answer(
         source,

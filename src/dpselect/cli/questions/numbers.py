@@ -1,4 +1,4 @@
-"""Numbers that a column of numbers leads to."""
+"""The commands for a column of numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def quantile(
     rows: OfRows = ONE_ROW,
     grouped: InGroups = NO_GROUPS,
 ) -> int:
-    """A number that about the share LEVEL of the values is below; 0.5 is the median.
+    """Find the quantile at LEVEL: about this share of the values lies below it. 0.5 is the median.
 
     dpselect quantile adult.csv age 0.5 \\
         --unit person_id --bounds 0 120 --step 1 --epsilon 0.5
@@ -31,10 +31,12 @@ def quantile(
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob such as 'people/*.csv', or a PostgreSQL URL.
         column: Column of numbers.
-        level: Share of the values, from 0 to 1.
-        bounds: Smallest and largest answer, public and not taken from the column; values beyond count as the bound.
-        step: Answer in steps of this from the smallest on, such as 1 for ages in years; it divides the distance of the
-            bounds. Gives a bound on the error beforehand. Default: any number between them.
+        level: Share of the values below the quantile, from 0 to 1.
+        bounds: Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count
+            as that bound.
+        step: Distance between possible answers, starting at the lower bound, such as 1 for ages in years; it has to
+            divide the distance between the bounds. Only with a step is there an error bound. Default: any number
+            between the bounds.
     """
     return asked.answer(
         source,
@@ -62,7 +64,7 @@ def median(
     rows: OfRows = ONE_ROW,
     grouped: InGroups = NO_GROUPS,
 ) -> int:
-    """The number that about half of the values are below.
+    """Find the median: about half of the values lie below it.
 
     dpselect median adult.csv age \\
         --unit person_id --bounds 0 120 --step 1 --epsilon 0.5
@@ -70,9 +72,11 @@ def median(
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob such as 'people/*.csv', or a PostgreSQL URL.
         column: Column of numbers.
-        bounds: Smallest and largest answer, public and not taken from the column; values beyond count as the bound.
-        step: Answer in steps of this from the smallest on, such as 1 for ages in years; it divides the distance of the
-            bounds. Gives a bound on the error beforehand. Default: any number between them.
+        bounds: Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count
+            as that bound.
+        step: Distance between possible answers, starting at the lower bound, such as 1 for ages in years; it has to
+            divide the distance between the bounds. Only with a step is there an error bound. Default: any number
+            between the bounds.
     """
     return quantile(source, column, 0.5, asked=asked, bounds=bounds, step=step, rows=rows, grouped=grouped)
 
@@ -90,7 +94,7 @@ def quantiles(
     rows: OfRows = ONE_ROW,
     grouped: InGroups = NO_GROUPS,
 ) -> int:
-    """Numbers that about these shares of the values are below, for one price.
+    """Find several quantiles at the cost of one epsilon.
 
     dpselect quantiles adult.csv age 0.25,0.5,0.75 \\
         --unit person_id --bounds 0 120 --step 1 --epsilon 0.5
@@ -98,11 +102,14 @@ def quantiles(
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob such as 'people/*.csv', or a PostgreSQL URL.
         column: Column of numbers.
-        levels: Different shares of the values, from 0 to 1, with commas between them.
-        bounds: Bounds of the answers, public and not taken from the column; values beyond count as the bound.
-        step: Answer in steps of this from the smallest on, such as 1 for ages in years; it divides the distance of the
-            bounds. Wanted where many have the same value. Default: any number between them.
-        method: All by one draw, or the middle one first and so on: better for very many levels.
+        levels: Different shares of the values, from 0 to 1, separated by commas.
+        bounds: Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count
+            as that bound.
+        step: Distance between possible answers, starting at the lower bound, such as 1 for ages in years; it has to
+            divide the distance between the bounds. Use it if many units have the same value. Default: any number
+            between the bounds.
+        method: joint draws all quantiles at once. halving draws the middle one first, then the others on each side; it
+            is better for very many levels.
     """
     wanted = _numbers(levels)
     return asked.answer(
@@ -125,9 +132,7 @@ def _numbers(levels: str) -> list[float]:
     try:
         return [float(level) for level in levels.split(",")]
     except ValueError:
-        raise InvalidParameterError(
-            "levels", typed(levels), "numbers with commas between them, such as 0.25,0.5"
-        ) from None
+        raise InvalidParameterError("levels", typed(levels), "numbers separated by commas, such as 0.25,0.5") from None
 
 
 def mean(
@@ -141,7 +146,7 @@ def mean(
     units: Whole,
     grouped: InGroups = NO_GROUPS,
 ) -> int:
-    """The mean of the values, one of each unit, where how many units there are is public.
+    """Find the mean of one value per unit. The number of units has to be public.
 
     dpselect mean adult.csv age \\
         --unit person_id --bounds 0 120 --step 0.5 --units 32561 --epsilon 0.5
@@ -149,9 +154,11 @@ def mean(
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob such as 'people/*.csv', or a PostgreSQL URL.
         column: Column of numbers.
-        bounds: Smallest and largest answer, public and not taken from the column; values beyond count as the bound.
-        step: Answer in steps of this from the smallest on; it divides the distance of the bounds.
-        units: How many units there are, as far as is publicly known.
+        bounds: Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count
+            as that bound.
+        step: Values are rounded to multiples of this above the lower bound; it has to divide the distance between the
+            bounds.
+        units: Number of units, as publicly known.
     """
     return asked.answer(
         source,
@@ -178,17 +185,17 @@ def best_price(
     rows: OfRows = ONE_ROW,
     grouped: InGroups = NO_GROUPS,
 ) -> int:
-    """The price that earns the most, if everybody buys whose offer is at least the price.
+    """Find the price that earns the most if everybody buys who offers at least the price.
 
     dpselect best-price adult.csv capital_gain \\
         --unit person_id --prices 500,1000,2500,5000,7000 --epsilon 1
 
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob such as 'offers/*.parquet', or a PostgreSQL URL.
-        column: Column of numbers, the most that each would pay.
-        prices: Public prices to choose from: a range 1..100, a list 4.99,9.99, @file with one a line, or
-            @codes.csv:column. The answer is one of them, and the error grows with the highest. Either this or --bounds.
-        bounds: Smallest and largest answer, public: any price between them. Gives no bound on the error.
+        column: Column of numbers: the most that each unit would pay.
+        prices: Public prices to choose from: a range 1..100, a list 4.99,9.99, @file with one per line, or
+            @codes.csv:column. The error grows with the highest price. Give either this or --bounds.
+        bounds: Smallest and largest price, public; the answer is any price between them. There is no error bound then.
     """
     listed = None if prices is None else public.parsed_prices(prices, private=source)
     return asked.answer(
@@ -218,7 +225,7 @@ def density(
     sample_size: Whole | None = None,
     grouped: InGroups = NO_GROUPS,
 ) -> int:
-    """How the values are distributed: the share of the units in each bin.
+    """Find how the values are distributed: the share of the units in each bin.
 
     dpselect density adult.csv age \\
         --unit person_id --bounds 0 120 --bins 12 --epsilon 0.5
@@ -226,13 +233,13 @@ def density(
     Args:
         source: CSV, Parquet or JSON lines file, a quoted glob such as 'people/*.csv', or a PostgreSQL URL.
         column: Column of numbers.
-        bounds: Where the first bin begins and the last one ends, public and not taken from the column; values beyond
-            belong to the outer bins.
-        bins: Number of bins, all of one width.
-        method: Noise on the count of each bin, nearly always the more accurate one, or a sample that is close to the
-            units in Kolmogorov and Smirnov's distance.
-        units: For a sample, how many units there are, as far as is publicly known; in each group.
-        sample_size: For a sample, of how many points. Default: by epsilon and the number of units.
+        bounds: Start of the first bin and end of the last. Public, never taken from the column; values beyond belong to
+            the outer bins.
+        bins: Number of bins of equal width.
+        method: counts adds noise to the count of each bin and is nearly always more accurate. sample draws a sample
+            that is close to the units in Kolmogorov-Smirnov distance.
+        units: For a sample, the number of units (in each group), as publicly known.
+        sample_size: For a sample, its number of points. Default: computed from epsilon and the number of units.
     """
     return asked.answer(
         source,
