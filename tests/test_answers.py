@@ -1,4 +1,4 @@
-"""What is said of an answer: each task has its entry, and an unknown one is not spoken of as if it were another."""
+"""What is said of an answer, by the question that it answers."""
 
 from __future__ import annotations
 
@@ -7,20 +7,14 @@ from typing import Any
 
 import pytest
 
-from dpselect import answers, tasks
-from dpselect.answers import answer_to
+from dpselect import questions
+from dpselect.questions import QUESTIONS, wording
 
 
-def named_tasks() -> set[str]:
-    """What the tasks call themselves in their releases."""
-    exported = (getattr(tasks, name) for name in tasks.__all__)
-    return {each.name for each in exported if hasattr(each, "name")}
-
-
-def test_every_task_has_an_entry_and_no_other() -> None:
-    assert named_tasks() == set(answers._ANSWERS)
-    with pytest.raises(KeyError):
-        answer_to("mode")
+def test_every_question_is_registered_by_its_name() -> None:
+    exported = [getattr(questions, name) for name in questions.__all__]
+    assert {each.name for each in exported if hasattr(each, "name")} == set(QUESTIONS)
+    assert all(kind.name == name for name, kind in QUESTIONS.items())
 
 
 ROWS = {"max_rows_per_unit": 1}
@@ -49,7 +43,7 @@ ORIGINS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 @pytest.mark.parametrize(("task", "candidates", "arguments", "said"), ORIGINS)
 def test_origins(task: str, candidates: dict[str, Any], arguments: dict[str, Any], said: str) -> None:
     release: Any = SimpleNamespace(candidates=candidates, arguments=arguments, unit="customer")
-    assert answer_to(task).origin(release) == said
+    assert QUESTIONS[task].origin(release) == said
 
 
 UNITS = [
@@ -67,10 +61,10 @@ UNITS = [
 @pytest.mark.parametrize(("task", "arguments", "unit"), UNITS)
 def test_units_of_errors(task: str, arguments: dict[str, Any], unit: str | None) -> None:
     release: Any = SimpleNamespace(arguments=arguments)
-    assert answer_to(task).error_unit(release) == unit
+    assert QUESTIONS[task].error_unit(release) == unit
 
 
 def test_as_many_entries_as_values() -> None:
-    release: Any = SimpleNamespace(value=[1.0, 2.0], arguments={"levels": [0.5]})
+    release: Any = SimpleNamespace(arguments={"levels": [0.5]})
     with pytest.raises(ValueError, match="zip"):
-        answer_to("quantiles").rows(release)
+        wording.table(QUESTIONS["quantiles"], release, [1.0, 2.0])

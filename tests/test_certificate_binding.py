@@ -19,8 +19,8 @@ import pytest
 
 import dpselect as dps
 from dpselect.certificates import check
+from dpselect.certificates.release import Release, canonical_json, digest, question_hash
 from dpselect.errors import InvalidCertificateError
-from dpselect.release import Release, canonical_json, digest, question_hash
 from dpselect.sklearn import PrivateSelectKBest
 from tests.by_day import EVERY_CASE
 

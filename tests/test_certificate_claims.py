@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,11 @@ from hypothesis import strategies as st
 
 import dpselect as dps
 from dpselect.accounting import LaplaceProfileEvent
-from dpselect.certificate_values import check_value
 from dpselect.certificates import check
+from dpselect.certificates.release import Release, canonical_json, digest
 from dpselect.errors import InvalidCertificateError, InvalidParameterError
-from dpselect.release import Release, canonical_json, digest
+from dpselect.questions import Quantile
+from dpselect.questions.stated import Stated
 from dpselect.summaries import PublicDomain
 
 CLICKS = str(Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet")
@@ -259,6 +261,19 @@ def test_a_bare_charge_protects_what_its_account_does(tmp_path: Path, unit: str,
             check(text, ledger=ledger)
 
 
+GRID = Stated(
+    public={},
+    arguments={},
+    epsilon=1.0,
+    delta=0.0,
+    event=None,
+    neighbours=dps.Neighbours.ADD_REMOVE,
+    mechanism="QuantileMechanism",
+    rounds=1,
+    sensitivity=0.5,
+    monotonic=True,
+    selected=1,
+)
 fractions = st.fractions(-(10**6), 10**6, max_denominator=10**9)
 steps = st.one_of(st.fractions(Fraction(1, 10**9), 100), st.sampled_from([0.1, 0.01, 1, 1e-7, 2.5]))
 
@@ -272,13 +287,8 @@ def test_every_point_of_every_grid_passes(lower: Fraction, step: Any, count: int
         return
     assert domain.grid is not None
     place = data.draw(st.integers(0, count))
-    about = {"task": "quantile", "candidates": domain.description(), "arguments": {}}
-    check_value(_with_value(domain.grid.point(place), about))
+    stated = replace(GRID, public=domain.description())
+    assert Quantile.allows([domain.grid.point(place)], stated)
     between = (domain.grid.point(place) + domain.grid.point(min(place + 1, count))) / 2
     if float(domain.grid.step) > 1e-6 and place < count:  # the control
-        with pytest.raises(InvalidCertificateError, match="<value>"):
-            check_value(_with_value(between, about))
-
-
-def _with_value(value: float, about: dict[str, Any]) -> Any:
-    return type("Certified", (), {**about, "value": value})
+        assert not Quantile.allows([between], stated)

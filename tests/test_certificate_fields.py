@@ -15,11 +15,12 @@ import pytest
 
 import dpselect as dps
 from dpselect.certificates import check
+from dpselect.certificates.release import Release, canonical_json, digest
 from dpselect.errors import InvalidCertificateError
 from dpselect.privacy import Neighbours
-from dpselect.release import Release, canonical_json, digest
+from dpselect.questions import BestFeatures
 from dpselect.summaries import PublicBins, PublicCandidates, PublicFeatures, RuleCounts
-from dpselect.tasks import BestFeatures
+from tests.drawn_answers import drawn_answer
 
 DATA = Path(__file__).parents[1] / "examples" / "data"
 Held = dict[str, Any]
@@ -42,7 +43,7 @@ def _features(delta: float) -> Ask:
         k = 30 if delta else 2
         task = BestFeatures.planned(features, k, epsilon=0.5, delta=delta, neighbours=Neighbours(relation))
         counts = RuleCounts(np.arange(60))
-        release = task.release(counts, column="features", unit="row", time=datetime(2026, 11, 21, tzinfo=UTC))
+        release = drawn_answer(task, counts, column="features", unit="row", time=datetime(2026, 11, 21, tzinfo=UTC))
         return replace(release, event=task.event)
 
     return ask

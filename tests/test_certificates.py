@@ -14,8 +14,8 @@ import pytest
 
 import dpselect as dps
 from dpselect.certificates import check
+from dpselect.certificates.release import Release, canonical_json, digest
 from dpselect.errors import InvalidCertificateError
-from dpselect.release import Release, canonical_json, digest
 
 CLICKS = str(Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet")
 PAGES = range(1, 101)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import dpselect as dps
+from dpselect.questions import BestBy, MostCommon, Quantile
 from dpselect.session.rows import Rows
-from dpselect.tasks import BestBy, MostCommon, Quantile
 from tests.backends import asked
 from tests.backends.engines import PLACERS
 from tests.test_certificates_keep_quiet import NOON, Clock, clock, dataset, folders, stated

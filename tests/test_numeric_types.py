@@ -21,8 +21,8 @@ from sqlalchemy.engine import Engine
 
 import dpselect as dps
 from dpselect.certificates import check
+from dpselect.certificates.release import Release
 from dpselect.errors import SelectionError
-from dpselect.release import Release
 from dpselect.session.rows import Rows
 from tests.by_day import EVERY_CASE
 

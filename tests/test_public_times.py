@@ -13,12 +13,12 @@ import pytest
 
 import dpselect as dps
 from dpselect.certificates import check
+from dpselect.certificates.release import Release
 from dpselect.cli import main
 from dpselect.errors import InvalidParameterError
 from dpselect.ledger import ledger as ledger_module
 from dpselect.ledger.chain import canonical, entry_hash
 from dpselect.public_time import Times, public_time
-from dpselect.release import Release
 from dpselect.session import spending
 from dpselect.session.rows import Rows
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from dpselect import release as release_module
 from dpselect.accounting import BoundedRangeEvent
+from dpselect.certificates import release as release_module
+from dpselect.certificates.release import Release
 from dpselect.privacy import Guarantee, Neighbours
-from dpselect.release import Release
 
 WHEN = datetime(2026, 11, 21, 13, 30, 5, 999, tzinfo=timezone(timedelta(hours=1)))
 

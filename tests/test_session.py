@@ -15,8 +15,8 @@ import pytest
 import dpselect as dps
 from dpselect.backends.rows import StreamTable, table
 from dpselect.public_time import public_time
+from dpselect.questions import Quantile
 from dpselect.summaries import CandidateKind, PublicDomain
-from dpselect.tasks import Quantile
 from tests import rank_laws
 from tests.backends.tables import gather, write_csv, write_parquet
 

@@ -13,6 +13,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.certificates import check
+from dpselect.certificates.release import Release, canonical_json, digest, question_hash
 from dpselect.cli import main
 from dpselect.errors import (
     AnswerLostError,
@@ -25,7 +26,6 @@ from dpselect.errors import (
     WrongAccountError,
 )
 from dpselect.mechanisms import PermuteAndFlip
-from dpselect.release import Release, canonical_json, digest, question_hash
 from dpselect.session.rows import Rows
 from tests.backends.tables import write_csv
 

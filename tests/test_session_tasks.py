@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.answers import answer_to
 from dpselect.certificates import check
+from dpselect.questions import QUESTIONS, wording
 
 FRIENDS = "examples/data/free_days.csv"
 MANY = 400
@@ -102,7 +102,7 @@ def test_one_group_of_several_is_asked_for_less(shops: dps.Dataset) -> None:
     assert release.value == {"x": "Oslo", "y": "Rome"}
     assert release.groups is not None
     assert release.groups["epsilon"] == 0.5
-    assert "each who in at most 2 groups" in answer_to(release.task).provenance(release)
+    assert "each who in at most 2 groups" in wording.provenance(QUESTIONS[release.task], release)
 
 
 def test_the_clip_bounds_a_busy_unit() -> None:

@@ -84,8 +84,8 @@ from dpselect.privacy import Neighbours
 if TYPE_CHECKING:
     from dpselect import planning
     from dpselect.backends.public_column import candidates_from
+    from dpselect.certificates.release import Release
     from dpselect.ledger import Ledger
-    from dpselect.release import Release
     from dpselect.session import Dataset, DryRun, Forecast
 
 __version__ = "0.1.0"
@@ -165,7 +165,7 @@ _LOADED_ON_USE = {
     "DryRun": "dpselect.session",
     "Forecast": "dpselect.session",
     "Ledger": "dpselect.ledger",
-    "Release": "dpselect.release",
+    "Release": "dpselect.certificates.release",
     "candidates_from": "dpselect.backends.public_column",
     "planning": "dpselect.planning",
 }

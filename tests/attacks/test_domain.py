@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dpselect as dps
+from dpselect.questions import MostCommon
 from dpselect.summaries import PublicCandidates
-from dpselect.tasks import MostCommon
 from tests.attacks import naive
 from tests.backends.tables import count, write_csv, write_parquet
 

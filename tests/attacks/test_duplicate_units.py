@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dpselect.questions import MostCommon, Quantile
 from dpselect.summaries import PublicCandidates, PublicDomain
-from dpselect.tasks import MostCommon, Quantile
 from tests.attacks import naive
 from tests.backends.tables import count, gather, write_rows
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
+from dpselect.questions import BestBy
 from dpselect.summaries import PublicCandidates, PublicClip
-from dpselect.tasks import BestBy
 from tests.attacks import naive
 from tests.backends.tables import total, write_rows
 

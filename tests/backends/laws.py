@@ -20,14 +20,15 @@ from dpselect.mechanisms import GeometricMechanism, PriceListMechanism
 from dpselect.mechanisms.density import DensityMechanism
 from dpselect.mechanisms.top_k import TopKPlan
 from dpselect.privacy import Neighbours
+from dpselect.questions import BestBy, BestPrice, Density, Grouped, Mean, MostCommon, Quantile, Quantiles, TopK
+from dpselect.questions.density import with_absent
+from dpselect.questions.question import Priced
 from dpselect.scores import count_scores, sum_scores
 from dpselect.session.no_table import NoTable
 from dpselect.session.questions import Questions
 from dpselect.session.rows import Rows
 from dpselect.session.spending import Payer
 from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
-from dpselect.tasks import BestBy, BestPrice, Density, Grouped, Mean, MostCommon, Quantile, Quantiles, Task, TopK
-from dpselect.tasks.density import with_absent
 from tests.backends import model
 from tests.backends.asked import Question
 from tests.backends.engines import Source
@@ -36,13 +37,13 @@ Law = list[np.ndarray]
 """Probabilities of all answers, or of answers up to each of some points; of each group, of each part of an answer."""
 
 
-class _Plans(Payer[Task[Any]]):
-    def answer(self, task: Task[Any], gather: Any, asked: Any, request: str | None) -> Task[Any]:
+class _Plans(Payer[Priced[Any]]):
+    def answer(self, task: Priced[Any], gather: Any, asked: Any, request: str | None) -> Priced[Any]:
         return task
 
 
 class _Summaries(Payer[Any]):
-    def answer(self, task: Task[Any], gather: Callable[[], Any], asked: Any, request: str | None) -> Any:
+    def answer(self, task: Priced[Any], gather: Callable[[], Any], asked: Any, request: str | None) -> Any:
         return gather()
 
 
@@ -51,7 +52,7 @@ class _Asked(Questions[Any]):
         self._rows, self._spending, self._neighbours = rows, payer, neighbours
 
 
-def planned(question: Question, neighbours: Neighbours) -> Task[Any]:
+def planned(question: Question, neighbours: Neighbours) -> Priced[Any]:
     """The task that a session would plan."""
     return question(_Asked(Rows(NoTable(), origin="", unit="who"), _Plans(None, None), neighbours))
 
@@ -71,7 +72,7 @@ def expected_summaries(rows: pa.Table) -> Questions[Any]:
     return summaries_of(Rows(ModelTable(rows.to_pylist()), origin="", unit="who"))
 
 
-def law(task: Task[Any], summary: Any) -> Law:
+def law(task: Priced[Any], summary: Any) -> Law:
     """Of the answer to `task` when this was handed up."""
     match task:
         case Grouped():

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 import dpselect as dps
-from dpselect.tasks import MostCommon
+from dpselect.questions import MostCommon
 from tests.attacks.test_messages import everything_said
 from tests.backends import engines
 from tests.backends.wire import Wire, wire_to

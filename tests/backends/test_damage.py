@@ -18,8 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
-from dpselect.tasks import MostCommon
-from dpselect.tasks.task import Task
+from dpselect.questions import QUESTIONS as QUESTION_KINDS
 from tests.attacks.test_messages import SECRET, everything_said
 from tests.backends import engines
 
@@ -80,8 +79,8 @@ def assert_silent(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    for drawing in (Task, MostCommon):
-        monkeypatch.setattr(drawing, "release", lambda *_, **__: pytest.fail("something was drawn"))
+    for question in QUESTION_KINDS.values():
+        monkeypatch.setattr(question, "draw", lambda *_, **__: pytest.fail("something was drawn"))
     with pytest.raises(dps.InvalidDataError, match=r"^source=") as caught:
         ask()
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)

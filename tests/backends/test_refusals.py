@@ -12,8 +12,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from dpselect.tasks import MostCommon
-from dpselect.tasks.task import Task
+from dpselect.questions import QUESTIONS as QUESTION_KINDS
 from tests.backends import engines
 from tests.backends.engines import Source
 
@@ -163,8 +162,8 @@ def nothing_said(
 ) -> Iterator[Callable[[BaseException], None]]:
     """Nothing is drawn meanwhile, and neither logs nor what is printed show a value; nor does an error given to it."""
     caplog.set_level(logging.DEBUG)
-    for drawing in (Task, MostCommon):
-        monkeypatch.setattr(drawing, "release", lambda *_, **__: pytest.fail("something was drawn"))
+    for question in QUESTION_KINDS.values():
+        monkeypatch.setattr(question, "draw", lambda *_, **__: pytest.fail("something was drawn"))
 
     def check(error: BaseException) -> None:
         assert error.__cause__ is None

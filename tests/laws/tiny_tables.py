@@ -20,10 +20,10 @@ import polars as pl
 from dpselect.backends.contract import Grouping
 from dpselect.backends.opening import open_table
 from dpselect.privacy import Neighbours
+from dpselect.questions.question import Priced
 from dpselect.session.questions import Questions
 from dpselect.session.rows import Rows
 from dpselect.summaries import PublicCandidates
-from dpselect.tasks import Task
 from tests.backends.asked import Question
 from tests.backends.laws import planned, summaries_of
 from tests.laws.fed import Fed, laws_of, log_law
@@ -173,7 +173,7 @@ UNLIMITED = Limits()
 class Handed(dict[Table, tuple[Fed, ...]]):
     """What the product hands to its mechanisms, by table."""
 
-    def __init__(self, task: Task[Any], ask: Question, universe: Universe) -> None:
+    def __init__(self, task: Priced[Any], ask: Question, universe: Universe) -> None:
         super().__init__()
         self._task, self._ask, self.universe = task, ask, universe
 
@@ -193,7 +193,7 @@ def log_law_of(handed: Handed, limits: Limits, common: Table, unit: Unit) -> np.
 
 
 def neighbouring_laws(
-    ask: Question, task: Task[Any], universe: Universe, limits: Limits, neighbours: Neighbours
+    ask: Question, task: Priced[Any], universe: Universe, limits: Limits, neighbours: Neighbours
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Of all pairs of neighbours, each pair once: laws with one unit more and without, or with one and with another."""
     handed = Handed(task, ask, universe)

@@ -15,6 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 import dpselect as dps
+from dpselect.certificates.release import Release
 from dpselect.cli import main
 from dpselect.errors import (
     AnswerLostError,
@@ -28,7 +29,6 @@ from dpselect.ledger import database, unsettled
 from dpselect.ledger.chain import release_hash
 from dpselect.ledger.file import FileConnection
 from dpselect.mechanisms import PermuteAndFlip
-from dpselect.release import Release
 from tests.backends.tables import write_csv
 from tests.ledger.broken_lines import Fault, failure, faulty_connection, line_to
 from tests.ledger.tampering import by_hand

@@ -17,10 +17,10 @@ import sqlalchemy as sa
 
 import dpselect as dps
 from dpselect.certificates import check
+from dpselect.certificates.release import Release, canonical_json, digest
 from dpselect.cli import main
 from dpselect.errors import InvalidCertificateError, RequestReusedError
 from dpselect.ledger import Ledger, schema
-from dpselect.release import Release, canonical_json, digest
 from tests.ledger.tampering import by_hand, engine_of
 
 FOLDER = Path(__file__).parent / "version_2"

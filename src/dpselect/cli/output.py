@@ -8,8 +8,9 @@ import sys
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, TextIO
 
-from dpselect.answers import answer_to, as_text
-from dpselect.release import Release
+from dpselect.certificates.release import Release
+from dpselect.questions import QUESTIONS, wording
+from dpselect.questions.wording import as_text
 
 if TYPE_CHECKING:
     from dpselect.session import Forecast
@@ -76,7 +77,7 @@ def _for_terminals(label: str, column: str, lines: list[tuple[str, str]]) -> str
 
 def _provenance(release: Release) -> str:
     drawn = release.mechanism + (f", {release.rounds} rounds" if release.rounds > 1 else "")
-    origin = answer_to(release.task).provenance(release)
+    origin = wording.provenance(QUESTIONS[release.task], release)
     charge = "Nothing was charged to a ledger; the costs of releases on the same data add up."
     if release.receipt is not None:
         charge = f"Charged to account {release.receipt['account']}, entry {release.receipt['sequence']}."

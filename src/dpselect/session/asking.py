@@ -6,12 +6,13 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Generic, TypeVar
 
-from dpselect.ledger.question import Question
+from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.privacy import Neighbours
+from dpselect.questions import Grouped, Question
+from dpselect.questions.question import Priced
 from dpselect.session.rows import Rows
 from dpselect.session.spending import Payer, Reply
 from dpselect.summaries import PublicGroups
-from dpselect.tasks import Grouped, Task
 
 Summary = TypeVar("Summary")
 
@@ -19,8 +20,8 @@ Summary = TypeVar("Summary")
 class Asking(Generic[Reply]):
     """Each family of questions is a subclass of this one, and a `dpselect.Dataset` inherits from all of them.
 
-    A question is a method of three steps: it checks its arguments, plans a task, and has it answered by `_answer` or,
-    if it supports groups, by `_answer_each`.
+    A question is a method of three steps: it checks its arguments, plans a question, and has it answered by `_answer`
+    or, if it supports groups, by `_answer_each`.
     """
 
     __slots__ = ("_neighbours", "_rows", "_spending")
@@ -38,19 +39,19 @@ class Asking(Generic[Reply]):
     _spending: Payer[Reply]
 
     def _answer(
-        self, task: Task[Summary], column: str, gather: Callable[[], list[Summary]], request: str | None
+        self, question: Priced[Summary], column: str, gather: Callable[[], list[Summary]], request: str | None
     ) -> Reply:
-        """The answer to `task`, from the one summary of the rows that `gather` makes; charged before it is drawn."""
+        """The answer to `question`, from the summary of the rows that `gather` makes; charged before it is drawn."""
 
         def only() -> Summary:
             (summary,) = gather()
             return summary
 
-        return self._spending.answer(task, only, self._question(task, column), request)
+        return self._spending.answer(question, only, self._identity(question, column), request)
 
     def _answer_each(
         self,
-        plan: Callable[[float], Task[Summary]],
+        plan: Callable[[float], Question[Summary]],
         column: str,
         gather: Callable[[PublicGroups | None], list[Summary]],
         *,
@@ -58,13 +59,13 @@ class Asking(Generic[Reply]):
         groups: PublicGroups | None,
         request: str | None,
     ) -> Reply:
-        """The answer to the task that `plan` makes for an epsilon, for each of the `groups` if there are any."""
+        """The answer to the question that `plan` makes for an epsilon, for each of the `groups` if there are any."""
         if groups is None:
             return self._answer(plan(epsilon), column, lambda: gather(None), request)
-        task = Grouped[Summary].planned(plan(groups.share(epsilon)), groups, epsilon=epsilon)
+        question = Grouped[Summary].planned(plan(groups.share(epsilon)), groups, epsilon=epsilon)
         self._rows.check(groups.column, argument="by")
-        return self._spending.answer(task, lambda: gather(groups), self._question(task, column), request)
+        return self._spending.answer(question, lambda: gather(groups), self._identity(question, column), request)
 
-    def _question(self, task: Task[Summary], column: str) -> Question:
+    def _identity(self, question: Priced[Summary], column: str) -> QuestionIdentity:
         self._rows.check(column)  # a column that is not there is refused before anything is charged
-        return Question(task.terms.task, self._rows.origin, self._rows.unit, column, task.question)
+        return QuestionIdentity(question.terms.task, self._rows.origin, self._rows.unit, column, question.identity)

@@ -6,10 +6,10 @@ from functools import partial
 
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.mechanisms import Mechanism, PendingSelection
+from dpselect.questions import BestDate, LeastCommon, MostCommon, TopK
 from dpselect.session.asking import Asking
 from dpselect.session.spending import Reply
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicGroups, public_dates
-from dpselect.tasks import BestDate, LeastCommon, MostCommon, TopK
 
 
 class CountQuestions(Asking[Reply]):

@@ -8,10 +8,10 @@ from typing import Literal
 
 from dpselect.arguments import memory_size
 from dpselect.backends.opening import open_table, origin_of
+from dpselect.certificates.release import Release
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.public_time import Times
-from dpselect.release import Release
 from dpselect.session.questions import Questions
 from dpselect.session.rows import Rows
 from dpselect.session.spending import Spending

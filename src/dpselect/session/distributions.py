@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
+from dpselect.questions import Density, Mean
 from dpselect.session.asking import Asking
 from dpselect.session.spending import Reply
 from dpselect.summaries import PublicBins, PublicDomain, PublicGroups
-from dpselect.tasks import Density, Mean
 
 
 class DistributionQuestions(Asking[Reply]):

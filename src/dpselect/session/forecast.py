@@ -9,14 +9,13 @@ from typing import Any, TypeVar
 
 from dpselect.accounting import Event
 from dpselect.accounting.events import encode
-from dpselect.answers import answer_to
 from dpselect.errors import ChargeRefusedError, InvalidParameterError
-from dpselect.ledger.question import Question
+from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.ledger.records import epsilon_left
 from dpselect.privacy import Guarantee
-from dpselect.release import CONFIDENCE
+from dpselect.questions import CONFIDENCE, QUESTIONS, Terms, wording
+from dpselect.questions.question import Priced
 from dpselect.session.spending import Payer, run_of
-from dpselect.tasks import Task, Terms
 
 Gathered = TypeVar("Gathered")
 
@@ -82,7 +81,7 @@ class Forecast:
     @property
     def accuracy(self) -> str:
         """The error bound in one sentence."""
-        return answer_to(self.terms.task).accuracy(self)
+        return wording.accuracy(QUESTIONS[self.terms.task], self)
 
     @property
     def charge(self) -> str:
@@ -116,7 +115,7 @@ class Forecast:
             "candidates": dict(self.candidates),
             "arguments": dict(self.arguments),
             "groups": None if self.groups is None else dict(self.groups),
-            "error_bound": answer_to(self.terms.task).error_bound(self),
+            "error_bound": wording.error_bound(QUESTIONS[self.terms.task], self),
             "account": self.account,
             "left": self.left,
             "is_answered": self.is_answered,
@@ -129,7 +128,7 @@ class Forecast:
 
     def __str__(self) -> str:
         drawn = self.terms.mechanism + (f", {self.terms.rounds} rounds" if self.terms.rounds > 1 else "")
-        origin = answer_to(self.terms.task).provenance(self)
+        origin = wording.provenance(QUESTIONS[self.terms.task], self)
         return f"{self.guarantee}\n{self.accuracy}\nTo be drawn by {drawn}, {origin}. {self.charge}"
 
 
@@ -139,21 +138,25 @@ class Forecasting(Payer[Forecast]):
     __slots__ = ()
 
     def answer(
-        self, task: Task[Gathered], gather: Callable[[], Gathered], asked: Question, request: str | None
+        self,
+        question: Priced[Gathered],
+        gather: Callable[[], Gathered],
+        identity: QuestionIdentity,
+        request: str | None,
     ) -> Forecast:
         """The forecast, without gathering anything."""
         del gather
-        run = run_of(task, asked)
-        forecast = Forecast(terms=task.terms, column=asked.column, unit=asked.unit, event=run.event)
+        run = run_of(question, identity)
+        forecast = Forecast(terms=question.terms, column=identity.column, unit=identity.unit, event=run.event)
         ledger = self.ledger_for(request)
         if ledger is None:
             return forecast
-        if request is not None and not asked.source:
+        if request is not None and not identity.source:
             expected = "the source of the Dataset, because a request is given"
             raise InvalidParameterError("source", None, expected)
         known, fits = None, True
         try:
-            known = ledger.look(self.account, run, request=request, question=asked.text if request else "")
+            known = ledger.look(self.account, run, request=request, question=identity.text if request else "")
         except ChargeRefusedError:
             fits = False
         return replace(

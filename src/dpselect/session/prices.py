@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+from dpselect.questions import BestPrice
 from dpselect.session.asking import Asking
 from dpselect.session.spending import Reply
 from dpselect.summaries import PublicGroups
-from dpselect.tasks import BestPrice
 
 
 class PriceQuestions(Asking[Reply]):

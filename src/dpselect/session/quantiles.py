@@ -7,10 +7,11 @@ from functools import partial
 
 from dpselect.arguments import positive_count
 from dpselect.mechanisms import QuantilesMethod
+from dpselect.questions import Quantile, Quantiles
+from dpselect.questions.numbers import MOST_ROWS_PER_UNIT
 from dpselect.session.asking import Asking
 from dpselect.session.spending import Reply
 from dpselect.summaries import PublicDomain, PublicGroups
-from dpselect.tasks import MOST_ROWS_PER_UNIT, Quantile, Quantiles
 
 
 class QuantileQuestions(Asking[Reply]):

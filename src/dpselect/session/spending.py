@@ -13,13 +13,13 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from dpselect.accounting import Run
+from dpselect.certificates.release import Release, draft
 from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, Shown
 from dpselect.ledger import Ledger, Receipt
-from dpselect.ledger.question import Question
+from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.mechanisms import PendingSelection
 from dpselect.public_time import Times, public_time, times_shown
-from dpselect.release import Release
-from dpselect.tasks import Task
+from dpselect.questions.question import Priced
 
 Gathered = TypeVar("Gathered")
 Reply = TypeVar("Reply", covariant=True)
@@ -43,7 +43,11 @@ class Payer(ABC, Generic[Reply]):
 
     @abstractmethod
     def answer(
-        self, task: Task[Gathered], gather: Callable[[], Gathered], asked: Question, request: str | None
+        self,
+        question: Priced[Gathered],
+        gather: Callable[[], Gathered],
+        identity: QuestionIdentity,
+        request: str | None,
     ) -> Reply:
         """The reply to the question."""
 
@@ -65,7 +69,11 @@ class Spending(Payer[Release]):
 
     @np.errstate(all="ignore")  # or the caller's settings would make a failure of what one row holds
     def answer(
-        self, task: Task[Gathered], gather: Callable[[], Gathered], asked: Question, request: str | None
+        self,
+        question: Priced[Gathered],
+        gather: Callable[[], Gathered],
+        identity: QuestionIdentity,
+        request: str | None,
     ) -> Release:
         """The answer: charged, drawn and stored, or the stored one for the request.
 
@@ -77,7 +85,7 @@ class Spending(Payer[Release]):
         """
         charges: list[Receipt] = []
         try:
-            return self._answered(task, gather, asked, request, charges)
+            return self._answered(question, gather, identity, request, charges)
         except BaseException as error:
             if not charges:
                 raise
@@ -90,13 +98,14 @@ class Spending(Payer[Release]):
 
     def _answered(
         self,
-        task: Task[Gathered],
+        question: Priced[Gathered],
         gather: Callable[[], Gathered],
-        asked: Question,
+        identity: QuestionIdentity,
         request: str | None,
         charges: list[Receipt],
     ) -> Release:
         """Read, write the certificate without the answer, charge, draw and store, in this order.
+
         Or return what is stored for the request. Reading comes before the charge, because a file that cannot be read
         should cost nothing, but after checking the account. The certificate also comes before the charge: an answer
         that cannot be written would be paid for and lost. Its time is taken before anything is read, so it reveals
@@ -105,24 +114,25 @@ class Spending(Payer[Release]):
         `charges` gets the receipt before the draw, so that any later failure can name it.
         """
         time = public_time(datetime.now(UTC), self._times)
-        run, ledger = run_of(task, asked), self.ledger_for(request)
-        question = "" if ledger is None else asked.text
+        run, ledger = run_of(question, identity), self.ledger_for(request)
+        text = "" if ledger is None else identity.text
         if ledger is not None:
-            known = ledger.look(self.account, run, request=request, question=question)
+            known = ledger.look(self.account, run, request=request, question=text)
             if known is not None and known.release is not None:
                 return Release.from_json(known.release)
         with _held(gather()) as values:
-            draft = replace(task.draft(values, column=asked.column, unit=asked.unit, time=time), event=run.event)
-            certificate = draft.question_hash()
+            undrawn = draft(question, values, column=identity.column, unit=identity.unit, time=time)
+            undrawn = replace(undrawn, event=run.event)
+            certificate = undrawn.question_hash()
             if ledger is None:
-                return replace(draft, value=task.draw(values))
+                return replace(undrawn, value=question.draw(values))
             receipt = ledger.charge(
-                self.account, run, request=request, question=question, certificate=certificate, time=time
+                self.account, run, request=request, question=text, certificate=certificate, time=time
             )
             if receipt.release is not None:
                 return Release.from_json(receipt.release)
             charges.append(receipt)
-            release = replace(draft, value=task.draw(values), receipt=receipt.to_dict())
+            release = replace(undrawn, value=question.draw(values), receipt=receipt.to_dict())
         if request is None:
             return release
         return Release.from_json(ledger.store_release(receipt, release.to_json()))
@@ -142,8 +152,8 @@ def _held(values: Gathered) -> Generator[Gathered]:
             values.close()
 
 
-def run_of(task: Task[Any], asked: Question) -> Run:
-    """What a ledger records about a question."""
-    terms = task.terms
+def run_of(question: Priced[Any], identity: QuestionIdentity) -> Run:
+    """What a ledger is told of a question."""
+    terms = question.terms
     relation = terms.sensitivity.neighbours
-    return Run(event=task.event, mechanism=terms.mechanism, neighbours=relation, unit=asked.unit)
+    return Run(event=question.event, mechanism=terms.mechanism, neighbours=relation, unit=identity.unit)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
+from dpselect.questions import BestBy
 from dpselect.session.asking import Asking
 from dpselect.session.spending import Reply
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups
-from dpselect.tasks import BestBy
 
 
 class SumQuestions(Asking[Reply]):

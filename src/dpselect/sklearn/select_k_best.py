@@ -15,17 +15,17 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import Ledger
-from dpselect.ledger.question import Question
+from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.privacy import neighbouring_relation
-from dpselect.release import Release
+from dpselect.questions import BestFeatures
 from dpselect.server_urls import may_hold_password
 from dpselect.session.spending import Spending
 from dpselect.sklearn.reading import column, numbers, positions
 from dpselect.sklearn.settings import class_weights, distinct_classes, feature_bins, feature_names
 from dpselect.summaries import PublicFeatures, RuleCounts
-from dpselect.tasks import BestFeatures
 
 
 class PrivateSelectKBest(SelectorMixin, BaseEstimator):
@@ -136,8 +136,8 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
             weights=class_weights(self.class_weights, len(labels)),
         )
         task = BestFeatures.planned(features, self.k, epsilon=self.epsilon, delta=self.delta, neighbours=relation)
-        question = task.question | {"classes": labels}
-        asked = Question(task.terms.task, "", self.unit, "features", question)
+        question = task.identity | {"classes": labels}
+        asked = QuestionIdentity(task.terms.task, "", self.unit, "features", question)
 
         def tally() -> RuleCounts:
             return features.tally((column(table, place) for place in range(len(table.columns))), classes)

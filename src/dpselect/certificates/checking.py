@@ -1,0 +1,149 @@
+"""Certificates checked: does the event justify the guarantee, and is the charge in the ledger?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, cast
+
+from dpselect.accounting import Event, compose, planned_epsilon
+from dpselect.accounting.events import Run, from_json
+from dpselect.certificates.claims import check_claims, check_value
+from dpselect.certificates.release import Release, digest, question_hash
+from dpselect.errors import InvalidParameterError
+from dpselect.ledger import Ledger
+from dpselect.questions.fields import wrong
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a certificate was found to say truly.
+
+    Attributes:
+        release: what it certifies.
+        epsilon: the guarantee, recomputed from the event at the certificate's delta; at most what is stated.
+        error_bound: whether the bound on the error was recomputed from the event and public arguments, and agrees.
+        charged: whether the charge was found in a ledger, on an account of this unit and relation; None if none was
+            asked.
+        question: whether the receipt holds a hash of what was asked, and it is that of this certificate: of every field
+            but the value. Asked of a ledger, the charge holds the same. Without one, whoever edits with care writes a
+            new hash. False of a certificate without a receipt, of one from before receipts had such a hash, and of one
+            that was put to a charge made by hand.
+        value: whether the value itself is certified: the ledger stored this release for its request id. Without a
+            request id no ledger knows the value, and whoever edits it with care is not found out.
+    """
+
+    release: Release
+    epsilon: float
+    error_bound: bool
+    charged: bool | None
+    question: bool
+    value: bool
+
+
+def check(text: str, *, ledger: Ledger | None = None) -> Checked:
+    """Recompute what the certificate `text` claims, and whether its value is one that its candidates allow.
+
+    Whoever edits a certificate with care can make its parts agree with each other, as none of its hashes needs a
+    secret; only a ledger shows that just this was asked and charged. The value itself is certified only for a release
+    with a request id, which the ledger stored.
+
+    Args:
+        text: what `Release.to_json` wrote.
+        ledger: the ledger that its receipt is of, or None.
+
+    Raises:
+        InvalidCertificateError: it was edited, is no certificate, or does not match the ledger. Says what.
+        LedgerError: the ledger cannot be read.
+
+    >>> import dpselect as dps
+    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    >>> certificate = people.median("age", bounds=(0, 120), step=1, epsilon=0.5).to_json()
+    >>> checked = check(certificate)
+    >>> checked.epsilon, checked.error_bound, checked.charged, checked.question, checked.value
+    (0.5, True, None, False, False)
+    >>> check(certificate.replace('"epsilon": 0.5', '"epsilon": 0.1'))
+    Traceback (most recent call last):
+    dpselect.errors.InvalidCertificateError: certificate=<digest>: expected that of its content. It was edited.
+    """
+    release = Release.from_json(text)
+    held: dict[str, Any] = json.loads(text)
+    if held.get("digest") != digest(held):
+        raise wrong("digest", "that of its content", "It was edited.")
+    if release.event is None:
+        raise wrong("no event", "an event to recompute the guarantee from")
+    for name, written in release.to_dict().items():
+        if held.get(name) != written:
+            raise wrong(name, "as Release.to_json writes it")
+    epsilon = _cost(release.event, release.delta)
+    if not epsilon <= release.epsilon:
+        raise wrong("guarantee", f"at least epsilon={epsilon!r}, what its event costs")
+    recomputed = check_claims(release)
+    check_value(release)
+    stored = ledger is not None and _stored(release, text, ledger)
+    asked = _agrees_with_receipt(release, held)
+    charged = None if ledger is None else True
+    return Checked(
+        release=release, epsilon=epsilon, error_bound=recomputed, charged=charged, question=asked, value=stored
+    )
+
+
+def _agrees_with_receipt(release: Release, held: dict[str, Any]) -> bool:
+    """Whether the receipt says what was asked; then it has to be what the certificate says."""
+    receipt = release.receipt
+    if receipt is None or "question" not in receipt:
+        return False
+    if receipt["time"] != held["time"]:
+        raise wrong("receipt.time", "the time of the release")
+    if receipt["question"] != question_hash(held):
+        raise wrong("receipt.question", "the hash of what the certificate says, but for the value", "It was edited.")
+    return True
+
+
+def _cost(event: Event, delta: float) -> float:
+    """The smaller of what the general bounds give and what rounds are planned by."""
+    planned = planned_epsilon(event, delta=delta)
+    general = compose([event]).epsilon(delta)
+    return general if planned is None else min(general, planned)
+
+
+def _stored(release: Release, text: str, ledger: Ledger) -> bool:
+    """Whether the ledger also stored the release whose charge it has to have."""
+    receipt = release.receipt
+    if receipt is None:
+        raise wrong("no receipt", "the receipt of a charge to this ledger")
+    try:
+        account = ledger.account(receipt["account"])
+        entry = ledger.find(receipt["account"], receipt["sequence"])
+    except InvalidParameterError:  # no such account
+        raise wrong("receipt", "that of a charge in this ledger") from None
+    if entry is None or entry.receipt is None or entry.hash != receipt.get("hash"):
+        raise wrong("receipt", "that of a charge in this ledger")
+    expected_receipt = entry.receipt.to_dict()
+    for name in sorted({*expected_receipt, *receipt} - {"request"}):  # what it was for is said below
+        if receipt.get(name) != expected_receipt.get(name):
+            raise wrong(f"receipt.{name}", "what the charge in this ledger says")
+    charged = from_json(entry.body["event"])
+    try:
+        expected = Run(
+            event=cast(Event, release.event),
+            mechanism=release.mechanism,
+            neighbours=release.neighbours,
+            unit=release.unit,
+        )
+    except InvalidParameterError:  # no ledger takes so long a name
+        raise wrong("event", "what was charged under its receipt") from None
+    if charged not in (expected, release.event) or receipt.get("request") != entry.request:
+        raise wrong("event", "what was charged under its receipt")
+    # A charge by a bare event names neither: then it protects what the account does.
+    if release.neighbours is not account.neighbours or account.unit not in (None, release.unit):
+        raise wrong("guarantee", "the unit and the relation that the account protects")
+    if entry.release is None:
+        return False
+    try:
+        held: object = json.loads(entry.release)
+    except ValueError:  # whoever calls store_release may keep any text
+        held = None
+    if held != json.loads(text):
+        raise wrong("value", "the release that the ledger stored for its request")
+    return True

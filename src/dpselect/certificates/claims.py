@@ -1,0 +1,132 @@
+"""What a certificate says, compared with what the question that it is about would say.
+
+Every question of this library fixes the mechanism, its event, the sensitivity and the proof pages by the public
+arguments alone. So a certificate that was edited in one of them contradicts itself.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import replace
+from typing import Any, cast
+
+from dpselect.accounting import ComposedEvent
+from dpselect.certificates.release import Release
+from dpselect.errors import InvalidCertificateError, SelectionError
+from dpselect.privacy import Neighbours
+from dpselect.questions import CONFIDENCE, QUESTIONS, BestFeatures, Grouped, Terms
+from dpselect.questions.fields import wrong
+from dpselect.questions.question import DRAWN_IN_PARTS, Priced
+from dpselect.questions.stated import Stated
+from dpselect.summaries import CandidateKind, PublicCandidates, PublicGroups
+
+_ROUNDINGS = 2.0
+"""Units in the last place of the larger bound: each is rounded to a double, and read as a decimal."""
+
+
+def check_claims(release: Release) -> bool:
+    """Whether also the bound on the error was recomputed; what contradicts the public arguments is refused.
+
+    Raises:
+        InvalidCertificateError: names the field.
+    """
+    try:
+        question = _planned_anew(release)
+        event, terms = question.event, question.terms
+    except InvalidCertificateError:
+        raise
+    except SelectionError:
+        raise wrong("arguments", "arguments that such a question can have") from None
+    moved = terms.sensitivity
+    can_move = _agree(release, release.sensitivity, moved.value) and release.monotonic is moved.monotonic
+    promised = release.epsilon == terms.epsilon and release.neighbours is moved.neighbours
+    for agrees, field, expected in (
+        (release.event == event, "event", "that of the mechanism at the guarantee's epsilon"),
+        (release.mechanism == terms.mechanism, "mechanism.name", "the mechanism of such a question"),
+        (release.rounds == terms.rounds, "mechanism.rounds", "as many as such a question takes"),
+        (can_move, "mechanism.sensitivity", "the sensitivity of such a question"),
+        (promised, "guarantee", "the epsilon and the relation of such a question"),
+        (release.delta == terms.delta, "guarantee.delta", "the delta of such a question, 0 for most"),
+        (dict(release.arguments) == dict(terms.arguments), "arguments", "those of such a question"),
+        (release.groups == terms.groups, "groups.epsilon", "the share of one group in the guarantee's epsilon"),
+        (release.proofs in _proofs(release, terms), "proofs", "the pages that prove such an answer"),
+        (release.confidence == CONFIDENCE, "error_bound.confidence", f"{CONFIDENCE}, that of every release"),
+        (_is_bound(release, terms.error_bound), "error_bound", "the bound that its event and public arguments give"),
+    ):
+        if not agrees:
+            raise wrong(field, expected)
+    return terms.error_bound is not None
+
+
+def check_value(release: Release) -> None:
+    """Refuse a value that none of the stated candidates is; of several groups, the value of any.
+
+    Raises:
+        InvalidCertificateError: names the value, or the candidates if there are none of that description.
+    """
+    stated, kind = _stated(release), QUESTIONS[release.task]
+    for answer in release.value.values() if isinstance(release.value, dict) else [release.value]:
+        if not kind.allows(answer if isinstance(answer, list) else [answer], stated):
+            raise wrong("value", "one that the stated candidates allow")
+
+
+def _planned_anew(release: Release) -> Priced[Any]:
+    """The question that would certify the same, of all groups together if several were asked.
+
+    Raises:
+        InvalidCertificateError: there is no such question. Names the field.
+        SelectionError: there is none with such arguments.
+    """
+    kind, stated = QUESTIONS[release.task], _stated(release)
+    if release.groups is None:
+        return kind.restated(stated)
+    if kind is BestFeatures:
+        raise wrong("groups", "none, as such a question is asked of all rows together")
+    if release.neighbours is not Neighbours.ADD_REMOVE:
+        raise wrong("guarantee.neighbours", "add_remove, which the answers for groups are proved for")
+    about, event = release.groups, release.event
+    members = PublicCandidates(CandidateKind(about["kind"]), tuple(cast("dict[Any, Any]", release.value)))
+    groups = PublicGroups(about["column"], members, about["max_per_unit"])
+    if groups.max_per_unit > 1:
+        event = event.event if isinstance(event, ComposedEvent) else None
+    price = {"epsilon": groups.share(release.epsilon), "delta": groups.share_of_delta(release.delta), "event": event}
+    return Grouped[Any].planned(kind.restated(replace(stated, **price)), groups, epsilon=release.epsilon)
+
+
+def _stated(release: Release) -> Stated:
+    answer = next(iter(release.value.values())) if isinstance(release.value, dict) else release.value
+    return Stated(
+        public=release.candidates,
+        arguments=release.arguments,
+        epsilon=release.epsilon,
+        delta=release.delta,
+        event=release.event,
+        neighbours=release.neighbours,
+        mechanism=release.mechanism,
+        rounds=release.rounds,
+        sensitivity=release.sensitivity,
+        monotonic=release.monotonic,
+        selected=len(answer) if isinstance(answer, list) else 1,
+    )
+
+
+def _proofs(release: Release, terms: Terms) -> list[tuple[str, ...]]:
+    """One page more where very many candidates are drawn from in place, which no public argument tells."""
+    in_place = release.task in ("most_common", "top_k") and release.groups is None
+    return [terms.pages, *([(*terms.pages, DRAWN_IN_PARTS)] if in_place else [])]
+
+
+def _is_bound(release: Release, derived: float | None) -> bool:
+    if derived is None:  # the certificate does not hold all that it depends on
+        return True
+    return release.error_bound is not None and _agree(release, release.error_bound, derived)
+
+
+def _agree(release: Release, stated: float, derived: float) -> bool:
+    """Up to what another machine's logarithms may differ by, and what the rounding of bounds may make of a mean."""
+    room = 1e-9
+    if release.task == "mean":
+        lower, upper = (float(release.candidates[end]) for end in ("lower", "upper"))
+        room += _ROUNDINGS * math.ulp(max(abs(lower), abs(upper))) / (upper - lower)
+    return math.isclose(stated, derived, rel_tol=room, abs_tol=sys.float_info.min)

@@ -1,0 +1,315 @@
+"""The result of a question: the selected value together with its certificate. It holds no count, score or row."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import cache
+from importlib import metadata
+from typing import Any, TypeVar, cast
+
+from dpselect.accounting.events import Event, decode, encode
+from dpselect.certificates.schema import check_draft, parsed
+from dpselect.errors import InvalidParameterError
+from dpselect.privacy import Guarantee, Neighbours
+from dpselect.public_time import as_utc_text
+from dpselect.questions import CONFIDENCE, QUESTIONS, Answered, Value, wording
+from dpselect.questions.fields import wrong
+from dpselect.questions.question import Priced
+
+Summary = TypeVar("Summary")
+
+
+@cache  # reading what is installed takes longer than planning an answer
+def _installed_version() -> str:
+    try:
+        return metadata.version("dpselect")
+    except metadata.PackageNotFoundError:  # run from a source tree
+        return "not installed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """One private answer and everything needed to judge its guarantee.
+
+    Attributes:
+        value: the selected candidate; for ``top_k`` and ``best_features`` a list of them, best first; for
+            ``quantiles`` a list with one number per level, for ``density`` a list with one share per bin. With groups,
+            a dictionary with such an answer for each group.
+        task: the question: the name of a method of `Dataset` (``"quantile"`` for a median), or ``"best_features"``.
+        column: the column the answer is about.
+        unit: the column that identifies who is protected.
+        mechanism: name of the mechanism that drew the answer, as exported by `dpselect`.
+        rounds: number of draws; 1 unless several candidates were selected.
+        epsilon: privacy loss of the whole release.
+        delta: probability with which epsilon may fail; 0 is pure differential privacy.
+        sensitivity: the most by which one unit changes any one count; for a quantile any one rank, for a price any one
+            revenue; for several quantiles the number of values on the wrong side of an answer (halving: at each of
+            them). For ``best_by`` any one sum, for a mean the mean, in the unit of the column.
+        monotonic: adding or removing one unit changes all of them in the same direction.
+        neighbours: which data sets the guarantee compares.
+        candidates: the origin, number and kind of the candidates.
+        error_bound: with probability `confidence` the count of each selected candidate is at most this far below the
+            largest count left when it was selected. For ``least_common`` it is at most this far above the lowest count;
+            for ``best_by`` the sum is at most this far below the best. For a quantile, the rank of the released number
+            is at most this far from the target rank, with all values rounded to the grid. For a price, its revenue is
+            at most this far below the best. For a mean and a density see `Dataset.mean` and `Dataset.density`. With
+            groups, it holds in each group. It is known before the data is seen, infinite if it does not fit into a
+            double, and None if no bound holds for all data: for a quantile without a grid, for several quantiles and
+            for a price between bounds.
+        confidence: confidence level of `error_bound`.
+        proofs: pages of this project's repository that prove the guarantee.
+        time: the day of the request, as the start of that day in UTC; with ``Dataset(times="hour")`` the hour. Nothing
+            finer, because how long an answer took depends on the data. Has a time zone.
+        receipt: receipt of the charge to a ledger, with a hash of everything here but the value. None: nothing was
+            charged to a durable ledger, and the caller has to add up costs.
+        event: what the release cost, for accounting.
+        version: version of dpselect.
+        arguments: other arguments of the question; for quantiles the levels, for quantiles and prices the maximum
+            number of rows per unit.
+        groups: for a question about groups: the column of groups, their number and kind, how many of them one unit
+            takes part in, and the cost of one group. None: all rows together.
+
+    >>> import dpselect as dps
+    >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
+    >>> release = visits.most_common("page", candidates=range(1, 41271), epsilon=1.0)
+    >>> release
+    Release(value=6, epsilon=1.0, delta=0.0, unit='session')
+    >>> print(release)
+    6
+    Differentially private: epsilon = 1, when one session is added or removed.
+    With 99% confidence the count of the released page is within 14 of the best.
+    """
+
+    value: Answered
+    task: str
+    column: str
+    unit: str
+    mechanism: str
+    rounds: int
+    epsilon: float
+    delta: float
+    sensitivity: float
+    monotonic: bool
+    neighbours: Neighbours
+    candidates: Mapping[str, Any]
+    error_bound: float | None
+    confidence: float
+    proofs: tuple[str, ...]
+    time: datetime
+    receipt: Mapping[str, Any] | None = None
+    event: Event | None = None
+    version: str = field(default_factory=_installed_version)
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    groups: Mapping[str, Any] | None = None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised to each unit."""
+        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+
+    @property
+    def promise(self) -> str:
+        """The guarantee in one sentence."""
+        return str(self.guarantee)
+
+    @property
+    def accuracy(self) -> str:
+        """The error bound in one sentence."""
+        return wording.accuracy(QUESTIONS[self.task], self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate as plain Python values: what `to_json` writes."""
+        guarantee = self.guarantee
+        arguments = {"arguments": dict(self.arguments)} if self.arguments else {}
+        return {
+            "value": _plain(self.value),
+            "guarantee": {
+                "epsilon": guarantee.epsilon,
+                "delta": guarantee.delta,
+                "neighbours": str(guarantee.neighbours),
+                "unit": guarantee.unit,
+            },
+            "receipt": None if self.receipt is None else dict(self.receipt),
+            **({} if self.event is None else {"event": encode(self.event)}),
+            "task": self.task,
+            "column": self.column,
+            "mechanism": {
+                "name": self.mechanism,
+                "rounds": self.rounds,
+                "sensitivity": self.sensitivity,
+                "monotonic": self.monotonic,
+            },
+            "candidates": dict(self.candidates),
+            "error_bound": wording.error_bound(QUESTIONS[self.task], self),
+            **arguments,
+            **({} if self.groups is None else {"groups": dict(self.groups)}),
+            "proofs": list(self.proofs),
+            "version": self.version,
+            "time": as_utc_text(self.time),
+        }
+
+    def question_hash(self) -> str:
+        """See `question_hash`; to be called before anything is charged or drawn.
+
+        Raises:
+            InvalidCertificateError: a field cannot be written, or cannot be read back. Names the field.
+        """
+        held = json.loads(canonical_json(self.to_dict()))
+        check_draft(held)
+        return question_hash(held)
+
+    def rows(self) -> tuple[str, list[tuple[str, Value]]]:
+        """The answer as a table of two columns: the heading of the first column, and the rows."""
+        return wording.table(QUESTIONS[self.task], self, self.value)
+
+    def to_json(self) -> str:
+        """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text.
+
+        If there is an event, there is also a ``digest``, a SHA-256 of the rest: it reveals careless edits.
+        """
+        held = self.to_dict()
+        return canonical_json(held if self.event is None else held | {"digest": digest(held)})
+
+    @classmethod
+    def from_json(cls, text: str) -> Release:
+        """The release that `to_json` wrote; ``dpselect.certificates`` also checks what it says.
+
+        Raises:
+            InvalidCertificateError: which field is missing, unknown, given twice, or not of its type or range.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> release = people.median("age", bounds=(0, 120), epsilon=1.0)
+        >>> dps.Release.from_json(release.to_json()).to_json() == release.to_json()
+        True
+        """
+        held = parsed(text)
+        bound, mechanism, guarantee = held["error_bound"], held["mechanism"], held["guarantee"]
+        within = None if bound is None else bound["within"]
+        kind, groups = held["candidates"].get("kind"), held.get("groups")
+        value = held["value"]
+        return cls(
+            value=_value(value, kind=kind) if groups is None else _by_group(value, kind=kind, groups=groups),
+            task=held["task"],
+            column=held["column"],
+            unit=guarantee["unit"],
+            mechanism=mechanism["name"],
+            rounds=mechanism["rounds"],
+            epsilon=guarantee["epsilon"],
+            delta=guarantee["delta"],
+            sensitivity=mechanism["sensitivity"],
+            monotonic=mechanism["monotonic"],
+            neighbours=Neighbours(guarantee["neighbours"]),
+            candidates=held["candidates"],
+            error_bound=math.inf if bound is not None and within is None else within,
+            confidence=CONFIDENCE if bound is None else bound["confidence"],
+            proofs=tuple(held["proofs"]),
+            time=datetime.fromisoformat(held["time"]),
+            receipt=held["receipt"],
+            event=_event(held["event"]) if "event" in held else None,
+            version=held["version"],
+            arguments=held.get("arguments", {}),
+            groups=groups,
+        )
+
+    def __str__(self) -> str:
+        value = self.value
+        if isinstance(value, dict):
+            value = "\n".join(f"{key}: {wording.as_text(answer)}" for key, answer in self.rows()[1])
+        return f"{value}\n{self.promise}\n{self.accuracy}"
+
+    def __repr__(self) -> str:
+        return f"Release(value={self.value!r}, epsilon={self.epsilon!r}, delta={self.delta!r}, unit={self.unit!r})"
+
+    def _repr_html_(self) -> str:
+        label, lines = self.rows()
+        cells = ((html.escape(key), html.escape(str(value))) for key, value in lines)
+        rows = "".join(f"<tr><td>{key}</td><td>{value}</td></tr>" for key, value in cells)
+        head = f"<tr><th>{html.escape(label)}</th><th>{html.escape(self.column)}</th></tr>"
+        notes = html.escape(f"{self.promise} {self.accuracy}")
+        return f"<table>{head}{rows}</table><p>{notes}</p>"
+
+
+def draft(question: Priced[Summary], summary: Summary, /, *, column: str, unit: str, time: datetime) -> Release:
+    """All that the certificate of an answer will say but the answer, in whose place is None. Nothing is drawn.
+
+    Args:
+        question: that is answered.
+        summary: of the rows; only public facts of it count, such as where the draw will be made.
+        column: name of the column it came from.
+        unit: name of the column that names the unit.
+        time: that the release tells, with a time zone.
+    """
+    terms = question.terms
+    return Release(
+        value=question.nothing_drawn,
+        task=terms.task,
+        column=column,
+        unit=unit,
+        mechanism=terms.mechanism,
+        rounds=terms.rounds,
+        epsilon=terms.epsilon,
+        delta=terms.delta,
+        sensitivity=terms.sensitivity.value,
+        monotonic=terms.sensitivity.monotonic,
+        neighbours=terms.sensitivity.neighbours,
+        candidates=terms.candidates,
+        error_bound=terms.error_bound,
+        confidence=CONFIDENCE,
+        proofs=question.pages(summary),
+        time=time,
+        arguments=terms.arguments,
+        groups=terms.groups,
+    )
+
+
+def canonical_json(held: Mapping[str, Any]) -> str:
+    """JSON on one line with sorted keys: the same text for equal objects."""
+    return json.dumps(held, sort_keys=True, allow_nan=False, ensure_ascii=False)
+
+
+def digest(held: Mapping[str, Any]) -> str:
+    """SHA-256 of a certificate without its digest."""
+    rest = {key: value for key, value in held.items() if key != "digest"}
+    return hashlib.sha256(canonical_json(rest).encode()).hexdigest()
+
+
+def question_hash(held: Mapping[str, Any]) -> str:
+    """SHA-256 of everything in a certificate that is known before the draw: the names of groups, but no answer.
+    A ledger's charge and its receipt hold it, so that no field can be edited without contradicting the ledger.
+    """
+    stated = {key: value for key, value in held.items() if key not in ("value", "receipt", "digest")}
+    if held.get("groups") is not None:
+        stated["groups asked"] = [group for group, _ in held["value"]]
+    return hashlib.sha256(b"dpselect question 1" + canonical_json(stated).encode()).hexdigest()
+
+
+def _event(held: object) -> Event:
+    try:
+        return decode(held)
+    except InvalidParameterError:
+        raise wrong("event", "an event that this dpselect can read") from None
+
+
+def _by_group(held: list[list[Any]], *, kind: object, groups: Mapping[str, Any]) -> dict[Any, Any]:
+    return {_value(group, kind=groups["kind"]): _value(answer, kind=kind) for group, answer in held}
+
+
+def _value(held: Any, *, kind: object) -> Any:
+    if isinstance(held, list):
+        return [_value(member, kind=kind) for member in cast("list[object]", held)]
+    return date.fromisoformat(held) if kind == "dates" else held
+
+
+def _plain(value: Answered) -> Any:
+    if isinstance(value, dict):
+        return [[_plain(group), _plain(answer)] for group, answer in value.items()]
+    if isinstance(value, list):
+        return [_plain(member) for member in value]
+    return value.isoformat() if isinstance(value, date) else value

@@ -1,0 +1,162 @@
+"""The text of a certificate, taken apart strictly: every field of its own type and range, none twice, none unknown.
+
+Errors name the field and never what it holds: that may be the answer, or worse.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import cast
+
+from dpselect.errors import InvalidCertificateError
+from dpselect.privacy import Neighbours
+from dpselect.questions import QUESTIONS, fields
+from dpselect.questions.fields import AnswerFields, Check, Fields, wrong
+
+
+def parsed(text: object) -> Fields:
+    """The certificate `text` as plain Python values, all of the types and in the ranges that a release has.
+
+    Raises:
+        InvalidCertificateError: which field is missing, unknown, given twice, or not of its type or range.
+    """
+    if not isinstance(text, str):
+        raise wrong("text", "text")
+    try:
+        read: object = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+    except InvalidCertificateError:
+        raise
+    except (ValueError, RecursionError):
+        raise wrong("text", "the JSON that Release.to_json writes") from None
+    held = fields.object_with(read, "text", _FIELDS, optional=_OPTIONAL)
+    expected = _check_question(held)
+    value = cast(object, held["value"])
+    for answer in _by_group(held["groups"], value) if "groups" in held else [value]:
+        if expected.length is None:
+            expected.value(answer, "value")
+            continue
+        fields.list_of(expected.value)(answer, "value")
+        if len(cast("list[object]", answer)) != expected.length:
+            raise wrong("value", "as many as were drawn")
+    return held
+
+
+def check_draft(held: Fields) -> None:
+    """Refuse a certificate that could not be written down or read back, whatever its answer will be.
+
+    Raises:
+        InvalidCertificateError: which field is not of its type or range.
+    """
+    _check_question(fields.object_with(held, "text", _FIELDS, optional=_OPTIONAL))
+
+
+def _object(pairs: list[tuple[str, object]]) -> Fields:
+    held = dict(pairs)
+    if len(held) < len(pairs):
+        raise wrong("a field twice", "each field once")
+    return held
+
+
+def _constant(_: str) -> object:
+    raise wrong("a number", "finite numbers")
+
+
+def _within(value: object, name: str) -> None:
+    if value is not None:  # no double could hold it
+        fields.not_negative(value, name)
+
+
+_ERROR_UNITS = ("ranks", "revenue", "share", "sum", "value", "weighted rows")
+_GUARANTEE: dict[str, Check] = {
+    "epsilon": fields.positive,
+    "delta": fields.delta,
+    "neighbours": fields.one_of(*map(str, Neighbours)),
+    "unit": fields.text,
+}
+_MECHANISM: dict[str, Check] = {
+    "name": fields.text,
+    "rounds": fields.count,
+    "sensitivity": fields.positive,
+    "monotonic": fields.boolean,
+}
+_BOUND: dict[str, Check] = {
+    "within": _within,
+    "confidence": fields.probability,
+    "unit": fields.one_of(*_ERROR_UNITS),
+}
+_RECEIPT: dict[str, Check] = {
+    "account": fields.text,
+    "sequence": fields.whole(0),
+    "hash": fields.sha256,
+    "time": fields.any_text,
+    "question": fields.sha256,
+    "request": fields.text,
+    "ledger": fields.text,
+}
+_FIELDS: dict[str, Check] = {
+    "value": fields.anything,
+    "guarantee": fields.always(_GUARANTEE),
+    "receipt": fields.if_any(_RECEIPT, optional=["question", "request", "ledger"]),
+    "event": fields.anything,
+    "task": fields.one_of(*QUESTIONS),
+    "column": fields.any_text,
+    "mechanism": fields.always(_MECHANISM),
+    "candidates": fields.anything,
+    "error_bound": fields.if_any(_BOUND, optional=["unit"]),
+    "arguments": fields.anything,
+    "groups": fields.anything,
+    "proofs": fields.list_of(fields.text),
+    "version": fields.text,
+    "time": fields.utc_time,
+    "digest": fields.sha256,
+}
+_OPTIONAL = ("event", "arguments", "groups", "digest")
+_GROUPS: dict[str, Check] = {
+    "column": fields.any_text,
+    "count": fields.count,
+    "kind": fields.one_of(*fields.KINDS),
+    "max_per_unit": fields.count,
+    "epsilon": fields.positive,
+}
+
+
+def _check_question(held: Fields) -> AnswerFields:
+    """What depends on the question: the candidates, the arguments, and what its values have to be."""
+    expected = QUESTIONS[held["task"]].check_fields(held)
+    public = cast(Fields, held["candidates"])
+    if "source" in public:
+        _check_ends(public)
+    if (held["error_bound"] is not None) != expected.has_bound:
+        raise wrong("error_bound", "a bound" if expected.has_bound else "null: no bound holds for all data")
+    if "groups" in held:
+        about = fields.object_with(held["groups"], "groups", _GROUPS)
+        if about["max_per_unit"] > about["count"]:
+            raise wrong("groups.max_per_unit", "at most as many as there are groups")
+    return expected
+
+
+def _check_ends(public: Fields) -> None:
+    """Without a grid only the order of the ends counts; with one, steps between them have to be doubles above 0."""
+    lower, upper, count = public["lower"], public["upper"], public.get("count", 2)
+    width = upper / count - lower / count
+    if not lower < upper or not 0.0 <= width < math.inf:
+        raise wrong("candidates", "lower below upper")
+    if "count" in public and not width:
+        raise wrong("candidates", "a step above 0")
+
+
+def _by_group(about: Fields, value: object) -> list[object]:
+    """The answers, once it is clear that there is one for each group."""
+    fields.list_of(_pair)(value, "value")
+    pairs = cast("list[list[object]]", value)
+    for group, _ in pairs:
+        fields.KINDS[about["kind"]](group, "value")
+    if len({group for group, _ in pairs}) != about["count"] or len(pairs) != about["count"]:
+        raise wrong("value", "one for each group")
+    return [answer for _, answer in pairs]
+
+
+def _pair(value: object, name: str) -> None:
+    if not isinstance(value, list) or len(cast("list[object]", value)) != 2:
+        raise wrong(name, "pairs of a group and its answer")

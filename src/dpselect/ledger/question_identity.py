@@ -1,0 +1,64 @@
+"""What a request id stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+_CHUNK = 1 << 20
+"""Numbers compared at a time, so that a long list is not copied."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionIdentity:
+    """What is asked, all of it public, so that asking the same again can be told from asking something else."""
+
+    task: str
+    source: str
+    unit: str
+    column: str
+    arguments: dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        """The same for the same question."""
+        words = [self.task, self.source, self.unit, self.column]
+        for name, value in sorted(self.arguments.items()):
+            value = _as_range(value)
+            exact = value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
+            words += [name, sha256(exact).hexdigest()]
+        return repr(words)
+
+
+def _as_range(value: Any) -> Any:
+    """Whole numbers in equal steps as the one range that ends right after the last, however they were given.
+
+    A range is not run through; an array is, as its bytes are below.
+    """
+    if isinstance(value, range):
+        found = value
+    elif isinstance(value, np.ndarray):
+        listed = cast("NDArray[np.int64]", value)
+        if listed.dtype != np.int64 or not listed.size:
+            return listed
+        first, last = int(listed[0]), int(listed[-1])
+        step = int(listed[1]) - first if len(listed) > 1 else 1
+        if first + step * (len(listed) - 1) != last or not _in_steps(listed, step):
+            return listed
+        found = range(first, last + (1 if step > 0 else -1), step)
+    else:
+        return value
+    if len(found) < 2:
+        return range(found[0], found[0] + 1) if found else found
+    return range(found[0], found[-1] + (1 if found.step > 0 else -1), found.step)
+
+
+def _in_steps(listed: NDArray[np.int64], step: int) -> bool:
+    """Both ends fit, so that what wraps around at 64 bits cannot hide another number."""
+    wrapped = (step + 2**63) % 2**64 - 2**63
+    starts = range(0, len(listed) - 1, _CHUNK)
+    return all(bool((np.diff(listed[start : start + _CHUNK + 1]) == wrapped).all()) for start in starts)

@@ -1,0 +1,51 @@
+"""The questions a table can be asked, one file each: its plan, its cost, its draw, its sentences and its certificate.
+
+A new question is a new file, and an entry in `QUESTIONS`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpselect.questions.best_by import BestBy
+from dpselect.questions.best_features import BestFeatures
+from dpselect.questions.best_price import BestPrice
+from dpselect.questions.density import Density
+from dpselect.questions.grouped import Grouped
+from dpselect.questions.mean import Mean
+from dpselect.questions.most_common import BestDate, LeastCommon, MostCommon
+from dpselect.questions.quantile import Quantile
+from dpselect.questions.quantiles import Quantiles
+from dpselect.questions.question import CONFIDENCE, Answered, Planned, Question, Terms, Value
+from dpselect.questions.top_k import TopK
+
+__all__ = [
+    "CONFIDENCE",
+    "QUESTIONS",
+    "Answered",
+    "BestBy",
+    "BestDate",
+    "BestFeatures",
+    "BestPrice",
+    "Density",
+    "Grouped",
+    "LeastCommon",
+    "Mean",
+    "MostCommon",
+    "Planned",
+    "Quantile",
+    "Quantiles",
+    "Question",
+    "Terms",
+    "TopK",
+    "Value",
+]
+
+QUESTIONS: dict[str, type[Question[Any]]] = {
+    kind.name: kind
+    for kind in (
+        *(MostCommon, LeastCommon, BestDate, TopK, BestBy, Quantile, Quantiles, Mean, BestPrice, Density),
+        BestFeatures,
+    )
+}
+"""By the name that a release and its certificate give it."""

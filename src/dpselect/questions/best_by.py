@@ -1,0 +1,158 @@
+"""The candidate with the largest sum of clipped amounts: permute-and-flip on whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
+from dpselect.arguments import decimal_fraction
+from dpselect.mechanisms import PermuteAndFlip
+from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.questions import fields
+from dpselect.questions.fields import AnswerFields, Fields
+from dpselect.questions.listed import ListQuestion, listed
+from dpselect.questions.question import CONFIDENCE, Planned, Terms, Value
+from dpselect.questions.stated import Stated
+from dpselect.questions.wording import as_text
+from dpselect.scores import sum_range, sum_scores, sum_sensitivity
+from dpselect.summaries import CandidateTotals, PublicCandidates, PublicClip
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestBy(ListQuestion[CandidateTotals]):
+    """For which candidate do the units' amounts add up to the most? Planned from public arguments.
+
+    Attributes:
+        candidates: the public set to choose from.
+        clip: what is summed, and how much of it one unit adds at most.
+        mechanism: draws once, at the whole cost, and at the scale of the sums' range.
+        neighbours: which data sets the guarantee compares.
+    """
+
+    name: ClassVar[str] = "best_by"
+
+    candidates: PublicCandidates
+    clip: PublicClip
+    mechanism: PermuteAndFlip
+    neighbours: Neighbours
+
+    @classmethod
+    def planned(
+        cls,
+        candidates: PublicCandidates,
+        clip: PublicClip,
+        *,
+        epsilon: float,
+        neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    ) -> Self:
+        """The question at a price.
+
+        Raises:
+            InvalidParameterError: `epsilon` is not a finite number > 0.
+
+        >>> pages, clip = PublicCandidates.given(["/a", "/b"]), PublicClip.given("seconds", (-60, 600))
+        >>> BestBy.planned(pages, clip, epsilon=0.5).mechanism.scale  # (600 + 60) / epsilon
+        1320.0
+        """
+        # At the scale sum_range / epsilon, which is all that its proof asks for: the factor is in the range already.
+        mechanism = PermuteAndFlip(epsilon=epsilon, sensitivity=sum_range(clip, neighbours), monotonic=True)
+        return cls(candidates=candidates, clip=clip, mechanism=mechanism, neighbours=neighbours)
+
+    @property
+    def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
+        """What one release costs, for accounting; to be charged before `draw` is called."""
+        return self.mechanism.event
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will say; sensitivity and error bound are in the unit of the column that is summed.
+
+        Proof: ``proofs/clipped_sums.md`` (the sensitivity) and ``proofs/permute_and_flip.md`` (the draw).
+        """
+        moved = sum_sensitivity(self.clip, self.neighbours)
+        whole = self.mechanism.error_bound(len(self.candidates), confidence=CONFIDENCE)
+        return Terms(
+            task=self.name,
+            mechanism=type(self.mechanism).__name__,
+            epsilon=self.mechanism.epsilon,
+            sensitivity=Sensitivity(
+                self.clip.in_units(moved.value),
+                monotonic=moved.monotonic,
+                neighbours=moved.neighbours,
+                proof=moved.proof,
+            ),
+            candidates=self.candidates.description(),
+            error_bound=self.clip.error_in_units(whole),
+            proofs=("proofs/permute_and_flip.md",),
+            arguments=self.clip.description(),
+        )
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The public arguments that tell this question from others about the same column."""
+        return {"candidates": self.candidates.values, "clip": self.clip}
+
+    def draw(self, summary: CandidateTotals, /) -> Value:
+        """One of the candidates, by what the units' amounts add up to, in the candidates' order."""
+        return self.candidates[self.mechanism.select(sum_scores(summary, self.clip, self.neighbours).values)]
+
+    label: ClassVar[str] = "answer"
+
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """See `Question.keys`."""
+        return ["best"]
+
+    @classmethod
+    def error_unit(cls, release: Planned) -> str | None:
+        """See `Question.error_unit`."""
+        return "sum"
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        total = f"the total {release.arguments['sum']}"
+        return f"{total} of the released {release.column} is within {f'{bound:,}'.removesuffix('.0')} of the best"
+
+    @classmethod
+    def counting(cls, release: Planned) -> str:
+        """See `Question.counting`."""
+        return f", counting {_clipped(release)} of each {release.unit}"
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return f"{super().origin(release)}, each {release.unit} adding {_clipped(release)} to one"
+
+    @classmethod
+    def check_fields(cls, held: Fields) -> AnswerFields:
+        """See `Question.check_fields`."""
+        check = listed(held)
+        stated = fields.object_with(held.get("arguments", {}), "arguments", _SUMMED)
+        if not stated["lower"] < stated["upper"]:
+            raise fields.wrong("arguments", "lower below upper")
+        return AnswerFields(check)
+
+    @classmethod
+    def restated(cls, stated: Stated) -> Self:
+        """See `Question.restated`."""
+        given = stated.arguments
+        scale = decimal_fraction(given["scale"], "scale", expected="a number")
+        clip = PublicClip(given["sum"], scale, given["lower"], given["upper"])
+        return cls.planned(stated.candidates(), clip, **stated.price)
+
+
+_SUMMED: dict[str, fields.Check] = {
+    "sum": fields.any_text,
+    "scale": fields.positive,
+    "lower": fields.whole(-(2**31), 2**31),
+    "upper": fields.whole(-(2**31), 2**31),
+}
+
+
+def _clipped(release: Planned) -> str:
+    low, high = (as_text(release.arguments[end] / release.arguments["scale"]) for end in ("lower", "upper"))
+    return f"from {low} to {high}"

@@ -1,0 +1,136 @@
+"""The k features that say most about a class, each by itself: one plan for all rounds, one price."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from dpselect.accounting import ComposedEvent
+from dpselect.arguments import positive_count
+from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
+from dpselect.privacy import Neighbours
+from dpselect.questions import fields
+from dpselect.questions.fields import AnswerFields, Fields
+from dpselect.questions.listed import ROUND_PROOFS, ListQuestion, listed, selected
+from dpselect.questions.question import CONFIDENCE, Planned, Terms, Value
+from dpselect.questions.stated import Stated
+from dpselect.scores import rule_scores, rule_sensitivity
+from dpselect.summaries import HIGHEST_WEIGHT, MOST_CELLS, PublicFeatures, RuleCounts
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestFeatures(ListQuestion[RuleCounts]):
+    """Which k features does a rule do best on? Planned from public arguments; sees the counts only in `draw`.
+
+    Attributes:
+        features: to choose from, and how their values are cut.
+        neighbours: which data sets the guarantee compares.
+        plan: the mechanism of a round, the number of rounds, and the total cost.
+    """
+
+    name: ClassVar[str] = "best_features"
+
+    features: PublicFeatures
+    neighbours: Neighbours
+    plan: TopKPlan
+
+    @classmethod
+    def planned(cls, features: PublicFeatures, k: int, *, epsilon: float, delta: float, neighbours: Neighbours) -> Self:
+        """The question at a price, for all `k` together.
+
+        Raises:
+            InvalidParameterError: `k` is not from 1 to the number of features, `epsilon` not a finite number > 0, or
+                `delta` not from 0 to below 1.
+        """
+        k = positive_count(k, "k", at_most=len(features.names), at_most_what="the number of features")
+        sensitivity = rule_sensitivity(max(features.weights), neighbours=neighbours)
+        plan = plan_top_k(
+            len(features.names),
+            k,
+            epsilon=epsilon,
+            delta=delta,
+            sensitivity=sensitivity.value,
+            monotonic=sensitivity.monotonic,
+            neighbours=sensitivity.neighbours,
+        )
+        return cls(features=features, neighbours=neighbours, plan=plan)
+
+    @property
+    def event(self) -> ComposedEvent:
+        """What one release costs, for accounting; to be charged before `draw` is called."""
+        return self.plan.event
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will say.
+
+        Proof: ``proofs/feature_scores.md`` (the sensitivity), ``proofs/top_k.md`` (the rounds) and the page of the
+        plan's mechanism (each draw).
+        """
+        return Terms(
+            task=self.name,
+            mechanism=type(self.plan.mechanism).__name__,
+            rounds=self.plan.rounds,
+            epsilon=self.plan.epsilon,
+            delta=self.plan.delta,
+            sensitivity=rule_sensitivity(max(self.features.weights), neighbours=self.neighbours),
+            candidates=self.features.names.description(),
+            error_bound=self.plan.error_bound(confidence=CONFIDENCE),
+            proofs=("proofs/top_k.md", ROUND_PROOFS[type(self.plan.mechanism)]),
+            arguments={"classes": len(self.features.weights)},
+        )
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The public arguments that tell this question from others; the labels of the classes are not known here."""
+        features = self.features
+        return {
+            "k": self.plan.k,
+            "delta": self.plan.delta,
+            "names": features.names.values,
+            "bins": features.bins,
+            "weights": features.weights,
+        }
+
+    def draw(self, summary: RuleCounts, /) -> list[Value]:
+        """The names of the features, best first."""
+        scores = rule_scores(summary, self.features, neighbours=self.neighbours)
+        return [self.features.names[position] for position in self.plan.select(scores.values)]
+
+    @classmethod
+    def error_unit(cls, release: Planned) -> str | None:
+        """See `Question.error_unit`."""
+        return "weighted rows"
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        fewer = f"is right about at most {math.floor(bound):,} fewer {release.unit}s (weighted)"
+        return f"the best rule on each selected feature {fewer} than on the best one left when it was selected"
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return f"out of {release.candidates['count']:,} features"
+
+    @classmethod
+    def check_fields(cls, held: Fields) -> AnswerFields:
+        """See `Question.check_fields`."""
+        check = listed(held)
+        fields.object_with(held.get("arguments", {}), "arguments", {"classes": fields.whole(2)})
+        return AnswerFields(check, selected(held))
+
+    @classmethod
+    def restated(cls, stated: Stated) -> Self:
+        """See `Question.restated`. The bins make no difference, and of the weights only the highest does."""
+        classes, highest = stated.arguments["classes"], stated.sensitivity
+        if classes > MOST_CELLS // 2:
+            raise fields.wrong("arguments.classes", f"at most {MOST_CELLS // 2:,}")
+        if not 1 <= highest <= HIGHEST_WEIGHT or highest != int(highest):
+            raise fields.wrong("mechanism.sensitivity", f"a whole number from 1 to {HIGHEST_WEIGHT:,}")
+        weights = (int(highest),) * classes
+        plan = stated.plan(rule_sensitivity(max(weights), neighbours=stated.neighbours))
+        features = PublicFeatures(names=stated.candidates(), bins=(), weights=weights)
+        return cls(features=features, neighbours=stated.neighbours, plan=plan)

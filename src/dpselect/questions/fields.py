@@ -1,0 +1,213 @@
+"""Checks of a certificate's fields: each of its own type and range, none missing, none unknown.
+
+Errors name the field and never what it holds: that may be the answer, or worse.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, timedelta
+from fractions import Fraction
+from typing import Any, NamedTuple, cast
+
+from dpselect.errors import InvalidCertificateError, Shown
+
+Fields = dict[str, Any]
+Check = Callable[[object, str], object]
+
+_LARGEST = 2**63 - 1
+_MOST_ROWS = 10**9
+
+
+class AnswerFields(NamedTuple):
+    """What the values of an answer have to be, and whether there is a bound on their error.
+
+    Attributes:
+        value: the check of one value.
+        length: how many there are; None: a single one, which is no list.
+        has_bound: whether an error bound is stated.
+    """
+
+    value: Check
+    length: int | None = None
+    has_bound: bool = True
+
+
+def wrong(field: str, expected: str, hint: str = "") -> InvalidCertificateError:
+    """The error about a field."""
+    return InvalidCertificateError("certificate", Shown(f"<{field}>"), expected, hint)
+
+
+def object_with(held: object, name: str, checks: dict[str, Check], *, optional: Iterable[str] = ()) -> Fields:
+    expected = f"an object with the fields {', '.join(checks)}" if checks else "an object without fields"
+    if not isinstance(held, dict):
+        raise wrong(name, expected)
+    fields = cast(Fields, held)
+    if not set(fields) <= set(checks) or not set(checks) - set(optional) <= set(fields):
+        raise wrong(name, expected)
+    prefix = "" if name == "text" else f"{name}."
+    for field, value in fields.items():
+        checks[field](value, prefix + field)
+    return fields
+
+
+def text(value: object, name: str, *, empty: bool = False) -> str:
+    if not isinstance(value, str) or not (value or empty):
+        raise wrong(name, "a text")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise wrong(name, "a text that UTF-8 can hold") from None
+    return value
+
+
+def any_text(value: object, name: str) -> None:
+    text(value, name, empty=True)
+
+
+def one_of(*allowed: str) -> Check:
+    def check(value: object, name: str) -> None:
+        if not isinstance(value, str) or value not in allowed:
+            raise wrong(name, f"one of {', '.join(allowed)}")
+
+    return check
+
+
+def sha256(value: object, name: str) -> None:
+    if not isinstance(value, str) or not re.fullmatch("[0-9a-f]{64}", value):
+        raise wrong(name, "64 hexadecimal digits")
+
+
+def boolean(value: object, name: str) -> None:
+    if not isinstance(value, bool):
+        raise wrong(name, "true or false")
+
+
+def whole(least: int, most: int = _LARGEST) -> Check:
+    def check(value: object, name: str) -> None:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise wrong(name, f"a whole number from {least} to {most}")
+
+    return check
+
+
+def fraction(value: object, name: str) -> None:
+    """In its lowest terms; the common unit of prices has at most 2200 bits below the bar, and 3300 above it."""
+    digits = "[1-9][0-9]{0,1000}"
+    if not isinstance(value, str) or not re.fullmatch(f"{digits}(/{digits})?", value) or str(Fraction(value)) != value:
+        raise wrong(name, "a fraction > 0 in its lowest terms, as text")
+
+
+def number(value: object, name: str) -> float:
+    try:
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(float(value)):
+            return float(value)
+    except OverflowError:
+        pass  # said below, as for all that no double holds
+    raise wrong(name, "a finite number")
+
+
+def share(value: object, name: str) -> None:
+    if not isinstance(value, float) or not math.isfinite(value):
+        raise wrong(name, "shares, as numbers with a point")
+
+
+def that(holds: Callable[[float], bool], expected: str) -> Check:
+    def check(value: object, name: str) -> None:
+        if not holds(number(value, name)):
+            raise wrong(name, expected)
+
+    return check
+
+
+positive = that(lambda number: number > 0.0, "a number > 0")
+delta = that(lambda number: 0.0 <= number < 1.0, "a number from 0 to below 1")
+probability = that(lambda number: 0.0 < number < 1.0, "a number strictly between 0 and 1")
+level = that(lambda number: 0.0 <= number <= 1.0, "a number from 0 to 1")
+not_negative = that(lambda number: number >= 0.0, "a number >= 0")
+count = whole(1)
+
+
+def list_of(check: Check) -> Check:
+    def checked(value: object, name: str) -> None:
+        if not isinstance(value, list):
+            raise wrong(name, "a list")
+        for member in cast("list[object]", value):
+            check(member, name)
+
+    return checked
+
+
+def iso_date(value: object, name: str) -> None:
+    try:
+        if date.fromisoformat(text(value, name)).isoformat() == value:
+            return
+    except ValueError as error:
+        if isinstance(error, InvalidCertificateError):
+            raise
+    raise wrong(name, "a date as ISO 8601 text")
+
+
+def utc_time(value: object, name: str) -> None:
+    try:
+        time = datetime.fromisoformat(text(value, name))
+        if time.isoformat(timespec="seconds") == value and time.utcoffset() == timedelta(0):
+            return
+    except ValueError as error:
+        if isinstance(error, InvalidCertificateError):
+            raise
+    raise wrong(name, "a time in UTC as ISO 8601 text")
+
+
+def anything(value: object, name: str) -> None:
+    """What another field says the kind of, or another reader takes apart."""
+    del value, name
+
+
+def if_any(checks: dict[str, Check], *, optional: Iterable[str] = ()) -> Check:
+    def check(value: object, name: str) -> None:
+        if value is not None:
+            object_with(value, name, checks, optional=optional)
+
+    return check
+
+
+def always(checks: dict[str, Check], *, optional: Iterable[str] = ()) -> Check:
+    def check(value: object, name: str) -> None:
+        object_with(value, name, checks, optional=optional)
+
+    return check
+
+
+KINDS: dict[str, Check] = {
+    "whole numbers": whole(-_LARGEST - 1),
+    "numbers": number,
+    "text": text,
+    "dates": iso_date,
+    "booleans": boolean,
+}
+_ENDS: dict[str, Check] = {"lower": number, "upper": number}
+LISTED: dict[str, Check] = {
+    "origin": one_of("caller"),
+    "count": count,
+    "kind": one_of(*KINDS),
+    "range": always(dict.fromkeys(("first", "last", "step"), whole(-_LARGEST - 1))),
+}
+BOUNDS: dict[str, Check] = {"source": one_of("bounds"), **_ENDS}
+GRID: dict[str, Check] = {"source": one_of("grid"), **_ENDS, "step": positive, "count": count}
+ROWS: dict[str, Check] = {"max_rows_per_unit": whole(1, _MOST_ROWS)}
+BINS: dict[str, Check] = {"source": one_of("bins"), **_ENDS, "count": count}
+
+
+def entry(held: object, name: str) -> object:
+    """Of what may be an object."""
+    return cast(Fields, held).get(name) if isinstance(held, dict) else None
+
+
+def is_grid(held: Fields) -> bool:
+    """Check the public bounds of a certificate, and say whether there is a grid between them."""
+    is_grid = entry(held["candidates"], "source") != "bounds"
+    object_with(held["candidates"], "candidates", GRID if is_grid else BOUNDS)
+    return is_grid

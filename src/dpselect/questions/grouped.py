@@ -1,0 +1,91 @@
+"""One question asked of each of several groups, at one cost for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Generic, TypeVar, cast
+
+from dpselect.accounting import ComposedEvent, Event
+from dpselect.accounting.rounding import product_up
+from dpselect.arguments import positive_epsilon
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.privacy import Neighbours
+from dpselect.questions.question import Answered, Priced, Question, Terms, Value
+from dpselect.summaries import PublicGroups
+
+Summary = TypeVar("Summary")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grouped(Priced[list[Summary]], Generic[Summary]):
+    """The same question of each group. A unit takes part in few groups: the answers of all others do not move at all.
+
+    So all groups together cost what the most that one unit is in cost: `max_per_unit` times one group.
+
+    Attributes:
+        question: the question, at the cost of one group.
+        groups: the public list of groups.
+        epsilon: privacy loss of the whole release.
+    """
+
+    question: Question[Summary]
+    groups: PublicGroups
+    epsilon: float
+
+    @classmethod
+    def planned(cls, question: Question[Summary], groups: PublicGroups, *, epsilon: float) -> Grouped[Summary]:
+        """`question`, planned at ``groups.share(epsilon)``, asked of each of the groups.
+
+        Raises:
+            InvalidParameterError: `question` guarantees another relation than add/remove.
+        """
+        neighbours = question.terms.sensitivity.neighbours
+        if neighbours is not Neighbours.ADD_REMOVE:
+            hint = "A replaced unit leaves groups and joins others, and would cost twice as much."
+            raise InvalidParameterError("by", Shown(repr(groups.column)), "neighbours='add_remove' with groups", hint)
+        return cls(question=question, groups=groups, epsilon=positive_epsilon(epsilon))
+
+    @property
+    def event(self) -> Event:
+        """What one release costs, for accounting; to be charged before `draw` is called.
+
+        Proof: ``proofs/groups.md``.
+        """
+        if self.groups.max_per_unit == 1:
+            return self.question.event
+        return ComposedEvent(event=self.question.event, count=self.groups.max_per_unit)
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will say; the error bound holds in each group."""
+        of_one = self.question.terms
+        return replace(
+            of_one,
+            epsilon=self.epsilon,
+            delta=product_up(of_one.delta, self.groups.max_per_unit),
+            proofs=(*of_one.proofs, "proofs/groups.md"),
+            groups={**self.groups.description(), "epsilon": of_one.epsilon},
+        )
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The public arguments that tell this question from others about the same column."""
+        return {**self.question.identity, **self.groups.question}
+
+    @property
+    def nothing_drawn(self) -> Answered:
+        """The groups, without an answer of any."""
+        members = self.groups.members
+        return {members[place]: cast(Value, None) for place in range(len(members))}
+
+    def draw(self, summary: list[Summary], /) -> dict[Value, Value | list[Value]]:
+        """An answer for each group, by one summary for each, in their order."""
+        if len(summary) != len(self.groups.members):
+            raise InvalidParameterError("summary", summary, "a summary for each group of the question")
+        drawn: dict[Value, Value | list[Value]] = {}
+        for place, each in enumerate(summary):
+            answer = self.question.draw(each)
+            assert not isinstance(answer, dict)
+            drawn[self.groups.members[place]] = answer
+        return drawn

@@ -1,0 +1,73 @@
+"""What questions say alike whose answers are candidates of a public list, by how many units have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, TypeVar
+
+from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
+from dpselect.questions import fields
+from dpselect.questions.fields import AnswerFields, Fields
+from dpselect.questions.question import Planned, Question
+from dpselect.questions.stated import Stated
+from dpselect.summaries import DistantCandidates, PublicCandidates
+
+Summary = TypeVar("Summary", contravariant=True)
+
+ROUND_PROOFS = {
+    PermuteAndFlip: "proofs/permute_and_flip.md",
+    ExponentialMechanism: "proofs/exponential_mechanism.md",
+}
+"""Of one draw, where several are made."""
+
+
+class ListQuestion(Question[Summary]):
+    """A question that chooses from a list. Its subclasses are questions."""
+
+    label: ClassVar[str] = "rank"
+
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """See `Question.keys`."""
+        return [str(rank) for rank in range(1, count + 1)]
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return f"out of {release.candidates['count']:,} candidates given by the caller"
+
+    @classmethod
+    def check_fields(cls, held: Fields) -> AnswerFields:
+        """See `Question.check_fields`."""
+        fields.object_with(held.get("arguments", {}), "arguments", {})
+        return AnswerFields(listed(held))
+
+    @classmethod
+    def allows(cls, values: list[Any], stated: Stated) -> bool:
+        """See `Question.allows`."""
+        return stated.lists(values)
+
+
+def listed(held: Fields) -> fields.Check:
+    """The check of one of the candidates that a certificate describes."""
+    about = fields.object_with(held["candidates"], "candidates", fields.LISTED, optional=["range"])
+    return fields.KINDS[about["kind"]]
+
+
+def selected(held: Fields) -> int:
+    """How many candidates were selected, one in each round; if all but one were drawn, the last may follow."""
+    rounds, count = held["mechanism"]["rounds"], held["candidates"]["count"]
+    value: object = held.get("value")
+    if "groups" in held and isinstance(value, list) and value:  # pairs of a group and its answer
+        value = _second(value[0])  # pyright: ignore[reportUnknownArgumentType]
+    is_all = rounds + 1 == count and isinstance(value, list) and len(value) == count  # pyright: ignore
+    return count if is_all else rounds
+
+
+def _second(pair: object) -> object:
+    return pair[1] if isinstance(pair, list) and len(pair) == 2 else None  # pyright: ignore
+
+
+def public_values(candidates: PublicCandidates | DistantCandidates) -> object:
+    """The candidates, as they tell one question from others."""
+    return candidates if isinstance(candidates, DistantCandidates) else candidates.values

@@ -1,0 +1,165 @@
+"""The candidate that the most units have, or the fewest: permute-and-flip on distinct units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
+from dpselect.mechanisms import PendingSelection, PermuteAndFlip
+from dpselect.privacy import Neighbours
+from dpselect.questions import fields
+from dpselect.questions.fields import AnswerFields, Fields
+from dpselect.questions.listed import ListQuestion, public_values
+from dpselect.questions.question import CONFIDENCE, Planned, Terms, Value
+from dpselect.questions.stated import Stated
+from dpselect.questions.wording import counted
+from dpselect.scores import Scores, count_scores, count_sensitivity, rarity_scores
+from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates
+
+
+@dataclass(frozen=True, kw_only=True)
+class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
+    """Which candidate do most units have? Planned from public arguments; sees the counts only in `draw`.
+
+    Attributes:
+        candidates: the public set to choose from.
+        mechanism: draws once, at the whole cost.
+    """
+
+    name: ClassVar[str] = "most_common"
+
+    candidates: PublicCandidates | DistantCandidates
+    mechanism: PermuteAndFlip
+
+    @classmethod
+    def planned(
+        cls,
+        candidates: PublicCandidates | DistantCandidates,
+        *,
+        epsilon: float,
+        neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    ) -> Self:
+        """The question at a price.
+
+        Raises:
+            InvalidParameterError: `epsilon` is not a finite number > 0.
+
+        >>> MostCommon.planned(PublicCandidates.given(["red", "blue"]), epsilon=0.5).mechanism.scale  # 1/epsilon
+        2.0
+        """
+        moved = count_sensitivity(neighbours)
+        mechanism = PermuteAndFlip(
+            epsilon=epsilon, sensitivity=moved.value, monotonic=moved.monotonic, neighbours=moved.neighbours
+        )
+        return cls(candidates=candidates, mechanism=mechanism)
+
+    @property
+    def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
+        """What one release costs, for accounting; to be charged before `draw` is called."""
+        return self.mechanism.event
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will say.
+
+        Proof: ``proofs/counting.md`` (the sensitivity) and ``proofs/permute_and_flip.md`` (the draw).
+        """
+        return Terms(
+            task=self.name,
+            mechanism=type(self.mechanism).__name__,
+            epsilon=self.mechanism.epsilon,
+            sensitivity=count_sensitivity(self.mechanism.neighbours),
+            candidates=self.candidates.description(),
+            error_bound=self.mechanism.error_bound(len(self.candidates), confidence=CONFIDENCE),
+            proofs=("proofs/permute_and_flip.md",),
+        )
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The public arguments that tell this question from others about the same column."""
+        return {"candidates": public_values(self.candidates)}
+
+    def draw(self, summary: CandidateCounts | PendingSelection, /) -> Value:
+        """One of the candidates, by distinct units per candidate, in the candidates' order.
+
+        Very many of them are counted and drawn from where the rows are; the draw begins here, when it is paid for.
+        """
+        if isinstance(summary, PendingSelection):
+            return summary.winner()
+        assert isinstance(self.candidates, PublicCandidates)
+        return self.candidates[self.mechanism.select(self.scores(summary).values)]
+
+    def scores(self, summary: CandidateCounts) -> Scores:
+        """How good each candidate is."""
+        return count_scores(summary, self.mechanism.neighbours)
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`. Counts are whole numbers, and so are the distances between them."""
+        return f"the count of the released {release.column} is within {math.floor(bound):,} of the best"
+
+    @classmethod
+    def restated(cls, stated: Stated) -> Self:
+        """See `Question.restated`."""
+        return cls.planned(stated.candidates(), **stated.price)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeastCommon(MostCommon):
+    """Which candidate do fewest units have? One that nobody has is best, and of several such any may be the answer.
+
+    >>> LeastCommon.planned(PublicCandidates.given(["red", "blue"]), epsilon=0.5).mechanism.scale  # 1/epsilon
+    2.0
+    """
+
+    name: ClassVar[str] = "least_common"
+
+    def scores(self, summary: CandidateCounts) -> Scores:
+        """How rare each candidate is."""
+        return rarity_scores(summary, self.mechanism.neighbours)
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        return f"the count of the released {release.column} is within {math.floor(bound):,} of the lowest"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestDate(MostCommon):
+    """On which date are most units free? A row says that its unit is free on a date.
+
+    >>> from datetime import date
+    >>> days = PublicCandidates.given([date(2026, 11, 21), date(2026, 11, 22)])
+    >>> BestDate.planned(days, epsilon=0.5).mechanism.scale  # 1/epsilon
+    2.0
+    """
+
+    name: ClassVar[str] = "best_date"
+    label: ClassVar[str] = "answer"
+
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """See `Question.keys`."""
+        return ["best date"]
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        return f"the count of the released date is within {math.floor(bound):,} of the best"
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return f"out of {counted(release.candidates['count'], 'date')} given by the caller"
+
+    @classmethod
+    def check_fields(cls, held: Fields) -> AnswerFields:
+        """See `Question.check_fields`."""
+        expected = super().check_fields(held)
+        if held["candidates"]["kind"] != "dates":
+            raise fields.wrong("candidates.kind", "dates")
+        return expected

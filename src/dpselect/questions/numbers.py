@@ -1,0 +1,23 @@
+"""What the questions about columns of numbers have in common."""
+
+from __future__ import annotations
+
+from dpselect.errors import InvalidParameterError
+from dpselect.questions.question import Planned
+from dpselect.summaries import PublicDomain, UnitValues
+
+MOST_ROWS_PER_UNIT = 1_000_000_000
+"""More rows of one unit are refused: the noise would drown any table."""
+
+
+def gathered_for(values: UnitValues, domain: PublicDomain, *, most: int) -> UnitValues:
+    """`values`, or an error if they were gathered with another domain, or more than `most` of a unit."""
+    if values.max_rows_per_unit > most or values.domain != domain:
+        expected = "values gathered with the bounds, step and rows per unit of the question"
+        raise InvalidParameterError("values", values, expected)
+    return values
+
+
+def numbers_between(release: Planned) -> str:
+    """What an answer between public bounds is drawn from, as part of a sentence."""
+    return f"the {release.candidates['count']:,} numbers" if release.candidates["source"] == "grid" else "all numbers"

@@ -1,0 +1,191 @@
+"""A quantile of a column of numbers: the exponential mechanism on ranks, between public bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self, cast
+
+from dpselect.accounting import BoundedRangeEvent
+from dpselect.arguments import positive_count, quantile_level
+from dpselect.mechanisms import ExponentialMechanism, QuantileMechanism
+from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.questions import fields
+from dpselect.questions.fields import AnswerFields, Fields
+from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, gathered_for, numbers_between
+from dpselect.questions.question import CONFIDENCE, Planned, Question, Terms
+from dpselect.questions.stated import Stated
+from dpselect.questions.wording import as_text, counting_rows, from_rows
+from dpselect.scores import rank_sensitivity
+from dpselect.summaries import PublicDomain, UnitValues
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quantile(Question[UnitValues]):
+    """Below which number does a given share of the values lie? Planned from public arguments; sees values only later.
+
+    Attributes:
+        domain: the public set the answer is drawn from.
+        mechanism: draws once, at the whole cost.
+    """
+
+    name: ClassVar[str] = "quantile"
+
+    domain: PublicDomain
+    mechanism: QuantileMechanism
+
+    @classmethod
+    def planned(
+        cls,
+        level: object,
+        domain: PublicDomain,
+        *,
+        epsilon: float,
+        max_rows_per_unit: object = 1,
+        neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    ) -> Self:
+        """The question at a price.
+
+        Raises:
+            InvalidParameterError: `level` is not from 0 to 1, `epsilon` not a finite number > 0, or
+                `max_rows_per_unit` not a whole number from 1 to 10^9.
+
+        >>> question = Quantile.planned(0.5, PublicDomain.given((0, 120)), epsilon=0.5)
+        >>> question.mechanism.scale  # in ranks: 2 * 0.5 / epsilon
+        2.0
+        """
+        level = quantile_level(level)
+        rows = positive_count(max_rows_per_unit, "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
+        mechanism = QuantileMechanism(
+            epsilon=epsilon,
+            level=level,
+            neighbours=neighbours,
+            values_per_unit=rows,
+            **domain.arguments,
+        )
+        return cls(domain=domain, mechanism=mechanism)
+
+    @property
+    def level(self) -> float:
+        """The share, from 0 to 1; 0.5 is the median."""
+        return self.mechanism.level
+
+    @property
+    def max_rows_per_unit(self) -> int:
+        """The most values of one unit."""
+        return self.mechanism.values_per_unit
+
+    @property
+    def event(self) -> BoundedRangeEvent:
+        """What one release costs, for accounting; to be charged before `draw` is called."""
+        return self.mechanism.event
+
+    @property
+    def moved(self) -> Sensitivity:
+        """How far one unit moves the ranks, and whether all of them in one direction."""
+        return rank_sensitivity(
+            self.level, max_rows_per_unit=self.max_rows_per_unit, neighbours=self.mechanism.neighbours
+        )
+
+    @property
+    def error_bound(self) -> float | None:
+        """In ranks, at the confidence of a release, whatever the data; None without a grid, where there is no bound.
+
+        Between two values that are close together lies as little probability as they are close, however good its rank;
+        so what is far off cannot be ruled out without knowing the data.
+        """
+        if self.domain.grid is None:
+            return None
+        # On a grid it is the exponential mechanism among its points, the best of which has a score of 0.
+        moved = self.moved
+        selection = ExponentialMechanism(
+            epsilon=self.mechanism.epsilon, sensitivity=moved.value, monotonic=moved.monotonic
+        )
+        return selection.error_bound(self.domain.grid.count, confidence=CONFIDENCE)
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will say.
+
+        Proof: ``proofs/unit_values.md`` (the sensitivity) and ``proofs/quantiles.md`` (the draw).
+        """
+        return Terms(
+            task=self.name,
+            mechanism=type(self.mechanism).__name__,
+            epsilon=self.mechanism.epsilon,
+            sensitivity=self.moved,
+            candidates=self.domain.description(),
+            error_bound=self.error_bound,
+            proofs=("proofs/quantiles.md",),
+            arguments={"level": self.level, "max_rows_per_unit": self.max_rows_per_unit},
+        )
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The public arguments that tell this question from others about the same column."""
+        return {"level": self.level, "domain": self.domain, "rows": self.max_rows_per_unit}
+
+    def draw(self, summary: UnitValues, /) -> float:
+        """A number within the bounds, by values gathered with this question's domain and number of rows."""
+        return self.mechanism.draw(gathered_for(summary, self.domain, most=self.max_rows_per_unit).values)
+
+    label: ClassVar[str] = "level"
+    unbounded: ClassVar[str] = f"{Question.unbounded}; with a step there is one"
+
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """See `Question.keys`."""
+        return [as_text(release.arguments["level"])]
+
+    @classmethod
+    def error_unit(cls, release: Planned) -> str | None:
+        """See `Question.error_unit`."""
+        return "ranks"
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        near = f"within {math.ceil(bound):,} ranks of the true {as_text(release.arguments['level'])}-quantile"
+        grid = f"values rounded to steps of {as_text(release.candidates['step'])}"
+        return f"the released {release.column} is {near}, {grid}"
+
+    @classmethod
+    def counting(cls, release: Planned) -> str:
+        """See `Question.counting`."""
+        return counting_rows(release)
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return from_rows(release, numbers_between(release))
+
+    @classmethod
+    def check_fields(cls, held: Fields) -> AnswerFields:
+        """See `Question.check_fields`."""
+        has_grid = fields.is_grid(held)
+        fields.object_with(held.get("arguments", {}), "arguments", {"level": fields.level, **fields.ROWS})
+        return AnswerFields(fields.number, has_bound=has_grid)
+
+    @classmethod
+    def restated(cls, stated: Stated) -> Self:
+        """See `Question.restated`. The cost does not depend on the step, only the error bound does."""
+        level, rows = stated.arguments["level"], stated.arguments["max_rows_per_unit"]
+        kind = cls if stated.monotonic else _TwoWays
+        question = kind.planned(level, PublicDomain(*stated.ends), max_rows_per_unit=rows, **stated.price)
+        return cast(Self, replace(question, domain=stated.domain()))
+
+    @classmethod
+    def allows(cls, values: list[Any], stated: Stated) -> bool:
+        """See `Question.allows`."""
+        return stated.spans(values) and stated.has_on_grid(values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _TwoWays(Quantile):
+    """As all were once planned, also the extremes: as if scores could move both ways, with the noise for that."""
+
+    @property
+    def moved(self) -> Sensitivity:
+        return replace(super().moved, monotonic=False)

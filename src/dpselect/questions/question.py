@@ -1,0 +1,209 @@
+"""The contract of a question: its terms, which hold before the data is seen, its draw, and its certificate."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, cast
+
+from dpselect.accounting import Event
+from dpselect.mechanisms import PendingSelection
+from dpselect.privacy import Sensitivity
+from dpselect.questions.fields import AnswerFields, Fields
+from dpselect.questions.stated import Stated
+
+CONFIDENCE = 0.99
+"""Of the error bound that every release states."""
+
+Value = int | float | str | bool | date
+"""A candidate, or a number."""
+
+Answered = Value | list[Value] | dict[Value, "Value | list[Value]"]
+"""One value, several in order, or either of these for each group."""
+
+Summary = TypeVar("Summary", contravariant=True)
+"""What a backend hands up for one group of rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Everything a certificate says of an answer but the answer: all of it public, and known before the data is seen.
+
+    Attributes:
+        task: name of the question.
+        mechanism: name of the mechanism that draws, as exported by `dpselect`.
+        rounds: how often it draws.
+        epsilon: privacy loss of the whole release.
+        delta: probability with which that may fail.
+        sensitivity: of the scores, for the relation that the release guarantees, with its proof.
+        candidates: what the answer is drawn from.
+        error_bound: see `Release.error_bound`.
+        proofs: pages that prove the guarantee, beside that of the sensitivity.
+        arguments: what else the question fixed.
+        groups: which groups are asked, if several are.
+    """
+
+    task: str
+    mechanism: str
+    rounds: int = 1
+    epsilon: float
+    delta: float = 0.0
+    sensitivity: Sensitivity
+    candidates: Mapping[str, Any]
+    error_bound: float | None
+    proofs: tuple[str, ...]
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    groups: Mapping[str, Any] | None = None
+
+    @property
+    def pages(self) -> tuple[str, ...]:
+        """All pages that prove the guarantee: of the sensitivity, of the mechanism, and of the draw as it is made."""
+        return self.sensitivity.proof, *self.proofs, "proofs/exact_sampling.md"
+
+
+class Planned(Protocol):
+    """The part of a release that is known before it is drawn; see `dpselect.Release`."""
+
+    @property
+    def column(self) -> str: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def candidates(self) -> Mapping[str, Any]: ...
+    @property
+    def error_bound(self) -> float | None: ...
+    @property
+    def confidence(self) -> float: ...
+    @property
+    def arguments(self) -> Mapping[str, Any]: ...
+    @property
+    def groups(self) -> Mapping[str, Any] | None: ...
+
+
+class Priced(ABC, Generic[Summary]):
+    """What is answered: a question, or one of several groups, at a price for all of it."""
+
+    @property
+    @abstractmethod
+    def event(self) -> Event:
+        """What one release costs, for accounting; to be charged before `draw` is called."""
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will say."""
+        raise NotImplementedError
+
+    @property
+    @abstractmethod
+    def identity(self) -> dict[str, Any]:
+        """The public arguments that tell this question from others about the same column."""
+
+    @property
+    def nothing_drawn(self) -> Answered:
+        """What stands for the answer before it is drawn."""
+        return cast(Answered, None)
+
+    @abstractmethod
+    def draw(self, summary: Summary, /) -> Answered:
+        """The answer, at the cost of `event`.
+
+        Args:
+            summary: of the rows, made for this question.
+
+        Raises:
+            InvalidParameterError: it was made for another question. Nothing is drawn then.
+        """
+
+    def pages(self, summary: Summary, /) -> tuple[str, ...]:
+        """The pages that prove a release from `summary`; one more if it is drawn in parts, where the rows are."""
+        in_parts = isinstance(summary, PendingSelection)
+        return (*self.terms.pages, DRAWN_IN_PARTS) if in_parts else self.terms.pages
+
+
+class Question(Priced[Summary]):
+    """One question at a price.
+
+    A subclass is a frozen dataclass in a file of its own, which holds all there is to it: how it is planned from public
+    arguments, what it costs, how it is drawn, what is said of its answers, and what a certificate of one states.
+    """
+
+    name: ClassVar[str]
+    """As a release calls it: a method of `dpselect.Dataset`."""
+
+    # Sentences about an answer, of which only a certificate or a forecast may be at hand.
+
+    label: ClassVar[str] = "answer"
+    """Heading of the first column of the table."""
+
+    unbounded: ClassVar[str] = "No bound on the error holds for all data"
+    """The sentence if there is no error bound, and what to do about it."""
+
+    @classmethod
+    @abstractmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """The first column of the table, an entry for each of the `count` values."""
+
+    @classmethod
+    @abstractmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """What is within `bound` of what, as part of a sentence."""
+
+    @classmethod
+    @abstractmethod
+    def origin(cls, release: Planned) -> str:
+        """What the value was drawn from, as part of a sentence."""
+
+    @classmethod
+    def counting(cls, release: Planned) -> str:
+        """The part of each unit that the error bound covers, if not all of it: the end of the sentence."""
+        del release
+        return ""
+
+    @classmethod
+    def error_unit(cls, release: Planned) -> str | None:
+        """The unit of the error, if it is not a count."""
+        del release
+        return None
+
+    @classmethod
+    def shown(cls, value: Value) -> Value:
+        """A value as shown in the table."""
+        return value
+
+    # Certificates.
+
+    @classmethod
+    @abstractmethod
+    def check_fields(cls, held: Fields) -> AnswerFields:
+        """Check the candidates and arguments of a certificate, and say what its values have to be.
+
+        Raises:
+            InvalidCertificateError: a field is missing, unknown, or not of its type or range.
+        """
+
+    @classmethod
+    @abstractmethod
+    def restated(cls, stated: Stated) -> Self:
+        """The question that would certify the same, planned anew from what a certificate states.
+
+        Its error bound is None where a certificate does not hold all that it depends on.
+
+        Raises:
+            InvalidCertificateError: there is none. Names the field.
+            SelectionError: there is none with such arguments.
+        """
+
+    @classmethod
+    @abstractmethod
+    def allows(cls, values: list[Any], stated: Stated) -> bool:
+        """Whether the stated candidates allow the values of one answer.
+
+        Raises:
+            InvalidCertificateError: there are no such candidates.
+        """
+
+
+DRAWN_IN_PARTS = "proofs/partial_selection.md"

@@ -1,0 +1,108 @@
+"""Sentences and tables about an answer, from its certificate or its forecast: what all questions say alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import Any
+
+from dpselect.questions.question import Answered, Planned, Question, Value
+
+_USELESS = 1e15
+"""An error bound beyond any number of people."""
+
+Kind = type[Question[Any]]
+
+
+def error_bound(kind: Kind, release: Planned) -> dict[str, Any] | None:
+    """The error bound as in a certificate: ``within`` is None if it does not fit into a double."""
+    if release.error_bound is None:
+        return None
+    within = release.error_bound if math.isfinite(release.error_bound) else None
+    of = kind.error_unit(release)
+    return {"within": within, "confidence": release.confidence} | ({"unit": of} if of else {})
+
+
+def table(kind: Kind, release: Planned, value: Answered) -> tuple[str, list[tuple[str, Value]]]:
+    """The answer in two columns: the heading of the first, and the rows; one line of text for each group."""
+    if isinstance(value, dict):
+        rows = [(as_text(group), _on_a_line(each, kind.shown)) for group, each in value.items()]
+    else:
+        values = [kind.shown(each) for each in (value if isinstance(value, list) else [value])]
+        rows = list(zip(kind.keys(release, len(values)), values, strict=True))
+    return kind.label if release.groups is None else str(release.groups["column"]), rows
+
+
+def accuracy(kind: Kind, release: Planned) -> str:
+    """The error bound in one sentence."""
+    bound = release.error_bound
+    if bound is None:
+        return f"{kind.unbounded}."
+    if not bound < _USELESS:
+        return "At this epsilon no useful bound on the error can be given."
+    sure = f"{release.confidence:.0%} confidence {kind.within(release, bound)}{kind.counting(release)}."
+    if release.groups is None:
+        return f"With {sure}"
+    most = counted(release.groups["max_per_unit"], "group")
+    return f"In each {release.groups['column']}, counting each {release.unit} in at most {most}, with {sure}"
+
+
+def provenance(kind: Kind, release: Planned) -> str:
+    """What the value was drawn from, and the number of groups."""
+    if release.groups is None:
+        return kind.origin(release)
+    count, most = release.groups["count"], counted(release.groups["max_per_unit"], "group")
+    column, unit = release.groups["column"], release.unit
+    return f"{kind.origin(release)}, in each of {count:,} values of {column}, each {unit} in at most {most}"
+
+
+def _on_a_line(answer: Value | list[Value], shown: Callable[[Value], Value]) -> Value:
+    """Several values separated by commas, in double quotes if they contain a comma, as candidates are written."""
+    if not isinstance(answer, list):
+        return shown(answer)
+    texts = [as_text(shown(each)) for each in answer]
+    quoted = [f'"{text.replace(chr(34), chr(34) * 2)}"' if "," in text or '"' in text else text for text in texts]
+    return ", ".join(quoted)
+
+
+def from_rows(release: Planned, numbers: str, *, ends: tuple[str, str] = ("lower", "upper")) -> str:
+    """The origin of an answer drawn out of `numbers`, between `ends`, for a bounded number of rows per unit."""
+    low, high = (as_text(release.candidates[end]) for end in ends)
+    return f"out of {numbers} from {low} to {high}, from {_rows_of_each(release)}"
+
+
+def counting_rows(release: Planned) -> str:
+    """Rows left out are not covered by the bound: their random choice comes on top of the noise."""
+    return f", counting {_rows_of_each(release)}"
+
+
+def _rows_of_each(release: Planned) -> str:
+    return f"at most {counted(release.arguments['max_rows_per_unit'], 'row')} of each {release.unit}"
+
+
+def as_text(value: object) -> str:
+    """Every digit of it (a rounded epsilon would promise more than was kept), but 37 for 37.0.
+
+    >>> as_text(0.1 + 0.2), as_text(37.0), as_text("37.0")
+    ('0.30000000000000004', '37', '37.0')
+    """
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def counted(count: int, noun: str) -> str:
+    """How many there are.
+
+    >>> counted(1, "row"), counted(1000, "price")
+    ('1 row', '1,000 prices')
+    """
+    return f"{count:,} {noun}{'s' if count > 1 else ''}"
+
+
+def rounded_up(bound: float) -> str:
+    """A bound with three digits, rounded so that it still holds.
+
+    >>> rounded_up(0.0123401), rounded_up(12340.0), rounded_up(2.0)
+    ('0.0124', '12400', '2')
+    """
+    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(Decimal(bound)).normalize():f}"

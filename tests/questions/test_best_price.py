@@ -1,0 +1,169 @@
+"""The best price: planned from public arguments, drawn from bounded offers, certified to no more than is proved."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpselect
+from dpselect.certificates.release import Release
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError
+from dpselect.mechanisms import PriceListMechanism
+from dpselect.privacy import Neighbours
+from dpselect.questions import BestPrice
+from dpselect.summaries import PublicDomain, UnitValues
+from tests.drawn_answers import drawn_answer
+from tests.laws.goodness_of_fit import NEVER, p_value
+
+ROOT = Path(__file__).parents[2]
+WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def released(task: BestPrice, offers: list[float], **options: Any) -> Release:
+    given: dict[str, Any] = {"domain": task.domain, "max_rows_per_unit": task.max_rows_per_unit, **options}
+    return drawn_answer(
+        task, UnitValues(np.array(offers, np.float64), **given), column="offer", unit="buyer", time=WHEN
+    )
+
+
+@pytest.mark.parametrize(("rows", "epsilon", "scale"), [(1, 0.5, 16.0), (1, 2.0, 4.0), (7, 1.0, 56.0)])
+def test_the_plan(rows: int, epsilon: float, scale: float) -> None:
+    task = BestPrice.planned([2, 8, 10], epsilon=epsilon, max_rows_per_unit=rows)
+    assert task.mechanism.scale == scale
+    assert task.mechanism.neighbours is Neighbours.ADD_REMOVE
+    assert task.domain == PublicDomain(0.0, 10.0)
+    assert task.max_rows_per_unit == rows
+    assert task.event == dpselect.PermuteAndFlip(epsilon=epsilon, sensitivity=1).event
+
+
+def test_the_plan_between_bounds() -> None:
+    task = BestPrice.planned(bounds=(2, 10), epsilon=0.5, max_rows_per_unit=3)
+    assert task.mechanism == dpselect.PriceMechanism(epsilon=0.5, bounds=(2, 10), values_per_unit=3)
+    assert (task.mechanism.scale, task.sensitivity.value, task.max_rows_per_unit) == (60.0, 30.0, 3)
+    assert task.mechanism.neighbours is Neighbours.ADD_REMOVE
+    assert task.domain == PublicDomain(0.0, 10.0)
+    assert task.event == dpselect.accounting.BoundedRangeEvent(epsilon=0.5)
+
+
+@pytest.mark.parametrize("upper", [0.1, 1 / 3, 9.99, 1e300, 5e-324])
+@pytest.mark.parametrize("rows", [1, 3, 10])
+def test_what_is_certified_between_bounds_is_what_the_noise_is_made_for(upper: float, rows: int) -> None:
+    task = BestPrice.planned(bounds=(0, upper), epsilon=1.0, max_rows_per_unit=rows)
+    assert task.sensitivity.value == task.mechanism.sensitivity >= rows * Fraction(upper)
+
+
+def test_the_draws_between_bounds_follow_the_law() -> None:
+    """The control is the law at another number of rows."""
+    offers, cuts = [2.0, 2.0, 3.0, 5.0, 5.0, 0.5], np.linspace(1, 5, 9)
+    task = BestPrice.planned(bounds=(1, 5), epsilon=4.0, max_rows_per_unit=2)
+    counts = np.histogram([released(task, offers).value for _ in range(6000)], bins=cuts)[0]
+    laws = [
+        np.diff(dpselect.PriceMechanism(epsilon=4.0, bounds=(1, 5), values_per_unit=rows).cdf(offers, cuts))
+        for rows in (2, 1)
+    ]
+    assert p_value(counts, laws[0]) > NEVER
+    assert p_value(counts, laws[1]) < NEVER
+
+
+def test_the_draws_follow_the_law() -> None:
+    """The control is the law at another number of rows."""
+    offers = [2.0, 2.0, 3.0, 5.0, 5.0]
+    task = BestPrice.planned([2, 3, 5], epsilon=1.0, max_rows_per_unit=2)
+    drawn = [released(task, offers).value for _ in range(12_000)]
+    counts = np.array([drawn.count(price) for price in (2, 3, 5)])
+    assert p_value(counts, task.mechanism.pmf(offers)) > NEVER
+    assert p_value(counts, BestPrice.planned([2, 3, 5], epsilon=1.0).mechanism.pmf(offers)) < NEVER
+
+
+@pytest.mark.parametrize(("prices", "kind"), [([1, 2], int), ([1.0, 2], (int, float)), ([Fraction(1, 3)], float)])
+def test_the_value_is_a_price_as_it_was_given(prices: list[Any], kind: Any) -> None:
+    for _ in range(10):
+        assert isinstance(released(BestPrice.planned(prices, epsilon=1.0), []).value, kind)
+
+
+def test_offers_that_were_gathered_for_another_question_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = BestPrice.planned([5, 10], epsilon=1.0, max_rows_per_unit=2)
+    assert released(task, [4.0], max_rows_per_unit=1).value in (5, 10)  # fewer rows than allowed do no harm
+    monkeypatch.setattr(PriceListMechanism, "draw", None)
+    for other in ({"max_rows_per_unit": 3}, {"domain": PublicDomain(0.0, 9.0)}, {"domain": PublicDomain(5.0, 10.0)}):
+        with pytest.raises(InvalidParameterError, match=r"^values=<UnitValues>"):
+            released(task, [6.0], **other)
+
+
+@pytest.mark.parametrize("rows", [0, -1, 1.0, None, "1", True, 10**9 + 1, 10**400, math.nan])
+def test_bad_rows_per_unit(rows: Any) -> None:
+    with pytest.raises(InvalidParameterError, match=r"^max_rows_per_unit="):
+        BestPrice.planned([1, 2], epsilon=1.0, max_rows_per_unit=rows)
+
+
+def test_bad_prices_and_epsilon() -> None:
+    with pytest.raises(InvalidCandidatesError, match=r"^prices="):
+        BestPrice.planned([], epsilon=1.0)
+    with pytest.raises(InvalidParameterError, match=r"^epsilon="):
+        BestPrice.planned([1], epsilon=0.0)
+    with pytest.raises(InvalidParameterError, match=r"^sensitivity="):
+        BestPrice.planned(bounds=(0, 1e300), epsilon=1.0, max_rows_per_unit=10**9)
+
+
+def test_either_prices_or_bounds() -> None:
+    with pytest.raises(InvalidCandidatesError, match=r"^prices=None: expected either"):
+        BestPrice.planned(epsilon=1.0)
+    with pytest.raises(InvalidCandidatesError, match=r"^prices=<given together with bounds>: expected either"):
+        BestPrice.planned([1], bounds=(1, 2), epsilon=1.0)
+
+
+def test_the_certificate() -> None:
+    task = BestPrice.planned([2.5, 10, 20], epsilon=0.5, max_rows_per_unit=2)
+    release = released(task, [40.0])
+    assert (release.task, release.column, release.unit, release.time) == ("best_price", "offer", "buyer", WHEN)
+    assert (release.mechanism, release.rounds, release.epsilon, release.delta) == ("PriceListMechanism", 1, 0.5, 0.0)
+    assert (release.sensitivity, release.monotonic, release.neighbours) == (40.0, True, Neighbours.ADD_REMOVE)
+    ends = {"lowest": 2.5, "second_highest": 10.0, "highest": 20.0}
+    assert release.candidates == {"origin": "caller", "count": 3, "kind": "prices", "common_unit": "5/2", **ends}
+    assert release.arguments == {"max_rows_per_unit": 2}
+    assert release.error_bound == task.mechanism.error_bound(0.99)
+    assert release.error_bound <= 70.0 * math.log(3 * 100)
+    assert release.to_dict()["error_bound"] == {"within": release.error_bound, "confidence": 0.99, "unit": "revenue"}
+    assert release.receipt is None
+    assert all((ROOT / page).is_file() for page in release.proofs)
+    assert hasattr(dpselect, release.mechanism)
+
+
+def test_the_certificate_of_a_price_between_bounds() -> None:
+    release = released(BestPrice.planned(bounds=(2.5, 20), epsilon=0.5, max_rows_per_unit=2), [40.0])
+    assert (release.task, release.mechanism, release.rounds, release.delta) == ("best_price", "PriceMechanism", 1, 0.0)
+    assert (release.sensitivity, release.monotonic, release.neighbours) == (40.0, True, Neighbours.ADD_REMOVE)
+    assert release.candidates == {"source": "bounds", "lower": 2.5, "upper": 20.0}
+    assert release.to_dict()["error_bound"] is None
+    assert release.proofs == ("proofs/prices.md", "proofs/falling_scores.md", "proofs/exact_sampling.md")
+    assert all((ROOT / page).is_file() for page in release.proofs)
+    assert type(release.value) is float
+    assert release.rows() == ("answer", [("best price", release.value)])
+
+
+def test_the_certificate_does_not_depend_on_the_offers() -> None:
+    certificates = []
+    for offers in ([], [40.0] * 1000):
+        certificate = released(BestPrice.planned([5, 10], epsilon=0.5), offers).to_dict()
+        del certificate["value"]
+        certificates.append(certificate)
+    assert certificates[0] == certificates[1]
+
+
+@pytest.mark.parametrize(
+    ("prices", "epsilon", "words"),
+    [
+        ([1, 2], 1e-3, "the revenue of the released price is within 3,912 of the best"),
+        ([0.05, 0.1], 1e-3, "the revenue of the released price is within 195.6 of the best"),
+        ([7], 1.0, "the revenue of the released price is within 0 of the best"),
+        ([1, 2], 1e-300, "At this epsilon no useful bound on the error can be given."),
+    ],
+)
+def test_the_error_bound_in_words(prices: list[Any], epsilon: float, words: str) -> None:
+    assert f" {words}" in f" {released(BestPrice.planned(prices, epsilon=epsilon), []).accuracy}"

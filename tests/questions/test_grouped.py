@@ -1,0 +1,160 @@
+"""One question of each group: what it costs, what is drawn, what the certificate says."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpselect as dps
+from dpselect.accounting import ComposedEvent, compose
+from dpselect.certificates import check
+from dpselect.certificates.release import Release, canonical_json, digest
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError
+from dpselect.privacy import Neighbours
+from dpselect.questions import Grouped, MostCommon, TopK
+from dpselect.summaries import CandidateCounts, PublicCandidates, PublicGroups
+from tests.drawn_answers import drawn_answer
+
+WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+XYZ = PublicCandidates.given(["x", "y", "z"])
+GAP = 100_000
+
+
+def groups(members: Any, most: int = 1) -> PublicGroups:
+    given = PublicGroups.given("city", members, most)
+    assert given is not None
+    return given
+
+
+def planned(members: PublicGroups, *, epsilon: float = 1.0) -> Grouped[CandidateCounts]:
+    task = MostCommon.planned(XYZ, epsilon=members.share(epsilon))
+    return Grouped[CandidateCounts].planned(task, members, epsilon=epsilon)
+
+
+def released(task: Grouped[CandidateCounts], counts: list[list[int]]) -> Release:
+    summaries = [CandidateCounts(np.array(each)) for each in counts]
+    return drawn_answer(task, summaries, column="pet", unit="person", time=WHEN)
+
+
+def test_one_group_a_unit_costs_what_one_question_costs() -> None:
+    task = planned(groups(["Oslo", "Rome", "Bonn"]))
+    assert task.event == MostCommon.planned(XYZ, epsilon=1.0).event
+    assert task.terms.epsilon == 1.0
+
+
+@pytest.mark.parametrize("most", [2, 3, 7])
+@pytest.mark.parametrize("epsilon", [1.0, 0.1, 1e-300, 3.3])
+def test_several_groups_a_unit_share_the_cost(most: int, epsilon: float) -> None:
+    task = planned(groups(range(10), most), epsilon=epsilon)
+    assert task.event == ComposedEvent(event=task.question.event, count=most)
+    assert Fraction(task.question.terms.epsilon) * most <= Fraction(epsilon)
+    assert task.question.terms.epsilon == pytest.approx(epsilon / most)
+    assert compose([task.event]).epsilon(0.0) <= task.terms.epsilon == epsilon
+
+
+def test_each_group_has_its_own_answer() -> None:
+    release = released(planned(groups(["Oslo", "Rome"], 2)), [[0, GAP, 0], [0, 0, GAP]])
+    assert release.value == {"Oslo": "y", "Rome": "z"}
+    assert release.groups == {"column": "city", "count": 2, "kind": "text", "max_per_unit": 2, "epsilon": 0.5}
+    assert release.error_bound == dps.PermuteAndFlip(epsilon=0.5, sensitivity=1, monotonic=True).error_bound(3)
+    assert release.proofs[-2:] == ("proofs/groups.md", "proofs/exact_sampling.md")
+    assert json.loads(release.to_json())["value"] == [["Oslo", "y"], ["Rome", "z"]]
+    assert release.rows() == ("city", [("Oslo", "y"), ("Rome", "z")])
+    assert release.accuracy == (
+        "In each city, counting each person in at most 2 groups, "
+        "with 99% confidence the count of the released pet is within 9 of the best."
+    )
+
+
+@pytest.mark.parametrize(
+    "members", [[3, 1], ["b", "a"], [0.5, 1.0], [date(2026, 1, 2), date(2026, 1, 1)], [True, False]]
+)
+def test_groups_of_every_kind_are_read_back(members: list[Any]) -> None:
+    released_one = released(planned(groups(members)), [[0, GAP, 0], [0, 0, GAP]])
+    release = Release.from_json(released_one.to_json())
+    assert release.value == {members[0]: "y", members[1]: "z"}
+    assert [type(group) for group in release.value] == [type(member) for member in members]  # type: ignore[union-attr]
+
+
+def test_what_groups_are_called_is_shown_as_text() -> None:
+    release = released(planned(groups(["<b>", "a&b"])), [[0, GAP, 0], [0, 0, GAP]])
+    page = release._repr_html_()
+    assert "<td>&lt;b&gt;</td><td>y</td>" in page
+    assert "<th>city</th><th>pet</th>" in page
+    assert str(release).startswith("<b>: y\na&b: z\nDifferentially private")
+
+
+def test_the_draws_of_groups_are_independent() -> None:
+    task = planned(groups(["a", "b"]), epsilon=0.1)
+    counts = [CandidateCounts(np.array([0, 0, 0])) for _ in range(2)]
+    drawn = [tuple(task.draw(counts).values()) for _ in range(3000)]
+    assert len(set(drawn)) == 9  # of three by three, one is missed with probability below 9 (8/9)^3000
+
+
+def test_several_answers_of_each_group() -> None:
+    members = groups(["a", "b"], 2)
+    task = TopK.planned(XYZ, 2, epsilon=members.share(2.0), delta=members.share_of_delta(1e-6))
+    release = released(Grouped[CandidateCounts].planned(task, members, epsilon=2.0), [[0, GAP, 2 * GAP]] * 2)
+    assert release.value == {"a": ["z", "y"], "b": ["z", "y"]}
+    assert release.rows() == ("city", [("a", "z, y"), ("b", "z, y")])
+    assert release.delta <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("by", "members", "most", "reason"),
+    [
+        (None, ["a"], 1, r"^by=None"),
+        (None, None, 2, r"^by=None"),
+        ("city", None, 1, r"^groups=None: expected the public list of groups"),
+        ("city", [], 1, r"^groups="),
+        ("city", ["a", "a"], 1, r"^groups="),
+        (3, ["a"], 1, r"^by=3"),
+        ("city", ["a", "b"], 3, r"^max_groups_per_unit=3"),
+        ("city", ["a", "b"], 0, r"^max_groups_per_unit=0"),
+        ("city", ["a", "b"], 1.5, r"^max_groups_per_unit=1.5"),
+        ("city", range(10**6), 1, r"^groups=<1,000,000 groups>"),
+    ],
+)
+def test_bad_groups(by: Any, members: Any, most: Any, reason: str) -> None:
+    with pytest.raises((InvalidParameterError, InvalidCandidatesError), match=reason):
+        PublicGroups.given(by, members, most)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan"), None, 5e-324])
+def test_bad_epsilon(epsilon: Any) -> None:
+    with pytest.raises(InvalidParameterError, match=r"^epsilon="):
+        groups(range(10), 2).share(epsilon)
+
+
+def test_too_many_counts_are_refused() -> None:
+    with pytest.raises(InvalidParameterError, match="candidates in all groups together"):
+        groups(range(20)).check_size(10**7)
+
+
+def test_replaced_units_are_refused() -> None:
+    task = MostCommon.planned(XYZ, epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
+    with pytest.raises(InvalidParameterError, match="would cost twice as much"):
+        Grouped[CandidateCounts].planned(task, groups(["a"]), epsilon=1.0)
+
+
+def test_a_summary_too_few_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dps.PermuteAndFlip, "select", None)
+    with pytest.raises(InvalidParameterError, match=r"^summary="):
+        released(planned(groups(["a", "b"])), [[1, 2, 3]])
+
+
+def test_a_larger_share_in_the_certificate_is_refused() -> None:
+    data = dps.Dataset("examples/data/free_days.csv", unit="person")
+    text = data.most_common(
+        "free_on", candidates=["2026-12-12", "2026-12-18"], by="team", groups=["north", "west"], epsilon=1.0
+    ).to_json()
+    assert check(text).error_bound
+    held = json.loads(text)
+    held["groups"]["epsilon"] = 2.0
+    with pytest.raises(dps.InvalidCertificateError, match=r"groups\.epsilon"):
+        check(canonical_json(held | {"digest": digest(held)}))

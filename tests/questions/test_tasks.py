@@ -1,0 +1,129 @@
+"""Tasks: the plan is made from public arguments, the draw follows the counts, the certificate says what happened."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpselect
+from dpselect.accounting import ComposedEvent
+from dpselect.certificates.release import Release
+from dpselect.errors import InvalidParameterError
+from dpselect.privacy import Neighbours
+from dpselect.questions import MostCommon, TopK
+from dpselect.summaries import CandidateCounts, PublicCandidates
+from tests.drawn_answers import drawn_answer
+
+ROOT = Path(__file__).parents[2]
+COLOURS = PublicCandidates.given(["red", "green", "blue", "grey"])
+WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+GAP = 100_000
+"""Between any two counts below; at epsilon >= 0.001 the wrong order has probability below 4 e^-100."""
+
+COUNTS = [2 * GAP, 0, 3 * GAP, GAP]
+
+
+def released(task: MostCommon | TopK, counts: list[int] = COUNTS) -> Release:
+    return drawn_answer(task, CandidateCounts(np.array(counts)), column="colour", unit="person", time=WHEN)
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 1.0, 1e300])
+def test_the_most_common_candidate_wins(epsilon: float) -> None:
+    assert released(MostCommon.planned(COLOURS, epsilon=epsilon)).value == "blue"
+
+
+def test_at_a_tiny_epsilon_any_candidate_may_win() -> None:
+    task = MostCommon.planned(COLOURS, epsilon=1e-300)
+    winners = {released(task).value for _ in range(200)}  # one of four is missed with probability 4 (3/4)^200 < 1e-24
+    assert winners == {"red", "green", "blue", "grey"}
+
+
+@pytest.mark.parametrize("options", [{"epsilon": 0.01}, {"epsilon": 1.0}, {"epsilon": 1.0, "delta": 1e-6}])
+def test_top_k_is_in_order(options: dict[str, float]) -> None:
+    for k in (1, 2, 4):
+        assert released(TopK.planned(COLOURS, k, **options)).value == ["blue", "red", "grey", "green"][:k]
+
+
+def test_the_scale_is_that_of_a_monotone_count() -> None:
+    assert MostCommon.planned(COLOURS, epsilon=0.5).mechanism.scale == 2.0
+    mechanism = TopK.planned(COLOURS, 4, epsilon=2.0).plan.mechanism
+    assert mechanism.scale == pytest.approx(1.5)  # the last of the four colours takes no round
+    assert mechanism.monotonic
+    assert mechanism.sensitivity == 1.0
+
+
+def test_events_are_known_before_any_count_is() -> None:
+    task = MostCommon.planned(COLOURS, epsilon=0.5)
+    assert task.event == dpselect.PermuteAndFlip(epsilon=0.5, sensitivity=1.0, monotonic=True).event
+    composed = TopK.planned(COLOURS, 2, epsilon=0.5).event
+    assert isinstance(composed, ComposedEvent)
+    assert composed.count == 2
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, math.inf, None, "1"])
+def test_bad_epsilon(epsilon: Any) -> None:
+    with pytest.raises(InvalidParameterError, match="epsilon"):
+        MostCommon.planned(COLOURS, epsilon=epsilon)
+    with pytest.raises(InvalidParameterError, match="epsilon"):
+        TopK.planned(COLOURS, 2, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("k", [0, -1, 5, 1.0, True, None, "2"])
+def test_bad_k(k: Any) -> None:
+    with pytest.raises(InvalidParameterError, match=r"^k="):
+        TopK.planned(COLOURS, k, epsilon=1.0)
+
+
+@pytest.mark.parametrize("delta", [-0.1, 1.0, math.nan, None])
+def test_bad_delta(delta: Any) -> None:
+    with pytest.raises(InvalidParameterError, match="delta"):
+        TopK.planned(COLOURS, 2, epsilon=1.0, delta=delta)
+
+
+def test_the_certificate_of_most_common() -> None:
+    task = MostCommon.planned(COLOURS, epsilon=0.5)
+    release = released(task)
+    assert (release.task, release.column, release.unit, release.time) == ("most_common", "colour", "person", WHEN)
+    assert (release.mechanism, release.rounds, release.epsilon, release.delta) == ("PermuteAndFlip", 1, 0.5, 0.0)
+    assert (release.sensitivity, release.monotonic, release.neighbours) == (1.0, True, Neighbours.ADD_REMOVE)
+    assert release.error_bound == task.mechanism.error_bound(4, confidence=0.99)
+    assert release.candidates["count"] == 4
+    assert release.receipt is None
+
+
+def test_the_certificate_of_top_k() -> None:
+    many = PublicCandidates.given(range(1000))
+    counts = CandidateCounts(np.arange(1000) * GAP)
+    task = TopK.planned(many, 20, epsilon=1.0, delta=1e-6)
+    release = drawn_answer(task, counts, column="page", unit="person", time=WHEN)
+    assert (release.mechanism, release.rounds, release.epsilon) == ("ExponentialMechanism", 20, 1.0)
+    assert 0.0 < release.delta <= 1e-6
+    assert release.error_bound == task.plan.error_bound(confidence=0.99)
+
+
+def test_a_delta_that_is_not_needed_is_not_claimed() -> None:
+    release = released(TopK.planned(COLOURS, 2, epsilon=1.0, delta=1e-6))
+    assert (release.mechanism, release.delta) == ("PermuteAndFlip", 0.0)
+
+
+def test_mechanisms_and_proofs_named_by_a_release_exist() -> None:
+    for task in (
+        MostCommon.planned(COLOURS, epsilon=1.0),
+        TopK.planned(COLOURS, 2, epsilon=1.0),
+        TopK.planned(PublicCandidates.given(range(100)), 50, epsilon=1.0, delta=1e-3),
+    ):
+        counts = [i * GAP for i in range(len(task.candidates))]
+        release = released(task, counts)
+        assert hasattr(dpselect, release.mechanism)
+        assert all((ROOT / page).is_file() for page in release.proofs)
+
+
+def test_equal_counts_leave_the_choice_open() -> None:
+    """Control of the tests above: it is the counts that decide."""
+    task = MostCommon.planned(COLOURS, epsilon=1.0)
+    assert len({released(task, [7, 7, 7, 7]).value for _ in range(200)}) == 4
