@@ -19,7 +19,7 @@ from dpselect.tasks.task import Task, Terms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mean(Task[UnitValues]):
-    """What is the mean? Of a public number of units: those without a value count as the middle of the bounds.
+    """The mean over a public number of units: units without a value count as the midpoint of the bounds.
 
     Attributes:
         domain: the public bounds, and the grid that values are rounded to.
@@ -54,11 +54,11 @@ class Mean(Task[UnitValues]):
             InvalidParameterError: an argument is out of range.
 
         >>> task = Mean.planned(PublicDomain.given((0, 120), step=1), units=600, epsilon=0.5)
-        >>> task.mechanism.scale()  # (120 / 2) / units / epsilon
+        >>> task.mechanism.scale  # (120 / 2) / units / epsilon
         0.2
         """
         if units is None:
-            hint = "How many there are, as far as is publicly known; a median needs no such number."
+            hint = "Give the number of units as publicly known; a median does not need it."
             raise InvalidParameterError("units", units, "a whole number >= 1", hint)
         count = positive_count(units, "units", at_most=MOST_UNITS)
         mechanism = MeanMechanism(
@@ -86,7 +86,7 @@ class Mean(Task[UnitValues]):
             mechanism=type(self.mechanism).__name__,
             epsilon=self.mechanism.epsilon,
             sensitivity=Sensitivity(
-                self.mechanism.sensitivity(),
+                self.mechanism.sensitivity,
                 monotonic=False,
                 neighbours=self.mechanism.neighbours,
                 proof="proofs/means.md",
