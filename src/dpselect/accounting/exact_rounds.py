@@ -1,7 +1,6 @@
-r"""Bounded-range rounds planned together: by the exact recursion if there are few, by Rényi divergences beyond.
-
-Which of the two is used, and on how fine a grid, follows from the number of rounds alone, never from a clock: whoever
-plans and whoever verifies a certificate finds the same.
+r"""Bounded-range rounds planned together: by the exact recursion if there are few, else by Rényi divergences.
+Which of the two is used, and on how fine a grid, depends on the number of rounds alone, never on a clock. So planning
+and verifying a certificate give the same result.
 
 Proof: ``proofs/composition.md``, claims 2 and 5; ``proofs/top_k.md``, claim 2.
 """
@@ -32,7 +31,7 @@ _AIM = 1.0 - 2.0**-11
 
 
 def exact_steps(count: int) -> int | None:
-    """Into how many steps of the grid the range of one of `count` rounds is cut; None where the recursion is not used.
+    """Number of grid steps in the range of one of `count` rounds; None if the recursion is not used.
 
     >>> [exact_steps(count) for count in (1, 2, 10, 32, 100, 101)]
     [None, 50, 40, 12, 4, None]

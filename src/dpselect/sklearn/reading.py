@@ -1,6 +1,5 @@
-"""Rows as they come, as numbers and classes: refused by shape and type only, never by what a row holds.
-
-How a row is read depends on that row alone and on what is public: the type of its column, how many features there are.
+"""Rows read as numbers and classes: refused by shape and type only, never because of a row's contents.
+How a row is read depends only on that row and on public facts: the type of its column and the number of features.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def numbers(X: Any) -> Features:
             there are.
     """
     if hasattr(X, "tocsr"):
-        hint = "Sparse input is not supported: hand over X.toarray()."
+        hint = "Sparse input is not supported: pass X.toarray()."
         raise InvalidDataError("X", Shown("<sparse>"), "a dense table", hint)
     columns = _columns(X)
     if not columns:

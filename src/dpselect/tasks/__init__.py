@@ -1,4 +1,4 @@
-"""Questions a table can be asked: each fixes mechanism and cost from public arguments, and runs once it has data."""
+"""The questions about tables: each fixes mechanism and cost from public arguments, and runs once it has data."""
 
 from dpselect.tasks.best_by import BestBy
 from dpselect.tasks.best_features import BestFeatures

@@ -17,11 +17,11 @@ from dpselect.tasks.task import Task, Terms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestBy(Task[CandidateTotals]):
-    """For which candidate do the units' amounts add up to the most? Planned from public arguments.
+    """Which candidate has the largest sum of the units' amounts? Planned from public arguments.
 
     Attributes:
         candidates: the public set to choose from.
-        clip: what is summed, and how much of it one unit adds at most.
+        clip: the column to sum, and how much one unit may add.
         mechanism: draws once, at the whole cost, and at the scale of the sums' range.
         neighbours: which data sets the guarantee compares.
     """
@@ -42,7 +42,7 @@ class BestBy(Task[CandidateTotals]):
         epsilon: float,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> BestBy:
-        """The question at a price.
+        """The question, planned for a cost of `epsilon`.
 
         Raises:
             InvalidParameterError: `epsilon` is not a finite number > 0.
@@ -86,7 +86,7 @@ class BestBy(Task[CandidateTotals]):
 
     @property
     def question(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others about the same column."""
+        """The public arguments that distinguish this question from others about the same column."""
         return {"candidates": self.candidates.values, "clip": self.clip}
 
     def draw(self, summary: CandidateTotals, /) -> Value:

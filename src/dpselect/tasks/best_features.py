@@ -1,4 +1,4 @@
-"""The k features that say most about a class, each by itself: one plan for all rounds, one price."""
+"""The k features that predict a class best, each by itself: one plan and one cost for all rounds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PROOFS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestFeatures(Task[RuleCounts]):
-    """Which k features does a rule do best on? Planned from public arguments; sees the counts only in `release`.
+    """Which k features classify the most rows correctly? Planned from public arguments; sees counts only in `release`.
 
     Attributes:
         features: to choose from, and how their values are cut.
@@ -42,7 +42,7 @@ class BestFeatures(Task[RuleCounts]):
     def planned(
         cls, features: PublicFeatures, k: int, *, epsilon: float, delta: float, neighbours: Neighbours
     ) -> BestFeatures:
-        """The question at a price, for all `k` together.
+        """The question, planned for a cost of `epsilon` for all `k` together.
 
         Raises:
             InvalidParameterError: `k` is not from 1 to the number of features, `epsilon` not a finite number > 0, or
@@ -68,7 +68,7 @@ class BestFeatures(Task[RuleCounts]):
 
     @property
     def terms(self) -> Terms:
-        """What the certificate will say.
+        """What the certificate will contain.
 
         Proof: ``proofs/feature_scores.md`` (the sensitivity), ``proofs/top_k.md`` (the rounds) and the page of the
         plan's mechanism (each draw).

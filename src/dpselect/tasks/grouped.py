@@ -1,4 +1,4 @@
-"""One question asked of each of several groups, at one cost for all of them."""
+"""One question asked for each of several groups, at one cost for all of them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ Summary = TypeVar("Summary")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouped(Task[list[Summary]], Generic[Summary]):
-    """The same question of each group. A unit takes part in few groups: the answers of all others do not move at all.
-
-    So all groups together cost what the most that one unit is in cost: `max_per_unit` times one group.
+    """The same question for each group. A unit takes part in few groups and does not affect the answers of the others.
+    So all groups together cost as much as the maximum number of groups a unit is in: `max_per_unit` times one group.
 
     Attributes:
         task: the question, at the cost of one group.
@@ -42,7 +41,7 @@ class Grouped(Task[list[Summary]], Generic[Summary]):
         """
         neighbours = task.terms.sensitivity.neighbours
         if neighbours is not Neighbours.ADD_REMOVE:
-            hint = "A replaced unit leaves groups and joins others, and would cost twice as much."
+            hint = "A replaced unit may leave groups and join others, which would cost twice as much."
             raise InvalidParameterError("by", Shown(repr(groups.column)), "neighbours='add_remove' with groups", hint)
         return cls(task=task, groups=groups, epsilon=positive_epsilon(epsilon))
 
@@ -70,7 +69,7 @@ class Grouped(Task[list[Summary]], Generic[Summary]):
 
     @property
     def question(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others about the same column."""
+        """The public arguments that distinguish this question from others about the same column."""
         return {**self.task.question, **self.groups.question}
 
     @property

@@ -1,4 +1,4 @@
-"""What questions say that may be drawn where the scores are, in parts."""
+"""Helpers for questions that may be drawn in parts, where the scores are."""
 
 from __future__ import annotations
 

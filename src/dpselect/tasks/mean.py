@@ -24,7 +24,7 @@ class Mean(Task[UnitValues]):
     Attributes:
         domain: the public bounds, and the grid that values are rounded to.
         mechanism: draws once, at the whole cost.
-        units: how many units there are, as far as is publicly known.
+        units: the number of units, as publicly known.
     """
 
     name: ClassVar[str] = "mean"
@@ -42,7 +42,7 @@ class Mean(Task[UnitValues]):
         epsilon: float,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Mean:
-        """The question at a price.
+        """The question, planned for a cost of `epsilon`.
 
         Args:
             domain: with a grid.
@@ -99,7 +99,7 @@ class Mean(Task[UnitValues]):
 
     @property
     def question(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others about the same column."""
+        """The public arguments that distinguish this question from others about the same column."""
         return {"domain": self.domain, "units": self.units}
 
     def draw(self, summary: UnitValues, /) -> float:

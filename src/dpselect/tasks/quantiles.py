@@ -41,7 +41,7 @@ class Quantiles(Task[UnitValues]):
         method: QuantilesMethod = "joint",
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Quantiles:
-        """The question at a price.
+        """The question, planned for a cost of `epsilon`.
 
         Raises:
             InvalidParameterError: `levels` are not different numbers from 0 to 1, `max_rows_per_unit` not a whole
@@ -73,7 +73,7 @@ class Quantiles(Task[UnitValues]):
 
     @property
     def terms(self) -> Terms:
-        """What the certificate will say.
+        """What the certificate will contain.
 
         Proof: ``proofs/unit_values.md`` (the rows) and ``proofs/joint_quantiles.md`` or ``proofs/quantiles.md``.
         """
@@ -115,7 +115,7 @@ class Quantiles(Task[UnitValues]):
 
     @property
     def question(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others about the same column."""
+        """The public arguments that distinguish this question from others about the same column."""
         levels, method = self.mechanism.levels, self.mechanism.method
         return {"levels": levels, "domain": self.domain, "rows": self.max_rows_per_unit, "method": method}
 

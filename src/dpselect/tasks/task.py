@@ -1,4 +1,4 @@
-"""What every question is once it has a price: terms that hold before the data is seen, and a draw."""
+"""The base of all planned questions: terms that hold before the data is seen, and a draw."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from dpselect.privacy import Sensitivity
 from dpselect.release import CONFIDENCE, Release
 
 Summary = TypeVar("Summary", contravariant=True)
-"""What a backend hands up for one group of rows."""
+"""The summary that a backend makes of one group of rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """Everything a certificate says of an answer but the answer: all of it public, and known before the data is seen.
+    """Everything in a certificate except the answer: all of it is public, and known before the data is seen.
 
     Attributes:
         task: name of the question.
         mechanism: name of the mechanism that draws, as exported by `dpselect`.
-        rounds: how often it draws.
+        rounds: number of draws.
         epsilon: privacy loss of the whole release.
-        delta: probability with which that may fail.
+        delta: probability with which epsilon may fail.
         sensitivity: of the scores, for the relation that the release guarantees, with its proof.
         candidates: what the answer is drawn from.
         error_bound: see `Release.error_bound`.
         proofs: pages that prove the guarantee, beside that of the sensitivity.
-        arguments: what else the question fixed.
-        groups: which groups are asked, if several are.
+        arguments: other arguments of the question.
+        groups: the groups, for a question about groups.
     """
 
     task: str
@@ -49,12 +49,12 @@ class Terms:
 
     @property
     def pages(self) -> tuple[str, ...]:
-        """All pages that prove the guarantee: of the sensitivity, of the mechanism, and of the draw as it is made."""
+        """All pages that prove the guarantee: of the sensitivity, of the mechanism, and of exact sampling."""
         return self.sensitivity.proof, *self.proofs, "proofs/exact_sampling.md"
 
 
 class Task(ABC, Generic[Summary]):
-    """One question at a price. Planned from public arguments; sees data only in `release`."""
+    """One planned question. Planned from public arguments; sees data only in `release`."""
 
     __slots__ = ()
 
@@ -66,16 +66,16 @@ class Task(ABC, Generic[Summary]):
     @property
     @abstractmethod
     def terms(self) -> Terms:
-        """What the certificate will say."""
+        """What the certificate will contain."""
 
     @property
     @abstractmethod
     def question(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others about the same column."""
+        """The public arguments that distinguish this question from others about the same column."""
 
     @property
     def nothing_drawn(self) -> Answered:
-        """What stands for the answer before it is drawn."""
+        """The placeholder for the answer before it is drawn."""
         return cast(Answered, None)
 
     @abstractmethod
@@ -96,7 +96,7 @@ class Task(ABC, Generic[Summary]):
             summary: as for `draw`.
             column: name of the column it came from.
             unit: name of the column that names the unit.
-            time: that the release tells, with a time zone.
+            time: the time of the release, with a time zone.
 
         Raises:
             InvalidParameterError: as for `draw`.
@@ -104,9 +104,8 @@ class Task(ABC, Generic[Summary]):
         return replace(self.draft(summary, column=column, unit=unit, time=time), value=self.draw(summary))
 
     def draft(self, summary: Summary, /, *, column: str, unit: str, time: datetime) -> Release:
-        """All that the certificate will say but the answer, in whose place is None; see `release`.
-
-        Nothing is drawn. Of the `summary` only public facts count, such as where the draw will be made.
+        """The certificate without the answer, with None in its place; see `release`.
+        Nothing is drawn. Only public facts of the `summary` are used, such as where the draw will be made.
         """
         del summary
         terms = self.terms

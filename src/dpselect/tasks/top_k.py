@@ -1,4 +1,4 @@
-"""The k most common candidates: one plan for all rounds, one price."""
+"""The k most common candidates: one plan and one cost for all rounds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PROOFS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopK(Task[CandidateCounts | PendingSelection]):
-    """Which k candidates do most units have? Planned from public arguments; sees the counts only in `release`.
+    """Which k candidates do the most units have? Planned from public arguments; sees the counts only in `release`.
 
     Attributes:
         candidates: the public set to choose from.
@@ -47,7 +47,7 @@ class TopK(Task[CandidateCounts | PendingSelection]):
         delta: float = 0.0,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> TopK:
-        """The question at a price, for all `k` together.
+        """The question, planned for a cost of `epsilon` for all `k` together.
 
         Raises:
             InvalidParameterError: `k` is not from 1 to the number of candidates, `epsilon` not a finite number > 0,
@@ -76,7 +76,7 @@ class TopK(Task[CandidateCounts | PendingSelection]):
 
     @property
     def terms(self) -> Terms:
-        """What the certificate will say.
+        """What the certificate will contain.
 
         Proof: ``proofs/counting.md`` (the sensitivity), ``proofs/top_k.md`` (the rounds) and the page of the plan's
         mechanism (each draw).
@@ -95,7 +95,7 @@ class TopK(Task[CandidateCounts | PendingSelection]):
 
     @property
     def question(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others about the same column."""
+        """The public arguments that distinguish this question from others about the same column."""
         return {"k": self.plan.k, "delta": self.plan.delta, "candidates": asked_of(self.candidates)}
 
     def draw(self, summary: CandidateCounts | PendingSelection, /) -> list[Value]:
