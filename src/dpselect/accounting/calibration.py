@@ -83,7 +83,7 @@ def calibrate(
         return compose([event], tight=work > 0.0, work=work).epsilon(delta)
 
     if total(basic) > epsilon:
-        expected = "a delta that the mechanism's own fits into"
+        expected = "a delta of at least the mechanism's own"
         raise InvalidParameterError("delta", delta, f"{expected}, {count} times")
     if delta == 0.0:
         return at(basic)

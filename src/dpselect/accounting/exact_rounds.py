@@ -64,7 +64,7 @@ def rounds_epsilon(epsilon: float, *, count: int, delta: float) -> float:
 
 @functools.lru_cache(maxsize=256)
 def _exact(epsilon: float, count: int, steps: int, delta: float) -> float:
-    """Whoever charges a plan, or checks a certificate, asks for the total that the plan ended with."""
+    """Charging a plan and checking a certificate both need the total that the plan ended with."""
     return equal_rounds_curve(epsilon, count=count, steps=steps).epsilon(delta)
 
 

@@ -152,5 +152,5 @@ def _checked(breakpoints: ScoresLike, slopes: ScoresLike, tails: object) -> tupl
             "slopes", Shown("<tails that do not fall>"), "a first one > 0 and a last one < 0", hint
         )
     if not tails and not points[0] < points[-1]:
-        raise InvalidParameterError("breakpoints", Shown("<all equal>"), "numbers of which the last is above the first")
+        raise InvalidParameterError("breakpoints", Shown("<all equal>"), "numbers with the last above the first")
     return points, leaning

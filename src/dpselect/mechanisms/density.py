@@ -218,7 +218,9 @@ class DensityMechanism(MechanismValue):
     def _checked_widths(self, widths: ScoresLike | None, bins: int) -> FloatArray | None:
         if self.base == "histograms":
             if widths is not None:
-                raise InvalidParameterError("widths", Shown("<given>"), "None", "All histograms weigh alike here.")
+                raise InvalidParameterError(
+                    "widths", Shown("<given>"), "None", "All histograms have the same weight here."
+                )
             return None
         if widths is None:
             return np.ones(bins)

@@ -57,8 +57,8 @@ class IntegerCeiling:
             if fall < 0:
                 raise InvalidParameterError("fall", float(fall), "numbers >= 0", "The centre is where it is highest.")
             if fall == 0 and end is None:
-                hint = f"The {side} side has no end, so the weights of a flat ceiling have no finite sum: give it one."
-                raise InvalidParameterError("fall", 0, "a number > 0 on a side without an end", hint)
+                hint = f"The {side} side is unbounded, so weights under a flat ceiling have no finite sum. Bound it."
+                raise InvalidParameterError("fall", 0, "a number > 0 on an unbounded side", hint)
 
     @property
     def falls(self) -> tuple[Fraction, Fraction]:

@@ -201,7 +201,7 @@ def _columns(scores: ScoresLike) -> tuple[ScoresLike, ScoresLike] | None:
 
 def _check_range(points: FloatArray, *, has_tail: bool) -> None:
     if not has_tail and not points[0] < points[-1]:
-        raise InvalidParameterError("breakpoints", Shown("<all equal>"), "numbers of which the last is above the first")
+        raise InvalidParameterError("breakpoints", Shown("<all equal>"), "numbers with the last above the first")
 
 
 def _tails(left_slope: object, right_slope: object) -> tuple[float | None, float | None]:

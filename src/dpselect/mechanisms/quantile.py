@@ -161,7 +161,7 @@ class QuantileMechanism(MechanismValue):
             InvalidParameterError: there is no `step`, or there would be more than ten million points.
         """
         if self._grid is None:
-            raise InvalidParameterError("step", None, "a step: without a grid there is a density, see `cdf`")
+            raise InvalidParameterError("step", None, "a step; without a grid there is only a density, see `cdf`")
         return self._grid_law(values, self._grid)
 
     def _grid_law(self, values: ScoresLike, grid: Grid) -> FloatArray:

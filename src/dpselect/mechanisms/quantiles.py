@@ -94,7 +94,7 @@ class QuantilesMechanism(MechanismValue):
             raise InvalidParameterError("method", self.method, '"joint" or "halving"')
         if self.method == "joint" and self.epsilon > LARGEST_JOINT_EPSILON:
             expected = f"at most {LARGEST_JOINT_EPSILON:g} for joint quantiles"
-            raise InvalidParameterError("epsilon", self.epsilon, expected, 'There is method="halving".')
+            raise InvalidParameterError("epsilon", self.epsilon, expected, 'For a larger one use method="halving".')
         positive_epsilon(self._node_epsilon, "epsilon")  # refuses what is too small to be divided
 
     @property

@@ -56,7 +56,9 @@ class SmoothedHistogramMechanism(MechanismValue):
         self._set("neighbours", neighbouring_relation(self.neighbours))
         if Fraction(self._share) < Fraction(1, 2**_RATE_BITS) ** 2:
             expected = f"at least k * 2^-{2 * _RATE_BITS}"
-            raise InvalidParameterError("epsilon", self.epsilon, expected, "Otherwise the sample says nothing.")
+            raise InvalidParameterError(
+                "epsilon", self.epsilon, expected, "Otherwise the sample would contain no information."
+            )
 
     @property
     def _share(self) -> float:

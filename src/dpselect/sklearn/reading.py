@@ -56,7 +56,7 @@ def numbers(X: Any) -> Features:
         raise InvalidDataError("X", Shown("<0 features>"), "at least one feature")
     for place, cells in enumerate(columns):
         if cells.holds not in READABLE or cells.holds is Holds.TEXT:
-            hint = f"Column {place}, from 0, is of a type that holds none, whatever is in its rows: leave it out."
+            hint = f"Column {place}, counted from 0, has a type that holds no numbers: leave it out."
             raise InvalidDataError("X", Shown(f"<{cells.holds}>"), "numbers", hint)
     return Features(tuple(columns), len(columns[0]))
 

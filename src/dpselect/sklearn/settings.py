@@ -108,7 +108,7 @@ def _each(given: Any, name: str, names: PublicCandidates, *, one: Callable[[obje
     if one(given):
         return [given] * count
     if not isinstance(given, (list, tuple)):
-        raise InvalidParameterError(name, Shown(describe(given)), "one for all features, or one for each")
+        raise InvalidParameterError(name, Shown(describe(given)), "one for all features, or one per feature")
     listed = cast("Sequence[object]", given)
     if len(listed) != count:
         raise InvalidParameterError(name, Shown(f"<{len(listed)} of them>"), f"{count}: one for each feature")
