@@ -107,7 +107,11 @@ def test_a_high_price_few_pay_beats_a_low_one(tmp_path: Path) -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"prices": None}, dps.InvalidCandidatesError, "prices=None: expected either a public list of prices, or bounds"),
+    (
+        {"prices": None},
+        dps.InvalidCandidatesError,
+        "prices=None: expected either a public list of prices, or public bounds",
+    ),
     ({"bounds": (1, 2)}, dps.InvalidCandidatesError, "prices=<given together with bounds>: expected either"),
     ({"prices": None, "bounds": (2, 1)}, dps.InvalidParameterError, "bounds=(2.0, 1.0)"),
     ({"prices": None, "bounds": (2, 2)}, dps.InvalidParameterError, "bounds=(2.0, 2.0)"),

@@ -11,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from docs.blocks import held
+from docs.layers import layers
 
 import dpselect
 
@@ -166,6 +168,12 @@ def test_the_readme_shows_the_output_of_the_demo() -> None:
     shown = TEXTS["README.md"].partition("<!-- demo:start -->")[2].partition("<!-- demo:end -->")[0]
     rows = re.findall(r"^\D*(\d+)\D+(\d+)\D*$", shown, flags=re.MULTILINE)
     assert [int(rank) for rank, page in rows if 1 <= int(page) <= 41270][:10] == list(range(1, 11))
+
+
+def test_contributing_shows_the_layers_that_lint_checks() -> None:
+    shown = layers(TEXTS["pyproject.toml"])
+    assert held(TEXTS["CONTRIBUTING.md"], "layers") == shown, "make readme puts it right"
+    assert {"cli | sklearn", "errors"} < set(shown.splitlines())
 
 
 def test_the_interface_page_has_every_public_name() -> None:

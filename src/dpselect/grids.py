@@ -19,6 +19,7 @@ _FINEST_STEP = 2
 @dataclass(frozen=True, slots=True)
 class Grid:
     """The numbers ``lower + j * step`` for ``j = 0 .. count - 1``, exactly; an answer is the double nearest to one.
+
     A value counts as the nearest point, or as the lower one if it is midway between two. The core decides this exactly.
     """
 
@@ -50,7 +51,7 @@ class Grid:
             raise InvalidParameterError("step", step, expected, hint)
         spacing = Fraction(math.ulp(float(max(abs(lower), abs(upper)))))
         if steps.numerator >= _LARGEST_COUNT or exact < _FINEST_STEP * spacing:
-            raise InvalidParameterError("step", step, "a step that doubles within the bounds can tell apart")
+            raise InvalidParameterError("step", step, "a step that doubles within the bounds can distinguish")
         return cls(lower, exact, steps.numerator + 1)
 
     @property

@@ -321,7 +321,7 @@ def test_a_range_with_a_zero_too_many_has_to_be_meant(command: list[str], capsys
     assert (status, out) == (2, "")
     assert err == (
         "dpselect: --candidates=<100,000,000 whole numbers>: expected at most 10,000,000. "
-        "If so many are meant, say --yes: each needs 8 bytes and a little time.\n"
+        "To allow more, use --yes; each needs 8 bytes and a little time.\n"
     )
     assert ledger.account("clicks").entries == 1
     status, out, err = run(capsys, *command, *MANY, "--yes", "--dry-run", *paid)

@@ -17,7 +17,7 @@ SUMS = ["best-by", ADULT, "education_num", "capital_gain", "--unit", "person_id"
 SAID: list[tuple[list[str], str]] = [
     (
         ["most-common", CLICKS, "page", *COMMON[:2], "--candidates", "1..100000000", "--epsilon", "1"],
-        "--candidates=<100,000,000 whole numbers>: expected at most 10,000,000. If so many are meant, say --yes: each",
+        "--candidates=<100,000,000 whole numbers>: expected at most 10,000,000. To allow more, use --yes; each",
     ),
     (["median", *AGES, *BOUNDS, "--step", "7"], "one third, for example, is 1/3."),
     (["median", *AGES, *BOUNDS, "--step", "a/b"], "--step: expected a number such as 5, 0.25 or 1/3, not 'a/b'"),
@@ -31,7 +31,7 @@ SAID: list[tuple[list[str], str]] = [
         ["median", *AGES, *STEP, "--by", "education_num", "--groups", "1..9", "--neighbours", "replace-one"],
         "--by='education_num': expected --neighbours add-remove with groups.",
     ),
-    (["median", *AGES, *STEP, "--max-groups-per-unit", "3"], "as --max-groups-per-unit is given"),
+    (["median", *AGES, *STEP, "--max-groups-per-unit", "3"], "because --max-groups-per-unit is given"),
     (["median", *AGES, *STEP, "--account", "people"], "--ledger is missing: expected a ledger together with"),
     (["median", *AGES, *STEP, "--engine", "dask"], '"dask" for --engine. Choose from: "duckdb", "polars", "spark".'),
     (["median", *AGES, *STEP, "--engine", "spark"], "--engine='spark': expected 'duckdb'"),

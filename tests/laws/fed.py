@@ -237,7 +237,7 @@ def _price(mechanism: PriceMechanism, offers: tuple[float, ...], cuts: Sequence[
 def _mean(mechanism: MeanMechanism, values: tuple[float, ...], cuts: Sequence[Fraction]) -> list[Fraction]:
     """Both bounds' probabilities, and the density between."""
     mean, count = mechanism._mean(np.array(values))
-    scale = Fraction(mechanism.scale(count))
+    scale = Fraction(mechanism.scale_for(count))
     ends = [exp(-abs(mean - end) / scale) / 2 for end in (cuts[0], cuts[-1])]
     return [*ends, *(exp(-abs(at - mean) / scale) / (2 * scale) for at in (*cuts, *_inner(cuts)))]
 

@@ -77,7 +77,7 @@ CLIPS: list[tuple[dict[str, Any], str]] = [
     ({"clip": (5, 0)}, "clip=(5.0, 0.0)"),
     ({"clip": (0, float("nan"))}, "clip=nan"),
     ({"clip": (0, float("inf"))}, "clip=inf"),
-    ({"clip": (0, 0.5)}, "clip=(0.0, 0.5): expected bounds that times the scale are whole"),
+    ({"clip": (0, 0.5)}, "clip=(0.0, 0.5): expected bounds that are whole when multiplied by the scale"),
     ({"clip": (0, 2**31 + 1)}, "from -2^31 to 2^31"),
     ({"clip": (0, 2**31), "scale": 2}, "from -2^31 to 2^31"),
     ({"clip": "01"}, "clip="),

@@ -36,8 +36,9 @@ def gathered(task: Mean, values: list[float]) -> UnitValues:
 @pytest.mark.parametrize(("neighbours", "scale"), [("add_remove", 0.2), ("replace_one", 0.4)])
 def test_the_plan(neighbours: str, scale: float) -> None:
     task = Mean.planned(AGES, units=600, epsilon=0.5, neighbours=Neighbours(neighbours))
-    assert task.mechanism.scale() == scale
-    assert task.terms.sensitivity.value == scale / 2
+    assert task.mechanism.scale == scale
+    assert task.mechanism.scale_for(7) == scale  # the number of values does not matter
+    assert task.mechanism.sensitivity == task.terms.sensitivity.value == scale / 2
     assert task.terms.sensitivity.neighbours == neighbours
     assert task.event == dps.accounting.LaplaceProfileEvent(epsilon=0.5)
 
@@ -103,7 +104,7 @@ def test_a_count_goes_with_the_absolute_score_and_without_it_add_remove_is_refus
     arguments: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 4), "step": 1}
     with pytest.raises(InvalidParameterError, match=r"^count=5"):
         dps.MeanMechanism(**arguments, count=5, score="squared")
-    with pytest.raises(InvalidParameterError, match="how many units there are: count=1000"):
+    with pytest.raises(InvalidParameterError, match="the number of units, such as count=1000"):
         dps.MeanMechanism(**arguments, neighbours=Neighbours.ADD_REMOVE)
     with pytest.raises(InvalidParameterError, match="no bound is stated"):
         dps.MeanMechanism(**arguments, score="squared").error_bound(5)

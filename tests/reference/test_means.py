@@ -209,15 +209,18 @@ def test_the_line_is_refused_with_the_reason() -> None:
 def test_a_value_with_an_event_and_a_scale() -> None:
     absolute = dps.MeanMechanism(epsilon=0.5, bounds=(0, 2), step=0.5)
     squared = dps.MeanMechanism(epsilon=0.5, bounds=(0, 2), step=0.5, score="squared")
-    assert (absolute.sensitivity(4), absolute.scale(4)) == (0.5, 1.0)
-    assert (squared.sensitivity(4), squared.scale(4)) == (7 / 4, 4.0)
+    assert (absolute.sensitivity_for(4), absolute.scale_for(4)) == (0.5, 1.0)
+    assert (squared.sensitivity_for(4), squared.scale_for(4)) == (7 / 4, 4.0)
     assert absolute.event == dps.accounting.LaplaceProfileEvent(epsilon=0.5)
     assert squared.event == dps.accounting.BoundedRangeEvent(epsilon=0.5)
     for again in (copy.deepcopy(squared), pickle.loads(pickle.dumps(squared))):
         assert again == squared
         assert 0.0 <= again.draw([1.0]) <= 2.0
     with pytest.raises(InvalidParameterError, match="n=0"):
-        absolute.sensitivity(0)
+        absolute.sensitivity_for(0)
+    for attribute in ("sensitivity", "scale"):
+        with pytest.raises(InvalidParameterError, match=rf"count=None.*{attribute}_for\(n\)"):
+            getattr(absolute, attribute)
 
 
 @pytest.mark.parametrize(("bounds", "is_line"), [((0, math.inf), True), (None, True), ((5, 1), False), ((1,), False)])

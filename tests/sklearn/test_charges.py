@@ -84,7 +84,7 @@ def test_certificates_are_recomputed(changed: dict[str, Any]) -> None:
     for old, new in (('"classes": 2', '"classes": 1'), ('"weighted rows"', '"ranks"'), ('"rounds": 1', '"rounds": 2')):
         with pytest.raises(dps.InvalidCertificateError):
             certificates.check(release.to_json().replace(old, new))
-    assert "the best rule on each feature is right about at most" in release.accuracy
+    assert "the best rule on each selected feature is right about at most" in release.accuracy
 
 
 def test_a_ledger_with_a_password_is_shown_without_it(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_what_are_no_bounds_is_refused(bounds: object) -> None:
 
 
 def test_bins_finer_than_doubles_are_refused() -> None:
-    with pytest.raises(InvalidParameterError, match="tell apart"):
+    with pytest.raises(InvalidParameterError, match="can distinguish"):
         PublicBins.given((1.0, 1.0 + 2**-50), 64)
 
 

@@ -69,7 +69,7 @@ def test_dates(dates: Any, bounds: Any, step: int, expected: list[str]) -> None:
         ([], None, 1, "dates="),
         ("2026-02-27", None, 1, "dates="),
         ([1, 2], None, 1, "dates"),
-        ([FIRST], None, 2, "It goes with bounds"),
+        ([FIRST], None, 2, "A step is for bounds"),
         (None, (LAST, FIRST), 1, "The first must not be after the last"),
         (None, (FIRST,), 1, "bounds="),
         (None, "2026-02-27", 1, "bounds="),

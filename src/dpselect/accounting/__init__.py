@@ -1,4 +1,4 @@
-"""What was spent: events say what ran, without any data, and this layer turns them into epsilon and delta."""
+"""What was spent: events describe what ran, without any data, and this layer turns them into epsilon and delta."""
 
 from dpselect.accounting.bounded_range import bounded_range_epsilon, bounded_range_renyi, calibrate_bounded_range
 from dpselect.accounting.calibration import calibrate

@@ -1,4 +1,4 @@
-"""From a total to the mechanism: the largest epsilon each of several runs may spend."""
+"""From a total to a mechanism: the largest epsilon that each of several runs may spend."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpselect.errors import InvalidParameterError
 
 
 class Emitting(Protocol):
-    """Something that says what it costs."""
+    """Something that has an event."""
 
     @property
     def event(self) -> Event: ...
@@ -42,19 +42,19 @@ def calibrate(
     The runs may be chosen in view of earlier results; their number and epsilon are fixed here.
 
     Args:
-        mechanism: its class, such as `dpselect.ExponentialMechanism`: called with ``epsilon=`` and `arguments`, it has
-            an ``event``.
+        mechanism: its class, such as `dpselect.ExponentialMechanism`: called with ``epsilon=`` and `arguments`, it
+            returns an object with an ``event``.
         count: number of runs, >= 1.
         epsilon: total, > 0.
         delta: total, from 0 to below 1.
-        tight: compose by the exact recursion, too: about a second, for some percent more of epsilon.
-        arguments: all others of the mechanism, such as ``sensitivity=``.
+        tight: also compose by the exact recursion: about a second, for a few percent more epsilon.
+        arguments: all other arguments of the mechanism, such as ``sensitivity=``.
 
     Returns:
         The mechanism; ``compose([it.event] * count, tight=tight).epsilon(delta)`` is at most `epsilon`.
 
     Raises:
-        InvalidParameterError: an argument is out of range, `mechanism` makes nothing with an event, or no epsilon is
+        InvalidParameterError: an argument is out of range, `mechanism` returns nothing with an event, or no epsilon is
             small enough.
 
     Proof: ``proofs/composition.md``.
@@ -83,7 +83,7 @@ def calibrate(
         return compose([event], tight=work > 0.0, work=work).epsilon(delta)
 
     if total(basic) > epsilon:
-        expected = "a delta that the mechanism's own fits into"
+        expected = "a delta of at least the mechanism's own"
         raise InvalidParameterError("delta", delta, f"{expected}, {count} times")
     if delta == 0.0:
         return at(basic)

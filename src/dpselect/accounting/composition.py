@@ -1,4 +1,4 @@
-"""What many events cost together: the smallest of all bounds that are proved for them."""
+"""The joint cost of many events: the smallest of all bounds proved for them."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ TIGHT_WORK = 5e8
 def compose(
     events: Iterable[Event | Run], *, tight: bool = False, pld: bool = False, work: float = TIGHT_WORK
 ) -> Composition:
-    """What `events` cost together, whatever their order and however each was chosen in view of earlier results.
+    """The joint cost of `events`, in any order, even if each mechanism was chosen in view of earlier results.
 
-    Every bound used holds for mechanisms *chosen* adaptively, as long as which events there are was fixed beforehand;
-    if epsilons or their number are chosen on the way, use `Odometer` or `Filter`.
+    Every bound holds for *adaptively* chosen mechanisms, as long as the events themselves were fixed in advance. If
+    epsilons or their number are chosen adaptively, use `Odometer` or `Filter`.
 
     Args:
-        events: a list of events (``mechanism.event``) or of `Run`; empty: nothing was spent.
-        tight: also compute the exact adaptive composition, from above on a grid: about a second, for up to a few
-            thousand runs. Where it cannot be computed the other bounds are used, and `Composition.explain` says so.
-        pld: also convolve privacy loss distributions by the package dp-accounting, for up to a million runs of pairs.
-            Its rounding is allowed for but not enclosed: the one bound here that is not proved to the last digit.
-        work: about how many nanoseconds ``tight`` may take; more makes a finer grid.
+        events: a list of events (``mechanism.event``) or of `Run`; an empty list means that nothing was spent.
+        tight: also compute the exact adaptive composition, rounded up on a grid: about a second, for up to a few
+            thousand runs. If it cannot be computed, the other bounds are used, and `Composition.explain` says so.
+        pld: also convolve privacy loss distributions with the package dp-accounting, for up to a million runs of pairs.
+            Its rounding is allowed for but not enclosed, so this is the one bound that is not proved to the last digit.
+        work: approximate time for ``tight`` in nanoseconds; more time gives a finer grid.
 
     Raises:
-        InvalidParameterError: something is no event, or runs differ in unit or neighbouring relation; `tight` or `pld`
-            is neither True nor False, or `work` not a finite number >= 0.
+        InvalidParameterError: an entry is not an event, or runs differ in unit or neighbouring relation; `tight` or
+            `pld` is neither True nor False, or `work` is not a finite number >= 0.
         MissingExtraError: ``pld`` without the extra ``pld``.
 
     Proof: ``proofs/composition.md``.
@@ -71,9 +71,9 @@ class Composition:
     """The total cost of events, made by `compose`. All figures are upper bounds, rounded up.
 
     Attributes:
-        leaves: how often each single event ran.
+        leaves: the number of runs of each single event.
         tight: whether the exact adaptive composition is among the bounds.
-        distribution: of the loss, with ``pld=True``.
+        distribution: the privacy loss distribution, with ``pld=True``.
         work: about how many nanoseconds ``tight`` may take.
 
     >>> from dpselect.accounting import LaplaceProfileEvent
@@ -87,7 +87,7 @@ class Composition:
     work: float = field(default=TIGHT_WORK, repr=False)
 
     def epsilon(self, delta: float) -> float:
-        """The smallest epsilon, at `delta` from 0 to below 1, that is proved; infinite if the events fail more often.
+        """The smallest proved epsilon at `delta`, from 0 to below 1; infinite if the events' own deltas exceed it.
 
         Raises:
             InvalidParameterError: `delta` is out of range.
@@ -95,16 +95,16 @@ class Composition:
         return self.explain(delta).epsilon
 
     def delta(self, epsilon: float) -> float:
-        """The smallest delta, at `epsilon` >= 0, that is proved; at most 1.
+        """The smallest proved delta at `epsilon` >= 0; at most 1.
 
         Raises:
-            InvalidParameterError: `epsilon` is negative or no number.
+            InvalidParameterError: `epsilon` is negative or not a number.
         """
         return min(bound.value for bound in self._deltas(_non_negative(epsilon)))
 
     @property
     def rho(self) -> float:
-        """The smallest rho of zero-concentrated privacy that is proved; infinite if an event has a delta."""
+        """The smallest proved rho of zero-concentrated differential privacy; infinite if an event has a delta."""
         if self.leaves.delta:
             return math.inf
         each = [(rho_of(event), count) for event, count in self.leaves.counts.items()]
@@ -113,7 +113,7 @@ class Composition:
         return fraction_up(sum((Fraction(rho) * count for rho, count in each), Fraction(0)))
 
     def explain(self, delta: float) -> Explanation:
-        """`epsilon`, which bound gave it, and what the others would have given.
+        """`epsilon`, the bound that gives it, and the values of the other bounds.
 
         Raises:
             InvalidParameterError: `delta` is out of range.

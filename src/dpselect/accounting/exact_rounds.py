@@ -1,7 +1,7 @@
-r"""Bounded-range rounds planned together: by the exact recursion if there are few, by Rényi divergences beyond.
+r"""Bounded-range rounds planned together: by the exact recursion if there are few, else by Rényi divergences.
 
-Which of the two is used, and on how fine a grid, follows from the number of rounds alone, never from a clock: whoever
-plans and whoever verifies a certificate finds the same.
+Which of the two is used, and on how fine a grid, depends on the number of rounds alone, never on a clock. So planning
+and verifying a certificate give the same result.
 
 Proof: ``proofs/composition.md``, claims 2 and 5; ``proofs/top_k.md``, claim 2.
 """
@@ -32,7 +32,7 @@ _AIM = 1.0 - 2.0**-11
 
 
 def exact_steps(count: int) -> int | None:
-    """Into how many steps of the grid the range of one of `count` rounds is cut; None where the recursion is not used.
+    """Number of grid steps in the range of one of `count` rounds; None if the recursion is not used.
 
     >>> [exact_steps(count) for count in (1, 2, 10, 32, 100, 101)]
     [None, 50, 40, 12, 4, None]
@@ -65,7 +65,7 @@ def rounds_epsilon(epsilon: float, *, count: int, delta: float) -> float:
 
 @functools.lru_cache(maxsize=256)
 def _exact(epsilon: float, count: int, steps: int, delta: float) -> float:
-    """Whoever charges a plan, or checks a certificate, asks for the total that the plan ended with."""
+    """Charging a plan and checking a certificate both need the total that the plan ended with."""
     return equal_rounds_curve(epsilon, count=count, steps=steps).epsilon(delta)
 
 

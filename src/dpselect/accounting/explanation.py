@@ -13,7 +13,7 @@ _WORDS: dict[BoundName, str] = {
     "basic": "the sum of all epsilons",
     "renyi": "Rényi divergence",
     "tight": "the exact adaptive recursion, rounded up on a grid",
-    "non-adaptive": "the exact formula for draws that are fixed beforehand",
+    "non-adaptive": "the exact formula for draws fixed in advance",
     "pld": "privacy loss distributions",
 }
 

@@ -1,4 +1,4 @@
-"""A limit that holds although every next event is chosen in view of earlier results."""
+"""A limit that holds even if each event is chosen in view of earlier results."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _MAIN_SHARE = 0.75
 
 
 class Filter(Locked):
-    r"""Admits events one by one as long as all together stay within (`epsilon`, `delta`), however they are chosen.
+    r"""Admits events one by one as long as their total stays within (`epsilon`, `delta`), however they are chosen.
 
-    The mechanisms, their epsilons and when to stop may all depend on earlier results: everything that was admitted is
-    (`epsilon`, `delta`)-DP together. Proved of the sum of all epsilons and of Rényi divergences at orders that are
-    fixed here from the limits alone. The exact recursion (``tight=True``) is *not* proved for epsilons chosen on the
-    way, and not used.
+    The mechanisms, their epsilons and when to stop may all depend on earlier results: everything admitted is
+    (`epsilon`, `delta`)-DP together. This is proved for the sum of all epsilons and for Rényi divergences at orders
+    fixed here from the limits alone. The exact recursion (``tight=True``) is *not* proved for adaptively chosen
+    epsilons, and is not used.
 
     The limit holds for all threads of one process that share the filter. It does not hold across processes: a copy, a
-    pickle or a fork goes on alone and knows nothing of what the others spend. For these there is `dpselect.Ledger`.
+    pickle or a fork counts separately and does not know what the others spend. For these use `dpselect.Ledger`.
 
     Args:
         epsilon: limit, > 0.
-        delta: limit, from 0 to below 1. With 0 the filter compares exact sums of epsilons and nothing else.
-        set_aside: the part of `delta` that is kept for events with a delta of their own; the rest is the filter's.
+        delta: limit, from 0 to below 1. With 0 the filter compares only exact sums of epsilons.
+        set_aside: the part of `delta` reserved for events with their own delta; the filter uses the rest.
 
     Raises:
         InvalidParameterError: an argument is out of range.
@@ -65,7 +65,8 @@ class Filter(Locked):
         """Whether `event` may run next; spends nothing. With several threads only `spend` decides: see what it raises.
 
         Raises:
-            InvalidParameterError: no event, or a run for another unit or relation than the earlier ones.
+            InvalidParameterError: `event` is not an event, or is a run for another unit or relation than the earlier
+                ones.
         """
         return self._holds(self._spent.after(event))
 
@@ -89,7 +90,7 @@ class Filter(Locked):
 
     @property
     def share(self) -> float:
-        """Which part of the limit is used, from 0 to 1, by the route that has most left."""
+        """The part of the limit that is used, from 0 to 1, by the bound that has the most left."""
         spent = self._spent  # one state, whatever other threads add meanwhile
         routes = zip(spent.divergences, self._allowed, strict=True)
         by_order = (float(used / allowed) for used, allowed in routes if allowed > 0.0)

@@ -1,4 +1,4 @@
-"""The running total of mechanisms whose epsilons are themselves chosen in view of earlier results."""
+"""The running total for mechanisms whose epsilons are chosen in view of earlier results."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _ORDERS = 1.0 + np.exp(np.linspace(math.log(0.125), math.log(2048.0), 29))
 
 
 class Odometer(Locked):
-    r"""What was spent so far, true at every moment, however each next event is chosen in view of earlier results.
+    r"""What was spent so far, valid at every moment, even if each event is chosen in view of earlier results.
 
-    `compose` is for events that were fixed beforehand. An odometer may be read at any time, also to decide what to do
-    next: with probability at least ``1 - delta`` no privacy loss ever exceeds `epsilon` as read at that time. It costs
-    somewhat more than `compose` of the same events.
+    `compose` is for events that were fixed in advance. An odometer may be read at any time, also to decide what to do
+    next: with probability at least ``1 - delta`` no privacy loss ever exceeds `epsilon` as read at that time. Its total
+    is somewhat larger than that of `compose` for the same events.
 
     Its readings hold for all threads of one process that share it. They do not hold across processes: a copy, a pickle
-    or a fork goes on alone and knows nothing of what the others spend. For these there is `dpselect.Ledger`.
+    or a fork counts separately and does not know what the others spend. For these use `dpselect.Ledger`.
 
     Args:
         delta: probability with which any reading may be too small, from 0 (then it is the sum of all epsilons) to
@@ -54,19 +54,20 @@ class Odometer(Locked):
         """Add one event, before it runs.
 
         Raises:
-            InvalidParameterError: no event, or a run for another unit or relation than the earlier ones.
+            InvalidParameterError: `event` is not an event, or is a run for another unit or relation than the earlier
+                ones.
         """
         with self._lock:
             self._spent = self._spent.after(event)
 
     @property
     def basic(self) -> float:
-        """The sum of all epsilons, rounded up: it holds always and without a delta of the odometer's own."""
+        """The sum of all epsilons, rounded up: it always holds, without an additional delta."""
         return fraction_up(self._spent.basic)
 
     @property
     def failing(self) -> float:
-        """The sum of the events' own deltas, rounded up: this much has to be added to `delta`."""
+        """The sum of the events' own deltas, rounded up: it has to be added to `delta`."""
         return min(1.0, fraction_up(self._spent.delta))
 
     @property

@@ -1,4 +1,4 @@
-"""Certificates checked: does the event justify the guarantee, and is the charge in the ledger?"""
+"""Checks of certificates: whether the event justifies the guarantee, and whether the charge is in the ledger."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from dpselect.questions.fields import wrong
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What a certificate was found to say truly.
+    """What was verified about a certificate.
 
     Attributes:
-        release: what it certifies.
+        release: the release it certifies.
         epsilon: the guarantee, recomputed from the event at the certificate's delta; at most what is stated.
-        error_bound: whether the bound on the error was recomputed from the event and public arguments, and agrees.
-        charged: whether the charge was found in a ledger, on an account of this unit and relation; None if none was
-            asked.
-        question: whether the receipt holds a hash of what was asked, and it is that of this certificate: of every field
-            but the value. Asked of a ledger, the charge holds the same. Without one, whoever edits with care writes a
-            new hash. False of a certificate without a receipt, of one from before receipts had such a hash, and of one
-            that was put to a charge made by hand.
+        error_bound: whether the error bound was recomputed from the event and public arguments, and agrees.
+        charged: whether the charge was found in a ledger, on an account of this unit and relation; None if no ledger
+            was given.
+        question: whether the receipt holds a hash of the question, and this hash matches the certificate: every field
+            except the value. With a ledger, the charge was found to hold the same hash. Without one, a careful editor
+            can write a new hash. False for a certificate without a receipt, from before receipts had such a hash, or
+            attached to a charge made by hand.
         value: whether the value itself is certified: the ledger stored this release for its request id. Without a
-            request id no ledger knows the value, and whoever edits it with care is not found out.
+            request id no ledger knows the value, and careful edits of it go unnoticed.
     """
 
     release: Release
@@ -44,16 +44,16 @@ class Checked:
 def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     """Recompute what the certificate `text` claims, and whether its value is one that its candidates allow.
 
-    Whoever edits a certificate with care can make its parts agree with each other, as none of its hashes needs a
-    secret; only a ledger shows that just this was asked and charged. The value itself is certified only for a release
-    with a request id, which the ledger stored.
+    A careful editor of a certificate can make its parts agree with each other, because none of its hashes needs a
+    secret. Only a ledger shows that exactly this question was asked and charged. The value itself is certified only for
+    a release with a request id, which the ledger stored.
 
     Args:
         text: what `Release.to_json` wrote.
-        ledger: the ledger that its receipt is of, or None.
+        ledger: the ledger of its receipt, or None.
 
     Raises:
-        InvalidCertificateError: it was edited, is no certificate, or does not match the ledger. Says what.
+        InvalidCertificateError: it was edited, is not a certificate, or does not match the ledger. Says which.
         LedgerError: the ledger cannot be read.
 
     >>> import dpselect as dps

@@ -237,14 +237,14 @@ class Release:
 
 
 def draft(question: Priced[Summary], summary: Summary, /, *, column: str, unit: str, time: datetime) -> Release:
-    """All that the certificate of an answer will say but the answer, in whose place is None. Nothing is drawn.
+    """The certificate without the answer, with None in its place. Nothing is drawn.
 
     Args:
         question: that is answered.
-        summary: of the rows; only public facts of it count, such as where the draw will be made.
+        summary: of the rows; only public facts of it are used, such as where the draw will be made.
         column: name of the column it came from.
         unit: name of the column that names the unit.
-        time: that the release tells, with a time zone.
+        time: the time of the release, with a time zone.
     """
     terms = question.terms
     return Release(
@@ -282,6 +282,7 @@ def digest(held: Mapping[str, Any]) -> str:
 
 def question_hash(held: Mapping[str, Any]) -> str:
     """SHA-256 of everything in a certificate that is known before the draw: the names of groups, but no answer.
+
     A ledger's charge and its receipt hold it, so that no field can be edited without contradicting the ledger.
     """
     stated = {key: value for key, value in held.items() if key not in ("value", "receipt", "digest")}

@@ -1,7 +1,7 @@
-"""Candidates: checked before anything is drawn, handed back as the caller gave them.
+"""Candidates: checked before anything is drawn, and returned as the caller gave them.
 
-The candidate set is public (it comes from the caller, never from the data), so its length may stand in an error.
-Its members may not: someone will pass a private column here by mistake.
+The candidate set is public (it comes from the caller, never from the data), so errors may mention its length. They
+never mention its members: someone will pass a private column here by mistake.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The exponential mechanism with a concave score that is given by its slopes."""
+"""The exponential mechanism for a concave score given by its slopes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ from dpselect.mechanisms.values import ScaledMechanism
 class ConcaveMechanism(ScaledMechanism):
     r"""Draws a real number with density proportional to :math:`e^{s(x)/b}` for a concave score with known slopes.
 
-    The score's slope is given at breakpoints and goes in lines between them, so the score itself is made of parabolas
-    and
-    lines: squared, absolute and Huber's losses and their sums are of this kind. Adding a number to a score does not
-    change the law, so slopes say all there is to say. `epsilon`-DP and `epsilon`-bounded-range, as long as the score
-    *at every point* moves by at most `sensitivity` between neighbours, up to a number that is the same for all
-    points.
+    The slope of the score is given at breakpoints and is linear between them, so the score consists of parabolas and
+    lines: squared, absolute and Huber losses and their sums are of this kind. Adding a constant to a score does not
+    change the distribution, so slopes are enough. The mechanism is `epsilon`-DP and `epsilon`-bounded-range, as long as
+    the score *at every point* changes by at most `sensitivity` between neighbours, up to a constant that is the same
+    for all points.
 
     Args and Raises: see `ScaledMechanism`.
 
@@ -49,24 +48,24 @@ class ConcaveMechanism(ScaledMechanism):
 
     @property
     def event(self) -> BoundedRangeEvent:
-        """What one draw costs, for accounting; it knows nothing of the data."""
+        """What one draw costs, for accounting; it does not depend on the data."""
         return BoundedRangeEvent(epsilon=self.epsilon)
 
     def draw(self, breakpoints: ScoresLike, slopes: ScoresLike, *, tails: bool = False) -> float:
         """Draw one point, at the cost of `epsilon`.
 
         Args:
-            breakpoints: shape ``(n,)``, finite, never decreasing; without tails, the last above the first. Where one
-                comes twice the slope may jump: the score has a kink there.
+            breakpoints: shape ``(n,)``, finite, never decreasing; without tails, the last above the first. The slope
+                may jump at a breakpoint that occurs twice: the score has a kink there.
             slopes: shape ``(n,)``, finite, never increasing: of the score, at the breakpoints.
-            tails: the range is the whole line, and the score goes on with the first and the last slope, which have to
-                lead down: > 0 and < 0.
+            tails: the range is the whole line, and the score continues with the first and the last slope, which have to
+                fall outwards: > 0 and < 0.
 
         Returns:
             A real number, rounded once to the nearest finite double.
 
         Raises:
-            InvalidParameterError: an argument is not what it has to be. Nothing is drawn.
+            InvalidParameterError: an argument is invalid. Nothing is drawn.
 
         Proof that the draw is exact: ``proofs/falling_scores.md``.
         """
@@ -90,7 +89,7 @@ class ConcaveMechanism(ScaledMechanism):
     def cdf(
         self, breakpoints: ScoresLike, slopes: ScoresLike, points: npt.ArrayLike, *, tails: bool = False
     ) -> FloatArray:
-        """Probability of a draw not above each of `points`. For planning on public scores.
+        """Probability of a draw not above each of `points`. For planning with public scores.
 
         Raises:
             InvalidParameterError: as for `draw`.
@@ -144,12 +143,14 @@ def _checked(breakpoints: ScoresLike, slopes: ScoresLike, tails: object) -> tupl
         raise InvalidParameterError("breakpoints", Shown("<out of order>"), "numbers that never decrease")
     if not np.all(leaning[1:] <= leaning[:-1]):
         expected = "numbers that never increase"
-        raise InvalidParameterError("slopes", Shown("<out of order>"), expected, "A concave score's slope only falls.")
+        raise InvalidParameterError(
+            "slopes", Shown("<out of order>"), expected, "The slope of a concave score never increases."
+        )
     if tails and not (leaning[0] > 0.0 > leaning[-1]):
-        hint = "Where the score does not fall for ever, the range has to end: its mass would be infinite."
+        hint = "Unless the score keeps falling, the range has to be bounded: its mass would be infinite."
         raise InvalidParameterError(
             "slopes", Shown("<tails that do not fall>"), "a first one > 0 and a last one < 0", hint
         )
     if not tails and not points[0] < points[-1]:
-        raise InvalidParameterError("breakpoints", Shown("<all equal>"), "numbers of which the last is above the first")
+        raise InvalidParameterError("breakpoints", Shown("<all equal>"), "numbers with the last above the first")
     return points, leaning

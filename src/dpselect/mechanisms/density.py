@@ -34,21 +34,21 @@ _MOST_SAMPLES = 500_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DensityMechanism(MechanismValue):
-    r"""Draws a sample of size `k` whose distribution is close to the data's, by Kolmogorov and Smirnov's distance.
+    r"""Draws a sample of size `k` whose distribution is close to the data's, in Kolmogorov-Smirnov distance.
 
     A sample z comes with probability proportional to :math:`w(z)\, e^{-\varepsilon n\, KS(x, z)/2}`, where KS is the
     largest distance of the cumulative shares of the data x and of z, and w the public base measure: the exponential
-    mechanism, drawn exactly. Whatever is computed from the sample (quantiles, means, charts) costs nothing more.
+    mechanism, sampled exactly. Anything computed from the sample (quantiles, means, charts) costs nothing more.
 
-    The number n of data is public, and neighbours differ by one datum replaced: one that is added or removed changes n,
-    and this law is not private then.
+    The number n of data is public, and neighbours differ in one replaced datum. Adding or removing one changes n, and
+    the mechanism is not private for that.
 
     Args:
         epsilon: privacy loss of one sample, > 0.
         k: size of the sample, at most 10^6; by default `sample_size`, which knows only `epsilon` and n.
-        base: what samples weigh before their distance counts. ``"points"``: independent uniform points, which have no
-            opinion about how finely bins are cut. ``"histograms"``: all histograms alike, which leans towards few bins
-            with many points; for counts only.
+        base: the base measure, which weighs samples before their distance counts. ``"points"``: independent uniform
+            points, which do not depend on how finely bins are cut. ``"histograms"``: the same weight for all
+            histograms, which favours few bins with many points; for counts only.
         neighbours: ``"replace_one"``, and nothing else.
 
     Raises:
@@ -89,7 +89,7 @@ class DensityMechanism(MechanismValue):
 
     @property
     def event(self) -> BoundedRangeEvent:
-        """What one sample costs, for accounting; it knows nothing of the data."""
+        """What one sample costs, for accounting; it does not depend on the data."""
         return BoundedRangeEvent(epsilon=self.epsilon)
 
     def sample_size(self, n: int) -> int:
@@ -122,11 +122,12 @@ class DensityMechanism(MechanismValue):
         """Prepare samples of points, from numbers that no bins have been made for; see `plan`.
 
         Args:
-            values: shape ``(n,)``, one number a unit, n >= 1. Those outside the bounds are moved onto the nearer one.
+            values: shape ``(n,)``, one number a unit, n >= 1. Numbers outside the bounds are clamped to the nearer
+                bound.
             bounds: ``(lower, upper)``, public and finite.
 
         Raises:
-            InvalidDataError: not one-dimensional, not numbers, none at all, or NaN among them.
+            InvalidDataError: `values` is not one-dimensional, not numeric, empty, or contains NaN.
             InvalidParameterError: `bounds` are not what they have to be, or `base` is ``"histograms"``.
         """
         lower, upper = finite_bounds(bounds)
@@ -162,7 +163,7 @@ class DensityMechanism(MechanismValue):
 
         Returns:
             As many numbers within `bounds` as the sample's size, in increasing order; each is a real number, rounded
-            once. Equal values have no length between them: samples come near them, and never onto them.
+            once. Equal values have no length between them: samples lie near them, but never equal them.
         """
         return self.plan_points(values, bounds=bounds).draw()
 
@@ -199,7 +200,7 @@ class DensityMechanism(MechanismValue):
 
     @staticmethod
     def distance(counts: ScoresLike, sample: ScoresLike) -> float:
-        """Kolmogorov and Smirnov's distance of two histograms over the same bins: of data and sample, private as both.
+        """The Kolmogorov-Smirnov distance of two histograms over the same bins. For data and a sample it is private.
 
         Raises:
             InvalidDataError: not counts, or of different length.
@@ -217,7 +218,9 @@ class DensityMechanism(MechanismValue):
     def _checked_widths(self, widths: ScoresLike | None, bins: int) -> FloatArray | None:
         if self.base == "histograms":
             if widths is not None:
-                raise InvalidParameterError("widths", Shown("<given>"), "None", "All histograms weigh alike here.")
+                raise InvalidParameterError(
+                    "widths", Shown("<given>"), "None", "All histograms have the same weight here."
+                )
             return None
         if widths is None:
             return np.ones(bins)
@@ -237,8 +240,8 @@ class DensityMechanism(MechanismValue):
 def default_sample_size(n: int, *, epsilon: float) -> int:
     r"""The smaller of :math:`(\varepsilon n)^{2/3}/2` and :math:`\varepsilon n/32`, but from 4 to 5,000.
 
-    Too few points cannot follow the data: the distance is :math:`1/(2k)` at least. Too many outweigh them: where the
-    data differ from the base measure, its pull grows with k, against that of the data, :math:`\varepsilon n/2`.
+    Too few points cannot follow the data: the distance is at least :math:`1/(2k)`. With too many, the base measure
+    outweighs the data: if they differ, its pull grows with k, against that of the data, :math:`\varepsilon n/2`.
     Measured on flat, bell-shaped, skewed and narrow data (a hundredth of the bounds), these two limits come near the
     best k of each.
 

@@ -1,4 +1,4 @@
-"""Distributions in several dimensions: each coordinate for itself, or all of them along a space-filling curve."""
+"""Distributions in several dimensions: each coordinate separately, or all of them along a space-filling curve."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _MOST_BITS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarginalsMechanism(MechanismValue):
-    """Draws a sample of each coordinate for itself, by `DensityMechanism` at an r-th of `epsilon`.
+    """Draws a sample of each coordinate separately, by `DensityMechanism` with ``epsilon / r`` each.
 
-    The samples say nothing about how coordinates go together: a row of the answer is no point of the joint
+    The samples say nothing about how coordinates are related: a row of the answer is not a point of the joint
     distribution. For that see `CurveMechanism`.
 
     Args:
@@ -75,7 +75,8 @@ class MarginalsMechanism(MechanismValue):
         """Draw a sample of every coordinate, at the cost of `epsilon` together.
 
         Args:
-            values: shape ``(n, r)``, one row a unit, n >= 1. Numbers outside the bounds are moved onto the nearer one.
+            values: shape ``(n, r)``, one row a unit, n >= 1. Numbers outside the bounds are clamped to the nearer
+                bound.
 
         Returns:
             Shape ``(k, r)``, each column in increasing order and drawn without regard to the others.
@@ -94,9 +95,9 @@ class MarginalsMechanism(MechanismValue):
 class CurveMechanism(MechanismValue):
     """Draws a joint sample of r coordinates: by `DensityMechanism`, along Hilbert's curve through a public grid.
 
-    The distribution along the curve is followed as closely as in one dimension, and so is how coordinates go together.
-    In space the sample is less close: a box is many intervals of the curve, each with an error of its own, and the more
-    of them the more dimensions there are.
+    The sample follows the distribution along the curve as closely as in one dimension, and preserves how the
+    coordinates are related. In space it is less accurate: a box consists of many intervals of the curve, each with its
+    own error, and their number grows with the dimension.
 
     Args:
         epsilon: privacy loss of one sample, > 0.
@@ -136,14 +137,15 @@ class CurveMechanism(MechanismValue):
 
     @property
     def event(self) -> BoundedRangeEvent:
-        """What one sample costs, for accounting; it knows nothing of the data."""
+        """What one sample costs, for accounting; it does not depend on the data."""
         return self._one.event
 
     def draw(self, values: npt.ArrayLike) -> FloatArray:
         """Draw a joint sample, at the cost of `epsilon`.
 
         Args:
-            values: shape ``(n, r)``, one row a unit, n >= 1. Numbers outside the bounds are moved onto the nearer one.
+            values: shape ``(n, r)``, one row a unit, n >= 1. Numbers outside the bounds are clamped to the nearer
+                bound.
 
         Returns:
             Shape ``(k, r)``: centres of cells, in the order of the curve.
@@ -184,6 +186,6 @@ def _checked_rows(values: npt.ArrayLike, *, columns: int) -> FloatArray:
     doubles = rows.astype(np.float64)
     if bool(np.isnan(doubles).any()):
         raise InvalidDataError(
-            "values", Shown("<NaN among them>"), "numbers", "Leave such rows out by a rule beforehand."
+            "values", Shown("<NaN among them>"), "numbers", "Leave out such rows first, by a public rule."
         )
     return doubles

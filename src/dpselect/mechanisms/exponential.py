@@ -13,8 +13,8 @@ from dpselect.mechanisms.mechanism import Mechanism
 class ExponentialMechanism(Mechanism):
     r"""Selects candidate i with probability proportional to :math:`e^{s_i/b}`, :math:`b` the `scale`.
 
-    `epsilon`-DP, and `epsilon`-bounded-range: many selections in a row compose better than with any other mechanism
-    here. For a single one `PermuteAndFlip` errs less, by up to a factor of two.
+    It is `epsilon`-DP and `epsilon`-bounded-range: many selections in a row compose better than with any other
+    mechanism here. For a single selection `PermuteAndFlip` has a smaller error, by up to a factor of two.
 
     Args and Raises: see `Mechanism`.
 

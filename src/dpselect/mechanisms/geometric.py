@@ -1,4 +1,4 @@
-"""Whole numbers with two-sided geometric noise: the Laplace mechanism of counts."""
+"""Whole numbers with two-sided geometric noise: the Laplace mechanism for counts."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class GeometricMechanism(MechanismValue):
     r"""Releases a whole number f with noise: y with probability proportional to :math:`e^{-|y - f|/b}`.
 
     The exponential mechanism on all whole numbers with the score :math:`-|y - f|`, at
-    :math:`b = sensitivity / epsilon`, *without* its factor 2: the weights sum to the same for every whole f. With
-    `bounds` the noisy number is moved onto the nearer bound if it lies outside (the truncated geometric mechanism,
-    whose ends hold the mass of all beyond), which costs nothing.
+    :math:`b = sensitivity / epsilon`, *without* its factor 2, because the weights have the same sum for every whole f.
+    With `bounds` a noisy number outside is clamped to the nearer bound (the truncated geometric mechanism, whose ends
+    hold the mass of everything beyond), which costs nothing.
 
     Args:
         epsilon: privacy loss of one release, > 0. Rounded down if it is not a double.
-        sensitivity: the most f moves between neighbouring data sets, a whole number >= 1. For a vector released by
-            `draw_many`, the most that the moves of all its entries add up to (the l1 sensitivity).
+        sensitivity: the largest change of f between neighbouring data sets, a whole number >= 1. For a vector released
+            by `draw_many`, the largest sum of the changes of all its entries (the l1 sensitivity).
         bounds: ``(lower, upper)``, public whole numbers; None for all whole numbers.
         neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``. A histogram of
             units has l1 sensitivity 1 under the first (each unit in one bin), 2 under the second.
@@ -42,7 +42,7 @@ class GeometricMechanism(MechanismValue):
     Raises:
         InvalidParameterError: an argument is out of range.
 
-    A number that is not whole has to be rounded first, and the sensitivity has to be that of the rounded number:
+    Round a number that is not whole first, and use the sensitivity of the rounded number:
     ``proofs/geometric_mechanism.md`` shows what is lost otherwise.
 
     Proof: ``proofs/geometric_mechanism.md``. Sources: Ghosh, Roughgarden & Sundararajan (2012); Canonne, Kamath &
@@ -74,14 +74,14 @@ class GeometricMechanism(MechanismValue):
 
     @property
     def scale(self) -> float:
-        """The scale b = sensitivity / epsilon. For reading only, as a double: draws use the exact quotient."""
+        """The scale b = sensitivity / epsilon. For reading only, as a double; draws use the exact quotient."""
         return scale_of(self.epsilon, float(self.sensitivity), factor=1)
 
     @property
     def event(self) -> PureEvent:
-        """What one release costs, for accounting; it knows nothing of the data.
+        """What one release costs, for accounting; it does not depend on the data.
 
-        At sensitivity 1 every loss is `epsilon` or its negative, so nothing better than `epsilon`-DP is true.
+        At sensitivity 1 every loss is `epsilon` or its negative, so `epsilon`-DP cannot be improved.
         """
         return PureEvent(epsilon=self.epsilon)
 
@@ -89,8 +89,8 @@ class GeometricMechanism(MechanismValue):
         """Release `value`, at the cost of `epsilon`.
 
         Args:
-            value: a whole number of any size, by its type: 3.0 is refused as 3.5 is, or the refusal would speak of the
-                data.
+            value: a whole number of any size, of an integer type: 3.0 is refused like 3.5, because otherwise the error
+                would reveal something about the data.
 
         Returns:
             A whole number of any size, within the bounds if there are any.
@@ -107,20 +107,20 @@ class GeometricMechanism(MechanismValue):
         return number if self.bounds is None else min(max(number, self.bounds[0]), self.bounds[1])
 
     def draw_many(self, values: ScoresLike) -> npt.NDArray[np.int64]:
-        """Release a vector of whole numbers, each with noise of its own, *together* at the cost of `epsilon`.
+        """Release a vector of whole numbers, each with independent noise, *together* at the cost of `epsilon`.
 
-        `sensitivity` is then the l1 sensitivity of the vector: the most that the moves of all entries add up to.
+        `sensitivity` is then the l1 sensitivity of the vector: the largest sum of the changes of all entries.
 
         Args:
             values: shape ``(n,)``, of an integer type of up to 64 bits; ``n = 0`` is allowed.
 
         Returns:
-            Shape ``(n,)``. Numbers that 64 bits cannot hold are moved to the nearer end of what they can (before and
-            after the noise), as they are onto the bounds.
+            Shape ``(n,)``. Numbers outside the 64-bit range are clamped to its nearer end (before and after the noise),
+            as with the bounds.
 
         Raises:
             InvalidDataError: not one-dimensional, or not of an integer type. Nothing is drawn then.
-            InvalidParameterError: the bounds lie outside what 64 bits hold.
+            InvalidParameterError: the bounds lie outside the 64-bit range.
 
         >>> import numpy as np
         >>> noisy = GeometricMechanism(epsilon=1.0, sensitivity=1, bounds=(0, 10**6)).draw_many([120, 0, 8301])
@@ -169,7 +169,7 @@ class GeometricMechanism(MechanismValue):
         """With probability `confidence` all of `size` releases are at most this far from their true numbers.
 
         For true numbers within the bounds, if there are any. It depends on public arguments only, so it may be
-        published. Rounded up; the least such number but for the last digits of doubles.
+        published. Rounded up; it is the smallest such number up to the last digits of doubles.
 
         Raises:
             InvalidParameterError: `confidence` is not strictly between 0 and 1, or `size` not a whole number >= 1.

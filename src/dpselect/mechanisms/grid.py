@@ -31,11 +31,11 @@ _BYTES_A_POINT = {True: 8 + 8, False: 8 + 8 + 8 + 32}
 
 @dataclass(frozen=True, slots=True)
 class GridCost:
-    """What one draw takes.
+    """The work and memory of one draw.
 
     Attributes:
-        evaluations: how many points the score is computed at.
-        memory: bytes for points and scores, about, beside what the score itself needs.
+        evaluations: number of points at which the score is computed.
+        memory: approximate number of bytes for points and scores, apart from what the score function itself needs.
     """
 
     evaluations: int
@@ -47,16 +47,16 @@ class GridMechanism(ScaledMechanism):
     r"""Draws a point x of a public grid with probability proportional to :math:`e^{s(x)/b}`, for any function s.
 
     The exponential mechanism with the grid's points as candidates: `epsilon`-DP and `epsilon`-bounded-range. The score
-    is computed at every point. Where it is constant on pieces, `IntervalMechanism` needs no grid; on endless whole
-    numbers, `IntegerMechanism` computes few scores.
+    is computed at every point. For a score that is constant on pieces, `IntervalMechanism` needs no grid; for all whole
+    numbers, `IntegerMechanism` computes only a few scores.
 
     Args:
         epsilon: privacy loss of one draw, > 0.
-        sensitivity: the most the score at any one point moves between neighbouring data sets, > 0.
+        sensitivity: the largest change of the score at any one point between neighbouring data sets, > 0.
         bounds: ``(lower, upper)``, public.
-        step: distance of the points, which start at `lower` and have to meet `upper`. Floats mean the decimals they are
-            written as. At most 10^7 points.
-        monotonic: within each pair of neighbours the scores at all points move in the same direction; halves the noise.
+        step: distance between the points, which start at `lower` and have to reach `upper` exactly. Floats are read as
+            decimals. At most 10^7 points.
+        monotonic: between any two neighbours the scores at all points change in the same direction; halves the noise.
         neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
 
     Raises:
@@ -96,7 +96,7 @@ class GridMechanism(ScaledMechanism):
 
     @property
     def event(self) -> BoundedRangeEvent:
-        """What one draw costs, for accounting; it knows nothing of the data."""
+        """What one draw costs, for accounting; it does not depend on the data."""
         return BoundedRangeEvent(epsilon=self.epsilon)
 
     @property
@@ -113,22 +113,22 @@ class GridMechanism(ScaledMechanism):
         """Draw one point of the grid, at the cost of `epsilon`.
 
         Args:
-            score: called with each point in order, or, with `vectorized`, once with all of them as an array, when it
-                has to return as many scores. Finite numbers; higher is better.
+            score: called with each point in order or, with `vectorized`, once with an array of all points, for which it
+                has to return an array of scores. Scores are finite numbers; higher is better.
 
         Returns:
             A point of the grid.
 
         Raises:
-            InvalidScoresError: scores that are not finite numbers, or not one for each point. Nothing is drawn then,
-                nor if `score` itself fails.
+            InvalidScoresError: a score is not a finite number, or there is not one for each point. Nothing is drawn
+                then, nor if `score` itself fails.
 
         Proof that the draw is exact: ``proofs/exact_sampling.md``.
         """
         return self._grid.point(self._mechanism.select(self._scores(score, vectorized=vectorized)))
 
     def pmf(self, score: PointScore | VectorScore, *, vectorized: bool = False) -> FloatArray:
-        """Probability of each of `points`. For planning on public scores and for tests: it depends on every score.
+        """Probability of each of `points`. For planning with public scores and for tests: it depends on every score.
 
         Raises:
             InvalidScoresError: as for `draw`.

@@ -1,4 +1,4 @@
-"""Public ceilings for scores on the whole numbers: what makes a sum over all of them finite, and a draw possible."""
+"""Public ceilings for scores on the whole numbers: they make the sum over all weights finite, and a draw possible."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class IntegerCeiling:
     """A public line that no score lies above: it falls linearly on both sides of a centre, as far as the ends.
 
     Args:
-        center: the whole number where the ceiling is highest; a good guess of where the best score is makes draws fast.
-        fall: how much the ceiling falls a step, in the unit of the scores; one number, or ``(left, right)``. More than
-            0 on a side without an end, at least 0 on one with an end.
+        center: the whole number where the ceiling is highest; a good guess at the best number makes draws fast.
+        fall: how much the ceiling falls per step, in the unit of the scores; one number, or ``(left, right)``. It has
+            to be above 0 on an unbounded side, and at least 0 on a bounded one.
         height: the ceiling at the centre.
-        lower: the least whole number that may be drawn; None for no least.
-        upper: the largest; None for no largest.
+        lower: the smallest whole number that may be drawn; None if there is none.
+        upper: the largest; None if there is none.
 
-    Numbers count exactly as they are: a float is the binary fraction it holds.
+    Numbers are taken exactly: a float is its binary fraction.
 
     Raises:
         InvalidParameterError: an argument is out of range, or weights under this ceiling have no finite sum.
@@ -57,8 +57,8 @@ class IntegerCeiling:
             if fall < 0:
                 raise InvalidParameterError("fall", float(fall), "numbers >= 0", "The centre is where it is highest.")
             if fall == 0 and end is None:
-                hint = f"The {side} side has no end, so the weights of a flat ceiling have no finite sum: give it one."
-                raise InvalidParameterError("fall", 0, "a number > 0 on a side without an end", hint)
+                hint = f"The {side} side is unbounded, so weights under a flat ceiling have no finite sum. Bound it."
+                raise InvalidParameterError("fall", 0, "a number > 0 on an unbounded side", hint)
 
     @property
     def falls(self) -> tuple[Fraction, Fraction]:

@@ -32,18 +32,19 @@ _TRUNCATION = 1e-13
 class IntegerMechanism(ScaledMechanism):
     r"""Draws a whole number y with probability proportional to :math:`e^{s(y)/b}`, for a score below a public ceiling.
 
-    The exponential mechanism on a set that has no end: `epsilon`-DP and `epsilon`-bounded-range. Numbers are proposed
-    by the weights of the ceiling and accepted by how close the score comes to it, exactly.
+    The exponential mechanism on an infinite set: `epsilon`-DP and `epsilon`-bounded-range. Numbers are proposed
+    according to the weights of the ceiling and accepted according to how close the score comes to it, exactly.
 
-    **A score above its ceiling counts as the ceiling.** No error says so, because an error would speak of the data; and
-    the smaller of a score and a public number moves no further than the score, so the guarantee stays whole.
+    **A score above its ceiling counts as the ceiling.** There is no error, because an error would reveal something
+    about the data. The smaller of a score and a public number changes no more than the score, so the guarantee still
+    holds.
 
     Args and Raises: see `ScaledMechanism`.
 
     **What it costs.** A score is computed for each proposal, :math:`\sum e^{ceiling/b} / \sum e^{s/b}` times on average
-    (`expected_calls`): once if the score is its ceiling, at most :math:`e^{g/b}` times if it is nowhere further below
-    than g. A score far below its ceiling everywhere takes for ever, so keep `height` close to what is reached. How long
-    a draw takes depends on the data (``docs/sharp-edges.md``).
+    (`expected_calls`): once if the score equals its ceiling, at most :math:`e^{g/b}` times if it is nowhere more than g
+    below. A draw with a score far below its ceiling everywhere practically never ends, so keep `height` close to what
+    the score reaches. The time a draw takes depends on the data (``docs/sharp-edges.md``).
 
     Proof: ``proofs/integer_mechanism.md``. Source: McSherry & Talwar (2007).
 
@@ -60,22 +61,22 @@ class IntegerMechanism(ScaledMechanism):
 
     @property
     def event(self) -> BoundedRangeEvent:
-        """What one draw costs, for accounting; it knows nothing of the data."""
+        """What one draw costs, for accounting; it does not depend on the data."""
         return BoundedRangeEvent(epsilon=self.epsilon)
 
     def draw(self, score: IntegerScore, ceiling: IntegerCeiling) -> int:
         """Draw one whole number, at the cost of `epsilon`.
 
         Args:
-            score: called with a whole number within the ceiling's ends, again and again; it has to give the same answer
-                for the same number, and to move by at most `sensitivity` between neighbours at each.
-            ceiling: public. Nothing of it may come from the data.
+            score: called repeatedly with whole numbers within the ceiling's ends; it has to return the same score for
+                the same number, and each score may change by at most `sensitivity` between neighbours.
+            ceiling: public. No part of it may come from the data.
 
         Returns:
             A whole number of any size, within the ceiling's ends.
 
         Raises:
-            InvalidParameterError: `ceiling` is none.
+            InvalidParameterError: `ceiling` is not an `IntegerCeiling`.
             InvalidScoresError: a score is not a finite number. Nothing is drawn then, nor if `score` itself fails.
         """
         proposals = self._proposals(ceiling)
@@ -86,7 +87,7 @@ class IntegerMechanism(ScaledMechanism):
                 return point
 
     def pmf(self, score: IntegerScore, ceiling: IntegerCeiling, points: npt.ArrayLike) -> FloatArray:
-        """Probability of each of `points`. For planning on public scores and for tests: it depends on every score.
+        """Probability of each of `points`. For planning with public scores and for tests: it depends on every score.
 
         The sum over all whole numbers is cut off where the ceiling proves that less than 1e-13 of it is left.
 
@@ -119,7 +120,7 @@ class IntegerMechanism(ScaledMechanism):
         return np.minimum(sums[places] / sums[-1], 1.0).reshape(wanted.shape)
 
     def expected_calls(self, score: IntegerScore, ceiling: IntegerCeiling) -> float:
-        """How often `draw` computes a score, on average. For planning on public scores: it depends on every score.
+        """Average number of scores that `draw` computes. For planning with public scores: it depends on every score.
 
         Raises:
             InvalidParameterError, InvalidScoresError: as for `pmf`.

@@ -28,13 +28,13 @@ class IntervalMechanism(ScaledMechanism):
 
     The exponential mechanism with the lengths of the pieces as its public base measure: `epsilon`-DP and
     `epsilon`-bounded-range. The outer ends of the pieces are public; the breakpoints between them may come from the
-    data (as for a quantile), as long as the score *at every point* moves by at most `sensitivity` between neighbours.
+    data (as for a quantile), as long as the score *at every point* changes by at most `sensitivity` between neighbours.
 
     Args:
         epsilon: privacy loss of one draw, > 0. Rounded down if it is not a double.
-        sensitivity: the most the score at any one point moves between neighbouring data sets, > 0. Rounded up if it is
-            not a double.
-        monotonic: within each pair of neighbours the scores at all points move in the same direction; halves the noise.
+        sensitivity: the largest change of the score at any one point between neighbouring data sets, > 0. Rounded up if
+            it is not a double.
+        monotonic: between any two neighbours the scores at all points change in the same direction; halves the noise.
         neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
 
     Raises:
@@ -66,7 +66,7 @@ class IntervalMechanism(ScaledMechanism):
 
     @property
     def event(self) -> BoundedRangeEvent:
-        """What one draw costs, for accounting; it knows nothing of the data."""
+        """What one draw costs, for accounting; it does not depend on the data."""
         return BoundedRangeEvent(epsilon=self.epsilon)
 
     def draw(self, breakpoints: ScoresLike, scores: ScoresLike, *, step: object = None) -> float:
@@ -77,13 +77,13 @@ class IntervalMechanism(ScaledMechanism):
                 ``scores[i]`` from ``breakpoints[i]`` to ``breakpoints[i + 1]``; pieces of no length are never drawn.
             scores: shape ``(n,)``, finite.
             step: draw from the grid ``breakpoints[0] + j * step`` instead, which has to contain the last breakpoint. A
-                point of the grid on a breakpoint belongs to the piece above it, the last one to the last piece.
+                grid point on a breakpoint belongs to the piece above it, and the last grid point to the last piece.
 
         Returns:
             A real number between the outer breakpoints, rounded once to the nearest double; or a point of the grid.
 
         Raises:
-            InvalidParameterError: `breakpoints`, `scores` or `step` are not what they have to be. Nothing is drawn.
+            InvalidParameterError: `breakpoints`, `scores` or `step` is invalid. Nothing is drawn.
 
         Proof that the draw is exact: ``proofs/exact_sampling.md``.
         """
@@ -95,7 +95,7 @@ class IntervalMechanism(ScaledMechanism):
         return grid.point(int(counts[:cell].sum()) + place)
 
     def interval_probabilities(self, breakpoints: ScoresLike, scores: ScoresLike, *, step: object = None) -> FloatArray:
-        """Probability of each piece. For planning on public scores and for tests: it depends on every score.
+        """Probability of each piece. For planning with public scores and for tests: it depends on every score.
 
         Returns:
             Shape ``(n,)``, summing to 1.

@@ -24,16 +24,16 @@ class LaplaceMechanism(MechanismValue):
     r"""Releases a number with noise: density proportional to :math:`e^{-|y - value|/b}` over the line.
 
     The exponential mechanism with the score ``-abs(y - value)``, at half its usual noise: b is sensitivity / epsilon,
-    without the factor two, because the density's normaliser is 2 b whatever the data. That is so on the whole line
-    only: restricted to an interval, or to grid points that the value need not be one of, the same b would lose up to
-    twice `epsilon` (the proof page has the numbers). `bounds` therefore do not restrict the law, they move the
-    released number afterwards.
+    without the factor two, because the normaliser of the density is 2 b whatever the data. This is true only on the
+    whole line. Restricted to an interval, or to grid points that may not include the value, the same b would have a
+    loss of up to twice `epsilon` (the proof page has the numbers). So `bounds` do not restrict the distribution; they
+    clamp the released number afterwards.
 
     Args:
         epsilon: privacy loss of one draw, > 0. Rounded down if it is not a double.
-        sensitivity: the most the value moves between neighbouring data sets, > 0. Rounded up if it is not a double.
-            It is that of the number *given*: if you rounded it, or added up floats, rounding may have made it move
-            further.
+        sensitivity: the largest change of the value between neighbouring data sets, > 0. Rounded up if it is not a
+            double. It refers to the number you *pass*: if you rounded it, or added up floats, rounding may have
+            increased the change.
         neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
         bounds: ``(lower, upper)``, public: an answer beyond them becomes the nearer one.
 
@@ -77,7 +77,7 @@ class LaplaceMechanism(MechanismValue):
 
     @property
     def event(self) -> LaplaceProfileEvent:
-        """what one draw costs, for accounting; it knows nothing of the data."""
+        """what one draw costs, for accounting; it does not depend on the data."""
         return LaplaceProfileEvent(epsilon=self.epsilon)
 
     def draw(self, value: float | Fraction) -> float:
@@ -111,7 +111,7 @@ class LaplaceMechanism(MechanismValue):
 
 
 def laplace_cdf(center: Fraction, at: FloatArray, *, epsilon: float, sensitivity: float) -> FloatArray:
-    """Distribution function of the Laplace law with scale ``sensitivity / epsilon`` around an exact `center`."""
+    """The Laplace distribution function with scale ``sensitivity / epsilon`` around an exact `center`."""
     near = float(center)
     rest = float(center - Fraction(near))
     with np.errstate(over="ignore", under="ignore"):

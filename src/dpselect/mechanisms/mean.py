@@ -29,31 +29,32 @@ MOST_UNITS = 10**9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanMechanism(MechanismValue):
-    r"""Releases the mean of bounded numbers, one of each unit; how many there are, or how many units, is public.
+    r"""Releases the mean of bounded numbers, one per unit; the number of values, or of units, is public.
 
-    ``score="absolute"``: density proportional to :math:`e^{-|y - mean|/b}` over the line, the Laplace law with
-    ``b = (upper - lower) / (n * epsilon)``; the answer is moved into the bounds afterwards. ``score="squared"``:
-    density proportional to :math:`e^{-(y - mean)^2/b}` *within the bounds*, a truncated normal law with ``b = 2 *
-    (upper - lower)**2 / (n * epsilon)``. Without bounds the squared score has no sensitivity and its normal law is
-    not `epsilon`-DP for any epsilon. For n beyond about ``2/epsilon`` the absolute score errs less.
+    ``score="absolute"``: density proportional to :math:`e^{-|y - mean|/b}` over the line, the Laplace distribution with
+    ``b = (upper - lower) / (n * epsilon)``; the answer is clamped to the bounds afterwards. ``score="squared"``:
+    density proportional to :math:`e^{-(y - mean)^2/b}` *within the bounds*, a truncated normal distribution with
+    ``b = 2 * (upper - lower)**2 / (n * epsilon)``. Without bounds the squared score has no finite sensitivity and its
+    normal distribution is not `epsilon`-DP for any epsilon. For n above about ``2/epsilon`` the absolute score has the
+    smaller error.
 
-    Values are rounded to a public grid and added up as integers, so the mean is exact: a sum of floats may move by more
-    than the values do, which has broken published libraries.
+    Values are rounded to a public grid and added up as integers, so the mean is exact. A sum of floats may change by
+    more than the values do, which has broken published libraries.
 
-    With a `count` the number of values may be private: it is the mean over so many units, of which those without a
-    value count as the middle of the bounds. If there are more values than that, the mean lies accordingly farther from
-    the middle, but within the bounds.
+    With a `count` the number of values may be private: the mean is over `count` units, and units without a value count
+    as the midpoint of the bounds. If there are more values than that, the mean is proportionally farther from the
+    midpoint, but within the bounds.
 
     Args:
         epsilon: privacy loss of one draw, > 0.
-        bounds: ``(lower, upper)``, finite, public; values outside are moved onto the nearer one.
-        step: distance of the grid's points, which start at `lower` and have to meet `upper`. Floats mean the decimals
-            they are written as.
+        bounds: ``(lower, upper)``, finite, public; values outside are clamped to the nearer bound.
+        step: distance between the grid points, which start at `lower` and have to reach `upper` exactly. Floats are
+            read as decimals.
         score: ``"absolute"`` or ``"squared"``.
-        neighbours: ``"replace_one"``; or, with a `count`, ``"add_remove"``, which then takes half the noise. Without
-            one n is private under ``"add_remove"``, and the mean's sensitivity unknown.
-        count: how many units there are, as far as is publicly known; with ``score="absolute"`` only. None: as many as
-            values, and their number is public.
+        neighbours: ``"replace_one"``; or, with a `count`, ``"add_remove"``, which then needs half the noise. Without a
+            `count`, n is private under ``"add_remove"``, and the mean's sensitivity is unknown.
+        count: the number of units, as publicly known; only with ``score="absolute"``. None: as many units as values,
+            and their number is public.
 
     Raises:
         InvalidParameterError: an argument is out of range, `step` does not divide the bounds, or `count` does not go
@@ -62,12 +63,12 @@ class MeanMechanism(MechanismValue):
     Proof: ``proofs/means.md``. Sources: Dwork, McSherry, Nissim & Smith (2006); Casacuberta et al. (2022) for the sum.
 
     >>> mechanism = MeanMechanism(epsilon=1.0, bounds=(0, 100), step=0.01)
-    >>> mechanism.sensitivity(1000)
+    >>> mechanism.sensitivity_for(1000)
     0.1
     >>> 38 < mechanism.draw([40.0] * 1000) < 42
     True
     >>> known = MeanMechanism(epsilon=1.0, bounds=(0, 100), step=1, count=1000, neighbours="add_remove")
-    >>> known.sensitivity(), 43 < known.draw([40.0] * 500) < 47  # the other 500 count as 50
+    >>> known.sensitivity, 43 < known.draw([40.0] * 500) < 47  # the other 500 count as 50
     (0.05, True)
     """
 
@@ -93,40 +94,62 @@ class MeanMechanism(MechanismValue):
             if self.score == "squared":
                 raise InvalidParameterError("count", self.count, "None with score='squared'")
         elif self.neighbours is not Neighbours.REPLACE_ONE:
-            hint = "How many values there are has to be public; or say how many units there are: count=1000."
+            hint = "The number of values has to be public; or give the number of units, such as count=1000."
             raise InvalidParameterError("neighbours", Shown(repr(str(self.neighbours))), "'replace_one'", hint)
 
     @property
     def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
-        """What one draw costs, for accounting; it knows nothing of the data."""
+        """What one draw costs, for accounting; it does not depend on the data."""
         if self.score == "squared":
             return BoundedRangeEvent(epsilon=self.epsilon)
         return LaplaceProfileEvent(epsilon=self.epsilon)
 
-    def sensitivity(self, n: int | None = None) -> float:
-        """How far the score of any answer moves between neighbours of n values each, rounded up.
+    @property
+    def sensitivity(self) -> float:
+        """`sensitivity_for` the mean over `count` units.
 
-        ``(upper - lower) / n``, or ``(2 n - 1) / n**2 * (upper - lower)**2`` for the squared score. The squared score's
-        scale comes from less than twice that: its moves at any two answers differ by ``2 * (upper - lower)**2 / n`` at
-        most. With a `count` n is not needed; under add/remove it is half the width over `count`.
+        Raises:
+            InvalidParameterError: there is no `count`; use `sensitivity_for`.
+        """
+        return self.sensitivity_for(self._known_count("sensitivity_for"))
+
+    @property
+    def scale(self) -> float:
+        """`scale_for` the mean over `count` units.
+
+        Raises:
+            InvalidParameterError: there is no `count`; use `scale_for`.
+        """
+        return self.scale_for(self._known_count("scale_for"))
+
+    def sensitivity_for(self, n: int) -> float:
+        """How much the score of any answer can change between neighbours of n values each, rounded up.
+
+        This is ``(upper - lower) / n``, or ``(2 n - 1) / n**2 * (upper - lower)**2`` for the squared score. The squared
+        score's scale comes from less than twice that: its changes at any two answers differ by at most
+        ``2 * (upper - lower)**2 / n``. With a `count` it does not depend on n; under add/remove it is half the width
+        divided by `count`.
+
+        Raises:
+            InvalidParameterError: n is not a whole number >= 1.
         """
         if self.score == "absolute":
             return _rounded_up(self._width * self._share(n))
         count = positive_count(n, "n")
         return _rounded_up(self._width**2 * Fraction(2 * count - 1, count**2))
 
-    def scale(self, n: int | None = None) -> float:
-        """The scale b for n values, in the unit of the score; with a `count` n is not needed."""
-        widths = self._width if self.score == "absolute" else 2 * self._width**2
-        try:
-            return float(widths * self._share(n) / Fraction(self.epsilon))
-        except OverflowError:
-            return math.inf
+    def scale_for(self, n: int) -> float:
+        """The scale b for n values, in the unit of the score; with a `count` it does not depend on n.
+
+        Raises:
+            InvalidParameterError: n is not a whole number >= 1.
+        """
+        return self._scale(n)
 
     def error_bound(self, n: int | None = None, *, confidence: float = 0.99) -> float:
         """With probability `confidence` the answer is at most this far from the mean, for the absolute score.
 
-        Infinite where no double can hold it. Whatever the values, so it may be published.
+        It is infinite if it does not fit into a double. It does not depend on the values, so it may be published.
 
         Args:
             n: number of values; not needed with a `count`.
@@ -142,8 +165,10 @@ class MeanMechanism(MechanismValue):
         0.23
         """
         if self.score == "squared":
-            raise InvalidParameterError("score", Shown("'squared'"), "'absolute': for this one no bound is stated")
-        noise = -math.log1p(-probability(confidence, "confidence")) * self.scale(n)
+            raise InvalidParameterError(
+                "score", Shown("'squared'"), "'absolute', because no bound is stated for this one"
+            )
+        noise = -math.log1p(-probability(confidence, "confidence")) * self._scale(n)
         # What is released is rounded once, to the nearest double.
         return min(noise * (1.0 + 1e-9) + max(math.ulp(float(end)) for end in self._ends), _rounded_up(self._width))
 
@@ -152,13 +177,14 @@ class MeanMechanism(MechanismValue):
 
         Args:
             values: shape ``(n,)``, ``n >= 1`` (with a `count` ``n >= 0``), numbers of any float or integer type;
-                infinities are moved onto the bounds.
+                infinities are clamped to the bounds.
 
         Returns:
             A number within the bounds: the exact draw rounded once to the nearest double.
 
         Raises:
-            InvalidDataError: not one-dimensional, not numbers, none at all, or NaN among them. Nothing is drawn then.
+            InvalidDataError: `values` is not one-dimensional, not numeric, empty, or contains NaN. Nothing is drawn
+                then.
         """
         mean, count = self._mean(values)
         # Distances in widths: the score then moves by 1 / n, or ranges over 2 / n, and no square can overflow.
@@ -188,8 +214,20 @@ class MeanMechanism(MechanismValue):
     def _width(self) -> Fraction:
         return self._ends[1] - self._ends[0]
 
+    def _known_count(self, instead: str) -> int:
+        if self.count is None:
+            raise InvalidParameterError("count", None, "a public number of units", f"For n values use {instead}(n).")
+        return self.count
+
+    def _scale(self, n: int | None) -> float:
+        widths = self._width if self.score == "absolute" else 2 * self._width**2
+        try:
+            return float(widths * self._share(n) / Fraction(self.epsilon))
+        except OverflowError:
+            return math.inf
+
     def _share(self, n: int | None) -> Fraction:
-        """How far the mean moves, in widths: 1/n, or with a count, when a unit is added or removed, half of 1/count."""
+        """Largest change of the mean, in widths: 1/n; with a count 1/count, halved if units are added or removed."""
         if self.count is None:
             return Fraction(1, positive_count(n, "n"))
         return Fraction(1, self.count * (2 if self.neighbours is Neighbours.ADD_REMOVE else 1))

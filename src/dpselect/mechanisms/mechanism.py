@@ -1,4 +1,4 @@
-"""What all selection mechanisms share: arguments, drawing, and everything that follows from the law."""
+"""The base of all selection mechanisms: arguments, drawing, and everything that follows from the distribution."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ Candidate = TypeVar("Candidate")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mechanism(ScaledMechanism, abc.ABC):
-    """A selection mechanism with its arguments: a value, compared by them, that holds no random state.
+    """A selection mechanism with its arguments: a value object without random state, compared by its arguments.
 
-    Use one of its kinds: `ExponentialMechanism`, `PermuteAndFlip`, `ReportNoisyMax`.
+    Use one of its subclasses: `ExponentialMechanism`, `PermuteAndFlip`, `ReportNoisyMax`.
 
     Args:
         epsilon: privacy loss of one selection, > 0. Rounded down if it is not a double.
-        sensitivity: the most any one score moves between neighbouring data sets, > 0, in the unit of the scores.
+        sensitivity: the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores.
             Rounded up if it is not a double.
-        monotonic: within each pair of neighbours all scores move in the same direction; halves the noise. True of
-            counts when a unit is added or removed, never when one is replaced (``proofs/counting.md``).
+        monotonic: between any two neighbours all scores change in the same direction; halves the noise. True for counts
+            when a unit is added or removed, never when one is replaced (``proofs/counting.md``).
         neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
 
     Raises:
-        InvalidParameterError: an argument is out of range, or `monotonic` does not go with `neighbours`.
+        InvalidParameterError: an argument is out of range, or `monotonic` contradicts `neighbours`.
     """
 
     _sampler: _core.Sampler = field(init=False, repr=False, compare=False)
@@ -56,16 +56,16 @@ class Mechanism(ScaledMechanism, abc.ABC):
     @property
     @abc.abstractmethod
     def law(self) -> Law:
-        """How the winner is distributed, in units of the scale."""
+        """The distribution of the winner, in units of the scale."""
 
     @property
     def terms(self) -> tuple[Literal["exponential", "permute_and_flip", "laplace"], float, float, Literal[1, 2]]:
-        """Name of the law, epsilon, sensitivity and what the scale is a multiple of; all that a draw depends on."""
+        """Name of the distribution, epsilon, sensitivity and the factor of the scale: everything a draw depends on."""
         return self.law.name, self.epsilon, self.sensitivity, self._factor
 
     @property
     def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
-        """What one selection costs, for accounting; it knows nothing of the data."""
+        """What one selection costs, for accounting; it does not depend on the data."""
         return self.law.privacy(epsilon=self.epsilon)
 
     @overload
@@ -87,8 +87,9 @@ class Mechanism(ScaledMechanism, abc.ABC):
             The selected candidate, or its index if no candidates were given.
 
         Raises:
-            InvalidScoresError: no scores, not one-dimensional, not finite, or not exactly representable.
-            InvalidCandidatesError: another number of candidates than scores, or duplicates. Nothing is drawn then.
+            InvalidScoresError: `scores` is empty, not one-dimensional, not finite, or not exactly representable.
+            InvalidCandidatesError: the number of candidates differs from that of scores, or there are duplicates.
+                Nothing is drawn then.
 
         Proof that the draw is exact: ``proofs/exact_sampling.md``.
         """
@@ -106,7 +107,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
     def select_many(self, scores: ScoresLike, size: int) -> NDArray[np.int64]:
         """Draw `size` indices independently of each other, *each* at the cost of `epsilon`.
 
-        For simulation; the cost is `event_of_many`. Winners are not taken out: see `peel`.
+        For simulation; the cost is `event_of_many`. Winners are not removed: see `peel`.
 
         Returns:
             Shape ``(size,)``, indices of `scores`.
@@ -119,7 +120,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
         return self._sampler.select_many(native_scores(scores), size)
 
     def event_of_many(self, size: int) -> NonAdaptiveEvent | ComposedEvent:
-        """What one call of `select_many` costs: its draws cannot depend on each other, which may cost less.
+        """What one call of `select_many` costs: possibly less than the sum, as its draws do not depend on each other.
 
         Raises:
             InvalidParameterError: `size` is not a whole number >= 1.
@@ -138,7 +139,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
     def peel(self, scores: ScoresLike, k: int) -> NDArray[np.int64]:
         """Draw `k` different indices one after another, each round without the earlier winners.
 
-        Each round costs `epsilon`; for `k` rounds within a total, see `dpselect.top_k`.
+        Each round costs `epsilon`; for `k` rounds within a total epsilon, see `dpselect.top_k`.
 
         Returns:
             Shape ``(k,)``, the first winner first.
@@ -154,7 +155,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
         return self._sampler.peel(native, k)
 
     def pmf(self, scores: ScoresLike) -> NDArray[np.float64]:
-        """Probability of each candidate. For planning on public scores and for tests: it depends on every score.
+        """Probability of each candidate. For planning with public scores and for tests: it depends on every score.
 
         Returns:
             Shape ``(n,)``, summing to 1 within 1e-12, each entry accurate to ten digits or better (entries below
@@ -168,8 +169,8 @@ class Mechanism(ScaledMechanism, abc.ABC):
     def plot_pmf(self, scores: ScoresLike, candidates: object = None) -> LayerChart:
         """A bar chart of `pmf`. For public or synthetic scores only: it shows what depends on every score.
 
-        Up to 50 candidates each have a bar, in the order given; of more, the 20 most probable have, and one bar more is
-        the sum of the others. `dpselect.charts.save` writes the chart to a file.
+        Up to 50 candidates each have a bar, in the given order. With more, the 20 most probable have one each, and one
+        further bar shows the sum of the others. `dpselect.charts.save` writes the chart to a file.
 
         Args:
             scores: as for `select`.
@@ -215,7 +216,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
             confidence: strictly between 0 and 1.
 
         Returns:
-            A distance in the unit of the scores; 0 where even a blind guess among `n_candidates` is confident enough.
+            A distance in the unit of the scores; 0 if even a blind guess among `n_candidates` reaches the confidence.
 
         Raises:
             InvalidParameterError: an argument is out of range.
@@ -236,12 +237,12 @@ class Mechanism(ScaledMechanism, abc.ABC):
     def worst_expected_error(self, n_candidates: int) -> float:
         """The largest `expected_error` over vectors of `n_candidates` scores, one best and the others equal.
 
-        No scores have a larger one with the exponential mechanism and permute-and-flip: ``proofs/error_bounds.md``.
+        For the exponential mechanism and permute-and-flip no scores have a larger one: ``proofs/error_bounds.md``.
         """
         return self.law.worst_case.expected_error(n_candidates) * self.scale if n_candidates > 1 else 0.0
 
     def probabilities(self, gaps: Gaps) -> NDArray[np.float64]:
-        """`pmf` from gaps worked out beforehand, for whoever asks at many an epsilon."""
+        """`pmf` from precomputed gaps, for use with many epsilons."""
         return self.law.probabilities(
             gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
         )

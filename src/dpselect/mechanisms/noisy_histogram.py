@@ -16,10 +16,10 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyHistogramMechanism(MechanismValue):
-    r"""Releases the count of every bin with two-sided geometric noise, the Laplace mechanism of whole numbers.
+    r"""Releases the count of every bin with two-sided geometric noise, the discrete Laplace mechanism.
 
-    Each unit is in one bin, so that one more moves one count by 1, and a replaced one two: the scale of the noise is
-    :math:`1/\varepsilon` or :math:`2/\varepsilon`, however many bins there are.
+    Each unit is in one bin, so an additional unit changes one count by 1, and a replaced unit changes two. The scale of
+    the noise is :math:`1/\varepsilon` or :math:`2/\varepsilon`, however many bins there are.
 
     Args:
         epsilon: privacy loss of the whole histogram, > 0.
@@ -50,7 +50,7 @@ class NoisyHistogramMechanism(MechanismValue):
 
     @property
     def sensitivity(self) -> int:
-        """How far all counts together move between neighbours."""
+        """Largest total change of all counts between neighbours."""
         return self._noise.sensitivity
 
     @property
@@ -60,7 +60,7 @@ class NoisyHistogramMechanism(MechanismValue):
 
     @property
     def event(self) -> PureEvent:
-        """What the histogram costs, for accounting; it knows nothing of the data."""
+        """What the histogram costs, for accounting; it does not depend on the data."""
         return self._noise.event
 
     def error_bound(self, bins: int, confidence: float = 0.99) -> int:
@@ -84,16 +84,16 @@ class NoisyHistogramMechanism(MechanismValue):
             Shape ``(m,)``. Noisy counts are whole numbers, and may be negative; `shares` makes a distribution of them.
 
         Raises:
-            InvalidDataError: not such counts. Nothing is drawn then.
+            InvalidDataError: `counts` is not like this. Nothing is drawn then.
         """
         return self._noise.draw_many(bin_counts(counts))
 
 
 def shares(noisy: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Noisy counts as a distribution with the same sum, as near in its cumulative counts as can be. Costs nothing more.
+    """The distribution nearest to noisy counts in its cumulative counts, with the same sum. It costs nothing more.
 
-    Negative counts are made up for by their neighbours: cutting each of them off at 0 would add to the noise of all
-    empty bins (``examples/densities`` measures both). If the sum is not positive, all bins are given the same share.
+    Negative counts are balanced by their neighbours; replacing each by 0 instead would add up the noise of all empty
+    bins (``examples/densities`` measures both). If the sum is not positive, all bins get the same share.
 
     >>> shares(np.array([3, 0, 1])), shares(np.array([4, -2, 2]))
     (array([0.75, 0.  , 0.25]), array([0.75, 0.  , 0.25]))

@@ -17,9 +17,9 @@ _LAW_OF_NOISE = {"laplace": laws.LAPLACE, "exponential": laws.PERMUTE_AND_FLIP, 
 class ReportNoisyMax(Mechanism):
     """Adds independent noise of the `scale` to every score and selects the candidate with the largest sum.
 
-    `epsilon`-DP with each of the three noises. Gumbel noise selects with the law of `ExponentialMechanism`,
-    exponential noise with that of `PermuteAndFlip`; Laplace noise has a law of its own, with a larger error than
-    permute-and-flip.
+    It is `epsilon`-DP with each of the three kinds of noise. With Gumbel noise it has the distribution of
+    `ExponentialMechanism`, with exponential noise that of `PermuteAndFlip`. With Laplace noise it has its own
+    distribution, with a larger error than permute-and-flip.
 
     Args:
         noise: ``"laplace"``, ``"exponential"`` or ``"gumbel"``.

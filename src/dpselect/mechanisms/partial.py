@@ -1,4 +1,4 @@
-"""Selection from scores that are never in one place: a partial result for each part, merged in any order."""
+"""Selection from scores that are distributed over several places: a partial result for each, merged in any order."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _MergeableLaw = Literal["exponential", "permute_and_flip"]
 
 @dataclass(frozen=True, slots=True)
 class Winner:
-    """Who won: the partition's number and the index within its scores.
+    """The winner: the number of its partition and its index within that partition's scores.
 
-    If the number of each partition is that of the scores before it, the two add up to the index among all scores.
+    If each partition's number is the number of scores before it, the two add up to the index among all scores.
     """
 
     partition: int
@@ -30,14 +30,14 @@ class Winner:
 class PartialSelection:
     """One selection, drawn from a part of the scores so far: `of` each part, `merged` together, then the `winner`.
 
-    The winner has exactly the law of the mechanism on all scores together, whatever the parts and the order of merging,
-    and the whole costs one selection, `Mechanism.event`. It takes one pass over each part; what goes from one place to
-    another is about a hundred bytes, whatever the number of scores.
+    The winner has exactly the mechanism's distribution on all scores together, whatever the parts and the order of
+    merging, and everything together costs one selection, `Mechanism.event`. It takes one pass over each part, and only
+    about a hundred bytes are sent, whatever the number of scores.
 
-    Only the last winner is a release. A partial selection itself, its bytes and the winners of parts say more than the
+    Only the final winner is a release. A partial selection, its bytes and the winners of parts reveal more than the
     mechanism may: they are as private as the scores, and `repr` shows nothing of them. Each can be used once (`merged`,
-    `to_bytes` or `winner`), because nothing is promised of two releases that share random bits. Bytes can be copied:
-    then it is for the caller to see that one copy is used.
+    `to_bytes` or `winner`), because nothing is guaranteed for two releases that share random bits. Bytes can be copied;
+    the caller has to make sure that only one copy is used.
 
     For permute-and-flip, the exponential mechanism, and report-noisy-max with exponential or Gumbel noise.
 
@@ -64,13 +64,14 @@ class PartialSelection:
 
         Args:
             mechanism: how to select, the same for all parts.
-            scores: shape ``(n,)``, finite floats or integers, of any type in every part; higher is better. No scores at
-                all are fine: such a part changes nothing. That a part is empty is taken for public, as candidates are.
+            scores: shape ``(n,)``, finite floats or integers, of any type in every part; higher is better. A part
+                without scores is allowed and changes nothing. Whether a part is empty is treated as public, like the
+                candidates.
             partition: a public number of this part, from 0 to 2**63 - 1, that the winner names.
 
         Raises:
             InvalidScoresError: not one-dimensional, not finite, or not exactly representable. Nothing is drawn then.
-            InvalidParameterError: `mechanism` is none that can be merged, or `partition` is out of range.
+            InvalidParameterError: `mechanism` cannot be merged, or `partition` is out of range.
         """
         name, epsilon, sensitivity, factor = _terms(mechanism)
         number = whole_number(partition, "partition", expected=_PARTITION)
@@ -84,9 +85,9 @@ class PartialSelection:
         """What `to_bytes` wrote, here or elsewhere. Use it once: two selections from the same bytes share noise.
 
         Raises:
-            InvalidDataError: not such bytes, of another version, or drawn by another mechanism (its law, epsilon,
-                sensitivity, or whether it is monotonic).
-            InvalidParameterError: `mechanism` is none that can be merged, or `data` are not bytes.
+            InvalidDataError: the bytes are invalid, of another version, or drawn by another mechanism (another
+                distribution, epsilon or sensitivity, or monotonic or not).
+            InvalidParameterError: `mechanism` cannot be merged, or `data` is not bytes.
         """
         terms = _terms(mechanism)
         if not isinstance(cast(object, data), bytes):
@@ -108,13 +109,13 @@ class PartialSelection:
 
     @property
     def mechanism(self) -> Mechanism:
-        """How it was drawn."""
+        """The mechanism that drew it."""
         return self._mechanism
 
     def so_far(self) -> Winner | None:
-        """The winner of what was merged so far, nobody without scores; the selection is not used up.
+        """The winner of the parts merged so far, or None without scores; the selection is not used up.
 
-        As private as the selection itself. For whoever sends something along with it, such as the candidate's name.
+        As private as the selection itself. For callers who send something along with it, such as the candidate's name.
 
         Raises:
             InvalidParameterError: it was used before.
@@ -123,10 +124,11 @@ class PartialSelection:
         return None if found is None else Winner(*found)
 
     def merged(self, other: PartialSelection) -> PartialSelection:
-        """The selection from the scores of both, which are used up. Any order of merging has the same law.
+        """The selection from the scores of both, which are used up. Every order of merging has the same distribution.
 
         Raises:
-            InvalidParameterError: of another mechanism, the same object, or one of the two was used before.
+            InvalidParameterError: `other` is of another mechanism or the same object, or one of the two was used
+                before.
         """
         if not isinstance(cast(object, other), PartialSelection):
             raise InvalidParameterError("other", other, "a PartialSelection")
@@ -138,7 +140,7 @@ class PartialSelection:
         return self._wrap(self._mechanism, self._partial.merged(other._partial))
 
     def to_bytes(self) -> bytes:
-        """The selection as bytes, to be sent to where the others are; it is used up, the bytes are it from now on.
+        """The selection as bytes, to be sent to where the others are. The selection is used up; the bytes replace it.
 
         As private as the scores. About a hundred bytes, and with probability below 2**-40 a few more.
 

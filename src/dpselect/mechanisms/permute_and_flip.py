@@ -23,7 +23,7 @@ class PermuteAndFlip(Mechanism):
     r"""Visits the candidates in random order and selects the first whose coin, heads with probability
     :math:`e^{-(s^* - s_i)/b}`, comes up heads.
 
-    `epsilon`-DP. On every vector of scores its expected error is at most that of `ExponentialMechanism`, and at
+    It is `epsilon`-DP. For every vector of scores its expected error is at most that of `ExponentialMechanism`, and at
     least half of it.
 
     Args and Raises: see `Mechanism`.
@@ -88,9 +88,9 @@ def select(
         scores: shape ``(n,)``, finite floats or integers; higher is better. Any NumPy, Arrow, pandas or Polars
             vector, or a list.
         epsilon: privacy loss, > 0.
-        sensitivity: the most any one score moves between neighbouring data sets, > 0, in the unit of the scores.
-        monotonic: within each pair of neighbours all scores move in the same direction; halves the noise. True of
-            counts when a unit is added or removed.
+        sensitivity: the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores.
+        monotonic: between any two neighbours all scores change in the same direction; halves the noise. True for counts
+            when a unit is added or removed.
         candidates: what the scores belong to, in the same order, without duplicates; from public knowledge, never
             from the data. Default: the indices.
         neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
@@ -100,8 +100,8 @@ def select(
 
     Raises:
         InvalidParameterError: an argument is out of range. Nothing is drawn then.
-        InvalidScoresError: no scores, not one-dimensional, not finite, or not exactly representable.
-        InvalidCandidatesError: another number of candidates than scores, or duplicates.
+        InvalidScoresError: `scores` is empty, not one-dimensional, not finite, or not exactly representable.
+        InvalidCandidatesError: the number of candidates differs from that of scores, or there are duplicates.
 
     Proof: ``proofs/permute_and_flip.md``; that the draw is exact: ``proofs/exact_sampling.md``.
 

@@ -1,4 +1,4 @@
-"""The exponential mechanism where the score goes in lines, over an interval or the whole line."""
+"""The exponential mechanism for a piecewise linear score, over an interval or the whole line."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class PiecewiseLinearMechanism(ScaledMechanism):
     r"""Draws a real number with density proportional to :math:`e^{s(x)/b}`, for a score that is a line on each piece.
 
     The exponential mechanism with length as its public base measure: `epsilon`-DP and `epsilon`-bounded-range. The
-    range is public: the outer breakpoints where there is no tail, and whether there is one. So are the slopes of
-    tails, since scores of different slopes are any distance apart far out. The breakpoints may come from the data, as
-    long as the score *at every point* moves by at most `sensitivity` between neighbours. A score between breakpoints
-    is the line's as a real number: no rounding happens there, and what the scores were rounded to before is the
-    caller's to account for.
+    range is public: whether there are tails and, without them, the outer breakpoints. So are the slopes of tails,
+    because scores with different slopes differ by any amount far enough out. The breakpoints may come from the data, as
+    long as the score *at every point* changes by at most `sensitivity` between neighbours. Between breakpoints the
+    score is that of the line as a real number, without rounding. If the scores were rounded before, the caller has to
+    account for that.
 
     Args and Raises: see `ScaledMechanism`.
 
@@ -53,7 +53,7 @@ class PiecewiseLinearMechanism(ScaledMechanism):
 
     @property
     def event(self) -> BoundedRangeEvent:
-        """What one draw costs, for accounting; it knows nothing of the data."""
+        """What one draw costs, for accounting; it does not depend on the data."""
         return BoundedRangeEvent(epsilon=self.epsilon)
 
     def draw(
@@ -70,15 +70,15 @@ class PiecewiseLinearMechanism(ScaledMechanism):
             breakpoints: shape ``(n + 1,)``, finite, never decreasing; without tails, the last above the first.
             scores: finite; shape ``(n + 1,)``, the score at every breakpoint, joined by lines; or shape ``(n, 2)``, the
                 score of every piece at its lower and its upper end, so that it may jump at breakpoints.
-            left_slope: with it the range goes on below the first breakpoint for ever, the score by this slope, > 0.
-            right_slope: likewise above the last breakpoint, < 0.
+            left_slope: if given, the range is unbounded below, and the score continues with this slope, > 0.
+            right_slope: the same above the last breakpoint, < 0.
 
         Returns:
             A real number, rounded once to the nearest finite double.
 
         Raises:
-            InvalidParameterError: an argument is not what it has to be, or a tail does not fall, so that there would be
-                no density. Nothing is drawn.
+            InvalidParameterError: an argument is invalid, or a tail does not fall, so that there would be no density.
+                Nothing is drawn.
 
         Proof that the draw is exact: ``proofs/falling_scores.md``.
         """
@@ -120,7 +120,7 @@ class PiecewiseLinearMechanism(ScaledMechanism):
         left_slope: float | None = None,
         right_slope: float | None = None,
     ) -> FloatArray:
-        """Probability of a draw not above each of `points`, with an error about 1e-14. For planning on public scores.
+        """Probability of a draw not above each of `points`, with an error about 1e-14. For planning with public scores.
 
         Raises:
             InvalidParameterError: as for `draw`.
@@ -201,12 +201,12 @@ def _columns(scores: ScoresLike) -> tuple[ScoresLike, ScoresLike] | None:
 
 def _check_range(points: FloatArray, *, has_tail: bool) -> None:
     if not has_tail and not points[0] < points[-1]:
-        raise InvalidParameterError("breakpoints", Shown("<all equal>"), "numbers of which the last is above the first")
+        raise InvalidParameterError("breakpoints", Shown("<all equal>"), "numbers with the last above the first")
 
 
 def _tails(left_slope: object, right_slope: object) -> tuple[float | None, float | None]:
     """How much the score falls for each unit outwards."""
-    hint = "Where the score does not fall for ever, the range has to end: its mass would be infinite."
+    hint = "Unless the score keeps falling, the range has to be bounded: its mass would be infinite."
     below = None if left_slope is None else finite_number(left_slope, "left_slope")
     above = None if right_slope is None else -finite_number(right_slope, "right_slope")
     if below is not None and not below > 0.0:

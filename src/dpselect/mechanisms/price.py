@@ -25,16 +25,16 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 class PriceMechanism(MechanismValue):
     r"""Draws a price with density proportional to :math:`e^{p \cdot \#\{\text{offers} \ge p\}/b}` over the bounds.
 
-    The score of a price is the revenue it would make: everybody whose offer is at least the price buys one. Between
-    neighbours no two revenues move apart by more than the highest price times `values_per_unit`, also where offers are
-    replaced by others: b is that over epsilon under both relations, without the factor two.
+    The score of a price is its revenue: everybody who offers at least the price buys one. Between neighbours the
+    difference between two revenues changes by at most the highest price times `values_per_unit`, even if offers are
+    replaced. So b is that divided by epsilon under both relations, without the factor two.
 
     Args:
         epsilon: privacy loss of one draw, > 0.
         bounds: ``(lower, upper)``, public, ``0 <= lower < upper``. An offer above `upper` counts as `upper`; one below
             `lower` never buys.
         neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
-        values_per_unit: the most offers that are one unit's.
+        values_per_unit: maximum number of offers per unit.
 
     Raises:
         InvalidParameterError: an argument is out of range.
@@ -70,7 +70,7 @@ class PriceMechanism(MechanismValue):
 
     @property
     def sensitivity(self) -> float:
-        """How far the revenue of any price moves between neighbours: the highest price times `values_per_unit`."""
+        """Largest change of the revenue of any price between neighbours: the highest price times `values_per_unit`."""
         return positive_sensitivity(self.values_per_unit * Fraction(self._ends[1]))
 
     @property
@@ -80,21 +80,21 @@ class PriceMechanism(MechanismValue):
 
     @property
     def event(self) -> BoundedRangeEvent:
-        """What one draw costs, for accounting; it knows nothing of the data."""
+        """What one draw costs, for accounting; it does not depend on the data."""
         return BoundedRangeEvent(epsilon=self.epsilon)
 
     def draw(self, offers: ScoresLike) -> float:
         """Draw a price, at the cost of `epsilon`.
 
         Args:
-            offers: shape ``(n,)``, what each unit would pay at most, numbers of any float or integer type; infinities
-                are offers like others. ``n = 0`` is allowed: the price is uniform then.
+            offers: shape ``(n,)``, the most that each unit would pay, numbers of any float or integer type; infinities
+                count like other offers. ``n = 0`` is allowed: the price is uniform then.
 
         Returns:
             A price within the bounds, rounded once to the nearest double.
 
         Raises:
-            InvalidDataError: not one-dimensional, not numbers, or NaN among them. Nothing is drawn then.
+            InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN. Nothing is drawn then.
         """
         return self.plan(offers).draw()
 
@@ -117,12 +117,13 @@ class PriceMechanism(MechanismValue):
     def error_bound(self, confidence: float = 0.99, *, share: float) -> float:
         """With probability `confidence` the revenue is at most this far below `share` of the best one.
 
-        The best of the prices from ``lower / share`` on, whatever the offers; so it may be published. Below all of the
-        best no bound holds for all offers: everybody may offer just `lower`, and then any other price earns nothing.
+        The best one is that among prices of ``lower / share`` or more. The bound holds whatever the offers, so it may
+        be published. Relative to all of the best revenue no bound holds for all offers: if everybody offers exactly
+        `lower`, any other price earns nothing.
 
         Args:
             confidence: strictly between 0 and 1.
-            share: of the best revenue, strictly between 0 and 1.
+            share: share of the best revenue, strictly between 0 and 1.
 
         Returns:
             A bound in the unit of the revenue; infinite if `lower` is 0, or no price is as high as ``lower / share``.
@@ -148,7 +149,7 @@ class PriceMechanism(MechanismValue):
         return self.scale * (logarithm + 1e-12 * (1.0 + math.log(odds.numerator)))
 
     def cdf(self, offers: ScoresLike, points: npt.ArrayLike) -> FloatArray:
-        """Probability of a price not above each of `points`, if the offers were these. For planning on public offers.
+        """Probability of a price not above each of `points`, if the offers were these. For planning with public offers.
 
         Raises:
             InvalidDataError: as for `draw`.

@@ -30,16 +30,17 @@ _CHUNK = 1 << 16
 class PriceListMechanism(MechanismValue):
     r"""Draws one of a public list of prices by its revenue :math:`p \cdot \#\{\text{offers} \ge p\}`.
 
-    The price of something that costs nothing to copy: everybody whose offer is at least the price buys, at that price.
-    Drawn by permute-and-flip, with noise that grows with the highest price: leave out prices that are not in question.
+    For something that costs nothing to copy: everybody who offers at least the price buys, and pays the price. Drawn by
+    permute-and-flip. The noise grows with the highest price, so leave out prices that you would not charge.
 
     Args:
         epsilon: privacy loss of one draw, > 0.
-        prices: positive numbers, all different, public: never the offers themselves. A float means the decimal it is
-            written as. They have to be whole multiples, at most the 2^40-th, of a common unit such as a cent.
-        neighbours: which data sets the guarantee compares. Replacing costs little more noise than adding or removing:
-            some revenues may rise while others fall, but no two move apart by more than the sensitivity.
-        values_per_unit: the most offers that are one unit's.
+        prices: positive numbers, all different; public, never the offers themselves. Floats are read as decimals. They
+            have to be whole multiples, at most the 2^40-th, of a common unit such as a cent.
+        neighbours: which data sets the guarantee compares. Replacing needs little more noise than adding or removing:
+            some revenues may rise while others fall, but the difference between any two changes by at most the
+            sensitivity.
+        values_per_unit: maximum number of offers per unit.
 
     Raises:
         InvalidCandidatesError: `prices` are not such a list.
@@ -110,7 +111,7 @@ class PriceListMechanism(MechanismValue):
 
     @property
     def sensitivity(self) -> float:
-        """How far the revenue of any price moves between neighbours: the highest price times `values_per_unit`."""
+        """Largest change of the revenue of any price between neighbours: the highest price times `values_per_unit`."""
         return positive_sensitivity(self._sensitivity)
 
     @property
@@ -119,10 +120,10 @@ class PriceListMechanism(MechanismValue):
 
     @property
     def score_range(self) -> float:
-        """How far the revenues of two prices move apart between neighbours; what the noise is made for.
+        """Largest change of the difference between two revenues between neighbours; the noise is scaled to it.
 
-        Under add/remove the second highest price, or the distance of the highest from the lowest if that is more; under
-        replace-one the highest price; times `values_per_unit`. 0 if there is one price only.
+        Under add/remove it is the second highest price, or the difference between the highest and the lowest if that is
+        larger; under replace-one it is the highest price; times `values_per_unit`. 0 if there is only one price.
         """
         return positive_sensitivity(self._score_range * self._listed.unit) if self._score_range else 0.0
 
@@ -133,7 +134,7 @@ class PriceListMechanism(MechanismValue):
 
     @property
     def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
-        """What one draw costs, for accounting; it knows nothing of the data."""
+        """What one draw costs, for accounting; it does not depend on the data."""
         return self._mechanism.event
 
     def draw(self, offers: ScoresLike) -> int | float:
@@ -141,14 +142,14 @@ class PriceListMechanism(MechanismValue):
 
         Args:
             offers: shape ``(n,)``, the most that each buyer would pay: numbers of any float or integer type, compared
-                with the prices as doubles, so that who offers 0.1 buys at 0.1. Those below the lowest price, also
+                with the prices as doubles, so that an offer of 0.1 buys at 0.1. Offers below the lowest price, also
                 negative ones, never buy. ``n = 0`` is allowed: all prices are equally likely then.
 
         Returns:
-            One of the prices: an ``int`` where it was given as one, else a float.
+            One of the prices: an ``int`` if it was given as one, else a float.
 
         Raises:
-            InvalidDataError: not one-dimensional, not numbers, or NaN among them. Nothing is drawn then.
+            InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN. Nothing is drawn then.
 
         One pass over the offers. Proof that the draw is exact: ``proofs/exact_sampling.md``.
         """
@@ -156,7 +157,7 @@ class PriceListMechanism(MechanismValue):
         return price if isinstance(price, int) else float(price)
 
     def pmf(self, offers: ScoresLike) -> NDArray[np.float64]:
-        """Probability of each price, in the order given. For planning on public offers and for tests.
+        """Probability of each price, in the order given. For planning with public offers and for tests.
 
         Raises:
             InvalidDataError: as for `draw`.
@@ -177,8 +178,8 @@ class PriceListMechanism(MechanismValue):
     def error_bound(self, confidence: float = 0.99) -> float:
         """With probability `confidence` the drawn price's revenue is at most this far below the best.
 
-        Whatever the offers; so it may be published. Revenues are whole multiples of the prices' common unit, and so is
-        this bound. Infinite where no double can hold it.
+        It holds whatever the offers, so it may be published. Revenues are whole multiples of the prices' common unit,
+        and so is this bound. It is infinite if it does not fit into a double.
 
         Raises:
             InvalidParameterError: `confidence` is not strictly between 0 and 1.
@@ -193,8 +194,8 @@ class PriceListMechanism(MechanismValue):
     def bound_of(self, count: int, *, unit: Fraction, confidence: float) -> float:
         """`error_bound` of a list of `count` prices with the common `unit` and the same two highest and lowest.
 
-        The bound depends on no other price: so a certificate that states these can be checked. `unit` divides the one
-        of the prices here.
+        The bound depends on no other price, so a certificate that states these can be checked. `unit` divides the
+        common unit of the prices here.
         """
         parts = self._listed.unit / unit
         score_range = max(1, int(self._score_range * parts))

@@ -144,7 +144,7 @@ def _in_units(exact: Sequence[int | Fraction], prices: object) -> tuple[NDArray[
 
 
 def _too_fine(prices: object) -> InvalidCandidatesError:
-    expected = "prices that are at most 2^40 times what divides them all"
+    expected = "prices of at most 2^40 times their largest common unit"
     return _refusal(prices, expected, "Round them, to cents say: round(price, 2).")
 
 

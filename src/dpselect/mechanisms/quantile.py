@@ -24,20 +24,20 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 class QuantileMechanism(MechanismValue):
     r"""Draws the quantile at `level` with density :math:`e^{-|\#\{v < o\} - level \cdot n|/b}` over the bounds.
 
-    With a `step` the answer is a point of a public grid, each value counts as the nearest of them (midway between two,
-    as the lower one), and a point that holds many values is right for all their ranks: choose one for values that
-    repeat (ages, prices). Without, no value itself is ever the answer, and equal values have no length.
+    With a `step` the answer is a point of a public grid. Each value counts as the nearest point (or the lower one if it
+    is midway), and a point that holds many values is correct for all their ranks. Use a step for values that repeat
+    (ages, prices). Without one, the answer never equals a value, and equal values have no length.
 
     Args:
         epsilon: privacy loss of one draw, > 0.
         level: 0.5 for the median, from 0 to 1.
-        bounds: ``(lower, upper)``, public; values outside are moved onto the nearer one.
-        step: distance of the grid's points, which start at `lower` and have to meet `upper`. Floats mean the decimals
-            they are written as.
+        bounds: ``(lower, upper)``, public; values outside are clamped to the nearer bound.
+        step: distance between the grid points, which start at `lower` and have to reach `upper` exactly. Floats are
+            read as decimals.
         neighbours: which data sets the guarantee compares. The sensitivity is ``max(level, 1 - level)`` under
-            ``"add_remove"``, 1 under ``"replace_one"``, times `values_per_unit`. At level 0 and 1 a unit that is added
-            or removed moves the scores of all answers in one direction, which halves the noise.
-        values_per_unit: the most values that are one unit's.
+            ``"add_remove"``, 1 under ``"replace_one"``, times `values_per_unit`. At levels 0 and 1 adding or removing a
+            unit changes the scores of all answers in one direction, which halves the noise.
+        values_per_unit: maximum number of values per unit.
 
     Raises:
         InvalidParameterError: an argument is out of range, or `step` does not divide the bounds.
@@ -94,36 +94,36 @@ class QuantileMechanism(MechanismValue):
 
     @property
     def sensitivity(self) -> float:
-        """How far the score of any answer moves between neighbours, in ranks."""
+        """Largest change of the score of any answer between neighbours, in ranks."""
         return self._mechanism.sensitivity
 
     @property
     def monotonic(self) -> bool:
-        """Whether one unit moves the scores of all answers in the same direction: at level 0 and 1, if it is added."""
+        """Whether one unit changes all scores in the same direction: at levels 0 and 1 under add/remove."""
         return self._mechanism.monotonic
 
     @property
     def scale(self) -> float:
-        """The scale b = 2 * sensitivity / epsilon, half of it if `monotonic`, in ranks."""
+        """The scale b = 2 * sensitivity / epsilon, or half of it if `monotonic`, in ranks."""
         return self._mechanism.scale
 
     @property
     def event(self) -> BoundedRangeEvent:
-        """What one draw costs, for accounting; it knows nothing of the data."""
+        """What one draw costs, for accounting; it does not depend on the data."""
         return self._mechanism.event
 
     def draw(self, values: ScoresLike) -> float:
         """Draw the quantile of `values`, at the cost of `epsilon`.
 
         Args:
-            values: shape ``(n,)``, numbers of any float or integer type; infinities are moved onto
-                the bounds like everything beyond them. ``n = 0`` is allowed: the answer is uniform then.
+            values: shape ``(n,)``, numbers of any float or integer type; infinities are clamped to the bounds, like
+                everything beyond them. ``n = 0`` is allowed: the answer is uniform then.
 
         Returns:
             A number within the bounds (rounded once to the nearest double), or a point of the grid.
 
         Raises:
-            InvalidDataError: not one-dimensional, not numbers, or NaN among them. Nothing is drawn then.
+            InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN. Nothing is drawn then.
 
         About one pass over the values. Proof that the draw is exact: ``proofs/exact_sampling.md``.
         """
@@ -137,7 +137,7 @@ class QuantileMechanism(MechanismValue):
         raise problem
 
     def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
-        """Probability of an answer not above each of `points`, if the values were these. For planning on public values.
+        """Probability of an answer not above each of `points`, if the values were these. To plan with public values.
 
         Raises:
             InvalidDataError: as for `draw`.
@@ -158,10 +158,10 @@ class QuantileMechanism(MechanismValue):
 
         Raises:
             InvalidDataError: as for `draw`.
-            InvalidParameterError: there is no `step`, or it makes more than ten million points.
+            InvalidParameterError: there is no `step`, or there would be more than ten million points.
         """
         if self._grid is None:
-            raise InvalidParameterError("step", None, "a step: without a grid there is a density, see `cdf`")
+            raise InvalidParameterError("step", None, "a step; without a grid there is only a density, see `cdf`")
         return self._grid_law(values, self._grid)
 
     def _grid_law(self, values: ScoresLike, grid: Grid) -> FloatArray:
@@ -180,7 +180,7 @@ _MOST_POINTS = 10_000_000
 
 
 def moves_one_way(level: float, neighbours: Neighbours) -> bool:
-    """Whether a unit moves the rank scores of all numbers in the same direction: those of the two extremes.
+    """Whether a unit changes the rank scores of all numbers in the same direction: true for the two extremes.
 
     Proof: ``proofs/quantiles.md``, claim 3.
 
@@ -209,7 +209,7 @@ def plain_values(values: ScoresLike, name: str = "values") -> FloatArray:
 
 
 def refused_values(refused: InvalidScoresError, name: str = "values") -> InvalidDataError:
-    """The same refusal, said of values (infinite ones are not what was refused)."""
+    """The same refusal for values (infinite values are not refused)."""
     if "NaN" in refused.got:
         return with_nan(name)
     expected = refused.expected.replace("score for every candidate", "number in every place")
@@ -218,7 +218,7 @@ def refused_values(refused: InvalidScoresError, name: str = "values") -> Invalid
 
 def with_nan(name: str = "values") -> InvalidDataError:
     """The refusal of NaN."""
-    return InvalidDataError(name, Shown("<NaN among them>"), "numbers", "Leave such rows out by a rule beforehand.")
+    return InvalidDataError(name, Shown("<NaN among them>"), "numbers", "Leave out such rows first, by a public rule.")
 
 
 def quantile(
@@ -230,7 +230,7 @@ def quantile(
     step: float | Fraction | None = None,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
 ) -> float:
-    """Draw the quantile at `level` of `values`, one value a unit, at the cost of `epsilon`.
+    """Draw the quantile at `level` of `values`, one value per unit, at the cost of `epsilon`.
 
     Args and Raises: see `QuantileMechanism` and its `draw`.
 

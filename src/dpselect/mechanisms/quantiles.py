@@ -1,4 +1,4 @@
-"""Several quantiles together: by halving, or by one draw of all of them."""
+"""Several quantiles together: by halving, or by one joint draw."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 QuantilesMethod = Literal["joint", "halving"]
 METHODS: tuple[str, ...] = get_args(QuantilesMethod)
 LARGEST_JOINT_EPSILON = 100.0
-"""A larger one would make a rank worth more than doubles can weigh against another over millions of values."""
+"""With a larger one, doubles could not compare the weights of ranks over millions of values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuantilesMechanism(MechanismValue):
     r"""Draws several quantiles of the same values, which never decrease with the level.
 
-    ``method="joint"`` draws all of them at once, with density :math:`e^{-w/b}` for increasing answers, where w is how
-    many values are in another of the groups between the answers than they should be. ``method="halving"`` draws the
-    middle one first, then those below it from the values below it, and so on: a value belongs to one group at each of
-    ``floor(log2(m)) + 1`` depths, among which `epsilon` is divided.
+    ``method="joint"`` draws all of them at once, with density :math:`e^{-w/b}` for increasing answers, where w is the
+    number of values in a wrong group, the groups being those between the answers. ``method="halving"`` draws the middle
+    answer first, then those below it from the values below it, and so on. A value belongs to one group at each of
+    ``floor(log2(m)) + 1`` depths, and `epsilon` is divided among the depths.
 
     Args:
         epsilon: privacy loss of all answers together, > 0; at most 100 if joint.
         levels: different numbers from 0 to 1, in any order.
         bounds: as for `QuantileMechanism`.
-        step: as for `QuantileMechanism`. Each value counts as the nearest point, and is spread at random around
-            it, so that a point that holds many values is as wide as all of them.
-        method: ``"joint"`` or ``"halving"``. The first is closer for up to about twenty levels with many
-            values between them, and the second beyond; joint takes longer with many levels.
-        neighbours: which data sets the guarantee compares; ``"replace_one"`` takes up to twice the noise. Levels 0
-            and 1 take less under ``"add_remove"``: see `score_range`.
-        values_per_unit: the most values that are one unit's.
+        step: as for `QuantileMechanism`. Each value counts as the nearest point and is placed at random around it, so
+            that a point with many values gets a corresponding width.
+        method: ``"joint"`` or ``"halving"``. The first is more accurate for up to about twenty levels with many values
+            between them, the second for more; joint takes longer with many levels.
+        neighbours: which data sets the guarantee compares; ``"replace_one"`` needs up to twice the noise. Levels 0 and
+            1 need less under ``"add_remove"``: see `score_range`.
+        values_per_unit: maximum number of values per unit.
 
     Raises:
         InvalidParameterError: an argument is out of range, or `step` does not divide the bounds.
@@ -94,15 +94,15 @@ class QuantilesMechanism(MechanismValue):
             raise InvalidParameterError("method", self.method, '"joint" or "halving"')
         if self.method == "joint" and self.epsilon > LARGEST_JOINT_EPSILON:
             expected = f"at most {LARGEST_JOINT_EPSILON:g} for joint quantiles"
-            raise InvalidParameterError("epsilon", self.epsilon, expected, 'There is method="halving".')
+            raise InvalidParameterError("epsilon", self.epsilon, expected, 'For a larger one use method="halving".')
         positive_epsilon(self._node_epsilon, "epsilon")  # refuses what is too small to be divided
 
     @property
     def sensitivity(self) -> float:
-        """By how many values more or less in a wrong group a unit can matter, joint; at a node of a depth if halving.
+        """Largest change of the number of values in a wrong group by one unit; for halving, at one node of a depth.
 
-        Joint it is ``1 - gap`` for the smallest gap among 0, the levels and 1, or 1 under ``"replace_one"``; halving
-        at most 1; times `values_per_unit`.
+        For joint it is ``1 - gap`` for the smallest gap among 0, the levels and 1, or 1 under ``"replace_one"``; for
+        halving at most 1; times `values_per_unit`.
         """
         if self.method == "halving" or self.neighbours is Neighbours.REPLACE_ONE:
             return positive_sensitivity(self.values_per_unit)
@@ -110,16 +110,16 @@ class QuantilesMechanism(MechanismValue):
 
     @property
     def monotonic(self) -> bool:
-        """Whether one unit moves the scores of all answers in the same direction: with no level between 0 and 1."""
+        """Whether one unit changes the scores of all answers in the same direction: with no level between 0 and 1."""
         return all(moves_one_way(level, self.neighbours) for level in self.levels)
 
     @property
     def score_range(self) -> float:
-        """How far one unit moves the scores of two vectors of answers apart, which the noise is made for.
+        """Largest change, by one unit, of the difference between two answers' scores; the noise is scaled to it.
 
-        Joint and under ``"add_remove"``: what a score falls by, ``1 - gap`` for the smallest gap among 0, the levels
-        and 1, and what one rises by, ``1 - gap`` for the smallest gap above 0; times `values_per_unit`. Else twice the
-        `sensitivity`, or all of it if `monotonic`; halving at a node.
+        Joint and under ``"add_remove"``: the sum of the largest fall of a score, ``1 - gap`` for the smallest gap among
+        0, the levels and 1, and the largest rise, ``1 - gap`` for the smallest gap above 0; times `values_per_unit`.
+        Otherwise twice the `sensitivity`, or the `sensitivity` if `monotonic`; for halving at one node.
 
         Proof: ``proofs/joint_quantiles.md``, claim 1.
         """
@@ -171,7 +171,7 @@ class QuantilesMechanism(MechanismValue):
             One answer for each of `levels`, in their order.
 
         Raises:
-            InvalidDataError: not one-dimensional, not numbers, or NaN among them. Nothing is drawn then.
+            InvalidDataError: `values` is not one-dimensional, not numeric, or contains NaN. Nothing is drawn then.
         """
         increasing = sorted(self.levels)
         grid = None if self._grid is None else native_grid(self._grid)
@@ -193,7 +193,7 @@ class QuantilesMechanism(MechanismValue):
     def cdf(self, values: ScoresLike, points: npt.ArrayLike) -> FloatArray:
         """Probability that each answer is not above each of `points`, if the values were these. Joint, without a step.
 
-        For planning on public values.
+        For planning with public values.
 
         Args:
             values: as for `draw`, at most 4000.
@@ -204,8 +204,8 @@ class QuantilesMechanism(MechanismValue):
 
         Raises:
             InvalidParameterError: there is a `step` or the method is halving: there is no formula then. On a grid the
-                values are spread at random, and the law is an average over all the places they may get; halving, the
-                law of the outer answers is an integral over where the middle one lies.
+                values are placed at random, and the distribution is an average over all their possible places; for
+                halving, the distribution of the outer answers is an integral over the middle one.
             InvalidDataError: as for `draw`, or too many values.
 
         Proof: ``proofs/joint_quantiles.md``.
@@ -218,7 +218,7 @@ class QuantilesMechanism(MechanismValue):
         if self.method != "joint":
             raise InvalidParameterError("method", Shown(repr(self.method)), '"joint": halving has no formula for it')
         if self._grid is not None:
-            hint = "On a grid the values are spread at random, and there is no formula for the average."
+            hint = "On a grid the values are placed at random, and there is no formula for the average."
             raise InvalidParameterError("step", self.step, "None, to plan several quantiles", hint)
         from dpselect.mechanisms.joint_law import JointLaw  # it loads SciPy, which whoever only draws needs not
 
@@ -260,7 +260,7 @@ def quantiles(
     method: QuantilesMethod = "joint",
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
 ) -> tuple[float, ...]:
-    """Draw the quantiles at `levels` of `values`, one value a unit, at the cost of `epsilon` for all of them together.
+    """Draw the quantiles at `levels` of `values`, one value per unit, at the cost of `epsilon` for all together.
 
     Args and Raises: see `QuantilesMechanism` and its `draw`.
 

@@ -1,4 +1,4 @@
-"""Randomised response: bits, each answered truly or turned."""
+"""Randomised response: bits, each answered truthfully or flipped."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _MOST_ENUMERATED = 20
 
 @dataclass(frozen=True, slots=True)
 class CountEstimate:
-    """How many bits are one, estimated from responses without bias.
+    """Unbiased estimate, from responses, of the number of bits that are one.
 
     Attributes:
         count: the estimate; it may lie below 0 or above the number of bits.
-        standard_error: its standard deviation, the same whatever the bits are: the randomness of the turning alone.
+        standard_error: its standard deviation, which comes only from the random flips and does not depend on the bits.
     """
 
     count: float
@@ -34,16 +34,17 @@ class CountEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RandomizedResponse(MechanismValue):
-    r"""Answers each bit truly with probability :math:`e^{x}/(1 + e^{x})`, :math:`x = epsilon / bits\_per\_unit`.
+    r"""Answers each bit truthfully with probability :math:`e^{x}/(1 + e^{x})`, :math:`x = epsilon / bits\_per\_unit`.
 
     The exponential mechanism over all :math:`2^n` vectors of bits with the number of agreements as score, at
-    :math:`b = bits\_per\_unit / epsilon` *without* its factor 2 (the weights sum to the same for all data), drawn bit
-    by bit. A unit is whoever holds up to `bits_per_unit` of the bits; neighbouring data differ in the *values* of one
-    unit's bits. How many bits there are, and which belong to whom, is public: nobody is added or removed.
+    :math:`b = bits\_per\_unit / epsilon` *without* its factor 2 (the weights have the same sum for all data), drawn bit
+    by bit. A unit holds up to `bits_per_unit` of the bits; neighbouring data differ in the *values* of one unit's bits.
+    The number of bits, and whom they belong to, is public: nobody is added or removed.
 
     Args:
         epsilon: privacy loss of one unit, > 0. Rounded down if it is not a double.
-        bits_per_unit: the most bits that are one unit's, >= 1. If units hold more, they lose more than `epsilon`.
+        bits_per_unit: maximum number of bits per unit, >= 1. The privacy loss of a unit with more bits exceeds
+            `epsilon`.
 
     Raises:
         InvalidParameterError: an argument is out of range.
@@ -73,15 +74,15 @@ class RandomizedResponse(MechanismValue):
 
     @property
     def event(self) -> PureEvent:
-        """What one call of `draw` costs a unit, for accounting; it knows nothing of the data.
+        """What one call of `draw` costs a unit, for accounting; it does not depend on the data.
 
-        With one bit a unit every loss is `epsilon` or its negative, so nothing better than `epsilon`-DP is true.
+        With one bit per unit every loss is `epsilon` or its negative, so `epsilon`-DP cannot be improved.
         """
         return PureEvent(epsilon=self.epsilon)
 
     @property
     def truth_probability(self) -> float:
-        """With which probability a bit is answered truly. For reading only: draws use the exact number."""
+        """Probability that a bit is answered truthfully. For reading only; draws use the exact number."""
         return 1.0 - self._turn_probability
 
     @property
@@ -96,10 +97,10 @@ class RandomizedResponse(MechanismValue):
             bits: shape ``(n,)``, booleans, or integers that are 0 or 1; ``n = 0`` is allowed.
 
         Returns:
-            Shape ``(n,)``, each bit true or turned, independently.
+            Shape ``(n,)``, each bit truthful or flipped, independently.
 
         Raises:
-            InvalidDataError: not one-dimensional, or something else than bits. Nothing is drawn then.
+            InvalidDataError: `bits` is not one-dimensional or contains other values. Nothing is drawn then.
 
         Proof that the draw is exact: ``proofs/randomized_response.md``.
         """
@@ -125,14 +126,14 @@ class RandomizedResponse(MechanismValue):
         return probabilities
 
     def estimate(self, responses: ScoresLike) -> CountEstimate:
-        """How many of the true bits are one. It sees the responses only, so it costs nothing (post-processing).
+        """Estimate how many of the true bits are one. It uses only the responses, so it is free (post-processing).
 
         Args:
             responses: shape ``(n,)``, what `draw` returned, or a part of it chosen without looking at the data.
 
         Returns:
-            The unbiased estimate ``(ones - n q) / (1 - 2 q)``, q the probability of turning a bit, and its standard
-            error ``sqrt(n) / (2 sinh(x / 2))``; both infinite or huge where hardly anything is told.
+            The unbiased estimate ``(ones - n q) / (1 - 2 q)``, q the probability of flipping a bit, and its standard
+            error ``sqrt(n) / (2 sinh(x / 2))``; both infinite or huge if the responses contain hardly any information.
 
         Raises:
             InvalidDataError: not bits.

@@ -1,7 +1,7 @@
 """Scores as callers hold them, turned into what the core and the formulas read, exactly, or refused.
 
-Nothing is ever rounded on the way in: what cannot be represented exactly in a native float or 64-bit integer type
-is refused. No error shows a score, carries one in its arguments, or chains one from a library underneath.
+Nothing is ever rounded: scores that cannot be represented exactly in a native float or 64-bit integer type are refused.
+No error shows a score, carries one in its arguments, or chains an error of an underlying library.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _from_numbers(scores: Sequence[object]) -> npt.NDArray[Any]:
     if "i" in kinds and not all(map(_is_exact_double, scores)):
         raise _refusal(
             f"{_type_of(scores)} of floats and integers",
-            "integers up to 2^53 beside floats",
+            "integers up to 2^53 together with floats",
             "Larger ones would be rounded; give integers only.",
         )
     return np.array(scores, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""A private sample from a histogram that was mixed with the uniform distribution."""
+"""A private sample from a histogram mixed with the uniform distribution."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SmoothedHistogramMechanism(MechanismValue):
 
     That is the histogram :math:`c` of the data mixed with the uniform distribution; the more draws, the smaller
     :math:`r \le e^{\varepsilon/k} - 1` has to be. One draw is an exponential mechanism with score
-    :math:`\ln(1 + r c_j)`, so nothing finer than a choice among bins is gained by it: it is here as the comparator of
+    :math:`\ln(1 + r c_j)`, so it gains nothing over choosing among bins. It is included for comparison with
     `DensityMechanism`.
 
     Args:
@@ -56,11 +56,13 @@ class SmoothedHistogramMechanism(MechanismValue):
         self._set("neighbours", neighbouring_relation(self.neighbours))
         if Fraction(self._share) < Fraction(1, 2**_RATE_BITS) ** 2:
             expected = f"at least k * 2^-{2 * _RATE_BITS}"
-            raise InvalidParameterError("epsilon", self.epsilon, expected, "Otherwise the sample says nothing.")
+            raise InvalidParameterError(
+                "epsilon", self.epsilon, expected, "Otherwise the sample would contain no information."
+            )
 
     @property
     def _share(self) -> float:
-        """What one draw costs, rounded down."""
+        """Cost of one draw, rounded down."""
         return positive_epsilon(Fraction(self.epsilon) / self.k)
 
     @property
@@ -80,12 +82,12 @@ class SmoothedHistogramMechanism(MechanismValue):
             Shape ``(m,)``, with sum `k`.
 
         Raises:
-            InvalidDataError: not such counts. Nothing is drawn then.
+            InvalidDataError: `counts` is not like this. Nothing is drawn then.
         """
         return _core.tally(self._weights(bin_counts(counts)), self.k)
 
     def probabilities(self, counts: object) -> NDArray[np.float64]:
-        """The law of one of the draws. For planning on public counts and for tests.
+        """The law of one of the draws. For planning with public counts and for tests.
 
         Raises:
             InvalidDataError: as for `draw`.

@@ -30,8 +30,8 @@ class TopKPlan:
         mechanism: runs once a round, each round without the earlier winners.
         n_candidates: number of scores the plan is for.
         k: number to select.
-        rounds: how many of them are drawn: `k`, or one less where all are selected, as the last is then the only one
-            left. Of a single candidate one round is charged all the same, as for any selection.
+        rounds: number of draws: `k`, or one less if all candidates are selected, because the last one is then the only
+            one left. For a single candidate one round is charged all the same, as for any selection.
         epsilon: total cost.
         delta: total cost; 0 if the plan meets `epsilon` without it.
     """
@@ -49,10 +49,10 @@ class TopKPlan:
         return ComposedEvent(event=self.mechanism.event, count=self.rounds)
 
     def error_bound(self, confidence: float = 0.99) -> float:
-        """With probability `confidence`, *every* selected score is at most this far below what it should have been.
+        """With probability `confidence`, *every* selected score is at most this far below the best left in its round.
 
-        That is: in each round the selected score is at most this far below the best score left, and so the r-th
-        selected one at most this far below the r-th largest of all. Depends on public arguments only.
+        So the r-th selected score is at most this far below the r-th largest of all. It depends only on public
+        arguments.
 
         Args:
             confidence: strictly between 0 and 1, for all rounds together.
@@ -89,7 +89,7 @@ class TopKPlan:
 
         Raises:
             InvalidScoresError: not `n_candidates` finite scores.
-            InvalidCandidatesError: another number of candidates than scores, or duplicates.
+            InvalidCandidatesError: the number of candidates differs from that of scores, or there are duplicates.
 
         Proof: ``proofs/top_k.md``.
         """
@@ -115,10 +115,11 @@ def plan_top_k(
 ) -> TopKPlan:
     """The better of two ways to select `k` of `n_candidates`, decided from public arguments alone.
 
-    Permute-and-flip at ``epsilon / rounds`` a round errs less per unit of epsilon; the exponential mechanism composes
-    better when `delta` > 0, so that each of its rounds may spend more: up to 100 rounds by the exact recursion, beyond
-    by Rényi divergences (`dpselect.accounting.calibrate_rounds`). The one with the smaller worst-case expected error in
-    the first, largest, round is taken. If all candidates are selected, the last one takes no round.
+    Permute-and-flip at ``epsilon / rounds`` per round has the smaller error per unit of epsilon. The exponential
+    mechanism composes better when `delta` > 0, so that each of its rounds may spend more: up to 100 rounds by the exact
+    recursion, for more rounds by Rényi divergences (`dpselect.accounting.calibrate_rounds`). The plan uses the one with
+    the smaller worst-case expected error in the first, largest, round. If all candidates are selected, the last one
+    needs no round.
 
     Args:
         n_candidates: number of scores, >= 1.
@@ -226,11 +227,11 @@ def top_k(
             vector, or a list.
         k: number to select, from 1 to n.
         epsilon: total privacy loss, > 0.
-        sensitivity: the most any one score moves between neighbouring data sets, > 0, in the unit of the scores.
-        delta: probability with which the guarantee may fail, from 0 to below 1. More than 0 pays off from about
-            ten candidates on; choose it far below one over the number of units.
-        monotonic: within each pair of neighbours all scores move in the same direction; halves the noise. True of
-            counts when a unit is added or removed.
+        sensitivity: the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores.
+        delta: probability with which the guarantee may fail, from 0 to below 1. A delta above 0 pays off from about ten
+            candidates on; choose it far below one over the number of units.
+        monotonic: between any two neighbours all scores change in the same direction; halves the noise. True for counts
+            when a unit is added or removed.
         candidates: what the scores belong to, in the same order, without duplicates; from public knowledge, never
             from the data. Default: the indices.
         neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
@@ -240,8 +241,8 @@ def top_k(
 
     Raises:
         InvalidParameterError: an argument is out of range. Nothing is drawn then.
-        InvalidScoresError: no scores, not one-dimensional, not finite, or not exactly representable.
-        InvalidCandidatesError: another number of candidates than scores, or duplicates.
+        InvalidScoresError: `scores` is empty, not one-dimensional, not finite, or not exactly representable.
+        InvalidCandidatesError: the number of candidates differs from that of scores, or there are duplicates.
 
     Proof: ``proofs/top_k.md``.
 

@@ -35,10 +35,10 @@ class ScaledMechanism(MechanismValue):
 
     Args:
         epsilon: privacy loss of one draw, > 0. Rounded down if it is not a double.
-        sensitivity: the most any one score moves between neighbouring data sets, > 0, in the unit of the scores.
+        sensitivity: the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores.
             Rounded up if it is not a double.
-        monotonic: within each pair of neighbours all scores move in the same direction; halves the noise. True of
-            counts when a unit is added or removed, never when one is replaced (``proofs/counting.md``).
+        monotonic: between any two neighbours all scores change in the same direction; halves the noise. True for counts
+            when a unit is added or removed, never when one is replaced (``proofs/counting.md``).
         neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
 
     Raises:
@@ -65,7 +65,7 @@ class ScaledMechanism(MechanismValue):
     def scale(self) -> float:
         """The scale b of the noise, in the unit of the scores: ``2 * sensitivity / epsilon``, half of it if monotonic.
 
-        For reading only, as a double (infinite or 0 where a double cannot hold it): draws use the exact quotient.
+        For reading only, as a double (infinite or 0 if it does not fit): draws use the exact quotient.
         """
         return scale_of(self.epsilon, self.sensitivity, factor=self._factor)
 

@@ -1,7 +1,7 @@
-"""Before anything is spent: how good the answer will be, which epsilon buys a wanted error, which mechanism to use.
+"""Before anything is spent: the accuracy of the answer, the epsilon for a target accuracy, and the best mechanism.
 
-Nothing here may see private scores: a plan made from them would be a function of the data, released without noise.
-Plan on the number of candidates alone, on last year's published figures, or on made-up scores of the shape expected.
+Never plan with private scores: such a plan would be a function of the data, released without noise. Plan with the
+number of candidates alone, with last year's published figures, or with made-up scores of the expected shape.
 """
 
 from dpselect.planning.curves import error_curve

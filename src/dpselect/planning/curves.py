@@ -1,4 +1,4 @@
-"""The error at many an epsilon."""
+"""The error as a function of epsilon."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def error_curve(
     monotonic: bool = False,
     confidence: float | None = None,
 ) -> NDArray[np.float64]:
-    """The error at each epsilon: the expected one, or the one not exceeded with a `confidence`.
+    """The error at each epsilon: the expected error, or the bound at a `confidence` level.
 
     Args:
         mechanism: a mechanism class, or ``functools.partial`` of one with options.
         scores: shape ``(n,)``, *public or synthetic*, never the private ones: the curve depends on them.
-        n: number of candidates, instead of scores: errors are then the worst over all scores (for Laplace noise the
-            expected ones are the worst known: `worst_case_error`).
+        n: number of candidates, instead of scores: errors are then the worst over all scores (for Laplace noise,
+            expected errors are the worst known: `worst_case_error`).
         epsilons: shape ``(m,)``, each > 0.
         sensitivity: of each score, > 0, in the unit of the scores.
         monotonic: as for `Mechanism`.

@@ -1,4 +1,4 @@
-"""The chart of error against epsilon: what each mechanism buys at each price."""
+"""The chart of error against epsilon for each mechanism."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def plot_error(
     """A chart of the error against epsilon, one line for each mechanism.
 
     Args:
-        scores: shape ``(n,)``, *public or synthetic*, never the private ones: the chart shows what depends on them.
+        scores: shape ``(n,)``, *public or synthetic*, never the private ones: the chart depends on them.
         n: number of candidates, instead of scores; errors are then the worst over all scores.
         epsilons: shape ``(m,)``, at least two, each > 0. Default: 61 from 0.01 to 10, evenly spaced in the logarithm.
         sensitivity: of each score, > 0, in the unit of the scores.
         monotonic: as for `Mechanism`.
-        confidence: None for the expected error, else the chart shows the error not exceeded with this probability.
+        confidence: None for the expected error; otherwise the chart shows the error bound at this confidence level.
         mechanisms: from the name of each line to a mechanism class, or ``functools.partial`` of one; at most 6.
             Default: permute-and-flip, the exponential mechanism, and noisy max with Laplace noise.
         log: logarithmic axes; errors below a millionth of the largest are then cut off, and the chart says so.
@@ -76,7 +76,7 @@ def plot_error(
     at = checked_epsilons(np.geomspace(0.01, 10.0, 61) if epsilons is None else epsilons)
     if len(set(at)) < 2:
         got = Shown(f"<{len(set(at))} different>")
-        raise InvalidParameterError("epsilons", got, "at least two different ones, for a line between them")
+        raise InvalidParameterError("epsilons", got, "at least two different values, for a line between them")
     settings = [Setting.checked(kind, sensitivity=sensitivity, monotonic=monotonic) for kind in chosen.values()]
     errors = {
         name: error_curve(

@@ -19,10 +19,10 @@ class Recommendation:
 
     Attributes:
         mechanism: the class with the lower error.
-        reason: one or two sentences for a person.
-        permute_and_flip_epsilon: what each selection may spend with permute-and-flip.
-        exponential_epsilon: what each may spend with the exponential mechanism.
-        break_even: how many times as much the exponential mechanism has to spend for the same error.
+        reason: one or two sentences that explain it.
+        permute_and_flip_epsilon: epsilon of each selection with permute-and-flip.
+        exponential_epsilon: epsilon of each selection with the exponential mechanism.
+        break_even: the factor more epsilon that the exponential mechanism needs for the same error.
     """
 
     mechanism: type[PermuteAndFlip] | type[ExponentialMechanism]
@@ -33,7 +33,7 @@ class Recommendation:
 
     @property
     def advantage(self) -> float:
-        """How many times as much the exponential mechanism may spend."""
+        """The factor more epsilon that the exponential mechanism may spend."""
         return self.exponential_epsilon / self.permute_and_flip_epsilon
 
 
@@ -56,8 +56,8 @@ def recommendation(
     """Compare permute-and-flip and the exponential mechanism within one total (`epsilon`, `delta`).
 
     At the same epsilon permute-and-flip never errs more. But the exponential mechanism's privacy loss has a bounded
-    range, so with `delta` > 0 each of many selections may spend more. Both are composed here, each by a bound that is
-    proved for it, and their errors at a `confidence` compared.
+    range, so with `delta` > 0 each of many selections may spend more. This function composes both, each by a bound that
+    is proved for it, and compares their errors at a `confidence` level.
 
     Args:
         selections: how many selections share the budget, >= 1.
@@ -123,7 +123,7 @@ def _reason(flip: float, exponential: float, *, even: float, budget: str, compar
             "then permute-and-flip never errs more, whatever the scores."
         )
     if even == math.inf:
-        return f"{budget} could as well guess blindly: that is as good as wanted, and neither mechanism is better."
+        return f"{budget} could as well guess blindly: that reaches the target, and neither mechanism is better."
     return (
         f"{budget} may spend epsilon = {exponential:.4g} with the exponential mechanism, whose privacy loss has a "
         f"bounded range, and {flip:.4g} with permute-and-flip: {advantage:.2f} times as much. It needs {even:.2f} "

@@ -1,4 +1,4 @@
-"""What is planned: a kind of mechanism on scores of a sensitivity, its epsilon still open."""
+"""What is planned: a mechanism class and the sensitivity of the scores, with epsilon still open."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MechanismKind = Callable[..., Mechanism]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Arguments that were checked once, so that only epsilon is left to vary."""
+    """Arguments checked once, so that only epsilon varies."""
 
     kind: MechanismKind
     sensitivity: float
@@ -29,7 +29,7 @@ class Setting:
         """
         expected = "a mechanism class, such as dpselect.PermuteAndFlip"
         if isinstance(kind, Mechanism):
-            raise InvalidParameterError("mechanism", kind, expected, "Its epsilon is what planning is about.")
+            raise InvalidParameterError("mechanism", kind, expected, "Do not fix its epsilon: planning varies it.")
         is_class = isinstance(kind, type)
         if not callable(kind) or (is_class and not issubclass(cast("type[object]", kind), Mechanism)):
             raise InvalidParameterError("mechanism", kind, expected)

@@ -1,4 +1,4 @@
-"""Which epsilon buys a wanted error."""
+"""The epsilon that reaches a target error."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ def epsilon_for(
     sensitivity: float,
     monotonic: bool = False,
 ) -> float:
-    """The smallest epsilon that brings the error down to what is wanted.
+    """The smallest epsilon that reaches a target error.
 
-    Either ``expected_error=50``, or ``within=12, confidence=0.99``: the selected score is within 12 of the best with
-    99 % probability. Either on public `scores`, from exact probabilities; or, with `n` alone, on whatever scores `n`
-    candidates may have.
+    The target is either ``expected_error=50``, or ``within=12, confidence=0.99``: the selected score is within 12 of
+    the best with 99 % probability. The result holds either for public `scores`, from exact probabilities, or, with `n`
+    alone, for all possible scores of `n` candidates.
 
     Args:
         mechanism: a mechanism class, or ``functools.partial`` of one with options.
         scores: shape ``(n,)``, *public or synthetic*, never the private ones: the answer depends on them.
         n: number of candidates, instead of scores.
-        expected_error: what the expected distance of the selected score below the best may be, > 0.
-        within: the distance that is not to be exceeded, >= 0 (> 0 in the worst case).
-        confidence: with which probability, strictly between 0 and 1.
+        expected_error: the largest allowed expected distance of the selected score below the best, > 0.
+        within: the largest allowed distance, >= 0 (> 0 in the worst case).
+        confidence: probability of staying `within` it, strictly between 0 and 1.
         sensitivity: of each score, > 0, in the unit of the scores.
         monotonic: as for `Mechanism`.
 
     Returns:
-        Epsilon; the error at it is at most the wanted one, and at most one part in 10^11 of it could be saved (more
-        where the error hardly depends on epsilon, next to that of a blind guess).
+        An epsilon with an error of at most the target. It exceeds the smallest such epsilon by at most one part in
+        10^11 (more if the error hardly depends on epsilon, close to that of a blind guess).
 
     Raises:
-        InvalidParameterError: an argument is out of range, or no epsilon reaches the target: the error then names the
+        InvalidParameterError: an argument is out of range, or no epsilon reaches the target; the error then states the
             range that can be reached.
         InvalidScoresError: as for `Mechanism.select`.
 
@@ -108,9 +108,9 @@ def _check_expected(errors: Errors, target: float) -> None:
     least = float(errors.distances.max()) * _LEAST_CHANCE
     if not least <= target < blind:
         expected = f"a number > {least:.3g} and < {blind:.6g}" if target < least else f"a number > 0 and < {blind:.6g}"
-        hint = "The upper end is the expected error of a blind guess, what epsilon near 0 gives."
+        hint = "The upper end is the expected error of a blind guess, which epsilon near 0 gives."
         if target < least:
-            hint = "Below the lower end probabilities leave the doubles."
+            hint = "Below the lower end probabilities do not fit into doubles."
         raise InvalidParameterError("expected_error", target, expected, hint)
 
 
@@ -126,7 +126,7 @@ def _check_chance(errors: ErrorsOnScores, distance: float, confidence: float) ->
     if share == 0.0:
         farthest = float(errors.distances.max())
         expected = f"a number >= 0 and < {farthest:.6g}" if farthest > 0.0 else "scores that are not all equal"
-        hint = "The upper end is how far the worst score lies below the best: no error is larger."
+        hint = "The upper end is the distance between the worst and the best score: no error is larger."
         raise InvalidParameterError("within", distance, expected, hint)
     if 1.0 - confidence >= share:
         expected = f"a number > {1.0 - share:.6g} and < 1"

@@ -1,4 +1,4 @@
-"""What a private release leaves to be learnt about one unit, in the language of tests."""
+"""How much a private release can reveal about one unit, in terms of hypothesis tests."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dpselect.arguments import positive_epsilon, probability
 
 
 def power_bound(*, significance: float, epsilon: float) -> float:
-    r"""The most power a test can have that asks, of a release, which of two neighbouring data sets it came from.
+    r"""The largest power of a test that decides, from a release, which of two neighbouring data sets it came from.
 
-    Whoever knows all data but one unit's and sees an epsilon-DP release may test "the unit is this" against "it is
-    that" (replace-one), or "absent" against "present" (add/remove). With level `significance` the power is at most
+    Somebody who knows all data except one unit's and sees an epsilon-DP release may test "the unit is this" against
+    "the unit is that" (replace-one), or "absent" against "present" (add/remove). At level `significance` the power is
+    at most
 
     .. math:: \min(\alpha e^{\varepsilon},\; 1 - e^{-\varepsilon} (1 - \alpha)),
 
@@ -23,7 +24,7 @@ def power_bound(*, significance: float, epsilon: float) -> float:
             ``2 * epsilon``.
 
     Returns:
-        A probability, not below `significance`: a blind guess has that power.
+        A probability of at least `significance`, the power of a blind guess.
 
     Raises:
         InvalidParameterError: an argument is out of range.

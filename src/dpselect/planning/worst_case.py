@@ -1,4 +1,4 @@
-"""Errors from the number of candidates alone: the worst scores, the error on them, and what bounds it."""
+"""Errors from the number of candidates alone: the worst scores, their error, and bounds on it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def worst_case_error(
 ) -> float:
     """The largest expected error over all vectors of `n` scores: public, so safe to publish.
 
-    For the exponential mechanism and permute-and-flip this is a theorem. For Laplace noise it is the largest over one
-    best score and the others equal; no worse scores are known, and none is proved to be absent: `worst_case_bounds`
-    are proved.
+    For the exponential mechanism and permute-and-flip this is a theorem. For Laplace noise it is the largest over
+    vectors with one best score and the others equal. No worse scores are known, but it is not proved that there are
+    none; `worst_case_bounds` are proved.
 
     Args:
         mechanism: a mechanism class, or ``functools.partial`` of one with options.
@@ -151,9 +151,9 @@ def lead_needed(
     sensitivity: float = 1.0,
     monotonic: bool = False,
 ) -> float:
-    """How far ahead of all others the best of `n` has to be to be selected with probability `confidence`.
+    """How far the best of `n` has to lead all others to be selected with probability `confidence`.
 
-    With one vote a person the sensitivity is 1, and the lead is in votes: round it up.
+    With one vote per person the sensitivity is 1, and the lead is in votes: round it up.
 
     Args:
         n: number of candidates, >= 1.
@@ -161,10 +161,10 @@ def lead_needed(
         confidence: strictly between 0 and 1.
         mechanism: a mechanism class, or ``functools.partial`` of one with options.
         sensitivity: of each score, > 0; the lead is in its unit.
-        monotonic: as for `Mechanism`; true of votes when a voter is added or removed.
+        monotonic: as for `Mechanism`; true for votes when a voter is added or removed.
 
     Returns:
-        The lead, rounded up; 0 where even a blind guess among `n` is that often right.
+        The lead, rounded up; 0 if even a blind guess among `n` reaches the confidence.
 
     Raises:
         InvalidParameterError: an argument is out of range.

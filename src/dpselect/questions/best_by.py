@@ -23,11 +23,11 @@ from dpselect.summaries import CandidateTotals, PublicCandidates, PublicClip
 
 @dataclass(frozen=True, kw_only=True)
 class BestBy(ListQuestion[CandidateTotals]):
-    """For which candidate do the units' amounts add up to the most? Planned from public arguments.
+    """Which candidate has the largest sum of the units' amounts? Planned from public arguments.
 
     Attributes:
         candidates: the public set to choose from.
-        clip: what is summed, and how much of it one unit adds at most.
+        clip: the column to sum, and how much one unit may add.
         mechanism: draws once, at the whole cost, and at the scale of the sums' range.
         neighbours: which data sets the guarantee compares.
     """
@@ -48,7 +48,7 @@ class BestBy(ListQuestion[CandidateTotals]):
         epsilon: float,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
-        """The question at a price.
+        """The question, planned for a cost of `epsilon`.
 
         Raises:
             InvalidParameterError: `epsilon` is not a finite number > 0.
@@ -68,7 +68,7 @@ class BestBy(ListQuestion[CandidateTotals]):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will say; sensitivity and error bound are in the unit of the column that is summed.
+        """What the certificate will contain; sensitivity and error bound are in the unit of the column that is summed.
 
         Proof: ``proofs/clipped_sums.md`` (the sensitivity) and ``proofs/permute_and_flip.md`` (the draw).
         """
@@ -92,7 +92,7 @@ class BestBy(ListQuestion[CandidateTotals]):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others about the same column."""
+        """The public arguments that distinguish this question from others about the same column."""
         return {"candidates": self.candidates.values, "clip": self.clip}
 
     def draw(self, summary: CandidateTotals, /) -> Value:

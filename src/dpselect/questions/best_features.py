@@ -1,4 +1,4 @@
-"""The k features that say most about a class, each by itself: one plan for all rounds, one price."""
+"""The k features that predict a class best, each by itself: one plan and one cost for all rounds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dpselect.summaries import HIGHEST_WEIGHT, MOST_CELLS, PublicFeatures, RuleC
 
 @dataclass(frozen=True, kw_only=True)
 class BestFeatures(ListQuestion[RuleCounts]):
-    """Which k features does a rule do best on? Planned from public arguments; sees the counts only in `draw`.
+    """Which k features classify the most rows correctly? Planned from public arguments; sees counts only in `draw`.
 
     Attributes:
         features: to choose from, and how their values are cut.
@@ -38,7 +38,7 @@ class BestFeatures(ListQuestion[RuleCounts]):
 
     @classmethod
     def planned(cls, features: PublicFeatures, k: int, *, epsilon: float, delta: float, neighbours: Neighbours) -> Self:
-        """The question at a price, for all `k` together.
+        """The question, planned for a cost of `epsilon` for all `k` together.
 
         Raises:
             InvalidParameterError: `k` is not from 1 to the number of features, `epsilon` not a finite number > 0, or
@@ -64,7 +64,7 @@ class BestFeatures(ListQuestion[RuleCounts]):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will say.
+        """What the certificate will contain.
 
         Proof: ``proofs/feature_scores.md`` (the sensitivity), ``proofs/top_k.md`` (the rounds) and the page of the
         plan's mechanism (each draw).
@@ -84,7 +84,7 @@ class BestFeatures(ListQuestion[RuleCounts]):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others; the labels of the classes are not known here."""
+        """The public arguments that distinguish this question from others, without the labels of the classes."""
         features = self.features
         return {
             "k": self.plan.k,

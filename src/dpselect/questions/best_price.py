@@ -57,7 +57,7 @@ class BestPrice(Question[UnitValues]):
         max_rows_per_unit: object = 1,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
-        """The question at a cost: about a list of `prices`, or about all of them between two `bounds`.
+        """The question, planned for a cost of `epsilon`: about a list of `prices`, or all between two `bounds`.
 
         Raises:
             InvalidCandidatesError: not exactly one of `prices` and `bounds` is given, or `prices` are not a list of
@@ -74,7 +74,7 @@ class BestPrice(Question[UnitValues]):
         rows = positive_count(max_rows_per_unit, "max_rows_per_unit", at_most=MOST_ROWS_PER_UNIT)
         if (prices is None) == (bounds is None):
             got = Shown("None" if prices is None else "<given together with bounds>")
-            expected = "either a public list of prices, or bounds instead, two public ends with any price between them"
+            expected = "either a public list of prices, or public bounds for any price between them"
             raise InvalidCandidatesError("prices", got, expected, "Never take either from the offers themselves.")
         if bounds is None:
             return cls._of_list(
@@ -131,7 +131,7 @@ class BestPrice(Question[UnitValues]):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will say.
+        """What the certificate will contain.
 
         Proof: of a list ``proofs/best_price.md`` (the sensitivity, and the choice of rows) and
         ``proofs/permute_and_flip.md`` (the draw); between bounds ``proofs/prices.md`` and ``proofs/falling_scores.md``.
@@ -149,7 +149,7 @@ class BestPrice(Question[UnitValues]):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others about the same column."""
+        """The public arguments that distinguish this question from others about the same column."""
         return {**self.offered, "rows": self.max_rows_per_unit}
 
     def draw(self, summary: UnitValues, /) -> int | float:

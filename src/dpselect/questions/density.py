@@ -60,7 +60,7 @@ class Density(Question[UnitValues]):
         sample_size: object = None,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
-        """The question at a price.
+        """The question, planned for a cost of `epsilon`.
 
         Raises:
             InvalidParameterError: `epsilon` is not a finite number > 0, `method` not ``"counts"`` or ``"sample"``; or
@@ -81,7 +81,7 @@ class Density(Question[UnitValues]):
             got = Shown(repr(method)) if isinstance(method, str) else method
             raise InvalidParameterError("method", got, "'counts' or 'sample'")
         if units is None:
-            hint = "How many there are, as far as is publicly known; method='counts' needs no such number."
+            hint = "Give the number of units as publicly known; method='counts' does not need it."
             raise InvalidParameterError("units", units, "a whole number >= 1 with method='sample'", hint)
         n = positive_count(units, "units", at_most=MOST_UNITS)
         k = None if sample_size is None else positive_count(sample_size, "sample_size", at_most=LARGEST_SAMPLE)
@@ -112,9 +112,9 @@ class Density(Question[UnitValues]):
     def error_bound_at(self, confidence: float) -> float:
         r"""With probability `confidence`, whatever the data.
 
-        Of noisy counts: how far each of them is from the truth at most, in units. Of a sample: Kolmogorov and Smirnov's
-        distance, at most :math:`1/(2k) + \frac{2}{\varepsilon n} (\ln \binom{k + m}{m} - \ln(1 - c))`
-        with confidence c, and at most 1.
+        For noisy counts: the largest distance of any of them from the truth, in units. For a sample: the
+        Kolmogorov-Smirnov distance, at most
+        :math:`1/(2k) + \frac{2}{\varepsilon n} (\ln \binom{k + m}{m} - \ln(1 - c))` with confidence c, and at most 1.
 
         Proof: ``proofs/density.md``, "At a table".
         """
@@ -122,7 +122,7 @@ class Density(Question[UnitValues]):
             try:
                 return float(self.mechanism.error_bound(self.bins.count, confidence=confidence))
             except OverflowError:
-                expected = "an epsilon with which the error can be written as a number"
+                expected = "an epsilon for which the error fits into a number"
                 raise InvalidParameterError("epsilon", self.mechanism.epsilon, expected) from None
         assert self.units is not None
         assert self.mechanism.k is not None
@@ -133,7 +133,7 @@ class Density(Question[UnitValues]):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will say.
+        """What the certificate will contain.
 
         Proof: ``proofs/density.md``, "At a table", or ``proofs/noisy_histograms.md``.
         """
@@ -157,7 +157,7 @@ class Density(Question[UnitValues]):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others about the same column."""
+        """The public arguments that distinguish this question from others about the same column."""
         return {"bins": self.bins, "units": self.units, "sample_size": self.sample_size}
 
     def draw(self, summary: UnitValues, /) -> list[Value]:
@@ -262,10 +262,10 @@ def _is_sample(release: Planned) -> bool:
 
 
 def with_absent(counts: NDArray[np.int64], *, units: int) -> NDArray[np.int64]:
-    """The histogram of a public number of units: those without a value are in one more bin, at the end.
+    """The histogram of a public number of units: units without a value are in one extra bin, at the end.
 
-    If more are counted than there should be, those in the highest bins are left out. Whatever happens, one unit more,
-    less or elsewhere moves each of the cumulative counts by 1 at most.
+    If there are more units than that, those in the highest bins are left out. In any case, adding, removing or moving
+    one unit changes each cumulative count by at most 1.
 
     >>> with_absent(np.array([2, 3]), units=6), with_absent(np.array([2, 3]), units=4)
     (array([2, 3, 1]), array([2, 2, 0]))

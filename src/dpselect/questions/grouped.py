@@ -1,4 +1,4 @@
-"""One question asked of each of several groups, at one cost for all of them."""
+"""One question asked for each of several groups, at one cost for all of them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Summary = TypeVar("Summary")
 
 @dataclass(frozen=True, kw_only=True)
 class Grouped(Priced[list[Summary]], Generic[Summary]):
-    """The same question of each group. A unit takes part in few groups: the answers of all others do not move at all.
+    """The same question for each group. A unit takes part in few groups and does not affect the answers of the others.
 
-    So all groups together cost what the most that one unit is in cost: `max_per_unit` times one group.
+    So all groups together cost as much as the most groups that one unit is in: `max_per_unit` times one group.
 
     Attributes:
         question: the question, at the cost of one group.
@@ -42,7 +42,7 @@ class Grouped(Priced[list[Summary]], Generic[Summary]):
         """
         neighbours = question.terms.sensitivity.neighbours
         if neighbours is not Neighbours.ADD_REMOVE:
-            hint = "A replaced unit leaves groups and joins others, and would cost twice as much."
+            hint = "A replaced unit may leave groups and join others, which would cost twice as much."
             raise InvalidParameterError("by", Shown(repr(groups.column)), "neighbours='add_remove' with groups", hint)
         return cls(question=question, groups=groups, epsilon=positive_epsilon(epsilon))
 
@@ -58,7 +58,7 @@ class Grouped(Priced[list[Summary]], Generic[Summary]):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will say; the error bound holds in each group."""
+        """What the certificate will contain; the error bound holds in each group."""
         of_one = self.question.terms
         return replace(
             of_one,
@@ -70,7 +70,7 @@ class Grouped(Priced[list[Summary]], Generic[Summary]):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others about the same column."""
+        """The public arguments that distinguish this question from others about the same column."""
         return {**self.question.identity, **self.groups.question}
 
     @property

@@ -24,12 +24,12 @@ from dpselect.summaries import PublicDomain, UnitValues
 
 @dataclass(frozen=True, kw_only=True)
 class Mean(Question[UnitValues]):
-    """What is the mean? Of a public number of units: those without a value count as the middle of the bounds.
+    """The mean over a public number of units: units without a value count as the midpoint of the bounds.
 
     Attributes:
         domain: the public bounds, and the grid that values are rounded to.
         mechanism: draws once, at the whole cost.
-        units: how many units there are, as far as is publicly known.
+        units: the number of units, as publicly known.
     """
 
     name: ClassVar[str] = "mean"
@@ -47,7 +47,7 @@ class Mean(Question[UnitValues]):
         epsilon: float,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
-        """The question at a price.
+        """The question, planned for a cost of `epsilon`.
 
         Args:
             domain: with a grid.
@@ -59,11 +59,11 @@ class Mean(Question[UnitValues]):
             InvalidParameterError: an argument is out of range.
 
         >>> question = Mean.planned(PublicDomain.given((0, 120), step=1), units=600, epsilon=0.5)
-        >>> question.mechanism.scale()  # (120 / 2) / units / epsilon
+        >>> question.mechanism.scale  # (120 / 2) / units / epsilon
         0.2
         """
         if units is None:
-            hint = "How many there are, as far as is publicly known; a median needs no such number."
+            hint = "Give the number of units as publicly known; a median does not need it."
             raise InvalidParameterError("units", units, "a whole number >= 1", hint)
         count = positive_count(units, "units", at_most=MOST_UNITS)
         mechanism = MeanMechanism(
@@ -82,7 +82,7 @@ class Mean(Question[UnitValues]):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will say; sensitivity and error bound are in the unit of the column.
+        """What the certificate will contain; sensitivity and error bound are in the unit of the column.
 
         Proof: ``proofs/means.md``, claims 5 and 6, and ``proofs/laplace_mechanism.md``.
         """
@@ -91,7 +91,7 @@ class Mean(Question[UnitValues]):
             mechanism=type(self.mechanism).__name__,
             epsilon=self.mechanism.epsilon,
             sensitivity=Sensitivity(
-                self.mechanism.sensitivity(),
+                self.mechanism.sensitivity,
                 monotonic=False,
                 neighbours=self.mechanism.neighbours,
                 proof="proofs/means.md",
@@ -104,7 +104,7 @@ class Mean(Question[UnitValues]):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others about the same column."""
+        """The public arguments that distinguish this question from others about the same column."""
         return {"domain": self.domain, "units": self.units}
 
     def draw(self, summary: UnitValues, /) -> float:

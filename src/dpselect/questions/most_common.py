@@ -1,4 +1,4 @@
-"""The candidate that the most units have, or the fewest: permute-and-flip on distinct units."""
+"""The most common or the rarest candidate: permute-and-flip on counts of distinct units."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandida
 
 @dataclass(frozen=True, kw_only=True)
 class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
-    """Which candidate do most units have? Planned from public arguments; sees the counts only in `draw`.
+    """Which candidate do the most units have? Planned from public arguments; sees the counts only in `draw`.
 
     Attributes:
         candidates: the public set to choose from.
@@ -43,7 +43,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         epsilon: float,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
-        """The question at a price.
+        """The question, planned for a cost of `epsilon`.
 
         Raises:
             InvalidParameterError: `epsilon` is not a finite number > 0.
@@ -64,7 +64,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will say.
+        """What the certificate will contain.
 
         Proof: ``proofs/counting.md`` (the sensitivity) and ``proofs/permute_and_flip.md`` (the draw).
         """
@@ -80,13 +80,13 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others about the same column."""
+        """The public arguments that distinguish this question from others about the same column."""
         return {"candidates": public_values(self.candidates)}
 
     def draw(self, summary: CandidateCounts | PendingSelection, /) -> Value:
         """One of the candidates, by distinct units per candidate, in the candidates' order.
 
-        Very many of them are counted and drawn from where the rows are; the draw begins here, when it is paid for.
+        Very many candidates are counted and drawn where the rows are; the draw begins here, after the charge.
         """
         if isinstance(summary, PendingSelection):
             return summary.winner()
@@ -110,7 +110,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
 
 @dataclass(frozen=True, kw_only=True)
 class LeastCommon(MostCommon):
-    """Which candidate do fewest units have? One that nobody has is best, and of several such any may be the answer.
+    """Which candidate do the fewest units have? One that nobody has is best; of several such, any may be the answer.
 
     >>> LeastCommon.planned(PublicCandidates.given(["red", "blue"]), epsilon=0.5).mechanism.scale  # 1/epsilon
     2.0
@@ -130,7 +130,7 @@ class LeastCommon(MostCommon):
 
 @dataclass(frozen=True, kw_only=True)
 class BestDate(MostCommon):
-    """On which date are most units free? A row says that its unit is free on a date.
+    """On which date are the most units free? Each row states that its unit is free on a date.
 
     >>> from datetime import date
     >>> days = PublicCandidates.given([date(2026, 11, 21), date(2026, 11, 22)])

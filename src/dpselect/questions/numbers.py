@@ -1,4 +1,4 @@
-"""What the questions about columns of numbers have in common."""
+"""Shared parts of the questions about columns of numbers."""
 
 from __future__ import annotations
 

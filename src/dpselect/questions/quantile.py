@@ -46,7 +46,7 @@ class Quantile(Question[UnitValues]):
         max_rows_per_unit: object = 1,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
-        """The question at a price.
+        """The question, planned for a cost of `epsilon`.
 
         Raises:
             InvalidParameterError: `level` is not from 0 to 1, `epsilon` not a finite number > 0, or
@@ -84,7 +84,7 @@ class Quantile(Question[UnitValues]):
 
     @property
     def moved(self) -> Sensitivity:
-        """How far one unit moves the ranks, and whether all of them in one direction."""
+        """Largest change of the ranks by one unit, and whether all of them change in one direction."""
         return rank_sensitivity(
             self.level, max_rows_per_unit=self.max_rows_per_unit, neighbours=self.mechanism.neighbours
         )
@@ -93,8 +93,8 @@ class Quantile(Question[UnitValues]):
     def error_bound(self) -> float | None:
         """In ranks, at the confidence of a release, whatever the data; None without a grid, where there is no bound.
 
-        Between two values that are close together lies as little probability as they are close, however good its rank;
-        so what is far off cannot be ruled out without knowing the data.
+        If two values are close together, the interval between them has little probability, however good its rank; so
+        distant answers cannot be ruled out without knowing the data.
         """
         if self.domain.grid is None:
             return None
@@ -107,7 +107,7 @@ class Quantile(Question[UnitValues]):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will say.
+        """What the certificate will contain.
 
         Proof: ``proofs/unit_values.md`` (the sensitivity) and ``proofs/quantiles.md`` (the draw).
         """
@@ -124,7 +124,7 @@ class Quantile(Question[UnitValues]):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others about the same column."""
+        """The public arguments that distinguish this question from others about the same column."""
         return {"level": self.level, "domain": self.domain, "rows": self.max_rows_per_unit}
 
     def draw(self, summary: UnitValues, /) -> float:

@@ -45,7 +45,7 @@ class Quantiles(Question[UnitValues]):
         method: QuantilesMethod = "joint",
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
-        """The question at a price.
+        """The question, planned for a cost of `epsilon`.
 
         Raises:
             InvalidParameterError: `levels` are not different numbers from 0 to 1, `max_rows_per_unit` not a whole
@@ -77,7 +77,7 @@ class Quantiles(Question[UnitValues]):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will say.
+        """What the certificate will contain.
 
         Proof: ``proofs/unit_values.md`` (the rows) and ``proofs/joint_quantiles.md`` or ``proofs/quantiles.md``.
         """
@@ -119,7 +119,7 @@ class Quantiles(Question[UnitValues]):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others about the same column."""
+        """The public arguments that distinguish this question from others about the same column."""
         levels, method = self.mechanism.levels, self.mechanism.method
         return {"levels": levels, "domain": self.domain, "rows": self.max_rows_per_unit, "method": method}
 

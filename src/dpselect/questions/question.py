@@ -25,25 +25,25 @@ Answered = Value | list[Value] | dict[Value, "Value | list[Value]"]
 """One value, several in order, or either of these for each group."""
 
 Summary = TypeVar("Summary", contravariant=True)
-"""What a backend hands up for one group of rows."""
+"""The summary that a backend makes of one group of rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """Everything a certificate says of an answer but the answer: all of it public, and known before the data is seen.
+    """Everything in a certificate except the answer: all of it is public, and known before the data is seen.
 
     Attributes:
         task: name of the question.
         mechanism: name of the mechanism that draws, as exported by `dpselect`.
-        rounds: how often it draws.
+        rounds: number of draws.
         epsilon: privacy loss of the whole release.
-        delta: probability with which that may fail.
+        delta: probability with which epsilon may fail.
         sensitivity: of the scores, for the relation that the release guarantees, with its proof.
         candidates: what the answer is drawn from.
         error_bound: see `Release.error_bound`.
         proofs: pages that prove the guarantee, beside that of the sensitivity.
-        arguments: what else the question fixed.
-        groups: which groups are asked, if several are.
+        arguments: other arguments of the question.
+        groups: the groups, for a question about groups.
     """
 
     task: str
@@ -60,7 +60,7 @@ class Terms:
 
     @property
     def pages(self) -> tuple[str, ...]:
-        """All pages that prove the guarantee: of the sensitivity, of the mechanism, and of the draw as it is made."""
+        """All pages that prove the guarantee: of the sensitivity, of the mechanism, and of exact sampling."""
         return self.sensitivity.proof, *self.proofs, "proofs/exact_sampling.md"
 
 
@@ -93,17 +93,17 @@ class Priced(ABC, Generic[Summary]):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will say."""
+        """What the certificate will contain."""
         raise NotImplementedError
 
     @property
     @abstractmethod
     def identity(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others about the same column."""
+        """The public arguments that distinguish this question from others about the same column."""
 
     @property
     def nothing_drawn(self) -> Answered:
-        """What stands for the answer before it is drawn."""
+        """The placeholder for the answer before it is drawn."""
         return cast(Answered, None)
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""The k most common candidates: one plan for all rounds, one price."""
+"""The k most common candidates: one plan and one cost for all rounds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandida
 
 @dataclass(frozen=True, kw_only=True)
 class TopK(ListQuestion[CandidateCounts | PendingSelection]):
-    """Which k candidates do most units have? Planned from public arguments; sees the counts only in `draw`.
+    """Which k candidates do the most units have? Planned from public arguments; sees the counts only in `draw`.
 
     Attributes:
         candidates: the public set to choose from.
@@ -43,7 +43,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         delta: float = 0.0,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
-        """The question at a price, for all `k` together.
+        """The question, planned for a cost of `epsilon` for all `k` together.
 
         Raises:
             InvalidParameterError: `k` is not from 1 to the number of candidates, `epsilon` not a finite number > 0,
@@ -72,7 +72,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will say.
+        """What the certificate will contain.
 
         Proof: ``proofs/counting.md`` (the sensitivity), ``proofs/top_k.md`` (the rounds) and the page of the plan's
         mechanism (each draw).
@@ -91,7 +91,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The public arguments that tell this question from others about the same column."""
+        """The public arguments that distinguish this question from others about the same column."""
         return {"k": self.plan.k, "delta": self.plan.delta, "candidates": public_values(self.candidates)}
 
     def draw(self, summary: CandidateCounts | PendingSelection, /) -> list[Value]:

@@ -1,4 +1,4 @@
-r"""The counting score: a candidate is as good as the number of different units that have it, or as bad."""
+r"""The counting score: the number of different units that have a candidate, or its negative."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ DISTINCT_UNITS = Sensitivity(1.0, monotonic=True, neighbours=Neighbours.ADD_REMO
 """All rows of one more unit raise each count by 0 or 1, however many candidates the unit touches: b = 1/epsilon."""
 
 REPLACED_UNITS = Sensitivity(1.0, monotonic=False, neighbours=Neighbours.REPLACE_ONE, proof="proofs/counting.md")
-"""A replaced unit moves the same counts in both directions at once: b = 2/epsilon."""
+"""Replacing a unit changes counts in both directions at once: b = 2/epsilon."""
 
 
 def count_sensitivity(neighbours: Neighbours) -> Sensitivity:
-    """How far one unit moves the counts, and so their negatives.
+    """How much one unit can change the counts, and so their negatives.
 
     Proof: ``proofs/counting.md``, claims 1 and 2.
 

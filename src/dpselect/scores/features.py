@@ -9,11 +9,11 @@ from dpselect.summaries import PublicFeatures, RuleCounts
 
 
 def rule_sensitivity(highest_weight: int, *, neighbours: Neighbours) -> Sensitivity:
-    r"""How far one row moves the score of any feature.
+    r"""How much one row can change the score of any feature.
 
     Args:
         highest_weight: the most a row counts for, a whole number >= 1; 1 without weights.
-        neighbours: under add/remove all scores move the same way; under replace-one they need not.
+        neighbours: under add/remove all scores change in the same direction; under replace-one they need not.
 
     Returns:
         The highest weight, in weighted rows.

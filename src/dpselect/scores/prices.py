@@ -11,11 +11,11 @@ from dpselect.privacy import Neighbours, Sensitivity
 def price_sensitivity(
     highest: float | Fraction, *, max_rows_per_unit: int, neighbours: Neighbours = Neighbours.ADD_REMOVE
 ) -> Sensitivity:
-    r"""How far all rows of one unit can move the revenue of any price of a list.
+    r"""How much all rows of one unit can change the revenue of any price of a list.
 
     A unit adds :math:`j \le m` offers, of which :math:`k \le j` are at least the price :math:`p`: its revenue rises by
-    :math:`k p`, and none falls: monotone. No two revenues move apart by all of this, so the scale is less than this
-    over epsilon (``dpselect.PriceListMechanism.score_range``).
+    :math:`k p`, and none falls: monotone. The difference between two revenues never changes by all of this, so the
+    scale is less than this divided by epsilon (``dpselect.PriceListMechanism.score_range``).
 
     Args:
         highest: the highest price of the public list, as the decimal it is written as.
@@ -40,7 +40,7 @@ def price_sensitivity(
 def price_range_sensitivity(
     upper: float, *, max_rows_per_unit: int, neighbours: Neighbours = Neighbours.ADD_REMOVE
 ) -> Sensitivity:
-    """How far all rows of one unit can move the revenue of any price up to `upper`, whatever number it is.
+    """How much all rows of one unit can change the revenue of any price up to `upper`.
 
     Args:
         upper: the public upper bound of the prices, > 0, as the double it is.
@@ -48,7 +48,8 @@ def price_range_sensitivity(
         neighbours: which data sets are compared.
 
     Returns:
-        Their product, rounded up. Between all numbers two revenues can move apart by nearly as much.
+        The product of the two, rounded up. With all numbers as prices, the difference between two revenues can change
+        by nearly as much.
 
     Proof: ``proofs/prices.md``.
 

@@ -1,4 +1,4 @@
-r"""The rank score of a quantile: how far a number's rank among the values is from the wanted one, negative."""
+r"""The rank score of a quantile: minus the distance of a number's rank among the values from the target rank."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dpselect.privacy import Neighbours, Sensitivity
 def rank_sensitivity(
     level: float, *, max_rows_per_unit: int, neighbours: Neighbours = Neighbours.ADD_REMOVE
 ) -> Sensitivity:
-    r"""How far all rows of one unit can move the rank score of any number.
+    r"""How much all rows of one unit can change the rank score of any number.
 
     With :math:`n` values, of which :math:`L` lie below a number, that number's score is
     :math:`-|L - \text{level} \cdot n|`, or on a grid the negative distance of :math:`\text{level} \cdot n` from the
     ranks the number has. A unit adds :math:`j \le m` values, so :math:`L - \text{level} \cdot n` moves by between
-    :math:`-\text{level} \cdot j` and :math:`(1 - \text{level}) j`. Numbers on the two sides of the quantile move in
-    opposite directions: not monotone, and the scale is twice this over epsilon. At level 0 and 1 there is only one
-    side, all scores fall when a unit is added, and the scale is half of that.
+    :math:`-\text{level} \cdot j` and :math:`(1 - \text{level}) j`. Scores on the two sides of the quantile change in
+    opposite directions: not monotone, and the scale is twice this divided by epsilon. At levels 0 and 1 there is only
+    one side, all scores fall when a unit is added, and the scale is half of that.
 
     Args:
         level: of the quantile, from 0 to 1.

@@ -17,7 +17,7 @@ class Scores:
 
     Attributes:
         values: shape ``(n,)``, in the candidates' order.
-        sensitivity: how far they move between neighbours, and the page that proves it.
+        sensitivity: how much they can change between neighbours, and the page that proves it.
     """
 
     values: NDArray[np.int64]

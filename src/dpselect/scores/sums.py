@@ -1,4 +1,4 @@
-r"""The score of a sum: a candidate is as good as what the units' clipped amounts for it add up to."""
+r"""The score of a sum: the sum of the units' clipped amounts for a candidate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PROOF = "proofs/clipped_sums.md"
 
 
 def sum_sensitivity(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Sensitivity:
-    """How far one unit moves any sum, in scaled whole numbers.
+    """How much one unit can change any sum, in scaled whole numbers.
 
     A unit adds an amount from `lower` to `upper` to some candidates and nothing to the others. If one unit is added
     that is the larger of the two bounds' magnitudes, and monotone if they have one sign; if one is replaced, sums also
@@ -31,10 +31,10 @@ def sum_sensitivity(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_RE
 
 
 def sum_range(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> int:
-    """How far one unit moves two sums apart, in scaled whole numbers: what the noise is made for.
+    """How much one unit can change the difference between two sums, in scaled whole numbers; the noise is scaled to it.
 
-    Less than twice the sensitivity where the bounds have two signs: what one sum gains is at most `upper` then, and
-    what another one loses at most the magnitude of `lower`.
+    It is less than twice the sensitivity if the bounds have opposite signs: one sum then gains at most `upper`, and
+    another loses at most the magnitude of `lower`.
 
     Proof: ``proofs/clipped_sums.md``.
 
@@ -46,7 +46,7 @@ def sum_range(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_REMOVE) 
 
 
 def _spread(clip: PublicClip) -> int:
-    """From the least to the most that a unit adds to a candidate, nothing included."""
+    """The width of the range of amounts that a unit may add to a candidate, including 0."""
     return max(clip.upper, 0) - min(clip.lower, 0)
 
 

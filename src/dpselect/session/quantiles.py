@@ -150,6 +150,7 @@ class QuantileQuestions(Asking[Reply]):
         request: str | None = None,
     ) -> Reply:
         """Several quantiles: numbers below which about the shares `levels` of the values in `column` lie.
+
         Together they cost one `epsilon`.
 
         Args:

@@ -1,6 +1,6 @@
 """Feature selection for scikit-learn; needs the extra ``sklearn``. Not imported by the rest of the package.
 
-How to use it, and which of scikit-learn's own checks do not apply, is described in ``docs/sklearn.md``.
+``docs/sklearn.md`` describes how to use it, and which of scikit-learn's own checks do not apply.
 """
 
 from dpselect.errors import MissingExtraError

@@ -1,6 +1,6 @@
-"""Rows as they come, as numbers and classes: refused by shape and type only, never by what a row holds.
+"""Rows read as numbers and classes: refused by shape and type only, never because of a row's contents.
 
-How a row is read depends on that row alone and on what is public: the type of its column, how many features there are.
+How a row is read depends only on that row and on public facts: the type of its column and the number of features.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ def numbers(X: Any) -> Features:
             there are.
     """
     if hasattr(X, "tocsr"):
-        hint = "Sparse input is not supported: hand over X.toarray()."
+        hint = "Sparse input is not supported: pass X.toarray()."
         raise InvalidDataError("X", Shown("<sparse>"), "a dense table", hint)
     columns = _columns(X)
     if not columns:
         raise InvalidDataError("X", Shown("<0 features>"), "at least one feature")
     for place, cells in enumerate(columns):
         if cells.holds not in READABLE or cells.holds is Holds.TEXT:
-            hint = f"Column {place}, from 0, is of a type that holds none, whatever is in its rows: leave it out."
+            hint = f"Column {place}, counted from 0, has a type that holds no numbers: leave it out."
             raise InvalidDataError("X", Shown(f"<{cells.holds}>"), "numbers", hint)
     return Features(tuple(columns), len(columns[0]))
 

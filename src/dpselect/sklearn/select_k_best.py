@@ -1,4 +1,4 @@
-"""A transformer that keeps the k best features, selected privately."""
+"""A transformer that selects the k best features privately."""
 
 # scikit-learn comes without types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -29,47 +29,47 @@ from dpselect.summaries import PublicFeatures, RuleCounts
 
 
 class PrivateSelectKBest(SelectorMixin, BaseEstimator):
-    """Keeps the `k` features on which a rule that looks at one feature alone is right about the most rows.
+    """Selects the `k` features that each, by itself, classify the most rows correctly.
 
     The private counterpart of scikit-learn's ``SelectKBest``. Each feature is cut into public bins; its score is the
-    number of rows whose class is the most frequent one of their bin. A row moves each score by at most 1, so the `k`
-    winners can be drawn with (`epsilon`, `delta`)-differential privacy *of a row*: **one row has to be all that one
-    person (or whatever is to be protected) contributes.** Scores are never kept: only the selected features are
-    released, and what was selected is a different draw each time.
+    number of rows whose class is the most frequent one in their bin. A row changes each score by at most 1, so the `k`
+    winners can be drawn with (`epsilon`, `delta`)-differential privacy *of a row*: **one row has to be everything that
+    one person (or other unit) contributes.** Scores are never stored: only the selected features are released, and each
+    fit is a new draw.
 
-    **Every** ``fit`` **is a release of its own and costs** `epsilon` **again**: also each refit, each clone, each fold
-    of a cross-validation. With a ledger each is charged before it is drawn, and refused when the account is empty;
-    without one, adding up is left to you, and only fitting the same object again gives a warning. To select once and
-    use it in many folds, fit it by itself and put ``sklearn.frozen.FrozenEstimator(selector)`` into the pipeline
-    (``docs/sklearn.md``).
+    **Every** ``fit`` **is a separate release and costs** `epsilon` **again**, including each refit, each fitted clone
+    and each fold of a cross-validation. With a ledger each fit is charged before it is drawn, and refused if the
+    account is empty. Without one you have to add up the costs, and only fitting the same object again gives a warning.
+    To select once and use the features in many folds, fit it separately and put
+    ``sklearn.frozen.FrozenEstimator(selector)`` into the pipeline (``docs/sklearn.md``).
 
-    Nothing is checked before ``fit``, as in all of scikit-learn. There arguments, types and shapes are; no row's
-    content ever decides whether it fails.
+    As everywhere in scikit-learn, nothing is checked before ``fit``. ``fit`` checks arguments, types and shapes; the
+    contents of rows never decide whether it fails.
 
     Args:
-        k: how many features to keep, from 1 to the number of features.
+        k: number of features to select, from 1 to the number of features.
         epsilon: privacy loss of one fit, of all `k` selections together, > 0.
-        classes: the public list of labels, at least two, all text or all numbers. Never taken from ``y``: a class
-            that one person has would give that person away. A row with another label is left out.
-        bounds: smallest and largest value of a feature, public as well; values beyond count as the bound. One pair
-            for all features, a list of pairs, or a mapping from the names of a data frame's columns to pairs.
-        bins: into how many bins of one width each feature is cut, or one such number for each feature. A missing value
-            (NaN, ``None``, what is no number) has a bin of its own.
-        class_weights: what a row of each class counts for, whole numbers from 1 to 2^20 in the order of `classes`,
-            such as ``[1, 20]`` where the second class is rare. Public: not the frequencies of ``y``. The noise grows
-            with the highest. None: 1 for each.
+        classes: the public list of labels, at least two, all text or all numbers. Never taken from ``y``: a class that
+            only one person has would reveal that person. A row with another label is left out.
+        bounds: smallest and largest value of a feature, public as well; values beyond a bound count as that bound. One
+            pair for all features, a list of pairs, or a mapping from the names of a data frame's columns to pairs.
+        bins: number of bins of equal width for each feature, or one such number per feature. A missing value (NaN,
+            ``None``, anything that is not a number) has a bin of its own.
+        class_weights: weight of a row of each class, whole numbers from 1 to 2^20 in the order of `classes`, such as
+            ``[1, 20]`` if the second class is rare. Public: not the frequencies of ``y``. The noise grows with the
+            highest weight. None: 1 for each.
         delta: probability with which the guarantee may fail, from 0 to below 1; see `dpselect.top_k`.
-        neighbours: ``"add_remove"``, where the number of rows is private, or ``"replace_one"``, with twice the noise.
-        unit: what a row is, in your words; with a ledger the word that the account protects.
-        ledger: a `dpselect.Ledger` or its URL, without a password in it. Goes together with `account`.
-        account: name of the account that each fit is charged to.
-        request: an id of your choice for this act of asking: the same arguments under the same id return the release
-            that the ledger has stored, at no further cost, *whatever rows are handed over*.
+        neighbours: ``"add_remove"``, with a private number of rows, or ``"replace_one"``, with twice the noise.
+        unit: your name for what a row represents; with a ledger, the unit that the account protects.
+        ledger: a `dpselect.Ledger` or its URL, without a password in it. Requires `account`.
+        account: name of the account to which each fit is charged.
+        request: an id of your choice: the same arguments under the same id return the release that the ledger has
+            stored, at no further cost, *whatever rows are passed*.
 
     Attributes:
-        release_: the certificate, a `dpselect.Release`; its value holds the names (or positions) of the features.
+        release_: the `dpselect.Release` with its certificate; its value holds the names (or positions) of the features.
         selected_: positions of the selected features, best first, shape ``(k,)``.
-        n_features_in_: how many features there were.
+        n_features_in_: number of features seen in ``fit``.
         feature_names_in_: their names, if ``X`` had any.
 
     ``fit`` raises `InvalidParameterError` or `InvalidDataError`, both of them a ``ValueError``, or what the ledger
@@ -170,6 +170,6 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
 def _without_password(ledger: Ledger | str | Path | None) -> Ledger | str | Path | None:
     """Parameters are shown by the estimator's ``repr`` and kept by its pickles."""
     if isinstance(ledger, str) and ledger.startswith("postgres") and may_hold_password(ledger):
-        hint = "The estimator's repr would show it: give dpselect.Ledger(url) instead, which does not."
+        hint = "The estimator's repr would show it. Give dpselect.Ledger(url) instead, whose repr does not."
         raise InvalidParameterError("ledger", Shown("<URL with a password>"), "a URL without one", hint)
     return ledger

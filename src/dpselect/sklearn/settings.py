@@ -1,4 +1,4 @@
-"""The public arguments of a selector, checked when it is fitted: scikit-learn wants nothing checked before."""
+"""The public arguments of a selector, checked in ``fit``: scikit-learn requires that nothing is checked earlier."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def distinct_classes(classes: Any) -> tuple[object, ...]:
     ('sick', 'well')
     """
     expected = "at least two different labels, all text or all numbers"
-    hint = "They are not read from y: which classes occur there is private."
+    hint = "They are never read from y, because which classes occur there is private."
     given = cast("object", classes.tolist() if hasattr(classes, "tolist") else classes)
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
         raise InvalidParameterError("classes", Shown(describe(classes)), expected, hint)
@@ -47,7 +47,7 @@ def distinct_classes(classes: Any) -> tuple[object, ...]:
 
 
 def class_weights(weights: object, count: int) -> tuple[int, ...]:
-    """What a row of each class counts for; None: 1.
+    """The weight of a row of each class; None: 1.
 
     Raises:
         InvalidParameterError: not a whole number from 1 to 2^20 for each class.
@@ -108,7 +108,7 @@ def _each(given: Any, name: str, names: PublicCandidates, *, one: Callable[[obje
     if one(given):
         return [given] * count
     if not isinstance(given, (list, tuple)):
-        raise InvalidParameterError(name, Shown(describe(given)), "one for all features, or one for each")
+        raise InvalidParameterError(name, Shown(describe(given)), "one for all features, or one per feature")
     listed = cast("Sequence[object]", given)
     if len(listed) != count:
         raise InvalidParameterError(name, Shown(f"<{len(listed)} of them>"), f"{count}: one for each feature")

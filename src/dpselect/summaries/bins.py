@@ -1,4 +1,4 @@
-"""The public bins of a histogram: a range cut into parts of one width."""
+"""The public bins of a histogram: a range cut into bins of equal width."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_BINS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class PublicBins:
-    """`count` bins of one width from `lower` to `upper`.
+    """`count` bins of equal width from `lower` to `upper`.
 
     A number belongs to the bin that begins at the largest edge not above it, and `upper` to the last one.
 
@@ -40,16 +40,15 @@ class PublicBins:
 
     @classmethod
     def given(cls, bounds: object, bins: object) -> PublicBins:
-        """`bounds` and the number of `bins` as the caller gave them; floats mean the decimals they are written as.
-
+        """The bins given by `bounds` and the number of `bins`; floats are read as decimals.
         Raises:
-            InvalidParameterError: not two finite numbers, the smaller first, or not a number of bins that doubles can
-                tell apart, at most 2^20.
+            InvalidParameterError: `bounds` is not two finite numbers, the smaller first, or `bins` is not a number of
+                bins that doubles can distinguish, at most 2^20.
         """
         lower, upper = finite_bounds(bounds)
         cut = cls(lower, upper, positive_count(bins, "bins", at_most=MOST_BINS))
         if not np.all(np.diff(cut.edges) > 0.0):
-            raise InvalidParameterError("bins", bins, "bins that doubles within the bounds can tell apart")
+            raise InvalidParameterError("bins", bins, "bins that doubles within the bounds can distinguish")
         return cut
 
     @property

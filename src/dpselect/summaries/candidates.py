@@ -1,4 +1,4 @@
-"""The public set a selection chooses from, checked once and for all before any row is read."""
+"""The public set a selection chooses from, checked once before any row is read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_CANDIDATES = 100_000_000
 """More than this is refused: the counts alone would need gigabytes."""
 
 MANY_CANDIDATES = 10_000_000
-"""More than this have to be meant: a range with a zero too many is refused before it takes minutes."""
+"""More than this need `allow_many`: a range with a zero too many is refused before it takes minutes."""
 
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 
@@ -30,14 +30,14 @@ _FRAME = "Or a frame in memory of one column."
 _LAZY = f"{_FRAME} dpselect.candidates_from(frame, column=...) lists a public one of Spark."
 _DISTINCT = "candidates without duplicates"
 _MADE_DISTINCT = (
-    "If they come from the private column: what unique() or value_counts() makes of it cannot be told from a public"
-    " list, and gives people away all the same. Take them from a public source."
+    "The result of unique() or value_counts() on the private column cannot be distinguished from a public list, but"
+    " reveals people's data all the same. Take candidates from a public source."
 )
 _ACCEPTED = "whole numbers, finite numbers, non-empty text, dates or booleans, all of one kind"
 
 
 class CandidateKind(StrEnum):
-    """What the candidates are; it decides how the values of a column are compared with them."""
+    """The kind of the candidates; it determines how the values of a column are compared with them."""
 
     INTEGER = "whole numbers"
     NUMBER = "numbers"
@@ -60,8 +60,8 @@ class PublicCandidates:
     """Candidates of one kind, without duplicates, in the caller's order.
 
     Attributes:
-        kind: what they are.
-        values: a ``range`` (kept as it is, so that a million page numbers cost nothing), a read-only int64 array
+        kind: their kind.
+        values: a ``range`` (kept unchanged, so that a million page numbers cost nothing), a read-only int64 array
             for other whole numbers, else a tuple.
 
     >>> PublicCandidates.given(range(1, 41271))
@@ -84,7 +84,7 @@ class PublicCandidates:
         return f"PublicCandidates(<{len(self)} {self.kind}>)"
 
     def description(self) -> dict[str, Any]:
-        """What a certificate says of the candidates: their origin, number and kind, and a range's ends."""
+        """The candidates in a certificate: their origin, number and kind, and the ends of a range."""
         about: dict[str, Any] = {"origin": "caller", "count": len(self), "kind": str(self.kind)}
         if isinstance(self.values, range):
             about["range"] = {"first": self.values[0], "last": self.values[-1], "step": self.values.step}
@@ -98,18 +98,18 @@ class PublicCandidates:
             candidates: a ``range``, or a list, tuple, set (which is sorted), iterator or one-dimensional array (NumPy,
                 pandas, Polars, Arrow) of whole numbers (64-bit), finite floats, non-empty text, dates or booleans; or a
                 frame of one such column.
-            argument: what errors call them.
-            allow_many: whether more than `MANY_CANDIDATES` are meant.
+            argument: their name in errors.
+            allow_many: allow more than `MANY_CANDIDATES`.
 
         Raises:
             InvalidCandidatesError: missing, empty, duplicated, mixed, with a missing value inside, or too many. The
                 text never quotes one of them: someone will pass the private column itself by mistake.
         """
         if candidates is None:
-            hint = "They are not read from the column: which values occur there is private, and a value only one person"
-            hint += " has would give that person away. Give a range, a code book or a catalogue, such as"
-            hint += f" {argument}=range(1, 101); not what unique() or value_counts() makes of the column, which cannot"
-            hint += " be told from a public list and gives people away all the same."
+            hint = "They are never read from the column, because which values occur there is private: a value that only"
+            hint += " one person has would reveal that person. Give a range, a code book or a catalogue, such as"
+            hint += f" {argument}=range(1, 101); not the result of unique() or value_counts() on the column, which"
+            hint += " looks like a public list but reveals people's data all the same."
             of = "values to choose from" if argument == "candidates" else argument
             raise InvalidCandidatesError(argument, None, f"the public list of {of}", hint)
         try:
@@ -120,7 +120,7 @@ class PublicCandidates:
         else:
             if len(public) <= MANY_CANDIDATES or allow_many:
                 return public
-            hint = "If so many are meant, say allow_many=True: each needs 8 bytes and a little time."
+            hint = "To allow more, use allow_many=True; each needs 8 bytes and a little time."
             problem = InvalidCandidatesError(
                 argument, Shown(f"<{len(public):,} {public.kind}>"), f"at most {MANY_CANDIDATES:,}", hint
             )
@@ -136,7 +136,7 @@ class PublicCandidates:
             return cls(CandidateKind.INTEGER, _distinct_integers(array, array.min(), array.max()))
         members = _as_list(candidates)
         kind = _kind_of(members, candidates)
-        if type(candidates) in (set, frozenset):  # whose order another process would not find again
+        if type(candidates) in (set, frozenset):  # whose order differs between processes
             members = sorted(members)
         if kind is CandidateKind.INTEGER:
             return cls(kind, _distinct_integers(members, min(members), max(members)))
@@ -172,7 +172,7 @@ def _as_list(candidates: Any) -> list[Any]:
 
 
 def _only_column(candidates: Any) -> Any:
-    """The one column of a frame; what is no frame as it is."""
+    """The one column of a frame; anything else unchanged."""
     if hasattr(candidates, "collect"):  # a lazy frame
         raise _refusal(candidates, _LISTS, _LAZY)
     names = getattr(candidates, "column_names", None)  # Arrow

@@ -1,4 +1,4 @@
-"""How much one unit may add to a sum: a public column, scale and pair of bounds, in whole numbers."""
+"""How much one unit may add to a sum: a public column, a scale and two bounds, in whole numbers."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class PublicClip:
     Attributes:
         column: name of the column of numbers.
         scale: > 0; 100 counts cents.
-        lower: the least that one unit's rows add to a candidate, in scaled whole numbers.
-        upper: the most, > lower.
+        lower: the smallest amount that one unit's rows may add to a candidate, in scaled whole numbers.
+        upper: the largest amount, > lower.
 
     >>> clip = PublicClip.given("paid", (0, 99.5), scale=100)
     >>> clip.lower, clip.upper
@@ -36,11 +36,11 @@ class PublicClip:
 
     @classmethod
     def given(cls, column: object, clip: object, *, scale: object = 1) -> PublicClip:
-        """As the caller gave them; floats mean the decimals they are written as.
+        """The clip given by the caller; floats are read as decimals.
 
         Raises:
-            InvalidParameterError: `clip` is not two numbers in the unit of the column, the smaller first, that times
-                `scale` are whole and from -2^31 to 2^31; or `scale` is not a decimal number > 0.
+            InvalidParameterError: `clip` is not two numbers in the unit of the column, the smaller first, whose
+                products with `scale` are whole and from -2^31 to 2^31; or `scale` is not a decimal number > 0.
         """
         if not isinstance(column, str):
             raise InvalidParameterError("sum", column, "the name of a column, as text")
@@ -53,10 +53,12 @@ class PublicClip:
         if not all(end.denominator == 1 and abs(end) <= _LARGEST for end in ends):
             got = Shown(f"({float(lower)!r}, {float(upper)!r})")
             if any(abs(end) > _LARGEST for end in ends):
-                hint = "Count in larger units, with a smaller scale: with scale=0.001 thousands are counted."
+                hint = "Count in larger units, with a smaller scale: scale=0.001 counts thousands."
             else:
-                hint = "With scale=100 hundredths are counted." if factor == 1 else ""
-            raise InvalidParameterError("clip", got, "bounds that times the scale are whole, from -2^31 to 2^31", hint)
+                hint = "Set scale=100 to count hundredths." if factor == 1 else ""
+            raise InvalidParameterError(
+                "clip", got, "bounds that are whole when multiplied by the scale, from -2^31 to 2^31", hint
+            )
         return cls(column, factor, *map(int, ends))
 
     def in_units(self, amount: float) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CandidateCounts:
-    """How many different units have a row with each candidate. Private: shown by no ``repr``, kept by no pickle.
+    """How many different units have a row with each candidate. Private: not shown by ``repr``, and cannot be pickled.
 
     Attributes:
         counts: shape ``(n,)``, int64, read-only; one entry for each candidate, in the candidates' order. Adding all

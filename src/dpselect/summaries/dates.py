@@ -1,4 +1,4 @@
-"""Public dates to choose from: a list, or every so many days from a first to a last one."""
+"""Public dates to choose from: a list, or dates at regular intervals between a first and a last one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST = 366 * 10_000
 
 
 def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> PublicCandidates:
-    """The dates as the caller gave them.
+    """The dates given by the caller.
 
     Args:
         dates: a list of dates, each a ``datetime.date``, a text such as ``"2026-11-21"`` or a timestamp at midnight; or
@@ -29,8 +29,9 @@ def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> P
         step: days from one to the next, with `bounds`.
 
     Raises:
-        InvalidCandidatesError: not such dates, or not exactly one of `dates` and `bounds` is given.
-        InvalidParameterError: `bounds` are not two dates, the first not after the last; or `step` no whole number >= 1.
+        InvalidCandidatesError: the dates are invalid, or not exactly one of `dates` and `bounds` is given.
+        InvalidParameterError: `bounds` is not two dates, the first not after the last; or `step` is not a whole number
+            >= 1.
 
     >>> weekly = public_dates(None, bounds=("2026-11-02", "2026-11-30"), step=7)
     >>> len(weekly), str(weekly[-1])
@@ -38,12 +39,12 @@ def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> P
     """
     if (dates is None) == (bounds is None):
         got = Shown("None" if dates is None else "<given together with bounds>")
-        expected = "either a public list of dates, or bounds instead, the first and the last"
+        expected = "either a public list of dates, or bounds: the first and the last date"
         raise InvalidCandidatesError("dates", got, expected, "They are never read from the column.")
     days = positive_count(step, "step", at_most=_MOST)
     if bounds is None:
         if days != 1:
-            raise InvalidParameterError("step", days, "1 with a list of dates", "It goes with bounds.")
+            raise InvalidParameterError("step", days, "1 with a list of dates", "A step is for bounds.")
         public = PublicCandidates.given(_listed(dates), argument="dates")
         if public.kind is not CandidateKind.DATE:
             raise InvalidCandidatesError("dates", Shown(f"<{len(public):,} {public.kind}>"), _DATES)
@@ -61,9 +62,9 @@ def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> P
 
 
 def _listed(dates: object) -> object:
-    """Texts and timestamps made dates; what is no list of such as it is, to be refused with the reason."""
+    """Texts and timestamps converted to dates; anything else unchanged, to be refused with the reason."""
     values: Any = dates
-    if isinstance(values, set | frozenset):  # in an order that another process finds again
+    if isinstance(values, set | frozenset):  # in the same order in every process
         values = sorted(cast("set[Any]", values), key=str)
     if isinstance(dates, str | bytes) or not isinstance(dates, Iterable) or hasattr(values, "columns"):
         return values

@@ -1,4 +1,4 @@
-"""Public candidates that are listed where the rows are, because there are too many to list here."""
+"""Public candidates listed by the engine that has the rows, because there are too many to list locally."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class DistantCandidates:
     """Candidates of one kind, without duplicates, in a frame of an engine that has checked and counted them.
 
     Attributes:
-        kind: what they are.
-        frame: the engine's own, of a column ``what``.
-        count: how many there are.
-        mark: the same for the same candidates in any order, and for others only by chance.
+        kind: their kind.
+        frame: the engine's own frame, with a column ``what``.
+        count: their number.
+        mark: equal for the same candidates in any order, and equal for others only by chance.
 
     >>> len(DistantCandidates(CandidateKind.TEXT, frame=None, count=20_000_000, mark="5f1c"))
     20000000
@@ -34,5 +34,5 @@ class DistantCandidates:
         return f"DistantCandidates(<{self.count} {self.kind}>, mark={self.mark!r})"
 
     def description(self) -> dict[str, Any]:
-        """What a certificate says of the candidates."""
+        """The candidates in a certificate."""
         return {"origin": "caller", "count": self.count, "kind": str(self.kind)}

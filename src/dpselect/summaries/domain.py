@@ -1,4 +1,4 @@
-"""The public set of numbers an answer may be: everything between two bounds, or a grid between them."""
+"""The public set of possible answers: all numbers between two bounds, or a grid between them."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class PublicDomain:
 
     @classmethod
     def given(cls, bounds: object, *, step: object = None) -> PublicDomain:
-        """`bounds` and `step` as the caller gave them.
+        """The domain given by `bounds` and `step`.
 
         Args:
             bounds: two finite numbers, the smaller first.
-            step: a number that divides their distance, reading both as the decimal numbers they are written as.
+            step: a number that divides their distance, with both read as decimals.
 
         Raises:
-            InvalidParameterError: not such bounds, or not such a step.
+            InvalidParameterError: `bounds` or `step` is invalid.
 
         >>> PublicDomain.given((0, 1), step=0.1).grid.point(3)
         0.3
@@ -52,7 +52,7 @@ class PublicDomain:
         return {"bounds": (self.grid.lower, self.grid.upper), "step": self.grid.step}
 
     def description(self) -> dict[str, Any]:
-        """What a certificate says of the candidates."""
+        """The candidates in a certificate."""
         bounds = {"lower": self.lower, "upper": self.upper}
         if self.grid is None:
             return {"source": "bounds", **bounds}

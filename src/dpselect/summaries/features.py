@@ -1,4 +1,4 @@
-"""How features and classes are cut, all of it public, and what rows become once they are."""
+"""The public bins of features and the public classes, and the private counts made with them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_CELLS = 1 << 24
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RuleCounts:
-    """How many rows, weighted, each feature's best rule gets right. Private: shown by no ``repr``, kept by no pickle.
+    """How many rows, weighted, each feature's best rule gets right. Private: no ``repr``, no pickle.
 
     Attributes:
         right: shape ``(n,)``, int64, read-only; one entry for each feature. One more row raises each entry by a whole
@@ -47,8 +47,8 @@ class RuleCounts:
 class PublicFeatures:
     """The features to choose from, the bins of each, and the weights of the classes.
 
-    A rule names one class for each bin of one feature, and one for a missing value; the best rule of a feature names
-    the class that weighs most there. The rule is never released, only how well it does is looked at.
+    A rule assigns one class to each bin of one feature, and one to a missing value; the best rule of a feature assigns
+    the class with the largest weight there. The rule itself is never released; only its number of correct rows is used.
 
     Attributes:
         names: of the features.

@@ -1,4 +1,4 @@
-"""The public list of groups that one question is asked of, and in how many of them a unit may take part."""
+"""The public list of groups for a question, and the number of groups a unit may take part in."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MOST_GROUPS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class PublicGroups:
-    """Which rows belong together, for a question that is asked of each group.
+    """The groups of a question that is asked for each group.
 
     Attributes:
-        column: name of the column that says which group a row belongs to.
-        members: the public list; rows of none of them take no part.
-        max_per_unit: in how many groups one unit takes part at most; in so many of its own, chosen at random.
+        column: name of the column with the group of each row.
+        members: the public list; rows of other groups are left out.
+        max_per_unit: the maximum number of groups one unit takes part in, chosen at random among its own.
     """
 
     column: str
@@ -29,21 +29,21 @@ class PublicGroups:
 
     @classmethod
     def given(cls, by: object, groups: object, max_groups_per_unit: object) -> PublicGroups | None:
-        """The groups as the caller gave them; None: all rows are one.
+        """The groups given by the caller; None: all rows together.
 
         Raises:
-            InvalidCandidatesError: `groups` are not a public list, as candidates are.
-            InvalidParameterError: only one of `by` and `groups`; or `max_groups_per_unit` is not a whole number from 1
-                to the number of groups.
+            InvalidCandidatesError: `groups` is not a valid public list; the rules are those of candidates.
+            InvalidParameterError: only one of `by` and `groups` is given; or `max_groups_per_unit` is not a whole
+                number from 1 to the number of groups.
 
         >>> PublicGroups.given("city", ["Oslo", "Rome"], 1).members
         PublicCandidates(<2 text>)
         """
         if by is None:
             if groups is not None:
-                raise InvalidParameterError("by", None, "the column that says which of the groups a row belongs to")
+                raise InvalidParameterError("by", None, "the column with the group of each row")
             if positive_count(max_groups_per_unit, "max_groups_per_unit") > 1:
-                raise InvalidParameterError("by", None, "a column of groups, as max_groups_per_unit is given")
+                raise InvalidParameterError("by", None, "a column of groups, because max_groups_per_unit is given")
             return None
         if not isinstance(by, str):
             raise InvalidParameterError("by", by, "the name of a column, as text")
@@ -56,16 +56,16 @@ class PublicGroups:
         return cls(by, members, most)
 
     def check_size(self, candidates: int) -> None:
-        """Refuse more counts than a machine has room for: one for each candidate in each group."""
+        """Refuse more counts than fit into memory: one for each candidate in each group."""
         if len(self.members) * candidates > MOST_CANDIDATES:
             got = Shown(f"<{len(self.members):,} groups of {candidates:,} candidates>")
             raise InvalidParameterError("groups", got, f"at most {MOST_CANDIDATES:,} candidates in all groups together")
 
     def share(self, epsilon: object) -> float:
-        """What the question may cost in one group if all of them together cost `epsilon`.
+        """The epsilon of the question in one group if all groups together cost `epsilon`.
 
         Raises:
-            InvalidParameterError: not a finite number > 0, or too small to be divided.
+            InvalidParameterError: `epsilon` is not a finite number > 0, or is too small to be divided.
 
         Proof: ``proofs/groups.md``.
 
@@ -83,10 +83,10 @@ class PublicGroups:
 
     @property
     def question(self) -> dict[str, Any]:
-        """What tells this question from others."""
+        """The arguments that distinguish this question from others."""
         return {"by": self.column, "groups": self.members.values, "max_groups_per_unit": self.max_per_unit}
 
     def description(self) -> dict[str, Any]:
-        """What a certificate says of the groups."""
+        """The groups in a certificate."""
         held = {"count": len(self.members), "kind": str(self.members.kind)}
         return {"column": self.column, **held, "max_per_unit": self.max_per_unit}

@@ -13,7 +13,7 @@ from dpselect.summaries.domain import PublicDomain
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UnitValues:
-    """Numbers of which each unit has a few at most. Private: shown by no ``repr``, kept by no pickle.
+    """Numbers of which each unit has a few at most. Private: not shown by ``repr``, and cannot be pickled.
 
     Attributes:
         values: shape ``(n,)``, float64, read-only, within the bounds of `domain`, in no order that means anything.

@@ -59,7 +59,7 @@ BAD: list[tuple[list[str], str]] = [
     ([*COUNT, "--expected-error", "nan"], "--expected-error=nan"),
     (["--candidates-count", "1", "--expected-error", "1"], "one candidate is always the best"),
     (["--scores", PUBLIC, "--expected-error", "1000"], "expected a number > 0 and < "),
-    (["--scores", PUBLIC, "--within", "1000"], "how far the worst score lies below the best"),
+    (["--scores", PUBLIC, "--within", "1000"], "the distance between the worst and the best score"),
     ([*COUNT, "--within", "0"], "within=0.0"),
     ([*COUNT, "--within", "inf"], "within=inf"),
     ([*COUNT, "--plot", "out.pdf"], "plot='out.pdf': expected a file name that ends in one of .svg .png .html .json"),

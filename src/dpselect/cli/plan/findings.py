@@ -33,7 +33,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A wanted error, and the total epsilon that buys it with each mechanism."""
+    """A target error, and the total epsilon that reaches it with each mechanism."""
 
     wanted: Mapping[str, float]
     epsilon: Mapping[str, float]
@@ -105,7 +105,7 @@ class Findings:
 
     @cached_property
     def targets(self) -> list[Target]:
-        """What the wanted errors cost; a total over all selections."""
+        """The epsilon of each target error; a total over all selections."""
         wanted: list[dict[str, float]] = []
         if self.expected_error is not None:
             wanted.append({"expected_error": self.expected_error})

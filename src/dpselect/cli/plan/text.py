@@ -66,7 +66,7 @@ def introduction(setup: Setup) -> Iterator[str]:
 
 
 def conclusions(findings: Findings) -> Iterator[str]:
-    """The advice, what wanted errors cost, and what has to be known about the table."""
+    """The advice, the epsilons of target errors, and notes on the table."""
     setup = findings.setup
     for advice in findings.advice:
         where = f"At epsilon = {_listed(advice.epsilons)} use" if len(findings.advice) > 1 else "Use"

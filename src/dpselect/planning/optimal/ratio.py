@@ -1,4 +1,4 @@
-"""The best any mechanism could do on a lattice of scores, and how far from it one of ours is."""
+"""The smallest possible error on a lattice of scores, and the ratio of a mechanism's error to it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LARGEST_EPSILON = 700.0
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """The least possible error lies between two numbers.
+    """Two bounds between which the smallest possible error lies.
 
     >>> Optimum(lower=1.0, upper=1.25).gap
     0.25
@@ -41,19 +41,20 @@ class Optimum:
 
     @property
     def gap(self) -> float:
-        """How far apart they are, relative to the lower one."""
+        """The distance between the bounds, relative to the lower one."""
         return self.upper / self.lower - 1.0
 
 
 def optimal_ratio(
     mechanism: MechanismKind, *, n: int, levels: int, epsilon: float, memory_limit: int | None = None
 ) -> float:
-    r"""How many times the least possible error a mechanism's is, on average over a lattice of scores.
+    r"""The ratio of a mechanism's error to the smallest possible one, on average over a lattice of scores.
 
-    The lattice: all vectors of `n` scores that are 0 or 1, 2, ..., `levels` steps of twice the sensitivity below, with
-    at least one at 0. The least possible error is the optimum of a linear program: over all mechanisms that do not
-    look at the order or the common height of the scores, and whose probability for a candidate grows at most
-    :math:`e^{\varepsilon}` times when its score alone rises by a step. Every regular `epsilon`-DP mechanism is one.
+    The lattice consists of all vectors of `n` scores that are 0 or 1, 2, ..., `levels` steps of twice the sensitivity
+    below 0, with at least one at 0. The smallest possible error is the optimum of a linear program over all mechanisms
+    that do not depend on the order or the common height of the scores, and whose probability for a candidate grows by
+    at most a factor of :math:`e^{\varepsilon}` when its score alone rises by a step. Every regular `epsilon`-DP
+    mechanism is one of these.
 
     Args:
         mechanism: a mechanism class, or ``functools.partial`` of one with options.
