@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -112,8 +113,19 @@ def write_rows(folder: Path, rows: Sequence[Sequence[Any]], *, kind: str, types:
 def write_parquet(path: Path, rows: Sequence[Row], *, types: tuple[Any, Any] = (None, None), groups: int = 2) -> Path:
     """`rows` as a Parquet file of several row groups."""
     units, values = ([row[i] for row in rows] for i in (0, 1))
+    if types[1] == pa.string_view():
+        table = pa.table({"unit": pa.array(units, types[0]), "value": pa.array(values)})
+        return _write_as_if(table, pa.schema([("unit", types[0]), ("value", types[1])]), path)
     table = pa.table({"unit": pa.array(units, types[0]), "value": pa.array(values, types[1])})
     pq.write_table(table, path, row_group_size=max(1, len(rows) // groups))
+    return path
+
+
+def _write_as_if(table: pa.Table, schema: pa.Schema, path: Path) -> Path:
+    """The file that newer versions of Arrow write of a table with the types of `schema`, also by older ones."""
+    with pq.ParquetWriter(path, table.schema, store_schema=False) as writer:
+        writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(schema.serialize().to_pybytes())})
+        writer.write_table(table)
     return path
 
 

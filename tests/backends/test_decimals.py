@@ -20,7 +20,9 @@ from tests.backends.tables import count, gather, write_parquet
 
 EXACTLY = Context(prec=200)
 
-DIGITS = {pa.decimal32: 9, pa.decimal64: 18, pa.decimal128: 38, pa.decimal256: 76}
+DIGITS = {pa.decimal128: 38, pa.decimal256: 76}
+if hasattr(pa, "decimal64"):  # since Arrow 19
+    DIGITS |= {pa.decimal32: 9, pa.decimal64: 18}
 
 
 def column(whole: list[int], places: int, make: Any = pa.decimal128, digits: int = 38) -> Any:
@@ -43,7 +45,7 @@ def columns(draw: st.DrawFn) -> tuple[list[int], int, Any, int]:
 @settings(max_examples=200)
 @given(first=columns(), second=columns())
 @example(first=([0, 10], 1, pa.decimal128, 38), second=([0, 10**10], 10, pa.decimal256, 76))
-@example(first=([1, -1000], 7, pa.decimal64, 18), second=([1000, 1], 10, pa.decimal128, 38))
+@example(first=([1, -1000], 7, min(DIGITS, key=DIGITS.__getitem__), 9), second=([1000, 1], 10, pa.decimal128, 38))
 @example(first=([12, 0], -3, pa.decimal128, 38), second=([12000], 0, pa.decimal128, 38))
 def test_texts_are_equal_exactly_if_the_numbers_are(first: Any, second: Any) -> None:
     texts: dict[Decimal, str] = {}

@@ -93,6 +93,18 @@ def test_decimals_of_many_digits_that_nobody_asks_about_do_not_matter(tmp_path: 
                 counts(tmp_path / "t.parquet", engine, candidates=[1], **asked)
 
 
+def test_wide_decimals_of_few_digits_are_read(tmp_path: Path, engine: str) -> None:
+    """Beside some of many digits, inside of other values."""
+    few = pa.array([Decimal("1.50"), Decimal("2.00"), None], pa.decimal256(30, 2))
+    inside = pa.array([[Decimal(10**50)]] * 3, pa.list_(pa.decimal256(60, 2)))
+    rows = pa.table({"unit": ["a", "b", "a"], "value": [1, 2, 1], "few": few, "inside": inside})
+    pq.write_table(rows, tmp_path / "t.parquet")
+    assert counts(tmp_path / "t.parquet", engine, "few", [1.5, 2.0]) == [1, 1]
+    assert counts(tmp_path / "t.parquet", engine, "value", [1, 2], unit="few") == [1, 1]
+    with pytest.raises(InvalidDataError, match="This one holds nested values"):
+        counts(tmp_path / "t.parquet", engine, "inside", [1])
+
+
 def test_a_damaged_file_is_named(tmp_path: Path, engine: str) -> None:
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"unit": range(1000), "value": range(1000)}), path, use_dictionary=False)

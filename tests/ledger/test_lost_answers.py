@@ -334,6 +334,7 @@ def test_an_answer_whose_charge_is_gone_is_not_shown(
     assert not unsettled._answers
 
 
+@pytest.mark.filterwarnings("error::dpselect.errors.AnswerNotStoredWarning")
 def test_a_warning_that_is_made_an_error_loses_nothing(
     opened: Path, table: Path, tmp_path: Path, draws: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,7 +96,9 @@ def test_a_server_s_address_is_no_account_and_no_request(text: str, tmp_path: Pa
     assert ledger.account("clicks").entries == 1
 
 
-@pytest.mark.parametrize("text", ["ann@example.org", "2026-11-23T05:40 ann@db", "page=7", "https://example.org/a:b"])
+@pytest.mark.parametrize(
+    "text", ["ann@example.org", "2026-11-23T05:40 ann@db", "page=7", "https://example.org/a:b", "etl:daily@db/clicks"]
+)
 def test_what_only_looks_a_little_like_one_is_kept(text: str, tmp_path: Path) -> None:
     with Ledger(tmp_path / "x.db") as ledger:
         ledger.open_account(text, epsilon=1)

@@ -180,7 +180,7 @@ def test_arrow_data_of_any_library_behaves_as_numpy_does() -> None:
     assert mechanism.select(scores) in (0, 1)
     assert mechanism.select(scores, ["a", "b"]) in ("a", "b")
     assert mechanism.pmf(scores).tolist() == mechanism.pmf([1.0, 2.0]).tolist()
-    assert finite_scores(pa.array([1.5, 2.5], pa.float16())).tolist() == [1.5, 2.5]
+    assert finite_scores(pa.array(np.array([1.5, 2.5], np.float16))).tolist() == [1.5, 2.5]
     for empty in (pa.array([], pa.int8()), pa.chunked_array([], pa.int8())):
         with pytest.raises(InvalidScoresError, match="empty"):
             mechanism.select(empty)

@@ -1,20 +1,23 @@
 """Parquet files read by Polars, and by way of our own reader where text is asked for.
 
-Polars gives up on the first text that is not UTF-8, and whether a question is answered must not depend on a row.
+Polars gives up on the first text that is not UTF-8, and whether a question is answered must not depend on a row. Before
+1.40 it also panics at a file that Arrow has written with 256-bit decimals, whatever is asked: our reader takes these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import Any
 
-from dpselect.backends.columns import Holds
-from dpselect.backends.lazy.polars_frame import PolarsFrame
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.lazy.polars_frame import MOST_DIGITS, PolarsFrame
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.rows import Source
-from dpselect.backends.rows.arrow import ARROW_TYPES, pa
+from dpselect.backends.rows.arrow import ARROW_TYPES, pa, pq
+from dpselect.errors import SelectionError
 
 
 def polars_files(files: Source, paths: Sequence[str]) -> PolarsFrame:
@@ -27,15 +30,40 @@ def polars_files(files: Source, paths: Sequence[str]) -> PolarsFrame:
     import polars as pl
 
     with reading(files.shown):
+        types = [pq.read_schema(path).types for path in paths] if _has_decimals(files.columns) else []
+    if any("decimal256" in str(type_) for each in types for type_ in each):
+        columns = tuple(map(_held, files.columns, zip(*types, strict=True)))
+        return PolarsFrame(None, columns, files.shown, valid=partial(_streamed, files))
+    with reading(files.shown):
         scanned = pl.scan_parquet(list(paths), glob=False, hive_partitioning=False)
     found = PolarsFrame.of(scanned, files.shown)
     if all(column.holds is not Holds.TEXT for column in files.columns):
         return found
-    return replace(found, valid=_streamed(files))
+    return replace(found, valid=partial(_streamed, files))
 
 
-def _streamed(files: Source) -> Any:
-    """A lazy frame of the stream's batches, in which every text is valid or null."""
+def _has_decimals(columns: Sequence[Column]) -> bool:
+    """Whether there may be some, also inside of other values."""
+    return any(column.holds in (Holds.DECIMALS, Holds.NESTED) for column in columns)
+
+
+def _held(column: Column, types: Sequence[Any]) -> Column:
+    """What Polars would say of a column that has one of these types in each file."""
+    is_wide = column.holds is Holds.DECIMALS and any(_digits(type_) > MOST_DIGITS for type_ in types)
+    return Column(column.name, Holds.WIDE_DECIMALS) if is_wide else column
+
+
+def _digits(type_: Any) -> int:
+    return _digits(type_.value_type) if pa.types.is_dictionary(type_) else type_.precision
+
+
+def _streamed(files: Source, failed: list[SelectionError]) -> Any:
+    """A lazy frame of the stream's batches, in which every text is valid or null.
+
+    Args:
+        files: the stream.
+        failed: where to put an error as well: Polars 1 raises one of its own, which only quotes the first.
+    """
     pl: Any = import_module("polars")
     from polars.io.plugins import register_io_source
 
@@ -46,13 +74,18 @@ def _streamed(files: Source) -> Any:
     def batches(names: list[str] | None, predicate: Any, most: int | None, _: int | None) -> Iterator[Any]:
         given = list(columns if names is None else names)
         asked = [columns[name] for name in given]
-        for batch in files.batches(asked, lambda _: None):
-            frame = pl.from_arrow(pa.Table.from_batches([batch]).rename_columns(given))
-            frame = frame if most is None else frame.head(most)
-            most = None if most is None else most - frame.height
-            yield frame if predicate is None else frame.filter(predicate)
-            if most == 0:
-                return
+        try:
+            with reading(files.shown):
+                for batch in files.batches(asked, lambda _: None):
+                    frame = pl.from_arrow(pa.Table.from_batches([batch]).rename_columns(given))
+                    frame = frame if most is None else frame.head(most)
+                    most = None if most is None else most - frame.height
+                    yield frame if predicate is None else frame.filter(predicate)
+                    if most == 0:
+                        return
+        except SelectionError as error:
+            failed.append(error)
+            raise
 
     source = register_io_source(batches, schema=pl.from_arrow(empty).schema)
     return source.rename({number: column.name for number, column in columns.items()})

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,10 +18,11 @@ from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
 from dpselect.backends.rows.matching import MISSING
+from dpselect.errors import SelectionError
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 _SHOWN = "<Polars LazyFrame>"
-_MOST_DIGITS = 38
+MOST_DIGITS = 38
 """A file may have decimals with more; their type can be read, their values cannot."""
 
 _WHOLE_NUMBER = r"^(-?[0-9]+)(?:\.0*)?$"
@@ -32,16 +33,19 @@ class PolarsFrame:
     """A lazy frame.
 
     Attributes:
-        frame: the lazy frame.
+        frame: the lazy frame; None if it could stumble over a column that nobody asks about.
         columns: from its schema.
         shown: how errors and ``repr`` speak of it.
-        valid: the same rows where text is asked for, if `frame` could stumble over one that is not UTF-8; else None.
+        valid: makes a lazy frame of the same rows where text is asked for, if `frame` could stumble over one that is
+            not UTF-8, or where there is no `frame`; else None. It is given `failed`.
+        failed: what went wrong in a frame that `valid` made, in our words; of one question.
     """
 
     frame: Any
     columns: tuple[Column, ...]
     shown: str = _SHOWN
-    valid: Any = None
+    valid: Callable[[list[SelectionError]], Any] | None = None
+    failed: list[SelectionError] = field(default_factory=list[SelectionError])
     counts_distinct = True
     in_filters = EVERY_KIND
 
@@ -59,13 +63,15 @@ class PolarsFrame:
             return cls(frame, columns, shown)
 
     def question(self) -> PolarsFrame:
-        """Itself: it keeps nothing of a question."""
-        return self
+        """Itself, without what went wrong in another question."""
+        return replace(self, failed=[])
 
     def rows(self, asked: Mapping[str, Asked]) -> Frame:
         """The rows, with a column for each name."""
         is_text = any(each.column.holds is Holds.TEXT for each in asked.values())
-        frame = self.frame if self.valid is None or not is_text else self.valid
+        frame: Any = self.frame
+        if self.valid is not None and (is_text or frame is None):
+            frame = self.valid(self.failed)
         return nw.from_native(frame.select(**{name: _expression(each) for name, each in asked.items()}))
 
     def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
@@ -89,7 +95,13 @@ class PolarsFrame:
         import polars as pl
 
         with reading(self.shown):
-            return frame.to_native().with_columns(pl.selectors.by_dtype(pl.Int128).cast(pl.String)).collect().to_arrow()
+            query = frame.to_native().with_columns(pl.selectors.by_dtype(pl.Int128).cast(pl.String))
+            try:
+                return query.collect().to_arrow()
+            except pl.exceptions.ComputeError:
+                if self.failed:
+                    raise self.failed[0] from None
+                raise
 
 
 def _held_otherwise(type_: Any) -> Holds | None:
@@ -97,7 +109,7 @@ def _held_otherwise(type_: Any) -> Holds | None:
 
     if type_ == pl.Null:
         return Holds.NOTHING
-    if type_ == pl.Decimal and type_.precision is not None and type_.precision > _MOST_DIGITS:
+    if type_ == pl.Decimal and type_.precision is not None and type_.precision > MOST_DIGITS:
         return Holds.WIDE_DECIMALS
     return Holds.SHORT_FLOATS if type_ == pl.Float16 else None
 
