@@ -261,7 +261,7 @@ def test_a_bare_charge_protects_what_its_account_does(tmp_path: Path, unit: str,
             check(text, ledger=ledger)
 
 
-GRID = Stated(
+GRID_STATED = Stated(
     public={},
     arguments={},
     epsilon=1.0,
@@ -287,7 +287,7 @@ def test_every_point_of_every_grid_passes(lower: Fraction, step: Any, count: int
         return
     assert domain.grid is not None
     place = data.draw(st.integers(0, count))
-    stated = replace(GRID, public=domain.description())
+    stated = replace(GRID_STATED, public=domain.description())
     assert Quantile.allows([domain.grid.point(place)], stated)
     between = (domain.grid.point(place) + domain.grid.point(min(place + 1, count))) / 2
     if float(domain.grid.step) > 1e-6 and place < count:  # the control

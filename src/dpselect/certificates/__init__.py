@@ -1,6 +1,11 @@
 """Certificates: what an answer carries, the schema of its text, and the check of all that it claims."""
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dpselect.certificates.checking import Checked, check
+    from dpselect.certificates.release import Release
 
 __all__ = ["Checked", "Release", "check"]
 
