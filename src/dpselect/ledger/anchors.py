@@ -91,8 +91,12 @@ def latest(heads: dict[str, Head], head: Head) -> None:
         heads[head.account] = head
 
 
-def anchor_of(given: object) -> Anchor | None:
+def anchor_of(given: object, *, wait: float) -> Anchor | None:
     """The anchor that a caller names: a path, the URL of a database, or an object that is one.
+
+    Args:
+        given: by the caller.
+        wait: seconds to wait for a database.
 
     Raises:
         InvalidParameterError: it is none of these.
@@ -103,7 +107,7 @@ def anchor_of(given: object) -> Anchor | None:
     if given is None or isinstance(given, Anchor):
         return given
     if isinstance(given, str) and given.startswith(("postgresql://", "postgresql+psycopg://", "sqlite://")):
-        return TableAnchor(given)
+        return TableAnchor(given, wait=wait)
     if isinstance(given, Path) or (isinstance(given, str) and given and "://" not in given and "\0" not in given):
         return FileAnchor(given)
     raise InvalidParameterError(

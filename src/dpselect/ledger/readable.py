@@ -35,7 +35,7 @@ class ReadableLedger:
         self, url: str | Path | sa.URL, *, wait: float = 30.0, anchor: str | Path | Anchor | None = None
     ) -> None:
         self._database = Database(url, wait=seconds(wait))
-        self._anchor = anchor_of(anchor)
+        self._anchor = anchor_of(anchor, wait=self._database.address[1])
         self._id: str | None = None
         address, self._wait = self._database.address
         self._place = place_of(address)

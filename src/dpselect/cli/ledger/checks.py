@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from dpselect.cli.ledger.commands import ledger_app
 from dpselect.cli.ledger.output import show_accounts, show_heads, show_verified
-from dpselect.cli.options import Flag, Json
+from dpselect.cli.options import Flag, Json, Names
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, Shown
 
 Known = tuple[str, int, str]
@@ -24,7 +21,7 @@ def verify_chain(
     /,
     *,
     anchor: str | None = None,
-    expect: Annotated[list[str] | None, Parameter(negative=())] = None,
+    expect: Names = None,
     certificates: Path | None = None,
     only_new: Flag = False,
     as_json: Json = False,
