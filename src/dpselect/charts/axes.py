@@ -76,7 +76,9 @@ class Axis:
     def channel(self, side: Literal["x", "y"], values: FloatArray, marks: Marks, field: str = "") -> Any:
         """The encoding of one `side` of a chart, for numbers of which at least one is seen."""
         if not self.seen(values).any():
-            raise InvalidParameterError(side, Shown("<no point on the axis>"), f"at least one {self.expected}, between its ends")
+            raise InvalidParameterError(
+                side, Shown("<no point on the axis>"), f"at least one {self.expected}, between its ends"
+            )
         shown = np.array([*values[self.drawable(values)], *marks])
         low, high = shown.min(), shown.max()
         if self.log:  # to the next 1, 2 or 5 times a power of ten, where the library would go to the next power
