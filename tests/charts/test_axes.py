@@ -33,8 +33,8 @@ def scale(values: list[float], **options: Any) -> dict[str, Any]:
         ([0.01, 10.0], (0.01, 10.0)),
         ([2.0, 10_000.0], (2.0, 10_000.0)),
         ([0.013, 742.0], (0.01, 1000.0)),
-        ([0.3, 0.0, -1.0, math.nan, math.inf], (0.2, 0.5)),
-        ([5.0, 5.0], (5.0, 10.0)),
+        ([0.3, 0.0, -1.0, math.nan, math.inf], (0.1, 1.0)),
+        ([5.0, 5.0], (2.0, 10.0)),
     ],
 )
 def test_a_log_axis_reaches_to_round_numbers(values: list[float], domain: tuple[float, float]) -> None:

@@ -80,15 +80,15 @@ class Axis:
                 side, Shown("<no point on the axis>"), f"at least one {self.expected}, between its ends"
             )
         shown = np.array([*values[self.drawable(values)], *marks])
-        low, high = shown.min(), shown.max()
+        low = shown.min() if self.lowest is None else self.lowest
+        high = shown.max() if self.highest is None else self.highest
+        if low == high:
+            low, high = (low / 2, high * 2) if self.log else (low, high + (abs(high) or 1.0))
         if self.log:  # to the next 1, 2 or 5 times a power of ten, where the library would go to the next power
-            low = _ROUND[np.searchsorted(_ROUND, low * (1 + 1e-9), side="right") - 1]
-            high = _ROUND[np.searchsorted(_ROUND, high * (1 - 1e-9))]
-        ends = [low if self.lowest is None else self.lowest, high if self.highest is None else self.highest]
-        if ends[0] == ends[1] and self.highest is None:
-            ends[1] += abs(ends[1]) or 1.0
+            low = _ROUND[np.searchsorted(_ROUND, low * (1 + 1e-9), side="right") - 1] if self.lowest is None else low
+            high = _ROUND[np.searchsorted(_ROUND, high * (1 - 1e-9))] if self.highest is None else high
         nice = False if self.log or self.lowest or self.highest else TICKS  # it would move an end that was given
-        scale = {"type": "log" if self.log else "linear", "domain": [*map(float, ends)], "nice": nice, "zero": False}
+        scale = {"type": "log" if self.log else "linear", "domain": [float(low), float(high)], "nice": nice}
         return getattr(altair(), side.upper())(f"{field or side}:Q", title=self.title, scale=scale)
 
 

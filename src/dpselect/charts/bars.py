@@ -27,18 +27,8 @@ format(datum.value, datum.value % 1 && datum.value < 1000 ? '.3g' : ',.0f')
 """
 """What is written at the end of a bar: a whole number as such, else three significant digits."""
 
-_LABELS = {
-    "grid": False,
-    "ticks": False,
-    "labelPadding": 6,
-    "labelLimit": 400,
-    "titleAngle": 0,  # the title is above the labels, where it is read first however many there are
-    "titleAlign": "right",
-    "titleAnchor": "start",
-    "titleBaseline": "bottom",
-    "titleX": -6,
-    "titleY": -4,
-}
+_TITLE_ABOVE = {"titleAngle": 0, "titleAlign": "right", "titleX": -6, "titleY": -10, "labelPadding": 6}
+"""The title of the labels above them, where it is read first however many there are."""
 
 
 def bars(
@@ -91,7 +81,7 @@ def bars(
         x=axis.channel("x", drawn.ravel(), marks, "drawn").axis(grid=False),
         y=alt.Y("index:O", title=text("category", category, "a text that says what the labels are"))
         .scale(paddingInner=0.3, paddingOuter=0.2)
-        .axis(labelExpr=f"{json.dumps(shown)}[datum.value]", **_LABELS),
+        .axis(labelExpr=f"{json.dumps(shown)}[datum.value]", labelLimit=400, grid=False, ticks=False, **_TITLE_ABOVE),
         tooltip=["label:N", *(["group:N"] if len(groups) > 1 else []), alt.Tooltip("value:Q", title=value)],
     )
     if len(groups) > 1:

@@ -41,7 +41,7 @@ THEME: dict[str, object] = {
     },
     "title": {"anchor": "start", "frame": "bounds", "offset": 14},
     "axis": {"domainColor": DARK, "tickColor": DARK, "labelLimit": 0, "titleLimit": 0, "titlePadding": 8},
-    "axisX": {"labelFlush": False},
+    "axisX": {"labelFlush": False, "labelSeparation": 8},
     "axisQuantitative": {
         "tickCount": TICKS,
         # On a log axis most ticks have no label; their lines are fainter.
