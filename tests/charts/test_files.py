@@ -27,8 +27,8 @@ def small(**options: Any) -> Any:
 
 
 def has_colour(picture: Any, colour: str) -> bool:
-    wanted = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-    return bool((abs(picture - wanted) <= 3).all(axis=-1).any())
+    channels = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    return bool((abs(picture - channels) <= 3).all(axis=-1).any())
 
 
 def test_a_png_shows_every_line_and_nothing_is_cut_at_its_rim() -> None:

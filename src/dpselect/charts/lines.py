@@ -19,6 +19,9 @@ from dpselect.errors import InvalidParameterError, Shown
 if TYPE_CHECKING:
     from altair import ConcatChart, LayerChart
 
+Look = dict[str, Any]
+"""Encodings that tell curves apart."""
+
 MOST_SERIES = len(LINE_COLOURS)
 """In one chart: as many as can be told apart in grey."""
 
@@ -111,7 +114,7 @@ def lines(
     checked = checked_series(series)
     heights = {one.name: one.points[1][y.drawable(one.points[1])] for one in checked}
     from_top = sorted(heights, key=lambda name: heights[name][-1] if len(heights[name]) else -np.inf, reverse=True)
-    frame = _frame(checked, x, y, x_marks, y_marks, steps, width, height, _look(checked, from_top))
+    frame = _frame(checked, x, y, x_marks, y_marks, steps, _look(checked, from_top)).properties(**_size(width, height))
     return frame.properties(**heading(title, subtitle, _overlaps(checked, y))).configure(**THEME)
 
 
@@ -147,8 +150,9 @@ def line_panels(
         first.setdefault(one.name, one)
     look = _look(checked_series(list(first.values())), list(first), orient="bottom")
     frames = [
-        _frame(series, x, y, x_marks, y_marks, steps, width, height, look).properties(
-            title={"text": str(name), "anchor": "middle", "frame": "group", "fontSize": 12, "offset": 6}
+        _frame(series, x, y, x_marks, y_marks, steps, look).properties(
+            title={"text": str(name), "anchor": "middle", "frame": "group", "fontSize": 12, "offset": 6},
+            **_size(width, height),
         )
         for name, series in checked.items()
     ]
@@ -157,7 +161,7 @@ def line_panels(
     return chart.properties(**heading(title, subtitle)).configure(**THEME)
 
 
-def _look(series: Sequence[Series], order: list[str], **legend: object) -> dict[str, Any]:
+def _look(series: Sequence[Series], order: list[str], **legend: object) -> Look:
     """Colours and dashes of the curves, the darkest first where it is not given, and a legend in this `order`."""
     given = {each.style for each in series}
     free = [style for style in DISTINCT_STYLES if style not in given][: sum(each.style is None for each in series)]
@@ -174,17 +178,7 @@ def _look(series: Sequence[Series], order: list[str], **legend: object) -> dict[
     }
 
 
-def _frame(
-    series: Sequence[Series],
-    x: Axis,
-    y: Axis,
-    x_marks: Marks,
-    y_marks: Marks,
-    steps: bool,
-    width: int,
-    height: int,
-    look: Mapping[str, object],
-) -> Any:
+def _frame(series: Sequence[Series], x: Axis, y: Axis, x_marks: Marks, y_marks: Marks, steps: bool, look: Look) -> Any:
     """The curves, the first below the others, and the reference lines."""
     alt = altair()
     verticals, words_above = mark_layers(x, "x", "x_marks", x_marks)
@@ -198,8 +192,11 @@ def _frame(
     curves = [base.mark_line(clip=True, interpolate="step-after" if steps else "linear")]
     if any(row["alone"] for row in rows):
         curves.append(base.transform_filter("datum.alone").mark_point())
-    chart = alt.layer(*verticals, *horizontals, *curves, *words_above, *words_beside)
-    return chart.properties(width=positive_count(width, "width"), height=positive_count(height, "height"))
+    return alt.layer(*verticals, *horizontals, *curves, *words_above, *words_beside)
+
+
+def _size(width: int, height: int) -> dict[str, int]:
+    return {"width": positive_count(width, "width"), "height": positive_count(height, "height")}
 
 
 def _rows(one: Series, x: Axis, y: Axis) -> list[dict[str, object]]:
