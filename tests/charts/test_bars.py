@@ -9,7 +9,7 @@ import pytest
 
 from dpselect import charts
 from dpselect.errors import InvalidParameterError
-from tests.charts.pictures import axis_labels, words
+from tests.charts.pictures import axis_labels, saved, words
 
 SECRET = 31337.25
 
@@ -63,14 +63,26 @@ def test_no_bar_has_any_length() -> None:
 
 
 def test_labels_that_are_alike_have_a_bar_each() -> None:
-    labels = ["x" * 80, "x" * 80, "a\nb", "a b", "", " ", "\x00\x1b"]
-    drawn = chart(labels, {"share": range(7)})
-    assert [row["value"] for row in rows(drawn)] == list(range(7))
-    shown = axis_labels(drawn, "Y")
-    assert shown[2:] == ["a b", "a b", "(empty)", "(empty)", "(empty)"]
-    assert shown[0] == shown[1]
-    assert shown[0].startswith("x" * 40)
-    assert shown[0].endswith("…")
+    labels = ["a\nb", "a b", "", " ", "\x00\x1b", "a b [1]"]
+    drawn = chart(labels, {"share": range(6)})
+    assert [row["value"] for row in rows(drawn)] == list(range(6))
+    expected = ["a b [0]", "a b [1]", "(empty) [2]", "(empty) [3]", "(empty) [4]", "a b [1] [5]"]
+    assert axis_labels(drawn, "Y") == expected
+    assert axis_labels(chart(["a\nb", ""]), "Y") == ["a b", "(empty)"]
+
+
+def test_a_very_long_label_is_cut() -> None:
+    cut, whole = axis_labels(chart(["x" * 99, "a long name that nevertheless is shown as it is"]), "Y")
+    assert whole.endswith("as it is")
+    assert cut.startswith("x" * 40)
+    assert cut.endswith("…")
+
+
+def test_a_screen_reader_is_told_each_bar() -> None:
+    picture = saved(chart(["red", "the rest"], {"share": [0.01, 0.99]}, pale=[1]), ".svg").decode()
+    assert 'aria-label="red, share: 0.0100"' in picture
+    assert 'aria-label="the rest, share: 0.990, beyond the axis →"' in picture
+    assert "with 2 values: red, the rest" in picture
 
 
 def test_a_mark_lies_on_the_axis() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -68,20 +67,22 @@ def bars(
     alt = altair()
     heights = _checked(labels, groups)
     shown = ["".join(each if each.isprintable() else " " for each in label).strip() or "(empty)" for label in labels]
+    if len(set(shown)) < len(shown):  # each still has a bar of its own
+        shown = [f"{label} [{index}]" for index, label in enumerate(shown)]
     end = _end(heights, pale)
     axis = Axis(title=text("value", value, "a text that says what the numbers are"), lowest=0.0, highest=end)
     rules, words = mark_layers(axis, "x", "marks", marks)
     drawn = np.minimum(heights, end or LARGEST)
     rows = [
-        {"index": i, "label": shown[i], "group": name, "value": full, "drawn": some, "pale": i in pale}
+        {"label": shown[i], "group": name, "value": full, "drawn": some, "pale": i in pale}
         for name, *row in zip(groups, heights.tolist(), drawn.tolist(), strict=True)
         for i, (full, some) in enumerate(zip(*row, strict=True))
     ]
     base = alt.Chart({"values": rows}).encode(
         x=axis.channel("x", drawn.ravel(), marks, "drawn").axis(grid=False),
-        y=alt.Y("index:O", title=text("category", category, "a text that says what the labels are"))
+        y=alt.Y("label:N", sort=shown, title=text("category", category, "a text that says what the labels are"))
         .scale(paddingInner=0.3, paddingOuter=0.2)
-        .axis(labelExpr=f"{json.dumps(shown)}[datum.value]", labelLimit=400, grid=False, ticks=False, **_TITLE_ABOVE),
+        .axis(labelLimit=400, grid=False, ticks=False, **_TITLE_ABOVE),
         tooltip=["label:N", *(["group:N"] if len(groups) > 1 else []), alt.Tooltip("value:Q", title=value)],
     )
     if len(groups) > 1:
@@ -90,8 +91,10 @@ def bars(
         fill = alt.Color("group:N", scale=scale).legend(symbolType="square", symbolSize=160)
     else:
         fill, step = alt.when("datum.pale").then(alt.value(PALE)).otherwise(alt.value(BAR_COLOURS[0])), alt.Step(20)
-    numbers = base.mark_text(align="left", dx=4, text={"expr": _NUMBER})
-    chart = alt.layer(base.mark_bar().encode(color=fill), *rules, numbers, *words)
+    spoken = {"expr": f"datum.label + ', ' + datum.group + ': ' + {_NUMBER}"}
+    drawn_bars = base.mark_bar(description=spoken).encode(color=fill)
+    numbers = base.mark_text(align="left", dx=4, text={"expr": _NUMBER}, aria=False)
+    chart = alt.layer(drawn_bars, *rules, numbers, *words)
     size = {"width": positive_count(width, "width"), "height": step}
     return chart.properties(**heading(title, subtitle), **size).configure(**THEME)
 
