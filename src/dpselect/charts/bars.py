@@ -57,7 +57,7 @@ def bars(
         width: of the frame, in pixels; the height follows from the number of bars.
 
     Raises:
-        InvalidParameterError: no or too many bars, or numbers that are missing, negative or not finite.
+        InvalidParameterError: no bars, too many groups, or numbers that are missing, negative or not finite.
         MissingExtraError: the extra ``plots`` is not installed.
 
     >>> chart = bars(["red", "green"], {"share": [0.25, 0.75]}, category="colour", value="share", title="Two colours")
