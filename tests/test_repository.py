@@ -6,10 +6,12 @@ import ast
 import inspect
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 
+import grimp
 import pytest
 from docs.blocks import held
 from docs.layers import layers
@@ -180,3 +182,24 @@ def test_the_interface_page_has_every_public_name() -> None:
     page = TEXTS["docs/interface.md"]
     for name in set(dpselect.__all__) - {"__version__"}:
         assert re.search(rf"^\.\. auto\w+:: dpselect\.{name}$", page, re.MULTILINE), name
+
+
+def circle(imports: Mapping[str, set[str]]) -> list[str]:
+    """Modules that import each other in a circle, from what each one imports; empty if there are none."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as found:
+        return list(found.args[1])
+    return []
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    graph = grimp.build_graph("dpselect", cache_dir=None)  # imports within functions and for types included
+    imports = {name: graph.find_modules_directly_imported_by(name) - {name} for name in graph.modules}
+    assert len(imports) > 300
+    assert circle(imports) == []
+
+
+def test_a_circle_is_found() -> None:
+    assert set(circle({"a": {"b"}, "b": {"c"}, "c": {"b"}})) == {"b", "c"}
+    assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []

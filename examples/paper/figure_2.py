@@ -117,7 +117,7 @@ def _figure(
         labels = {column: " ".join(column.split("_")[1:]) for column in columns}
         curves = [Series(name=label, x=table["epsilon"], y=table[column].round(9)) for column, label in labels.items()]
         x = Axis(title="epsilon (sensitivity 1)", log=True, lowest=0.01, highest=10.0)
-        y = Axis(title="ratio of expected errors", lowest=1.0)
+        y = Axis(title="ratio of expected errors")
         marks = {THRESHOLD: f"theorem 3: {THRESHOLD:.4f}"}
         return lines(curves, x=x, y=y, title=title, subtitle=lattice, x_marks=marks)
 

@@ -30,6 +30,15 @@ def words(chart: Any, role: str = "") -> list[str]:
     return ["".join(each.itertext()) for each in found]
 
 
+def axis_labels(chart: Any, side: str) -> list[str]:
+    """The labels along the axes of one side, ``"X"`` or ``"Y"``, as drawn; ticks without a label are left out."""
+    root = ElementTree.fromstring(saved(chart, ".svg"))
+    axes = [each for each in root.iter() if each.get("aria-label", "").startswith(f"{side}-axis")]
+    groups = [each for axis in axes for each in axis.iter() if "role-axis-label" in each.get("class", "").split()]
+    shown = [each for group in groups for each in group.iter("{http://www.w3.org/2000/svg}text")]
+    return ["".join(each.itertext()) for each in shown if each.get("opacity") != "0" and "".join(each.itertext())]
+
+
 def pixels(png: bytes) -> np.ndarray:
     """Shape ``(height, width, 3)``: a PNG of 8 bits a channel, on white."""
     assert png.startswith(b"\x89PNG\r\n\x1a\n")

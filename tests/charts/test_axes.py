@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpselect.charts import Axis
-from dpselect.charts.axes import scale_of, ticks_of
-from dpselect.charts.text import number_text
+from dpselect import charts
+from dpselect.charts import Axis, Series
 from dpselect.errors import InvalidParameterError
+from tests.charts.pictures import axis_labels
 
 magnitudes = st.floats(1e-300, 1e300)
 
 
-def log_labels(domain: tuple[float, float]) -> dict[float, str]:
-    ticks = ticks_of(Axis(title="error", log=True), domain)
-    texts, _ = json.JSONDecoder().raw_decode(str(ticks["labelExpr"]))
-    values: Any = ticks["values"]
-    return dict(zip(values, texts, strict=True))
+def chart(values: list[float], **options: Any) -> Any:
+    points = Series(name="a", x=range(len(values) + 1), y=[*values, math.nan])
+    return charts.lines([points], x=Axis(title="x"), y=Axis(**{"title": "error", **options}), title="What is shown")
+
+
+def scale(values: list[float], **options: Any) -> dict[str, Any]:
+    layer = chart(values, **options).to_dict()["layer"][0]
+    return layer["encoding"]["y"]["scale"]
 
 
 @pytest.mark.parametrize(
@@ -33,59 +34,64 @@ def log_labels(domain: tuple[float, float]) -> dict[float, str]:
         ([2.0, 10_000.0], (2.0, 10_000.0)),
         ([0.013, 742.0], (0.01, 1000.0)),
         ([0.3, 0.0, -1.0, math.nan, math.inf], (0.1, 1.0)),
-        ([3.0, 3.0], (1.0, 10.0)),
+        ([5.0, 5.0], (2.0, 10.0)),
     ],
 )
 def test_a_log_axis_reaches_to_round_numbers(values: list[float], domain: tuple[float, float]) -> None:
-    assert Axis(title="error", log=True).domain(np.array(values)) == pytest.approx(domain, rel=1e-12)
+    assert scale(values, log=True)["domain"] == pytest.approx(domain, rel=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("values", "domain"),
-    [
-        ([0.0, 93.0], (0.0, 100.0)),
-        ([1.02, 1.98], (1.0, 2.0)),
-        ([-7.0, 7.0], (-8.0, 8.0)),
-        ([0.0, math.nan], (-0.6, 0.6)),
-    ],
+    ("values", "ends"), [([0.0, 93.0], ("0", "100")), ([1.02, 1.98], ("1.0", "2.0")), ([-7.0, 7.0], ("−10", "10"))]
 )
-def test_a_linear_axis_reaches_to_round_numbers(values: list[float], domain: tuple[float, float]) -> None:
-    assert Axis(title="error").domain(np.array(values)) == pytest.approx(domain)
+def test_a_linear_axis_reaches_to_round_numbers(values: list[float], ends: tuple[str, str]) -> None:
+    labels = axis_labels(chart(values), "Y")
+    assert (labels[0], labels[-1]) == ends
 
 
 @pytest.mark.parametrize("log", [False, True])
-def test_given_ends_are_kept(log: bool) -> None:
-    values = np.array([1.0, 300.0])
-    assert Axis(title="error", log=log, lowest=7.3).domain(values)[0] == 7.3
-    assert Axis(title="error", log=log, highest=77.7).domain(values)[1] == 77.7
-    assert Axis(title="error", log=log, lowest=7.3, highest=77.7).domain(values) == (7.3, 77.7)
-    assert Axis(title="error", log=log, lowest=1000.0).domain(values)[1] > 1000.0  # all data below: still an axis
+@pytest.mark.parametrize("ends", [{"lowest": 7.3}, {"highest": 77.7}, {"lowest": 7.3, "highest": 77.7}])
+def test_ends_that_are_given_stay(log: bool, ends: dict[str, float]) -> None:
+    drawn = scale([1.0, 20.0, 300.0], log=log, **ends)
+    assert drawn["nice"] is False
+    assert drawn["domain"][0] == ends.get("lowest", 1.0)
+    assert drawn["domain"][1] == ends.get("highest", 500.0 if log else 300.0)
+
+
+def test_an_axis_from_zero_ends_at_a_round_number() -> None:
+    assert axis_labels(chart([3.0, 93.0], lowest=0.0), "Y")[-1] == "100"
+    assert axis_labels(chart([0.0, 0.0], lowest=0.0), "Y")[-1] == "1.0"
 
 
 @given(st.lists(magnitudes, min_size=1, max_size=5), st.booleans())
 def test_every_point_is_on_the_axis(values: list[float], log: bool) -> None:
-    low, high = Axis(title="error", log=log).domain(np.array(values))
+    low, high = scale(values, log=log)["domain"]
     assert low <= min(values)
     assert max(values) <= high
     assert 0 < high - low < math.inf
-    assert np.isfinite(scale_of(Axis(title="error", log=log), (low, high))["domain"]).all()
 
 
-@given(magnitudes, st.floats(0.1, 280.0))
-def test_a_log_axis_has_a_few_labels_and_all_of_them_inside(low: float, decades: float) -> None:
-    high = min(low * 10.0**decades, 1e300)
-    low = min(low, high / 1.5)
-    labels = log_labels(Axis(title="error", log=True).domain(np.array([low, high])))
-    shown = {tick: text for tick, text in labels.items() if text}
-    assert 2 <= len(shown) <= 10
-    assert all(text == number_text(tick) for tick, text in shown.items())
-    assert len(labels) <= 85
+@pytest.mark.parametrize(
+    ("low", "high", "among"),
+    [
+        (0.9, 800.0, {"1", "10", "100", "1,000"}),
+        (1e-5, 55.0, {"0.001", "0.1", "10"}),
+        (10.0, 100.0, {"10", "20", "100"}),
+        (100.0, 160.0, {"100", "120", "200"}),
+        (1e-300, 1e290, {"1e-200", "1", "1e+200"}),
+        (0.2, 4.0, {"0.2", "1", "2"}),
+    ],
+)
+def test_a_log_axis_has_a_few_labels(low: float, high: float, among: set[str]) -> None:
+    labels = axis_labels(chart([low, high], log=True), "Y")
+    assert among <= set(labels)
+    assert len(labels) <= 10
 
 
-def test_labels_between_decades_appear_on_short_axes_only() -> None:
-    assert [text for text in log_labels((1.0, 100.0)).values() if text] == ["1", "2", "5", "10", "20", "50", "100"]
-    assert [text for text in log_labels((1.0, 1000.0)).values() if text] == ["1", "10", "100", "1,000"]
-    assert [text for text in log_labels((1e-6, 1e6)).values() if text][:3] == ["1e−6", "0.0001", "0.01"]
+@pytest.mark.parametrize("ends", [{"lowest": 1000.0}, {"highest": 0.5}])
+def test_an_axis_beyond_every_point_is_refused(ends: dict[str, float]) -> None:
+    with pytest.raises(InvalidParameterError, match=r"^y=<no point on the axis>"):
+        chart([1.0, 300.0], **ends)
 
 
 @pytest.mark.parametrize(

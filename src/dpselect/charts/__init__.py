@@ -5,9 +5,7 @@
 
 from dpselect.charts.axes import Axis
 from dpselect.charts.bars import bars
-from dpselect.charts.extra import altair
-from dpselect.charts.files import save
-from dpselect.charts.lines import line_panels, lines
-from dpselect.charts.series import Series
+from dpselect.charts.files import altair, save
+from dpselect.charts.lines import Series, line_panels, lines
 
 __all__ = ["Axis", "Series", "altair", "bars", "line_panels", "lines", "save"]

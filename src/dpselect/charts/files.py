@@ -1,23 +1,60 @@
-"""Charts as files."""
+"""Charts as files, and the optional libraries that draw them, loaded with the first chart."""
 
 from __future__ import annotations
 
 import io
+import json
 import os
+from html import escape
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
-from dpselect.charts.extra import altair, renderer
-from dpselect.charts.page import page
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
 
 if TYPE_CHECKING:
     from altair import ConcatChart, LayerChart
 
-SUFFIXES = (".svg", ".png", ".html", ".json")
+_MENU = {"export": True, "source": False, "compiled": False, "editor": False}
+"""Of a page: it saves the picture, and has no link that would hand the data to a web site."""
 
-_PIXELS_PER_POINT = 2
-"""Of a PNG, so that it stays sharp on paper and on dense screens."""
+
+class _ScriptSafe(json.JSONEncoder):
+    """JSON within a page: a label with ``</script>`` in it does not end the script."""
+
+    def encode(self, o: object) -> str:
+        return super().encode(o).replace("<", "\\u003c")
+
+
+_OPTIONS: dict[str, dict[str, Any]] = {
+    ".svg": {},
+    ".png": {"scale_factor": 2},  # so that it stays sharp on paper and on dense screens
+    ".html": {
+        "inline": True,
+        "json_kwds": {"cls": _ScriptSafe},
+        "embed_options": {"mode": "vega-lite", "renderer": "svg", "actions": _MENU},
+    },
+    ".json": {"json_kwds": {"indent": 1}},
+}
+SUFFIXES = tuple(_OPTIONS)
+
+
+def altair() -> ModuleType:
+    """The library every chart is made with; if it is not installed, the error says how to."""
+    return _loaded("altair")
+
+
+def renderer() -> ModuleType:
+    """The library that turns charts into pictures and offline pages; if it is not installed, the error says how to."""
+    return _loaded("vl_convert")
+
+
+def _loaded(name: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ImportError as missing:
+        raise MissingExtraError("plots", "plots") from missing
 
 
 def save(chart: LayerChart | ConcatChart, path: str | os.PathLike[str]) -> None:
@@ -32,44 +69,32 @@ def save(chart: LayerChart | ConcatChart, path: str | os.PathLike[str]) -> None:
         InvalidParameterError: another suffix, or a file that cannot be written.
         MissingExtraError: the extra ``plots`` is not installed.
     """
-    try:
-        name = cast(object, os.fspath(path))
-    except TypeError:
-        name = None
-    if not isinstance(name, str) or "\0" in name:
+    if not isinstance(cast(object, path), str | os.PathLike) or "\0" in str(path):
         raise InvalidParameterError("path", path, "the path of a file")
-    target = Path(name)
-    suffix = target.suffix.lower()
+    target = Path(path)
+    shown, suffix = Shown(repr(str(target))), target.suffix.lower()
     if suffix not in SUFFIXES:
-        raise InvalidParameterError("path", Shown(repr(str(target))), f"a file name that ends in {_listed(SUFFIXES)}")
-    picture = _picture(chart, suffix)
+        raise InvalidParameterError("path", shown, f"a file name that ends in one of {', '.join(SUFFIXES)}")
+    if not isinstance(cast(object, chart), altair().TopLevelMixin):
+        raise InvalidParameterError("chart", chart, "a chart")
+    content = _content(chart, suffix)
     try:
-        target.write_bytes(picture)
+        target.write_bytes(content)
     except OSError as failure:
         reason = os.strerror(failure.errno) if failure.errno else "writing failed"
-        raise InvalidParameterError(
-            "path", Shown(repr(str(target))), "a file that can be written", f"{reason}."
-        ) from None
+        raise InvalidParameterError("path", shown, "a file that can be written", f"{reason}.") from None
 
 
-def _picture(chart: object, suffix: str) -> bytes:
+def _content(chart: Any, suffix: str) -> bytes:
     """What the file is to hold."""
-    if not isinstance(chart, altair().TopLevelMixin):
-        raise InvalidParameterError("chart", chart, "a chart")
-    drawn = cast(Any, chart)
-    if suffix == ".json":
-        return f"{drawn.to_json(indent=1)}\n".encode()
-    if suffix == ".html":
-        return page(drawn).encode()
-    renderer()  # the error of the plotting library, were it missing, would not name the extra
-    if suffix == ".png":
-        image = io.BytesIO()
-        drawn.save(image, format="png", scale_factor=_PIXELS_PER_POINT)
-        return image.getvalue()
-    text = io.StringIO()
-    drawn.save(text, format="svg")
-    return text.getvalue().encode()
-
-
-def _listed(words: tuple[str, ...]) -> str:
-    return f"{', '.join(words[:-1])} or {words[-1]}"
+    if suffix != ".json":
+        renderer()  # the drawing library's own error, were it missing, would not name the extra
+    file = io.BytesIO() if suffix == ".png" else io.StringIO()
+    chart.save(file, format=suffix[1:], **_OPTIONS[suffix])
+    written = file.getvalue()
+    if isinstance(written, bytes):
+        return written
+    if suffix == ".html":  # what a browser's tab shows, and the language for a screen reader
+        head = f'<html lang="en">\n<head>\n  <title>{escape(chart.to_dict().get("description", "chart"))}</title>'
+        written = written.replace("<html>\n<head>", head, 1)
+    return written.encode()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from dpselect.cli.app import app
+
 
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
     """Print a completion script for SHELL.
@@ -15,8 +17,6 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
     Args:
         shell: Shell that will run the script.
     """
-    from dpselect.cli.main import app
-
     script = app.generate_completion(prog_name="dpselect", shell=shell)
     # Files wherever nothing else is offered, as for a command that bash has no script of.
     print(script.replace("\ncomplete -F ", "\ncomplete -o filenames -o default -F "))

@@ -13,10 +13,11 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from cyclopts import App, CycloptsError
+from cyclopts import CycloptsError
 
-from dpselect import AnswerNotStoredWarning, FaultError, SelectionError, __version__
+from dpselect import AnswerNotStoredWarning, FaultError, SelectionError
 from dpselect.cli import questions
+from dpselect.cli.app import app
 from dpselect.cli.asking import REFUSED
 from dpselect.cli.completion import completion
 from dpselect.cli.doctor import doctor
@@ -30,35 +31,6 @@ from dpselect.cli.wording import in_words, misread, names_of
 
 BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = REFUSED, 1, 130, 141
 
-_ABOUT = """\
-Differentially private selection from tables. The files of the examples are in
-examples/data of a checkout.
-
-The ten pages opened by the most sessions, protecting each session with epsilon 1:
-
-    dpselect top-k clicks.parquet page 10 \\
-        --unit session --candidates 1..41270 --epsilon 1
-
-Each run spends its epsilon, and several runs on the same data add up. A ledger
-adds them up and refuses whatever exceeds the budget: see dpselect ledger --help,
-and the options --ledger and --account of every question.
-
-How accurate such an answer will be, before anything is spent and without
-looking at the data:
-
-    dpselect plan --candidates-count 41270 --monotonic
-"""
-
-app = App(
-    name="dpselect",
-    help=_ABOUT,
-    help_format="plaintext",
-    version=__version__,
-    exit_on_error=False,
-    print_error=False,
-    suppress_keyboard_interrupt=False,
-    result_action="return_value",
-)
 for question in (
     questions.most_common,
     questions.least_common,

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
-from dpselect.errors import AnchorError, InvalidParameterError
+from dpselect.errors import AnchorError
 from dpselect.ledger.chain import anchor_check, canonical
 
 
@@ -89,30 +88,6 @@ def latest(heads: dict[str, Head], head: Head) -> None:
     known = heads.get(head.account)
     if known is None or head.written_off is not None or head.sequence > known.sequence:
         heads[head.account] = head
-
-
-def anchor_of(given: object, *, wait: float) -> Anchor | None:
-    """The anchor that a caller names: a path, the URL of a database, or an object that is one.
-
-    Args:
-        given: by the caller.
-        wait: seconds to wait for a database.
-
-    Raises:
-        InvalidParameterError: it is none of these.
-    """
-    from dpselect.ledger.anchor_file import FileAnchor
-    from dpselect.ledger.anchor_table import TableAnchor
-
-    if given is None or isinstance(given, Anchor):
-        return given
-    if isinstance(given, str) and given.startswith(("postgresql://", "postgresql+psycopg://", "sqlite://")):
-        return TableAnchor(given, wait=wait)
-    if isinstance(given, Path) or (isinstance(given, str) and given and "://" not in given and "\0" not in given):
-        return FileAnchor(given)
-    raise InvalidParameterError(
-        "anchor", cast(object, given), "the path of a file, the URL of a database, or an anchor"
-    )
 
 
 def damaged(anchor: str, place: int) -> AnchorError:

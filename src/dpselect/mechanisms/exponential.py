@@ -32,3 +32,7 @@ class ExponentialMechanism(Mechanism):
     @property
     def law(self) -> Law:
         return laws.EXPONENTIAL
+
+    @property
+    def _title(self) -> str:
+        return "Exponential mechanism"

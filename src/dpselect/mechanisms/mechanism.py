@@ -59,6 +59,11 @@ class Mechanism(ScaledMechanism, abc.ABC):
         """The distribution of the winner, in units of the scale."""
 
     @property
+    def _title(self) -> str:
+        """What a chart calls it."""
+        return type(self).__name__
+
+    @property
     def terms(self) -> tuple[Literal["exponential", "permute_and_flip", "laplace"], float, float, Literal[1, 2]]:
         """Name of the distribution, epsilon, sensitivity and the factor of the scale: everything a draw depends on."""
         return self.law.name, self.epsilon, self.sensitivity, self._factor
@@ -190,11 +195,13 @@ class Mechanism(ScaledMechanism, abc.ABC):
         >>> chart.to_dict()["title"]["text"]
         ['Permute-and-flip, epsilon = 1: probability of each of 3 candidates']
         """
-        from dpselect.mechanisms.pmf_plot import pmf_chart  # it needs the mechanisms made from this class
+        from dpselect.mechanisms.pmf_plot import pmf_chart  # a selection needs no charts
 
         probabilities = self.pmf(scores)
         label = None if candidates is None else checked_candidates(candidates, count=len(probabilities))
-        return pmf_chart(self, probabilities, label)
+        title = f"{self._title}, epsilon = {self.epsilon:g}"
+        subtitle = f"Sensitivity {self.sensitivity:g}{', monotonic' if self.monotonic else ''}."
+        return pmf_chart(probabilities, label, title=title, subtitle=subtitle)
 
     def expected_error(self, scores: ScoresLike) -> float:
         """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores.

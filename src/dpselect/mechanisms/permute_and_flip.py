@@ -42,6 +42,10 @@ class PermuteAndFlip(Mechanism):
     def law(self) -> Law:
         return laws.PERMUTE_AND_FLIP
 
+    @property
+    def _title(self) -> str:
+        return "Permute-and-flip"
+
 
 @overload
 def select(

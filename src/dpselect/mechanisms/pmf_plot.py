@@ -9,10 +9,6 @@ from numpy.typing import NDArray
 
 from dpselect.charts import bars
 from dpselect.mechanisms.candidates import Pick
-from dpselect.mechanisms.exponential import ExponentialMechanism
-from dpselect.mechanisms.mechanism import Mechanism
-from dpselect.mechanisms.noisy_max import ReportNoisyMax
-from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -23,31 +19,24 @@ MOST_CANDIDATES = 50
 SHOWN_OF_MANY = 20
 """Beyond, this many have: the most probable ones, the likeliest first."""
 
-_NAMES: dict[type[Mechanism], str] = {
-    PermuteAndFlip: "Permute-and-flip",
-    ExponentialMechanism: "Exponential mechanism",
-    ReportNoisyMax: "Report-noisy-max",
-}
 
-
-def pmf_chart(mechanism: Mechanism, probabilities: NDArray[np.float64], label: Pick | None) -> LayerChart:
+def pmf_chart(probabilities: NDArray[np.float64], label: Pick | None, *, title: str, subtitle: str) -> LayerChart:
     """The chart `Mechanism.plot_pmf` returns.
 
     Args:
-        mechanism: named in the title.
-        probabilities: shape ``(n,)``, those of its law.
+        probabilities: shape ``(n,)``, those of a mechanism's law.
         label: from an index to the candidate; None to show the index.
+        title: how it begins: the mechanism.
+        subtitle: how it begins: under which conditions.
     """
     count = len(probabilities)
-    title = f"{_name(mechanism)}, epsilon = {mechanism.epsilon:g}: "
-    subtitle = f"Sensitivity {mechanism.sensitivity:g}{', monotonic' if mechanism.monotonic else ''}."
     shown = np.arange(count)
     if count > MOST_CANDIDATES:
         shown = np.argsort(-probabilities, kind="stable")[:SHOWN_OF_MANY]
-        title += f"probability of the {SHOWN_OF_MANY} likeliest of {count:,} candidates"
+        title += f": probability of the {SHOWN_OF_MANY} likeliest of {count:,} candidates"
         subtitle += f" The last bar is the sum of the other {count - SHOWN_OF_MANY:,}."
     else:
-        title += f"probability of each of {count} candidates" if count > 1 else "probability of the one candidate"
+        title += f": probability of each of {count} candidates" if count > 1 else ": probability of the one candidate"
     labels = [str(index if label is None else label(int(index))) for index in shown]
     heights = probabilities[shown].tolist()
     if count > len(shown):
@@ -64,9 +53,3 @@ def pmf_chart(mechanism: Mechanism, probabilities: NDArray[np.float64], label: P
         subtitle=subtitle,
         pale={len(shown)},
     )
-
-
-def _name(mechanism: Mechanism) -> str:
-    name = _NAMES.get(type(mechanism), type(mechanism).__name__)
-    noise = f" ({mechanism.noise.capitalize()} noise)" if isinstance(mechanism, ReportNoisyMax) else ""
-    return name + noise.replace("Exponential", "exponential")

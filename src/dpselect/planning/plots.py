@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, cast
 
@@ -12,9 +13,7 @@ from numpy.typing import ArrayLike
 
 from dpselect.arguments import probability
 from dpselect.charts import Axis, Series, lines
-from dpselect.charts.axes import LARGEST, SMALLEST
-from dpselect.charts.series import MOST_SERIES
-from dpselect.charts.text import number_text
+from dpselect.charts.lines import MOST_SERIES
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
@@ -123,14 +122,16 @@ def _error_axis(errors: np.ndarray, *, log: bool, expected: bool) -> tuple[Axis,
         return Axis(title=title, lowest=0.0, highest=1.0), ["Every error is 0."]
     if not log:
         return Axis(title=title, lowest=0.0), []
-    positive = errors[(errors >= SMALLEST) & (errors <= LARGEST)]
+    axis = Axis(title=title, log=True)
+    positive = errors[axis.drawable(errors)]
     if not positive.size:
-        return Axis(title=title, log=True), []  # on which nothing can be drawn, as the caller will be told
-    said = ["A line ends where the error is 0."] if (errors == 0).any() else []
-    floor = max(SMALLEST, 10.0 ** (math.floor(math.log10(positive.max())) - _MOST_DECADES))
+        return axis, []  # on which nothing can be drawn, as the caller will be told
+    power = math.floor(math.log10(positive.max())) - _MOST_DECADES
+    floor = float(f"1e{power}")
     if positive.min() >= floor:
-        return Axis(title=title, log=True), said
-    return Axis(title=title, log=True, lowest=floor), [f"Errors below {number_text(floor)} are not shown."]
+        return axis, ["A line ends where the error is 0."] if (errors == 0).any() else []
+    shown = f"{floor:,.{max(0, -power)}f}" if abs(power) <= 6 else f"1e{power}"
+    return replace(axis, lowest=floor), [f"Errors below {shown} are not shown."]
 
 
 def _title(scores: ScoresLike | None, n: int | None, confidence: float | None) -> str:

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from dpselect.charts import altair, save
-from dpselect.charts.extra import renderer
-from dpselect.charts.files import SUFFIXES
+from dpselect.charts.files import SUFFIXES, renderer
 from dpselect.cli.plan.setup import CHOICES, Setup
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.planning.plots import plot_error

@@ -1,4 +1,4 @@
-"""The house style survives a printer without colours."""
+"""The theme survives a printer without colours."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from dpselect.charts.style import BAR_COLOURS, BEST_APART, DARK, LINE_COLOURS, LINE_DASHES, PALE
+from dpselect.charts.theme import BAR_COLOURS, DARK, DISTINCT_STYLES, LINE_COLOURS, LINE_DASHES, PALE
 from tests.charts.pictures import contrast_with_white, lightness
 
 RAINBOW = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b")
@@ -34,9 +34,9 @@ def test_lines_stand_out_from_paper() -> None:
 
 
 def test_every_line_has_a_dash_of_its_own() -> None:
-    assert len(LINE_COLOURS) == len(set(LINE_DASHES)) == len(set(BEST_APART))
+    assert len(LINE_COLOURS) == len(set(LINE_DASHES)) == len(set(DISTINCT_STYLES))
 
 
-def test_the_styles_taken_first_are_the_farthest_apart() -> None:
-    first_three = [lightness(LINE_COLOURS[style]) for style in sorted(BEST_APART[:3])]
+def test_the_styles_taken_first_are_the_most_distinct() -> None:
+    first_three = [lightness(LINE_COLOURS[style]) for style in sorted(DISTINCT_STYLES[:3])]
     assert min(after - before for before, after in pairwise(first_three)) > 20

@@ -1,0 +1,81 @@
+"""The theme: readable in colour, in grey on paper, and by people who see few colours.
+
+Curves differ by dash pattern and by how dark they are; hue comes on top. In the order below each colour is lighter
+than the one before, and the lightest still stands out from white paper (contrast 3 or more).
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+from dpselect.errors import InvalidParameterError
+
+LINE_COLOURS = ("#000000", "#7d1040", "#0b549c", "#117a65", "#8a6fd0", "#d67d00")
+LINE_DASHES = ((1, 0), (14, 4), (7, 3), (9, 3, 2, 3), (9, 2.5, 2, 2.5, 2, 2.5), (2, 2.5))
+DISTINCT_STYLES = (0, 2, 5, 3, 1, 4)
+"""Styles in the order in which they are taken: the first three curves are solid, dashed and dotted."""
+
+BAR_COLOURS = ("#0b4a8f", "#d67d00", "#d9d9d9")
+PALE = "#e4e4e4"
+"""Fill of a bar that differs from the others in kind, such as a sum of many."""
+
+DARK, MEDIUM = "#222222", "#555555"
+_MAJOR_GRID, _MINOR_GRID = "#d4d4d4", "#ededed"
+
+WIDTH, HEIGHT = 400, 270
+"""Pixels of the frame; with axis and legend a chart is about 650 wide."""
+
+TICKS = 5
+"""About so many labels along an axis."""
+
+THEME: dict[str, object] = {
+    "background": "white",
+    "font": "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif",
+    "padding": 8,
+    "view": {"stroke": None},
+    "style": {
+        "group-title": {"fontSize": 14, "fill": DARK},
+        "group-subtitle": {"fontSize": 12, "fill": MEDIUM},
+        "guide-title": {"fontSize": 12, "fill": DARK, "fontWeight": "normal"},
+        "guide-label": {"fontSize": 12, "fill": DARK},
+    },
+    "title": {"anchor": "start", "frame": "bounds", "offset": 14},
+    "axis": {"domainColor": DARK, "tickColor": DARK, "labelLimit": 0, "titleLimit": 0, "titlePadding": 8},
+    "axisX": {"labelFlush": False, "labelSeparation": 8},
+    "axisQuantitative": {
+        "tickCount": TICKS,
+        # On a log axis most ticks have no label; their lines are fainter.
+        "gridColor": {"condition": {"test": "datum.label", "value": _MAJOR_GRID}, "value": _MINOR_GRID},
+        "tickSize": {"condition": {"test": "datum.label", "value": 6}, "value": 3},
+    },
+    "legend": {"title": None, "labelLimit": 0, "rowPadding": 0, "columnPadding": 18, "symbolStrokeWidth": 2},
+    "line": {"strokeWidth": 2, "tooltip": True},
+    "point": {"filled": True, "opacity": 1, "size": 30, "tooltip": True},
+    "bar": {"stroke": DARK, "strokeWidth": 0.6, "tooltip": True},
+    "rule": {"color": MEDIUM},
+    "text": {"color": DARK},
+    "tooltipFormat": {"numberFormat": ".6~g"},
+}
+"""Configuration of every chart. It names no address: a chart is drawn the same without a network."""
+
+
+def heading(title: object, subtitle: object, remark: str = "") -> dict[str, object]:
+    """Title, subtitle and a remark on the drawing, in lines that fit; the title is also what a screen reader says.
+
+    >>> heading("Expected error", "")
+    {'title': {'text': ['Expected error']}, 'description': 'Expected error'}
+    """
+    title = text("title", title, "a text that says what is shown")
+    if not isinstance(subtitle, str):
+        raise InvalidParameterError("subtitle", subtitle, "a text")
+    shown = {"text": textwrap.wrap(title, 80, break_on_hyphens=False)}
+    if below := f"{subtitle} {remark}".strip():
+        shown["subtitle"] = textwrap.wrap(below, 100, break_on_hyphens=False)
+    return {"title": shown, "description": title}
+
+
+def text(name: str, value: object, expected: str) -> str:
+    """`value`, if it is a text that is not blank."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidParameterError(name, value, expected)
+    return value

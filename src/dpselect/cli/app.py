@@ -1,0 +1,37 @@
+"""The command line as one object, to which `main` adds every command."""
+
+from __future__ import annotations
+
+from cyclopts import App
+
+from dpselect import __version__
+
+_ABOUT = """\
+Differentially private selection from tables. The files of the examples are in
+examples/data of a checkout.
+
+The ten pages opened by the most sessions, protecting each session with epsilon 1:
+
+    dpselect top-k clicks.parquet page 10 \\
+        --unit session --candidates 1..41270 --epsilon 1
+
+Each run spends its epsilon, and several runs on the same data add up. A ledger
+adds them up and refuses whatever exceeds the budget: see dpselect ledger --help,
+and the options --ledger and --account of every question.
+
+How accurate such an answer will be, before anything is spent and without
+looking at the data:
+
+    dpselect plan --candidates-count 41270 --monotonic
+"""
+
+app = App(
+    name="dpselect",
+    help=_ABOUT,
+    help_format="plaintext",
+    version=__version__,
+    exit_on_error=False,
+    print_error=False,
+    suppress_keyboard_interrupt=False,
+    result_action="return_value",
+)
