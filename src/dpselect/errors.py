@@ -203,15 +203,15 @@ class LedgerForkedError(LedgerError):
     """An entry differs from what an anchor or a receipt shows: two copies diverged, or the ledger was rewritten."""
 
 
-class AnchorError(SelectionError):
-    """An anchor cannot be read or written, is damaged, or belongs to another ledger.
+class AnchorError(LedgerError):
+    """An anchor is missing, cannot be read or written, is damaged, or belongs to another ledger.
 
     Messages name its location, without a password.
     """
 
     def __init__(self, anchor: str, what: str) -> None:
         super().__init__(anchor, what)
-        self.anchor, self.what = anchor, what
+        self.anchor = anchor
 
     def __str__(self) -> str:
         return f"anchor {self.anchor}: {self.what}"

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 import dpselect as dps
 from dpselect.errors import InvalidParameterError, LedgerDamagedError, LedgerReadOnlyError
-from dpselect.ledger import Ledger, TableAnchor
+from dpselect.ledger import Ledger
 from tests.ledger.tampering import engine_of
 
 EIGHTH = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event
@@ -301,23 +301,31 @@ def test_a_file_has_no_roles(tmp_path: Any) -> None:
 
 
 def test_an_anchor_that_may_only_be_added_to(granted: Granted, postgres: sa.Engine) -> None:
-    """The rights that docs/ledger.md gives whoever charges on the table of an anchor."""
-    TableAnchor(sa.make_url(granted.owner._place)).note("another", _head())
+    """The rights that docs/ledger.md gives whoever charges on the table of an anchor, in a database of its own."""
+    database = f"{granted.prefix}_anchors"
     with postgres.connect() as connection:
-        for right in ("SELECT, INSERT ON dpselect_anchors", "USAGE ON SEQUENCE dpselect_anchors_number_seq"):
-            on = right.replace(" ON ", f" ON {granted.schema}.").replace(".SEQUENCE ", ".")
-            on = on.replace("USAGE ON ", "USAGE ON SEQUENCE ")
-            connection.exec_driver_sql(f"GRANT {on} TO {granted.prefix}_charge")
-    url = granted.urls["charge"]
-    with Ledger(url, wait=20, anchor=url) as charger:
+        connection.exec_driver_sql(f"CREATE DATABASE {database}")
+    anchors = {who: sa.make_url(url).set(database=database, query={}) for who, url in granted.urls.items()}
+    host = {"host": sa.make_url(granted.urls["charge"]).query["host"]}
+    urls = {who: url.update_query_dict(host).render_as_string(hide_password=False) for who, url in anchors.items()}
+    owned = sa.make_url(urls["charge"]).set(username="postgres").render_as_string(hide_password=False)
+    granted.owner.anchor(owned)
+    engine = engine_of(owned)
+    with engine.begin() as connection:
+        for right in ("SELECT, INSERT (ledger, line) ON", "USAGE ON SEQUENCE"):
+            name = "dpselect_anchors_number_seq" if "SEQUENCE" in right else "dpselect_anchors"
+            connection.exec_driver_sql(f"GRANT {right} {name} TO {granted.prefix}_charge")
+    engine.dispose()
+    with Ledger(granted.urls["charge"], wait=20, anchor=urls["charge"]) as charger:
         charger.charge("clicks", EIGHTH)
         charger.charge("clicks", EIGHTH)
         assert charger.verify(only_new=True)[0].entries == 4
-    with pytest.raises(sa.exc.ProgrammingError, match="permission denied"):
-        granted.run("charge", "DELETE FROM dpselect_anchors")
-
-
-def _head() -> Any:
-    from dpselect.ledger import Head
-
-    return Head(account="x", sequence=0, hash="0" * 64, state="{}", seal="0" * 64)
+    engine = engine_of(urls["charge"])
+    for statement in ("DELETE FROM dpselect_anchors", "INSERT INTO dpselect_anchors VALUES (2147483647, '', '')"):
+        with pytest.raises(sa.exc.ProgrammingError, match="permission denied"), engine.begin() as connection:
+            connection.exec_driver_sql(statement)
+    engine.dispose()
+    engine = engine_of(owned)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(f"DROP OWNED BY {granted.prefix}_charge")
+    engine.dispose()
