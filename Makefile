@@ -26,12 +26,13 @@ FENCE := ```
 # One more than processors, as many tests wait for a disk, a server or a child.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(min(4, 1 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4))')
 
-.PHONY: help demo test lint bench docs mutants sanitize loom address thread fuzz miri paper readme clean
+.PHONY: help demo test test-slow lint bench docs mutants sanitize loom address thread fuzz miri paper readme clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make demo      the private top 10 pages of examples/data/clicks.parquet'
-	@echo 'make test      every test: Rust, Python, the examples in docstrings and documents'
+	@echo 'make test      Rust tests, Python tests, the examples in docstrings and documents; about four minutes'
+	@echo 'make test-slow the same with the rare and slow ones, all cases and more examples (EXAMPLES=1000: yet more)'
 	@echo 'make lint      ruff, pyright, import-linter, stubtest, rustfmt, clippy'
 	@echo 'make bench     ratios against peers, into README.md and docs/benchmarks.md (BIG=1: also 10^8 scores)'
 	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
@@ -47,6 +48,9 @@ demo: $(VENV)/.product
 test: $(VENV)/.dev
 	$(CARGO) test --quiet --manifest-path rust/Cargo.toml
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
+
+test-slow: export SLOW := 1
+test-slow: test
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -14,16 +14,29 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, settings
 
 from dpselect.backends.rows import engine
-from tests.by_day import EVERY_CASE, EXAMPLES
 from tests.kept_engine import kept
+from tests.slow import EXAMPLES, SLOW
 
 settings.register_profile(
     "unhurried",
-    max_examples=EXAMPLES,  # of each property; many more every night
+    max_examples=EXAMPLES,  # of each property
     deadline=None,  # a loaded machine is no error of the code
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("unhurried")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: takes long, or finds what is rare; see tests/slow.py")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """By day, tests marked `slow` are left out."""
+    if SLOW:
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -46,7 +59,7 @@ _READING = ("backends", "attacks")
 def kept_engine() -> Iterator[None]:
     """By day the questions of a file share a database; see there."""
     with pytest.MonkeyPatch.context() as patch:
-        if not EVERY_CASE:
+        if not SLOW:
             patch.setattr(engine, "connected", kept)
         yield
 
