@@ -88,6 +88,8 @@ def spark() -> Any:
             .config("spark.driver.host", "127.0.0.1")
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.memory", "1g")
+            # Compiled quickly rather than well: half the time of so short a life.
+            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
             .config("spark.log.level", "OFF")
             .config("spark.scheduler.revive.interval", "20ms")
             .config("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin")
