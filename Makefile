@@ -45,6 +45,9 @@ help:
 demo: $(VENV)/.product
 	@$(BIN)/$(DEMO)
 
+# Tests start some hundred processes: each would compile the package anew if Python were told to leave no bytecode.
+test mutants: export PYTHONDONTWRITEBYTECODE :=
+
 test: $(VENV)/.dev
 	$(CARGO) test --quiet --manifest-path rust/Cargo.toml
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
