@@ -46,7 +46,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class OneSpark(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return "spark" if "spark" in nodeid else str(super()._split_scope(nodeid))
+            return "spark" if "spark" in nodeid.lower() else str(super()._split_scope(nodeid))
 
     return OneSpark(config, log)
 
