@@ -8,7 +8,6 @@ import inspect
 import signal
 import tempfile
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +53,10 @@ def test_progress_goes_up_to_the_end_on_the_callers_thread(
     monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
     known_units = matching.known_units
 
+    looked = threading.Semaphore(0)
+
     def slowly(*arguments: Any) -> Any:
-        time.sleep(0.05)  # once a batch: on a busy machine all could be read before the caller's thread looks
+        assert looked.acquire(timeout=60)  # once a batch, or all could be read before the caller's thread looks
         return known_units(*arguments)
 
     monkeypatch.setattr(matching, "known_units", slowly)
@@ -65,6 +66,7 @@ def test_progress_goes_up_to_the_end_on_the_callers_thread(
     def progress(fraction: float) -> None:
         seen.append(fraction)
         threads.add(threading.get_ident())
+        looked.release()
 
     assert run(large, progress=progress).counts.tolist() == [10_000] * 100
     assert seen == sorted(seen)
