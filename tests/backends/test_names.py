@@ -31,6 +31,7 @@ from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends import engines, placed
 from tests.backends.engines import Source
+from tests.slow import SLOW
 
 pytestmark = [engines.deprecations, pytest.mark.usefixtures("kept_engine")]
 
@@ -239,7 +240,7 @@ def asked_of(engine: str) -> Sequence[str]:
 
 def test_names_of_numbers(engine: str, place: Callable[[pa.Table], Source]) -> None:
     names = asked_of(engine)
-    check(place(table_of(names)), names, every=4 if engine == "spark" else 2)
+    check(place(table_of(names)), names, every=2 if SLOW and engine != "spark" else 4)
 
 
 def test_names_of_text(engine: str, place: Callable[[pa.Table], Source]) -> None:
