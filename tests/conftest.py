@@ -30,13 +30,24 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes long, or finds what is rare; see tests/slow.py")
 
 
+_FIRST = (
+    "spark",
+    *("test_processes.py", "test_calls_that_end.py", "test_stopped_server.py", "test_process.py"),
+    *("test_lost_answers.py", "test_long_text.py", "test_names.py", "test_worst_losses.py"),
+)
+"""What takes or waits longest: a process that came to it last would be waited for by all others."""
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """By day, tests marked `slow` are left out."""
-    if SLOW:
-        return
-    slow = [item for item in items if item.get_closest_marker("slow")]
-    config.hook.pytest_deselected(items=slow)
-    items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    """By day, tests marked `slow` are left out; where several processes share the tests, the longest come first."""
+    if not SLOW:
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("slow")])
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    if hasattr(config, "workerinput"):
+        items.sort(
+            key=lambda item: next((i for i, part in enumerate(_FIRST) if part in item.nodeid.lower()), len(_FIRST))
+        )
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -48,6 +59,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return "spark" if "spark" in nodeid.lower() else str(super()._split_scope(nodeid))
 
+    config.option.loadscopereorder = False  # as sorted below
     return OneSpark(config, log)
 
 

@@ -14,12 +14,12 @@ import pytest
 
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.subjects import KINDS
-from tests.slow import EXAMPLES
+from tests.slow import EXAMPLES, SLOW
 
 DRAWS = 4000
 PLACES = 16
 
-INSTANCES = range(2 * EXAMPLES)
+INSTANCES = range(2 * EXAMPLES if SLOW else EXAMPLES)
 TYPES = ("f8", "f4", "i8", "i4", "u4", "i2", "u2", "i1", "u1")
 
 
