@@ -31,7 +31,7 @@ WORKERS := $(shell $(PYTHON) -c 'import os; print(min(4, 1 + len(os.sched_getaff
 
 help:
 	@echo 'make demo      the private top 10 pages of examples/data/clicks.parquet'
-	@echo 'make test      Rust tests, Python tests, the examples in docstrings and documents; about four minutes'
+	@echo 'make test      Rust tests, Python tests, the examples in docstrings and documents'
 	@echo 'make test-slow the same with the rare and slow ones, all cases and more examples (EXAMPLES=1000: yet more)'
 	@echo 'make lint      ruff, pyright, import-linter, stubtest, rustfmt, clippy'
 	@echo 'make bench     ratios against peers, into README.md and docs/benchmarks.md (BIG=1: also 10^8 scores)'
