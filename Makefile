@@ -26,12 +26,13 @@ FENCE := ```
 # One more than processors, as many tests wait for a disk, a server or a child.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(min(4, 1 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4))')
 
-.PHONY: help demo test lint bench docs mutants sanitize loom address thread fuzz miri paper readme clean
+.PHONY: help demo test test-slow lint bench docs mutants sanitize loom address thread fuzz miri paper readme clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make demo      the private top 10 pages of examples/data/clicks.parquet'
-	@echo 'make test      every test: Rust, Python, the examples in docstrings and documents'
+	@echo 'make test      Rust tests, Python tests, the examples in docstrings and documents'
+	@echo 'make test-slow the same with the rare and slow ones, all cases and more examples (EXAMPLES=1000: yet more)'
 	@echo 'make lint      ruff, pyright, import-linter, stubtest, rustfmt, clippy'
 	@echo 'make bench     ratios against peers, into README.md and docs/benchmarks.md (BIG=1: also 10^8 scores)'
 	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
@@ -44,9 +45,15 @@ help:
 demo: $(VENV)/.product
 	@$(BIN)/$(DEMO)
 
+# Tests start some hundred processes: each would compile the package anew if Python were told to leave no bytecode.
+test mutants: export PYTHONDONTWRITEBYTECODE :=
+
 test: $(VENV)/.dev
 	$(CARGO) test --quiet --manifest-path rust/Cargo.toml
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
+
+test-slow: export SLOW := 1
+test-slow: test
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

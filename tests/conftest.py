@@ -14,16 +14,40 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, settings
 
 from dpselect.backends.rows import engine
-from tests.by_day import EVERY_CASE, EXAMPLES
 from tests.kept_engine import kept
+from tests.slow import EXAMPLES, SLOW
 
 settings.register_profile(
     "unhurried",
-    max_examples=EXAMPLES,  # of each property; many more every night
+    max_examples=EXAMPLES,  # of each property
     deadline=None,  # a loaded machine is no error of the code
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("unhurried")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: takes long, or finds what is rare; see tests/slow.py")
+
+
+_FIRST = (
+    "spark",
+    *("test_processes.py", "test_calls_that_end.py", "test_stopped_server.py", "test_process.py"),
+    *("test_lost_answers.py", "test_long_text.py", "test_names.py", "test_worst_losses.py"),
+)
+"""What takes or waits longest: a process that came to it last would be waited for by all others."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """By day, tests marked `slow` are left out; where several processes share the tests, the longest come first."""
+    if not SLOW:
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("slow")])
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    if hasattr(config, "workerinput"):
+        items.sort(
+            key=lambda item: next((i for i, part in enumerate(_FIRST) if part in item.nodeid.lower()), len(_FIRST))
+        )
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -33,8 +57,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class OneSpark(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return "spark" if "spark" in nodeid else str(super()._split_scope(nodeid))
+            return "spark" if "spark" in nodeid.lower() else str(super()._split_scope(nodeid))
 
+    config.option.loadscopereorder = False  # as sorted below
     return OneSpark(config, log)
 
 
@@ -46,7 +71,7 @@ _READING = ("backends", "attacks")
 def kept_engine() -> Iterator[None]:
     """By day the questions of a file share a database; see there."""
     with pytest.MonkeyPatch.context() as patch:
-        if not EVERY_CASE:
+        if not SLOW:
             patch.setattr(engine, "connected", kept)
         yield
 

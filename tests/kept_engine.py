@@ -1,7 +1,7 @@
 """One empty database for all the questions of a process: to open one takes 15 ms, longer than most questions do.
 
-By day only, and only where it is not the subject: rows are read as ever, each question by a connection of its own, but
-the database behind it is not new. Every night each question opens its own, as users' questions do.
+In `make test` only, and only where it is not the subject: rows are read as ever, each question by a connection of its
+own, but the database behind it is not new. In `make test-slow` each question opens its own, as users' questions do.
 """
 
 from __future__ import annotations

@@ -3,17 +3,19 @@ and not if threads fight over a state."""
 
 from __future__ import annotations
 
+import resource
 import signal
 import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 
 PATIENCE = 60.0
 """Seconds after which a child hangs."""
-SOON = 3.0
-"""Seconds that Ctrl-C may take on a busy machine; the core asks every .05 seconds."""
+SOON = 2.0
+"""Seconds of its own processor time that a call may take after Ctrl-C, however busy the machine is besides."""
 
 LONG_CALLS = {
     "one draw by Laplace noise": ("zeros = np.zeros(3 * 10**8, np.int8)", "sampler('laplace').select(zeros)"),
@@ -102,7 +104,8 @@ def printed_by(script: str) -> str:
 
 
 def seconds_to_end(setup: str, call: str) -> float:
-    """How long a call goes on after Ctrl-C."""
+    """How much processor time a call takes after Ctrl-C."""
+    earlier = children_took()
     loop = f"try:\n    while True:\n        {call}\nexcept KeyboardInterrupt:\n    print('ended')\n"
     script = f"{setup}\nprint('ready', flush=True)\n{loop}"
     with child(script) as process:
@@ -110,12 +113,18 @@ def seconds_to_end(setup: str, call: str) -> float:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
             time.sleep(0.5)  # the call is under way
-            start = time.monotonic()
+            before = sum(psutil.Process(process.pid).cpu_times()[:2])
             process.send_signal(signal.SIGINT)
             assert process.communicate(timeout=PATIENCE)[0] == "ended\n"
-            return time.monotonic() - start
         finally:
             process.kill()
+    return children_took() - earlier - before
+
+
+def children_took() -> float:
+    """Seconds of processor time of all child processes that have ended."""
+    took = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return took.ru_utime + took.ru_stime
 
 
 @pytest.mark.parametrize("name", LONG_CALLS)
@@ -125,7 +134,8 @@ def test_ctrl_c_ends_every_long_call(name: str) -> None:
 
 def test_the_stop_watch_sees_a_call_that_does_not_listen() -> None:
     setup = "from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, pthread_sigmask as mask"
-    deaf = f"mask(SIG_BLOCK, [SIGINT]); time.sleep({SOON + 1}); mask(SIG_SETMASK, [])"
+    busy = f"until = time.process_time() + {SOON + 1}; all(time.process_time() < until for _ in iter(int, 1))"
+    deaf = f"mask(SIG_BLOCK, [SIGINT]); {busy}; mask(SIG_SETMASK, [])"
     assert seconds_to_end(setup, deaf) > SOON
 
 
@@ -183,7 +193,8 @@ print(len(refused))
 
 
 def test_a_signals_handler_may_draw_and_may_fork() -> None:
-    # In the middle of a draw: it has a stream of its own, and a child that it forks does not go on with its parent's.
+    # In the middle of a draw, by the processor time of this process alone: it has a stream of its own, and a child that
+    # it forks does not go on with its parent's.
     script = """
 import os, signal
 outcomes = []
@@ -191,10 +202,11 @@ def handler(*_):
     outcomes.append(sampler('exponential').select(np.zeros(100)) < 100)
     if os.fork() == 0:
         outcomes.append('child')
-signal.signal(signal.SIGALRM, handler)
-signal.setitimer(signal.ITIMER_REAL, 0.3)
+signal.signal(signal.SIGPROF, handler)
+ones = np.ones(1000, np.uint64)
+signal.setitimer(signal.ITIMER_PROF, 0.1)
 try:
-    core.tally(np.ones(1000, np.uint64), 3 * 10**7)
+    core.tally(ones, 3 * 10**7)
     print(*outcomes, 'drew')
 except Exception as error:
     print(*outcomes, type(error).__name__)
@@ -208,16 +220,17 @@ os.wait()
 
 
 def test_a_child_forked_by_a_signals_handler_does_not_wait_for_its_parents_threads() -> None:
-    # In the middle of a draw that other threads help with.
+    # In the middle, as above, of a draw that other threads help with.
     script = """
 import os, signal, sys
 children = []
 def handler(*_):
     children.append(os.fork())
-signal.signal(signal.SIGALRM, handler)
-signal.setitimer(signal.ITIMER_REAL, 0.2)
+signal.signal(signal.SIGPROF, handler)
+scores = np.arange(2 * 10**6) / 1e7
+signal.setitimer(signal.ITIMER_PROF, 0.1)
 try:
-    sampler('permute_and_flip').select_many(np.arange(2 * 10**6) / 1e7, 4 * 10**6)
+    sampler('permute_and_flip').select_many(scores, 4 * 10**6)
     print('drew')
 except Exception as error:
     print(type(error).__name__)

@@ -6,6 +6,7 @@ import copy
 import json
 from collections.abc import Callable, Iterator
 from datetime import date
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ import dpselect as dps
 from dpselect.certificates import check
 from dpselect.certificates.release import Release, canonical_json, digest
 from dpselect.errors import InvalidCertificateError
+from tests.slow import SLOW
 
 CLICKS = str(Path(__file__).parents[1] / "examples" / "data" / "clicks.parquet")
 PAGES = range(1, 101)
@@ -94,17 +96,16 @@ def parent(held: Any, place: tuple[Any, ...]) -> Any:
     return held
 
 
-def edits(held: dict[str, Any]) -> Iterator[str]:
-    """`held` with one part replaced, left out or added; edited with care where the text allows."""
-    for place in places(held):
-        for odd in [*ODD, ...]:
-            edited = copy.deepcopy(held)
-            inside = parent(edited, place)
-            if odd is ...:
-                del inside[place[-1]]
-            else:
-                inside[place[-1]] = odd
-            yield rewritten(edited, keep=place == ("digest",))
+def edits(held: dict[str, Any], *, turn: int = 0, turns: int = 1) -> Iterator[str]:
+    """`held` with one part replaced, left out or added, one of so many in turn; with care where the text allows."""
+    for place, odd in islice(product(places(held), [*ODD, ...]), turn, None, turns):
+        edited = copy.deepcopy(held)
+        inside = parent(edited, place)
+        if odd is ...:
+            del inside[place[-1]]
+        else:
+            inside[place[-1]] = odd
+        yield rewritten(edited, keep=place == ("digest",))
     for place in [(), *(place for place in places(held) if isinstance(parent(held, (*place, None)), dict))]:
         edited = copy.deepcopy(held)
         parent(edited, (*place, None))[SECRET] = 1
@@ -120,9 +121,11 @@ def rewritten(held: dict[str, Any], *, keep: bool = False) -> str:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_whatever_is_edited_is_refused_by_name_or_checked_truly(visits: dps.Dataset, question: str) -> None:
+    """By day each fourth edit, another fourth for the next question: most fields are in all of them."""
     text = QUESTIONS[question](visits).to_json()
     refused: list[str] = []
-    for edited in edits(json.loads(text)):
+    turns = 1 if SLOW else 4
+    for edited in edits(json.loads(text), turn=[*QUESTIONS].index(question) % turns, turns=turns):
         try:
             checked = check(edited)
         except InvalidCertificateError as error:
@@ -133,7 +136,7 @@ def test_whatever_is_edited_is_refused_by_name_or_checked_truly(visits: dps.Data
         assert json.loads(release.to_json()) == json.loads(edited)
         assert all([release.promise, release.accuracy, release.rows(), release.guarantee])
         assert dps.Release.from_json(release.to_json()) == release
-    assert len(refused) > 500
+    assert len(refused) > (500 if SLOW else 125)
     assert not any(SECRET in error for error in refused)
     assert check(text).epsilon <= 0.125
 

@@ -57,24 +57,23 @@ def _leads_somewhere(pointer: str) -> bool:
 UNBUILT = ("docs/_build", "rust/target")
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_every_path_named_in_a_text_exists(name: str) -> None:
-    assert dangling(TEXTS[name]) == set()
+def test_every_path_named_in_a_text_exists() -> None:
+    assert {name: found for name in OTHERS if (found := dangling(TEXTS[name]))} == {}
 
 
 def test_a_dangling_pointer_is_found() -> None:
     assert dangling("Proof: ``proofs/nowhere.md``, see tests/laws and docs/index.md.") == {"proofs/nowhere.md"}
 
 
-@pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "proofs").glob("[!A-Z]*.md")))
-def test_every_proof_page_is_cited_by_the_code_it_is_about(page: str) -> None:
-    assert any(f"proofs/{page}" in text for text in SOURCES.values())
+def test_every_proof_page_is_cited_by_the_code_it_is_about() -> None:
+    pages = sorted(path.name for path in (ROOT / "proofs").glob("[!A-Z]*.md"))
+    assert pages
+    assert [page for page in pages if not any(f"proofs/{page}" in text for text in SOURCES.values())] == []
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_no_text_knows_a_machine_or_a_registry(name: str) -> None:
-    assert FOREIGN_PATH.search(TEXTS[name]) is None
-    assert REGISTRY.search(TEXTS[name]) is None
+def test_no_text_knows_a_machine_or_a_registry() -> None:
+    assert [name for name in OTHERS if FOREIGN_PATH.search(TEXTS[name])] == []
+    assert [name for name in OTHERS if REGISTRY.search(TEXTS[name])] == []
 
 
 def test_the_patterns_above_can_match() -> None:
@@ -83,9 +82,10 @@ def test_the_patterns_above_can_match() -> None:
     assert FOREIGN_PATH.search("https://example.org/home/page") is None
 
 
-@pytest.mark.parametrize("name", sorted(name for name in SOURCES if name.endswith(".py")))
-def test_every_module_says_what_it_is_for(name: str) -> None:
-    assert ast.get_docstring(ast.parse(SOURCES[name]))
+def test_every_module_says_what_it_is_for() -> None:
+    modules = {name: text for name, text in SOURCES.items() if name.endswith(".py")}
+    assert modules
+    assert [name for name, text in modules.items() if not ast.get_docstring(ast.parse(text))] == []
 
 
 def _public() -> Iterator[tuple[str, object]]:
@@ -143,10 +143,13 @@ def test_the_bibliography_is_whole() -> None:
         assert len(fields) == len(set(fields)), entry.group(1)
 
 
-@pytest.mark.parametrize("name", sorted(name for name in TEXTS if name.startswith(("proofs/", "docs/", "src/"))))
-def test_every_citation_is_in_the_bibliography(name: str) -> None:
-    prose = " ".join(TEXTS[name].split())
-    assert unresolved(prose, TEXTS["docs/references.bib"]) == set()
+def test_every_citation_is_in_the_bibliography() -> None:
+    proses = {
+        name: " ".join(text.split()) for name, text in TEXTS.items() if name.startswith(("proofs/", "docs/", "src/"))
+    }
+    assert proses
+    bibliography = TEXTS["docs/references.bib"]
+    assert {name: found for name, prose in proses.items() if (found := unresolved(prose, bibliography))} == {}
 
 
 def test_a_citation_without_an_entry_is_found() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
@@ -86,7 +86,6 @@ def test_the_total_covers_mechanisms_whose_delta_is_known_exactly(epsilon: float
 
 
 @given(epsilon=st.floats(1e-9, 50.0), count=st.integers(1, 10_000), delta=st.floats(1e-300, 0.5))
-@settings(max_examples=60)
 def test_totals_are_monotone_and_never_worse_than_basic_composition(epsilon: float, count: int, delta: float) -> None:
     total = bounded_range_epsilon(epsilon, count=count, delta=delta)
     assert 0.0 <= total <= epsilon * count * (1 + 1e-15)
@@ -101,7 +100,6 @@ def test_without_delta_basic_composition() -> None:
 
 
 @given(epsilon=st.floats(1e-6, 20.0), count=st.integers(1, 500), delta=st.floats(1e-12, 0.1))
-@settings(max_examples=30)
 def test_calibration_spends_the_total_and_not_more(epsilon: float, count: int, delta: float) -> None:
     each = calibrate_bounded_range(epsilon=epsilon, delta=delta, count=count)
     assert each >= epsilon / count * (1 - 1e-15)

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dps
@@ -20,7 +20,6 @@ from dpselect.errors import InvalidParameterError
     epsilon=st.floats(1e-3, 20.0),
     delta=st.sampled_from([0.0, 1e-12, 1e-6, 1e-2]),
 )
-@settings(max_examples=30)
 def test_composing_it_again_stays_within(kind: Any, count: int, epsilon: float, delta: float) -> None:
     mechanism = calibrate(kind, count=count, epsilon=epsilon, delta=delta, sensitivity=1.0)
     assert isinstance(mechanism, kind)

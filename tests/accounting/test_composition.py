@@ -8,7 +8,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dps
@@ -62,7 +62,6 @@ def test_the_table(
 
 
 @given(events=st.lists(single, min_size=1, max_size=5), share=st.floats(0.0, 1.0), place=st.floats(0.0, 0.95))
-@settings(max_examples=60)
 def test_no_bound_is_below_a_mechanism_that_can_be_written_down(
     events: list[SingleEvent], share: float, place: float
 ) -> None:
@@ -83,7 +82,6 @@ def test_the_law_above_can_fail() -> None:
 
 
 @given(events=st.lists(single, min_size=1, max_size=6), delta=st.sampled_from([1e-12, 1e-6, 1e-3, 0.3]))
-@settings(max_examples=60)
 def test_delta_and_epsilon_invert_each_other(events: list[SingleEvent], delta: float) -> None:
     for tight in (False, True):
         total = compose(events, tight=tight, work=3e6)
@@ -95,7 +93,6 @@ def test_delta_and_epsilon_invert_each_other(events: list[SingleEvent], delta: f
 
 
 @given(events=st.lists(single, min_size=2, max_size=8), delta=st.sampled_from([0.0, 1e-6, 1e-3]))
-@settings(max_examples=40)
 def test_order_and_grouping_do_not_matter(events: list[SingleEvent], delta: float) -> None:
     total = compose(events).epsilon(delta)
     assert compose(events[::-1]).epsilon(delta) == pytest.approx(total, rel=1e-12)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpselect.accounting import (
@@ -135,7 +135,6 @@ def test_deltas_of_events_come_out_of_what_was_set_aside() -> None:
     limit=st.floats(1e-3, 10.0),
     delta=st.sampled_from([0.0, 1e-12, 1e-6, 0.3]),
 )
-@settings(max_examples=40)
 def test_a_filter_is_never_looser_than_composition(epsilons: list[float], limit: float, delta: float) -> None:
     guard = Filter(epsilon=limit, delta=delta)
     admitted = []

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpselect.accounting import BoundedRangeEvent, NonAdaptiveEvent, compose
@@ -49,7 +49,6 @@ def test_it_is_an_upper_bound_up_to_the_top(each: float, k: int, share: float) -
     assert found <= exact * (1 + mpmath.mpf(2) ** -32) + mpmath.mpf("2e-300")
 
 
-@settings(max_examples=50)
 @given(st.floats(1e-12, 50), st.integers(1, 12), st.floats(0, 1) | st.floats(1e-16, 1e-12))
 def test_it_is_an_upper_bound_anywhere(each: float, k: int, share: float) -> None:
     epsilon = max(0.0, below_top(each, k, share))

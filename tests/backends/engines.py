@@ -72,9 +72,15 @@ def ibis_on_duckdb(rows: pa.Table) -> Any:
     return connection.table("filled").mutate(extra=1)
 
 
-@cache
 def spark() -> Any:
-    """One session for all tests: local, two cores, nothing on the network but a port of this machine for Connect."""
+    """One session for all tests, in the one worker that gets whatever has Spark in its name."""
+    assert "spark" in os.environ["PYTEST_CURRENT_TEST"].lower(), "say in the name of the test that it needs Spark"
+    return _started_spark()
+
+
+@cache
+def _started_spark() -> Any:
+    """Local, two cores, nothing on the network but a port of this machine for Connect."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a library inside about one of its own
         from pyspark.sql import SparkSession
@@ -88,6 +94,8 @@ def spark() -> Any:
             .config("spark.driver.host", "127.0.0.1")
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.memory", "1g")
+            # Compiled quickly rather than well: half the time of so short a life.
+            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
             .config("spark.log.level", "OFF")
             .config("spark.scheduler.revive.interval", "20ms")
             .config("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin")

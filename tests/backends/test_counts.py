@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.backends.tables import Row, brute_force, count, write_csv, write_parquet
-from tests.by_day import EXAMPLES
+from tests.slow import EXAMPLES
 
 pytestmark = pytest.mark.usefixtures("kept_engine")
 

@@ -19,7 +19,7 @@ from tests.backends import asked, engines, laws, model
 from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS, carried
 from tests.backends.engines import Opener, Source
 from tests.backends.model import Rows
-from tests.by_day import EVERY_CASE
+from tests.slow import SLOW
 
 pytestmark = [engines.deprecations, pytest.mark.usefixtures("kept_engine")]
 
@@ -87,7 +87,7 @@ def in_turn(engine: str, column: str, turn: int, cases: list[Any]) -> Any:
 
 
 @pytest.mark.parametrize("amount", NUMBERS)
-@pytest.mark.parametrize("turn", range(len(SCALES) if EVERY_CASE else 1))
+@pytest.mark.parametrize("turn", range(len(SCALES) if SLOW else 1))
 def test_totals(engine: str, awkward: Table, rows: Rows, amount: str, turn: int) -> None:
     scale, lower, upper = in_turn(engine, amount, turn, SCALES)
     amounts = Amount(awkward.column(amount), scale, lower, upper)
@@ -136,7 +136,7 @@ def test_totals_in_groups(awkward: Table, rows: Rows) -> None:
 
 
 @pytest.mark.parametrize("column", NUMBERS)
-@pytest.mark.parametrize("turn", range(len(BOUNDS) if EVERY_CASE else 1))
+@pytest.mark.parametrize("turn", range(len(BOUNDS) if SLOW else 1))
 def test_all_numbers_are_kept_if_nobody_has_too_many(
     engine: str, awkward: Table, rows: Rows, column: str, turn: int
 ) -> None:

@@ -135,7 +135,7 @@ def test_types(tmp_path: Path, engine: str, type_: pa.DataType, values: list[Any
 
 
 @pytest.mark.parametrize("types", [(pa.int32(), pa.int64()), (pa.decimal128(5, 2), pa.decimal128(9, 4))], ids=str)
-def test_files_with_narrow_and_wide_numbers(tmp_path: Path, types: tuple[pa.DataType, pa.DataType]) -> None:
+def test_files_with_narrow_and_wide_numbers_in_spark(tmp_path: Path, types: tuple[pa.DataType, pa.DataType]) -> None:
     spark()
     for name, type_, units in zip("ab", types, ([1, 2], [1, 30000]), strict=True):
         pq.write_table(pa.table({"unit": pa.array(units, type_), "value": ["x"] * 2}), tmp_path / f"{name}.parquet")
@@ -152,6 +152,7 @@ for candidates in ("7,8", "1..1000001"):  # fetched, and drawn in Spark
 """
 
 
+@pytest.mark.slow  # a Java of its own
 def test_commands_with_spark_are_quiet_and_need_no_setting(tmp_path: Path) -> None:
     """In one process, for the sake of its Java."""
     pq.write_table(pa.table({"unit": [1, 2], "value": [7, 7]}), tmp_path / "t.parquet")

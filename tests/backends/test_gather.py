@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 from dpselect.backends.rows import connection
 from dpselect.errors import InvalidDataError, SelectionError
 from tests.backends.tables import Row, gather, write_csv, write_parquet
-from tests.by_day import EXAMPLES
 from tests.laws.goodness_of_fit import NEVER, p_value
+from tests.slow import EXAMPLES
 
 pytestmark = pytest.mark.usefixtures("kept_engine")
 

@@ -341,6 +341,7 @@ def test_of_relations_very_long_numbers_are_left_out_and_stop_nothing(sign: str)
     assert (sum(sizes), max(sizes)) == (4007, 1024)
 
 
+@pytest.mark.slow  # takes gigabytes
 @pytest.mark.parametrize("type_", ["VARCHAR", "BLOB"])
 def test_of_relations_very_long_text_is_left_out_and_stops_nothing(type_: str) -> None:
     database = duckdb.connect()

@@ -148,11 +148,11 @@ def test_connections_can_only_read_and_leave_nothing(placed: tuple[str, str]) ->
 
 def test_types_only_this_server_has(placed: tuple[str, str]) -> None:
     url = placed[0]
-    execute(url, "DROP TABLE IF EXISTS odd; DROP TYPE IF EXISTS mood")
-    execute(url, "CREATE TYPE mood AS ENUM ('glad', 'sad')")
+    execute(url, "DROP TABLE IF EXISTS odd; DROP TYPE IF EXISTS feeling")
+    execute(url, "CREATE TYPE feeling AS ENUM ('glad', 'sad')")
     execute(
         url,
-        "CREATE TABLE odd AS SELECT v.id::uuid AS unit, v.mood::mood, v.name, v.n::numeric,"
+        "CREATE TABLE odd AS SELECT v.id::uuid AS unit, v.mood::feeling, v.name, v.n::numeric,"
         " v.c::char(5) FROM (VALUES ('00000000-0000-0000-0000-000000000001', 'glad', 'Ann', 'NaN', 'ab'),"
         " ('00000000-0000-0000-0000-000000000002', 'sad', 'ann', '1e400', 'ab'),"
         " ('00000000-0000-0000-0000-000000000003', 'glad', 'ANN', '-1e-400', 'c'),"

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dps
-from tests.by_day import EVERY_CASE
 from tests.laws.error_ratios import VECTORS, furthest_outside_one_to_two
 from tests.laws.subjects import epsilons, every_kind, score_vectors
+from tests.slow import SLOW
 
 Kind = Callable[..., Any]
 
@@ -33,7 +33,7 @@ def test_the_ratio_is_between_one_and_two_on_random_vectors() -> None:
     """By day on a fifth of them, many more than the controls below need."""
     exponential = dps.ExponentialMechanism(epsilon=2.0, sensitivity=1.0)
     permute_and_flip = dps.PermuteAndFlip(epsilon=2.0, sensitivity=1.0)
-    count = VECTORS if EVERY_CASE else VECTORS // 5
+    count = VECTORS if SLOW else VECTORS // 5
     assert furthest_outside_one_to_two(exponential, permute_and_flip, count=count) <= 1e-12
 
 

@@ -1,4 +1,4 @@
-"""Draws follow the law whatever route they take: sizes, types and shapes at random, more of them every night.
+"""Draws follow the law whatever route they take: sizes, types and shapes at random, more of them by `make test-slow`.
 
 Which route is taken depends on how many scores there are, how many are near the top and where these lie. The law of an
 item is known, so that of all items with the same score is, and where among these a draw lies is uniform.
@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.by_day import EXAMPLES
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.subjects import KINDS
+from tests.slow import EXAMPLES, SLOW
 
 DRAWS = 4000
 PLACES = 16
 
-INSTANCES = range(2 * EXAMPLES)
+INSTANCES = range(2 * EXAMPLES if SLOW else EXAMPLES)
 TYPES = ("f8", "f4", "i8", "i4", "u4", "i2", "u2", "i1", "u1")
 
 

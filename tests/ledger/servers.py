@@ -63,7 +63,7 @@ def settled(server: sa.Engine, ledger: Ledger) -> None:
     others = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
     ledger.disconnect()
     server.dispose()
-    until = monotonic() + 10
+    until = monotonic() + 60
     with server.connect() as connection:
         while connection.exec_driver_sql(others).scalar_one():
             assert monotonic() < until

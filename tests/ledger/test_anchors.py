@@ -380,6 +380,6 @@ def test_no_damage_changes_what_is_told(
 @pytest.fixture
 def harms() -> int:
     """How many there are of each kind: more at night."""
-    from tests.by_day import EXAMPLES
+    from tests.slow import EXAMPLES
 
     return EXAMPLES

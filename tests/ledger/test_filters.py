@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import mpmath as mp
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpselect.accounting import (
@@ -42,7 +42,6 @@ def most(event: Event, epsilon: Fraction, terms: Terms) -> int:
 
 
 @given(st.fractions(Fraction(1, 10**9), 10**9), st.fractions(Fraction(1, 10**12), Fraction(1, 2)))
-@settings(max_examples=60)
 def test_shares_add_up_and_orders_are_orders(epsilon: Fraction, delta: Fraction) -> None:
     orders = orders_for(epsilon, delta)
     assert sum(each.share for each in orders) == 1
@@ -93,7 +92,6 @@ KINDS = st.sampled_from([BoundedRangeEvent, LaplaceProfileEvent, LogisticProfile
 @given(
     KINDS, st.floats(1e-6, 2), st.integers(0, 300), st.sampled_from([Fraction(1), Fraction(3), Fraction(1, 3)]), KINDS
 )
-@settings(max_examples=80)
 def test_what_is_left_is_accepted(kind: type, epsilon: float, count: int, limit: Fraction, last: type) -> None:
     terms = account(limit)
     count = min(count, most(kind(epsilon=epsilon), limit, terms))

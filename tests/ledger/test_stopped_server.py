@@ -56,7 +56,7 @@ def test_a_call_to_a_stopped_server_ends_in_time(postgres: sa.Engine, url: str) 
         ends_in_time([lambda ledger=ledger: ledger.charge("clicks", HALF) for ledger in kept[:3]], NO_ANSWER)
         ends_in_time([lambda ledger=ledger: ledger.remaining("clicks") for ledger in kept[3:]], NO_ANSWER)
         ends_in_time([lambda ledger=ledger: ledger.charge("clicks", HALF) for ledger in fresh], NO_ANSWER)
-    for ledger in kept:
+    for ledger in (*kept, *fresh):
         ledger.disconnect()
     settled(postgres, kept[0])
     assert kept[0].account("clicks").entries == 7

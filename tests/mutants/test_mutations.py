@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from itertools import takewhile
 
 import pytest
@@ -13,24 +14,31 @@ from tests.mutants.workshop import COPIED, ROOT
 MUTATIONS = read_list()
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
-def test_each_old_text_stands_once_in_the_code(mutation: Mutation) -> None:
-    mutated = mutation.mutated((ROOT / mutation.file).read_text(encoding="utf-8"))
-    if mutation.file.endswith(".py"):
-        ast.parse(mutated)
+@cache
+def text_of(file: str) -> str:
+    return (ROOT / file).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
-def test_each_names_tests_that_exist(mutation: Mutation) -> None:
-    for command in mutation.killed_by:
-        assert command.arguments, "running everything hides which test it is that notices"
-        if command.tool == "pytest":
-            paths = list(takewhile(lambda argument: not argument.startswith("-"), command.arguments))
-            assert paths
-            assert all((ROOT / path.partition("::")[0]).exists() for path in paths)
-        else:
-            rust = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "rust" / "src").rglob("*.rs"))
-            assert all(f"fn {argument}" in rust for argument in command.arguments)
+def test_each_old_text_stands_once_in_the_code() -> None:
+    assert MUTATIONS
+    for mutation in MUTATIONS:
+        mutated = mutation.mutated(text_of(mutation.file))  # an error names the mutation
+        if mutation.file.endswith(".py"):
+            compile(mutated, mutation.name, "exec", ast.PyCF_ONLY_AST)
+
+
+def test_each_names_tests_that_exist() -> None:
+    rust = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "rust" / "src").rglob("*.rs"))
+    for mutation in MUTATIONS:
+        for command in mutation.killed_by:
+            assert command.arguments, f"{mutation.name}: running everything hides which test it is that notices"
+            if command.tool == "pytest":
+                paths = list(takewhile(lambda argument: not argument.startswith("-"), command.arguments))
+                assert paths, mutation.name
+                missing = [path for path in paths if not (ROOT / path.partition("::")[0]).exists()]
+            else:
+                missing = [argument for argument in command.arguments if f"fn {argument}" not in rust]
+            assert missing == [], mutation.name
 
 
 def test_names_and_files_are_sound() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dps
@@ -20,7 +20,6 @@ EPSILONS = np.logspace(-3, 2, 16)
 
 
 @every_kind
-@settings(max_examples=50)
 @given(scores=score_vectors(), confidence=st.none() | st.floats(0.01, 0.9999))
 def test_errors_never_rise_with_epsilon(kind: Kind, scores: np.ndarray, confidence: float | None) -> None:
     curve = error_curve(kind, scores, epsilons=EPSILONS, sensitivity=1.0, confidence=confidence)
@@ -50,7 +49,6 @@ def test_every_point_is_what_the_mechanism_says(kind: Kind) -> None:
 
 
 @every_kind
-@settings(max_examples=50)
 @given(scores=score_vectors(), confidence=st.floats(0.01, 0.9999))
 def test_the_bound_on_scores_is_the_smallest_distance_that_holds(
     kind: Kind, scores: np.ndarray, confidence: float

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dps
@@ -115,7 +115,6 @@ def test_the_mean_error_is_that_of_every_vector_written_out(n: int, levels: int)
 LATTICE = lattice_of(3, 3)
 
 
-@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), epsilon=st.floats(0.02, 3.0), noise=st.sampled_from([0.0, 1e-6, 0.1, 10.0]))
 def test_both_bounds_hold_for_any_guess(seed: int, epsilon: float, noise: float) -> None:
     """However wrong the solver were."""
@@ -132,7 +131,6 @@ def test_both_bounds_hold_for_any_guess(seed: int, epsilon: float, noise: float)
     assert 2 * p * upper >= known.lower * (1 - 1e-12)
 
 
-@settings(max_examples=30)
 @given(epsilon=st.floats(0.02, 3.0))
 def test_without_any_guess_the_upper_bound_is_permute_and_flips_error(epsilon: float) -> None:
     p = math.exp(-epsilon)

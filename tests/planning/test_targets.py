@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dps
@@ -22,7 +22,6 @@ flip_for = partial(epsilon_for, dps.PermuteAndFlip, sensitivity=1.0)
 
 
 @every_kind
-@settings(max_examples=50)
 @given(scores=score_vectors(min_size=2), share=st.floats(1e-6, 0.999), monotonic=st.booleans())
 def test_the_expected_error_is_reached_and_a_little_less_epsilon_does_not(
     kind: Kind, scores: np.ndarray, share: float, monotonic: bool
@@ -38,7 +37,6 @@ def test_the_expected_error_is_reached_and_a_little_less_epsilon_does_not(
 
 
 @every_kind
-@settings(max_examples=50)
 @given(scores=score_vectors(min_size=2), rank=st.integers(0, 5), confidence=st.floats(0.05, 0.9999))
 def test_the_distance_is_kept_with_the_confidence(kind: Kind, scores: np.ndarray, rank: int, confidence: float) -> None:
     scores = scores.round(3)

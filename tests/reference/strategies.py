@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from tests.by_day import EXAMPLES
+from tests.slow import EXAMPLES
 
 few_examples = settings(max_examples=EXAMPLES * 3 // 4)
 """For properties whose exact arithmetic takes long."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import permute_and_flip
@@ -28,7 +28,6 @@ WEIGHTS = [(1, 1), (1, 3), (2, 2)]
 held = st.tuples(st.tuples(st.integers(0, 2), st.integers(0, 2)), st.sampled_from([None, 0, 1, 2]))
 
 
-@settings(max_examples=60)
 @given(st.lists(held, max_size=9), st.tuples(*[st.integers(1, 4)] * 3))
 def test_the_best_rule_takes_the_heaviest_class_of_each_cell(rows: list[Row], weights: tuple[int, ...]) -> None:
     for feature in range(2):

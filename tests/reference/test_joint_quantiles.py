@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
+from typing import Any
 
 import numpy as np
 import pytest
@@ -138,8 +139,13 @@ QUARTERS = [Fraction(part, 4) for part in range(5)]
 SUBSETS = [list(chosen) for size in (1, 2, 3) for chosen in combinations(QUARTERS, size)]
 
 
-@pytest.mark.parametrize("most", [1, 2])
-@pytest.mark.parametrize("levels", SUBSETS, ids=lambda levels: ",".join(map(str, levels)))
+def case_of(levels: list[Fraction], most: int) -> Any:
+    """By day without three levels of units of two values, which take longest."""
+    marks = [pytest.mark.slow] if len(levels) == 3 and most == 2 else []
+    return pytest.param(levels, most, marks=marks, id=f"{','.join(map(str, levels))}-{most}")
+
+
+@pytest.mark.parametrize(("levels", "most"), [case_of(levels, most) for levels in SUBSETS for most in (1, 2)])
 def test_scores_move_apart_by_the_range_and_no_further(levels: list[Fraction], most: int) -> None:
     """Every data set of up to four values, every unit of up to `most`, every vector of answers, and the mechanism."""
     fall, rise = 1 - min(gaps(levels)), 1 - min(share for share in gaps(levels) if share > 0)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dps
@@ -56,7 +56,6 @@ def test_the_offers_of_one_unit_move_no_two_revenues_further_apart(
     assert range_of_moves([*offers, *own], [*offers, *other]) <= max(len(own), len(other)) * UPPER
 
 
-@settings(max_examples=40)
 @given(offer_lists, st.lists(offer, max_size=2), st.lists(offer, max_size=2))
 def test_the_loss_by_two_offers_of_one_unit(offers: list[Fraction], own: list[Fraction], other: list[Fraction]) -> None:
     for before, after in ((offers, [*offers, *own]), ([*offers, *own], [*offers, *other])):
@@ -115,7 +114,6 @@ LOWEST = Fraction(1)
 SHARES = st.sampled_from([Fraction(1, 4), Fraction(1, 2), Fraction(9, 10), Fraction(99, 100)])
 
 
-@settings(max_examples=30)
 @given(st.lists(st.tuples(offer, st.integers(1, 60)), max_size=4), SHARES, st.sampled_from([0.5, 1.0, 8.0]))
 def test_the_revenue_is_as_near_to_the_best_as_is_claimed(
     groups: list[tuple[Fraction, int]], share: Fraction, epsilon: float
@@ -172,7 +170,6 @@ def test_draws_follow_the_law(offers: list[float]) -> None:
     assert p_value(counts, wrong) < NEVER
 
 
-@settings(max_examples=40)
 @given(offer_lists, offer, offer, st.sampled_from([0.1, 1.0, 4.0]))
 def test_the_loss_is_at_most_epsilon(offers: list[Fraction], one: Fraction, other: Fraction, epsilon: float) -> None:
     for before, after in ((offers, [*offers, one]), ([*offers, other], [*offers, one])):
