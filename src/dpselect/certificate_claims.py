@@ -1,4 +1,4 @@
-"""What a certificate says besides its value, compared with what the task that it is about would say.
+"""The statements of a certificate besides its value, compared with those of its task.
 
 Every task of this library fixes the mechanism, its event, the sensitivity and the proof pages by the public arguments
 alone. So a certificate that was edited in one of them contradicts itself.
@@ -21,7 +21,7 @@ _ROUNDINGS = 2.0
 
 
 def check_claims(release: Release) -> bool:
-    """Whether also the bound on the error was recomputed; what contradicts the public arguments is refused.
+    """Whether the error bound was recomputed, too; contradictions to the public arguments are refused.
 
     Raises:
         InvalidCertificateError: names the field.

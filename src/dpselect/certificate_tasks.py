@@ -1,4 +1,4 @@
-"""The task that a certificate is about, planned anew from the public arguments that it states.
+"""The task of a certificate, planned again from the public arguments that it states.
 
 A certificate describes the candidates without listing them, and rounds bounds and prices to doubles. Where a plan needs
 more than that, something stands in for it that makes no difference to the cost and to what is certified.
@@ -61,7 +61,7 @@ _SELECTIONS: dict[str, type[PermuteAndFlip | ExponentialMechanism]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stated:
-    """What a certificate states of one question: of one group, if several were asked.
+    """The part of a certificate about one question; with groups, about one group.
 
     Attributes:
         release: all that it states.
@@ -82,12 +82,12 @@ class Stated:
 
     @property
     def arguments(self) -> Mapping[str, Any]:
-        """What else the question fixed."""
+        """Other arguments of the question."""
         return self.release.arguments
 
     @property
     def price(self) -> dict[str, Any]:
-        """What most questions are planned with."""
+        """The arguments that most questions are planned with."""
         return {"epsilon": self.epsilon, "neighbours": self.release.neighbours}
 
     @property
@@ -96,7 +96,7 @@ class Stated:
         return self.public["lower"], self.public["upper"]
 
     def candidates(self) -> PublicCandidates:
-        """As many, of the same kind; which ones they are makes no difference before one is drawn."""
+        """The same number, of the same kind; before a draw it does not matter which ones they are."""
         count = self.public["count"]
         if count > MOST_CANDIDATES:
             raise wrong("candidates.count", f"at most {MOST_CANDIDATES:,}")
@@ -111,7 +111,7 @@ class Stated:
 
     @property
     def selected(self) -> int:
-        """How many candidates the answer names, in each group if there are several."""
+        """The number of candidates in the answer, or in the answer of each group."""
         value = self.release.value
         named = next(iter(value.values())) if isinstance(value, dict) else value
         return len(cast("list[Any]", named))
@@ -157,9 +157,9 @@ def planned_anew(release: Release) -> Task[Any]:
     if release.groups is None:
         return plan(Stated(release=release, epsilon=release.epsilon, delta=release.delta, event=release.event))
     if release.task == BestFeatures.name:
-        raise wrong("groups", "none, as such a question is asked of all rows together")
+        raise wrong("groups", "none, because such a question is about all rows together")
     if release.neighbours is not Neighbours.ADD_REMOVE:
-        raise wrong("guarantee.neighbours", "add_remove, which the answers for groups are proved for")
+        raise wrong("guarantee.neighbours", "add_remove, for which the answers for groups are proved")
     about, event = release.groups, release.event
     members = PublicCandidates(CandidateKind(about["kind"]), tuple(cast("dict[Any, Any]", release.value)))
     groups = PublicGroups(about["column"], members, about["max_per_unit"])
@@ -182,7 +182,7 @@ def _best_by(stated: Stated) -> BestBy:
 
 
 def _best_features(stated: Stated) -> BestFeatures:
-    """The bins make no difference, and of the weights only the highest does, which is the sensitivity."""
+    """The bins do not matter, and of the weights only the highest does, which is the sensitivity."""
     classes, highest, neighbours = stated.arguments["classes"], stated.release.sensitivity, stated.release.neighbours
     if classes > MOST_CELLS // 2:
         raise wrong("arguments.classes", f"at most {MOST_CELLS // 2:,}")
@@ -195,7 +195,7 @@ def _best_features(stated: Stated) -> BestFeatures:
 
 
 def _quantile(stated: Stated) -> Quantile:
-    """Neither the cost nor the sensitivity depends on the step, only the bound on the error on how many there are."""
+    """Neither the cost nor the sensitivity depends on the step; only the error bound depends on their number."""
     level, rows = stated.arguments["level"], stated.arguments["max_rows_per_unit"]
     kind = Quantile if stated.release.monotonic else _QuantileTwoWays
     task = kind.planned(level, PublicDomain(*stated.ends), max_rows_per_unit=rows, **stated.price)
@@ -238,7 +238,7 @@ class _QuantilesTwoWays(_QuantilesOneWay):
 
 
 def _mean(stated: Stated) -> Mean:
-    """The step makes no difference, and is here the distance of the bounds."""
+    """The step does not matter, and is the distance between the bounds here."""
     lower, upper = finite_bounds(stated.ends)
     wide = PublicDomain.given((lower, upper), step=upper - lower)
     return replace(Mean.planned(wide, units=stated.arguments["units"], **stated.price), domain=stated.domain())
@@ -258,7 +258,7 @@ def _best_price(stated: Stated) -> BestPrice:
     unit, count = Fraction(public["common_unit"]), public["count"]
     ends = [public["lowest"], *([public["second_highest"]] if count > 1 else []), public["highest"]]
     if not ends == sorted(ends) or len(set(ends)) != min(count, 3) or (count == 2 and ends[0] != ends[1]):
-        raise wrong("candidates", "prices that there can be")
+        raise wrong("candidates", "possible prices")
     prices = sorted({_in_units(price, unit) for price in ends})
     task = BestPrice.planned(prices, max_rows_per_unit=rows, **stated.price)
     listed = cast(PriceListMechanism, task.mechanism)
@@ -270,7 +270,7 @@ def _in_units(price: float, unit: Fraction) -> Fraction:
     """The whole multiple of `unit` that is the double `price`."""
     multiple = round(Fraction(price) / unit)
     if not 0 < multiple <= MOST_UNITS or float(multiple * unit) != price:
-        raise wrong("candidates.common_unit", "what all prices are whole multiples of")
+        raise wrong("candidates.common_unit", "a number that all prices are whole multiples of")
     return multiple * unit
 
 

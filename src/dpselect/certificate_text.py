@@ -1,4 +1,4 @@
-"""The text of a certificate, taken apart strictly: every field of its own type and range, none twice, none unknown.
+"""The text of a certificate, parsed strictly: every field of its type and range, none twice and none unknown.
 
 Errors name the field and never what it holds: that may be the answer, or worse.
 """
@@ -43,7 +43,7 @@ def parsed(text: object) -> Fields:
 
 
 def check_draft(held: Fields) -> None:
-    """Refuse a certificate that could not be written down or read back, whatever its answer will be.
+    """Refuse a certificate that could not be written or read back, whatever its answer will be.
 
     Raises:
         InvalidCertificateError: which field is not of its type or range.
@@ -190,7 +190,7 @@ def _time(value: object, name: str) -> None:
 
 
 def _anything(value: object, name: str) -> None:
-    """What another field says the kind of, or another reader takes apart."""
+    """A field whose kind another field states, or that another reader parses."""
     del value, name
 
 
@@ -299,7 +299,7 @@ def _entry(held: object, name: str) -> object:
 
 
 def _check_task(fields: Fields) -> None:
-    """What depends on the question: the candidates, the arguments, how many values there are, and of which kind."""
+    """The parts that depend on the question: the candidates, the arguments, and the number and kind of values."""
     value_check, length = _check_question(fields)
     value = cast(object, fields["value"])
     for answer in _by_group(fields["groups"], value) if "groups" in fields else [value]:
@@ -312,7 +312,7 @@ def _check_task(fields: Fields) -> None:
 
 
 def _check_question(fields: Fields) -> tuple[Check, int | None]:
-    """The check of one value of an answer, and how many there are; None: a single one, that is no list."""
+    """The check of one value of an answer, and the number of values; None: a single value that is not a list."""
     task, public = cast(str, fields["task"]), cast(object, fields["candidates"])
     arguments = cast(object, fields.get("arguments", {}))
     source = _entry(public, "source")
@@ -374,7 +374,7 @@ def _check_question(fields: Fields) -> tuple[Check, int | None]:
 
 
 def _selected(fields: Fields) -> int:
-    """How many candidates were selected, one in each round; if all but one were drawn, the last may follow."""
+    """The number of selected candidates, one per round; if all but one were drawn, the last may follow."""
     rounds, count = fields["mechanism"]["rounds"], fields["candidates"]["count"]
     value: object = fields.get("value")
     if "groups" in fields and isinstance(value, list) and value:  # pairs of a group and its answer: see `_by_group`
@@ -388,7 +388,7 @@ def _second(pair: object) -> object:
 
 
 def _by_group(about: Fields, value: object) -> list[object]:
-    """The answers, once it is clear that there is one for each group."""
+    """The answers, after checking that there is one for each group."""
     _list_of(_pair)(value, "value")
     pairs = cast("list[list[object]]", value)
     for group, _ in pairs:

@@ -1,4 +1,4 @@
-"""Which values the candidates that a certificate states allow.
+"""The values that the candidates stated in a certificate allow.
 
 Bounds and prices may have been given as fractions that no double is: what is compared with them has room for their
 rounding, and for no more.
@@ -51,12 +51,12 @@ def _is_possible(values: list[Any], release: Release) -> bool:
 
 def _among_listed(values: list[Any], public: Mapping[str, Any]) -> bool:
     if not len(values) <= public["count"] <= (2 if public["kind"] == "booleans" else math.inf):
-        raise wrong("candidates.count", "at least as many as were selected, of such a kind")
+        raise wrong("candidates.count", "at least the number selected, of such a kind")
     if "range" in public:
         first, last, step = (public["range"][name] for name in ("first", "last", "step"))
         listed = range(first, last + (1 if step > 0 else -1), step) if step else range(0)
         if public["kind"] != "whole numbers" or not listed or listed[-1] != last or _size(listed) != public["count"]:
-            raise wrong("candidates.range", "a range of so many whole numbers")
+            raise wrong("candidates.range", "a range with the stated number of whole numbers")
         if not all(value in listed for value in values):
             return False
     return len(set(values)) == len(values)
@@ -69,7 +69,7 @@ def _size(listed: range) -> int:
 def _is_price(price: float, public: Mapping[str, Any]) -> bool:
     lowest, highest = public["lowest"], public["highest"]
     if not 0 < lowest <= highest or (lowest == highest) != (public["count"] == 1):
-        raise wrong("candidates", "prices that there can be")
+        raise wrong("candidates", "possible prices")
     if "common_unit" in public:
         unit = Fraction(public["common_unit"])
         if float(round(Fraction(price) / unit) * unit) != price:
@@ -78,7 +78,7 @@ def _is_price(price: float, public: Mapping[str, Any]) -> bool:
 
 
 def _on_grid(values: Iterable[float], public: Mapping[str, Any]) -> bool:
-    """Whether each is a point of the grid, as far as doubles can say."""
+    """Whether each is a point of the grid, as far as doubles can decide."""
     lower, upper, count = Fraction(public["lower"]), Fraction(public["upper"]), public["count"]
     room = Fraction(_ROUNDINGS * math.ulp(max(abs(public["lower"]), abs(public["upper"]))))
     steps = count - 1
@@ -91,7 +91,7 @@ def _on_grid(values: Iterable[float], public: Mapping[str, Any]) -> bool:
 
 
 def _are_shares(values: list[float], sample_size: int | None) -> bool:
-    """Shares of everybody; of a sample, whole numbers of its points, with those without a value left out."""
+    """Shares of all units; for a sample, whole numbers of its points, without units that have no value."""
     total = math.fsum(values)
     if not all(0.0 <= value <= 1.0 for value in values) or total > 1.0 + 1e-9:
         return False

@@ -72,7 +72,7 @@ BAD: list[tuple[list[str], str]] = [
     (["density", *AGES, *BOUNDS, "--bins", "3", "--units", "9"], "--units=9"),
     (["density", *AGES, "--bounds", "5", "5", "--bins", "3"], "--bounds=(5.0, 5.0)"),
     (["best-price"], "SOURCE"),
-    (["best-price", *GAIN], "expected either a public list of prices, or bounds"),
+    (["best-price", *GAIN], "expected either a public list of prices, or public bounds"),
     (["best-price", *GAIN, "--prices", "1..9", "--bounds", "1", "9"], "--prices=<given together with bounds>"),
     (["best-price", *GAIN, "--bounds", "9", "1"], "lower < upper"),
     (["best-price", *GAIN, "--bounds", "9", "9"], "lower < upper"),
