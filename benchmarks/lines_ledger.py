@@ -85,7 +85,7 @@ def _rates(folder: Path) -> tuple[float, float]:
 
 def _growth(folder: Path, count: int = MANY, *, requests: bool = False) -> float:
     """The median of the last charges over that of the first ones, in turns, so that a busy disk slows both."""
-    many, new = folder / f"many-{requests}.db", folder / f"new-{requests}.db"
+    many, new = (folder / f"{name}{'-requests' if requests else ''}.db" for name in ("many", "new"))
     for path in (many, new):
         with Ledger(path) as ledger:
             ledger.open_account("clicks", epsilon=1, delta=1e-6)

@@ -233,6 +233,7 @@ def finite_bounds(value: object, name: str = "bounds") -> tuple[Fraction, Fracti
 
 def decimal_fraction(value: object, name: str, *, expected: str) -> Fraction:
     """The number a caller means: a float stands for the shortest decimal that denotes it, anything else for itself.
+
     So 0.1 is one tenth, and ten times 0.1 is 1.
 
     >>> decimal_fraction(0.1, "step", expected="a number")

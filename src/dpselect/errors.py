@@ -146,6 +146,7 @@ class InvalidCertificateError(InvalidParameterError):
 
 class LedgerError(SelectionError):
     """Base of all ledger errors that are not caused by an argument.
+
     Messages name the ledger without its password, and no answer.
     """
 
@@ -202,14 +203,15 @@ class LedgerForkedError(LedgerError):
     """An entry differs from what an anchor or a receipt shows: two copies diverged, or the ledger was rewritten."""
 
 
-class AnchorError(SelectionError):
-    """An anchor cannot be read or written, is damaged, or belongs to another ledger.
+class AnchorError(LedgerError):
+    """An anchor is missing, cannot be read or written, is damaged, or belongs to another ledger.
+
     Messages name its location, without a password.
     """
 
     def __init__(self, anchor: str, what: str) -> None:
         super().__init__(anchor, what)
-        self.anchor, self.what = anchor, what
+        self.anchor = anchor
 
     def __str__(self) -> str:
         return f"anchor {self.anchor}: {self.what}"
@@ -277,6 +279,7 @@ def typed(value: object) -> Shown:
 
 def describe(value: object) -> str:
     """How an error shows `value`: a plain number or ``None`` as itself, anything else as its type.
+
     An argument in the wrong place is often the data itself, so the content of a container is never quoted.
 
     >>> describe(0.5), describe(None), describe({"ann": 3})

@@ -19,6 +19,7 @@ _FINEST_STEP = 2
 @dataclass(frozen=True, slots=True)
 class Grid:
     """The numbers ``lower + j * step`` for ``j = 0 .. count - 1``, exactly; an answer is the double nearest to one.
+
     A value counts as the nearest point, or as the lower one if it is midway between two. The core decides this exactly.
     """
 

@@ -1,4 +1,5 @@
 """The public time of a question: the day or the hour, and nothing finer.
+
 How long it takes to read a table depends on its rows. So a fine time in a release, or the difference between two such
 times, would reveal something about private data. Only a ledger, which is for its owner alone, keeps milliseconds.
 """

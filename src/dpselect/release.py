@@ -249,6 +249,7 @@ def digest(held: Mapping[str, Any]) -> str:
 
 def question_hash(held: Mapping[str, Any]) -> str:
     """SHA-256 of everything in a certificate that is known before the draw: the names of groups, but no answer.
+
     A ledger's charge and its receipt hold it, so that no field can be edited without contradicting the ledger.
     """
     stated = {key: value for key, value in held.items() if key not in ("value", "receipt", "digest")}

@@ -1,4 +1,5 @@
 r"""Bounded-range rounds planned together: by the exact recursion if there are few, else by Rényi divergences.
+
 Which of the two is used, and on how fine a grid, depends on the number of rounds alone, never on a clock. So planning
 and verifying a certificate give the same result.
 

@@ -21,6 +21,7 @@ _MAIN_SHARE = 0.75
 
 class Filter(Locked):
     r"""Admits events one by one as long as their total stays within (`epsilon`, `delta`), however they are chosen.
+
     The mechanisms, their epsilons and when to stop may all depend on earlier results: everything admitted is
     (`epsilon`, `delta`)-DP together. This is proved for the sum of all epsilons and for Rényi divergences at orders
     fixed here from the limits alone. The exact recursion (``tight=True``) is *not* proved for adaptively chosen

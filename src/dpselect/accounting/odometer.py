@@ -20,6 +20,7 @@ _ORDERS = 1.0 + np.exp(np.linspace(math.log(0.125), math.log(2048.0), 29))
 
 class Odometer(Locked):
     r"""What was spent so far, valid at every moment, even if each event is chosen in view of earlier results.
+
     `compose` is for events that were fixed in advance. An odometer may be read at any time, also to decide what to do
     next: with probability at least ``1 - delta`` no privacy loss ever exceeds `epsilon` as read at that time. Its total
     is somewhat larger than that of `compose` for the same events.

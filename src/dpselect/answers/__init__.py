@@ -1,4 +1,5 @@
 """How each kind of answer is presented: rows of a table, and sentences on its error and origin.
+
 A new task adds its entry to `_ANSWERS`, with only what differs from `Answer`.
 """
 

@@ -108,6 +108,7 @@ Bounds = Annotated[
     tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_both_exactly, n_tokens=2)
 ]
 """Two of these."""
+Names = Annotated[list[str] | None, Parameter(negative=())]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False)]
 

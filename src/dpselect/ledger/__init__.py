@@ -5,5 +5,6 @@ from dpselect.ledger.anchor_table import TableAnchor
 from dpselect.ledger.anchors import Anchor, Head
 from dpselect.ledger.ledger import Ledger
 from dpselect.ledger.records import Account, Entry, Receipt, Verified
+from dpselect.ledger.roles import Role
 
-__all__ = ["Account", "Anchor", "Entry", "FileAnchor", "Head", "Ledger", "Receipt", "TableAnchor", "Verified"]
+__all__ = ["Account", "Anchor", "Entry", "FileAnchor", "Head", "Ledger", "Receipt", "Role", "TableAnchor", "Verified"]

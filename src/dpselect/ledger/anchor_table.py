@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import sqlalchemy as sa
-from sqlalchemy.exc import SQLAlchemyError
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
-from dpselect.errors import AnchorError
-from dpselect.ledger.addresses import Address
-from dpselect.ledger.anchors import Head, damaged, latest
+import sqlalchemy as sa
+
+from dpselect.errors import AnchorError, LedgerError
+from dpselect.ledger.anchors import SUMMARY, Head, Heads, damaged
+from dpselect.ledger.arguments import seconds
+from dpselect.ledger.database import Database
 
 _metadata = sa.MetaData()
 _heads = sa.Table(
@@ -18,62 +22,95 @@ _heads = sa.Table(
     sa.Column("line", sa.Text, nullable=False),
 )
 
+_ROWS = (
+    sa.select(_heads)
+    .where(_heads.c.ledger == sa.bindparam("wanted"), _heads.c.number > sa.bindparam("last"))
+    .order_by(_heads.c.number)
+)
+_LAST_SUMMARY = (
+    sa.select(_heads.c.number)
+    .where(_heads.c.ledger == sa.bindparam("wanted"), _heads.c.line.startswith(SUMMARY))
+    .order_by(_heads.c.number.desc())
+    .limit(1)
+)
+
 
 class TableAnchor:
     """Heads in a table ``dpselect_anchors``, which is made if it is missing; of any number of ledgers.
 
     Args:
         url: of the database, as a ledger's. Let whoever may write the ledger only insert there.
+        wait: seconds to wait for another process that holds the lock.
 
     Raises:
         AnchorError: by each method, if the database cannot be read or written, or a row is damaged.
     """
 
-    __slots__ = ("_address", "_engine", "_known", "_last")
+    __slots__ = ("_database", "_is_made", "_known", "_lock")
 
-    def __init__(self, url: str) -> None:
-        self._address = Address.given(url)
-        self._engine = sa.create_engine(self._address.url, poolclass=sa.pool.NullPool)
-        self._known: dict[str, dict[str, Head]] = {}
-        self._last: dict[str, int] = {}
+    def __init__(self, url: str | sa.URL, *, wait: float = 30.0) -> None:
+        self._database = Database(url, wait=seconds(wait))
+        self._lock, self._is_made = threading.Lock(), False
+        self._known: dict[str, tuple[Heads, int]] = {}  # of each ledger, with the number of the last row read
 
     def __repr__(self) -> str:
-        return f"TableAnchor({self._address.shown!r})"
+        return f"TableAnchor({self._database!r})"
 
     def __str__(self) -> str:
-        return self._address.shown
+        return self._database.shown
 
-    def __reduce__(self) -> tuple[type[TableAnchor], tuple[str]]:
-        return TableAnchor, (self._address.url.render_as_string(hide_password=False),)
+    def __reduce__(self) -> tuple[Callable[..., TableAnchor], tuple[sa.URL, float]]:
+        return _opened, self._database.address
+
+    @property
+    def url(self) -> sa.URL:
+        """Of the database."""
+        return self._database.address[0]
 
     def heads(self, ledger: str) -> dict[str, Head]:
         """See `Anchor.heads`."""
-        try:
-            with self._engine.connect() as connection:
-                if sa.inspect(connection).has_table(_heads.name):
-                    self._catch_up(connection, ledger)
-        except SQLAlchemyError:
-            raise AnchorError(str(self), "it cannot be read. Nothing was charged.") from None
-        return dict(self._known.get(ledger, {}))
+        if not self._known and self._database.is_nowhere():
+            return {}
+        with self._told("it cannot be read"), self._database.reading() as connection:
+            self._is_made = self._is_made or not self._database.is_empty(connection, _heads.name)
+            return self._caught_up(connection, ledger).by_account() if self._is_made else {}
 
     def note(self, ledger: str, head: Head) -> None:
         """See `Anchor.note`."""
-        try:
-            with self._engine.begin() as connection:
+        new = not self._known
+        with self._told("it cannot be written to"), self._database.writing(create=new) as connection:
+            self._database.lock_whole(connection)  # so that whoever has seen a row has seen all before it
+            if not self._is_made:
                 _metadata.create_all(connection)
-                if connection.dialect.name == "postgresql":  # so that whoever has seen a row has seen all before it
-                    connection.exec_driver_sql("LOCK TABLE dpselect_anchors IN SHARE ROW EXCLUSIVE MODE")
-                connection.execute(_heads.insert(), {"ledger": ledger, "line": head.to_line()})
-        except SQLAlchemyError:
-            raise AnchorError(str(self), "it cannot be written to.") from None
+            lines = self._caught_up(connection, ledger).next_lines(head)
+            connection.execute(_heads.insert(), [{"ledger": ledger, "line": line} for line in lines])
+        self._is_made = True
 
-    def _catch_up(self, connection: sa.Connection, ledger: str) -> None:
-        known, last = self._known.setdefault(ledger, {}), self._last.get(ledger, 0)
-        new = sa.select(_heads).where(_heads.c.ledger == ledger, _heads.c.number > last).order_by(_heads.c.number)
-        for row in connection.execute(new):
-            try:
-                head = Head.from_line(row.line)
-            except (ValueError, TypeError, AttributeError, RecursionError):
-                raise damaged(str(self), row.number) from None
-            latest(known, head)
-            self._last[ledger] = row.number
+    @contextmanager
+    def _told(self, what: str) -> Generator[None]:
+        try:
+            yield
+        except LedgerError as error:
+            raise AnchorError(str(self), f"{what}: {error.what}") from None
+
+    def _caught_up(self, connection: sa.Connection, ledger: str) -> Heads:
+        """With the rows since the last look; at the first one, those from the last summary on."""
+        _, last = self._known.get(ledger, (None, None))
+        if last is None:
+            last = (connection.scalar(_LAST_SUMMARY, {"wanted": ledger}) or 1) - 1
+        rows = connection.execute(_ROWS, {"wanted": ledger, "last": last}).all()
+        with self._lock:
+            heads, seen = self._known.get(ledger, (Heads(), 0))
+            for row in rows:
+                if row.number > seen:  # or another thread has read it meanwhile
+                    try:
+                        heads.take(row.line)
+                    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                        raise damaged(str(self), row.number) from None
+                    seen = row.number
+            self._known[ledger] = heads, max(seen, last)
+            return heads
+
+
+def _opened(url: sa.URL, wait: float) -> TableAnchor:
+    return TableAnchor(url, wait=wait)

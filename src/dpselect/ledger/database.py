@@ -129,6 +129,10 @@ class Database:
         self._kept.close()
         self._opened = None
 
+    def is_nowhere(self) -> bool:
+        """Whether it is a file that is not there yet, or has nothing in it."""
+        return self._path is not None and not size_of(self._path)
+
     def is_empty(self, connection: sa.Connection, table: str) -> bool:
         """Whether `table` is not there."""
         return not sa.inspect(connection).has_table(table)

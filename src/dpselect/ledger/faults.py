@@ -16,24 +16,28 @@ from dpselect.errors import (
     LedgerUnavailableError,
 )
 
-_BUSY = (LedgerBusyError, "another process holds its lock. Nothing was written; try again, or wait longer.")
-_READ_ONLY = (LedgerReadOnlyError, "it cannot be written to, only read. Nothing was written.")
-_FULL = (LedgerFullError, "there is no room left on its disk. Nothing was written.")
+BUSY = (LedgerBusyError, "another process holds its lock. Nothing was written; try again, or wait longer.")
+READ_ONLY = (LedgerReadOnlyError, "it cannot be written to, only read. Nothing was written.")
+FULL = (LedgerFullError, "there is no room left on its disk. Nothing was written.")
+TAMPERED = (LedgerDamagedError, "its rows are not as written: one is in the way. Nothing was written; verify it.")
+FOREIGN = (LedgerDamagedError, "its tables are not those of a ledger. Nothing was written.")
+"""What a server can fail with, too."""
+
 _DAMAGED = (LedgerDamagedError, "this is no intact SQLite file. Nothing was written; restore it and verify it.")
-_TAMPERED = (LedgerDamagedError, "its rows are not as written: one is in the way. Nothing was written; verify it.")
 _CLOSED = (LedgerUnavailableError, "it cannot be opened: no such place, or no permission. Nothing was written.")
 _BROKEN = (LedgerUnavailableError, "the disk or the connection failed. A charge may have been recorded; none was used.")
 
 _SQLITE = {
-    sqlite3.SQLITE_BUSY: _BUSY,
-    sqlite3.SQLITE_LOCKED: _BUSY,
-    sqlite3.SQLITE_READONLY: _READ_ONLY,
-    sqlite3.SQLITE_PERM: _READ_ONLY,
-    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_ERROR: FOREIGN,
+    sqlite3.SQLITE_BUSY: BUSY,
+    sqlite3.SQLITE_LOCKED: BUSY,
+    sqlite3.SQLITE_READONLY: READ_ONLY,
+    sqlite3.SQLITE_PERM: READ_ONLY,
+    sqlite3.SQLITE_FULL: FULL,
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_NOTADB: _DAMAGED,
-    sqlite3.SQLITE_CONSTRAINT: _TAMPERED,
-    sqlite3.SQLITE_MISMATCH: _TAMPERED,
+    sqlite3.SQLITE_CONSTRAINT: TAMPERED,
+    sqlite3.SQLITE_MISMATCH: TAMPERED,
     sqlite3.SQLITE_CANTOPEN: _CLOSED,
     sqlite3.SQLITE_AUTH: _CLOSED,
     sqlite3.SQLITE_IOERR: _BROKEN,
@@ -47,7 +51,5 @@ def translated(error: Exception, ledger: str) -> LedgerError:
         kind, text = _BROKEN
         return kind(ledger, text)
     primary = cast(int, getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_IOERR)) & 0xFF
-    if primary == sqlite3.SQLITE_ERROR:
-        return LedgerDamagedError(ledger, "its tables are not those of a ledger. Nothing was written.")
     kind, text = _SQLITE.get(primary, _BROKEN)
     return kind(ledger, text)

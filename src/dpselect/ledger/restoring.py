@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -69,18 +70,9 @@ def written_off(
     state = row.state.written_off(known)
     body = {**stamp, "state": known.to_text(), "noted": {"sequence": noted.sequence, "hash": noted.hash}}
     head = head_of(row.terms, state, store.append(connection, row, state, body))
-    return Head(
-        account=head.account,
-        sequence=head.sequence,
-        hash=head.hash,
-        state=head.state,
-        seal=head.seal,
-        written_off=noted.sequence,
-    )
+    return replace(head, written_off=noted.sequence)
 
 
 def gone(noted: Head) -> Head:
     """Of an account that is missing as a whole: nothing can be charged to it any more."""
-    return Head(
-        account=noted.account, sequence=-1, hash=FIRST, state=noted.state, seal=FIRST, written_off=noted.sequence
-    )
+    return replace(noted, sequence=-1, hash=FIRST, seal=FIRST, written_off=noted.sequence)

@@ -16,16 +16,15 @@ from dpselect.errors import (
     LedgerBusyError,
     LedgerDamagedError,
     LedgerError,
-    LedgerFullError,
     LedgerReadOnlyError,
     LedgerUnavailableError,
 )
+from dpselect.ledger.faults import BUSY, FOREIGN, FULL, READ_ONLY, TAMPERED
 from dpselect.ledger.patience import NoAnswerError
 
 _Fault = tuple[type[LedgerError], str]
 
 _AGAIN = "Nothing was written; try again, or wait longer."
-_BUSY = (LedgerBusyError, f"another process holds its lock. {_AGAIN}")
 _SLOW = (LedgerBusyError, f"the server took longer than the time to wait. {_AGAIN}")
 _CROWDED = (LedgerBusyError, "all of this process's connections are in use. Nothing was written; wait longer.")
 _FULL_HOUSE = (LedgerBusyError, f"the server has as many connections as it allows. {_AGAIN}")
@@ -36,22 +35,22 @@ _IN_DOUBT = (
     "the connection broke, or the server did not answer, while it was to commit. A charge may have been recorded;"
     " none was used.",
 )
-_READ_ONLY = (LedgerReadOnlyError, "it cannot be written to, only read. Nothing was written.")
-_FULL = (LedgerFullError, "there is no room left on its disk. Nothing was written.")
+_NO_RIGHT = (
+    LedgerReadOnlyError,
+    "this user of the server has no right to do that. Nothing was written; `dpselect ledger grant` gives rights.",
+)
 _DAMAGED = (LedgerDamagedError, "the server reports damaged files. Nothing was written; restore it and verify it.")
-_TAMPERED = (LedgerDamagedError, "its rows are not as written: one is in the way. Nothing was written; verify it.")
-_FOREIGN = (LedgerDamagedError, "its tables are not those of a ledger. Nothing was written.")
 
 _STATES: dict[str, _Fault] = {  # the first characters of the SQLSTATE
-    "55P03": _BUSY,
-    "40": _BUSY,
+    "55P03": BUSY,
+    "40": BUSY,
     "57014": _SLOW,
-    "25006": _READ_ONLY,
-    "42501": _READ_ONLY,
-    "42P01": _FOREIGN,
-    "53100": _FULL,
-    "23": _TAMPERED,
-    "P0001": _TAMPERED,
+    "25006": READ_ONLY,
+    "42501": _NO_RIGHT,
+    "42P01": FOREIGN,
+    "53100": FULL,
+    "23": TAMPERED,
+    "P0001": TAMPERED,
     "XX001": _DAMAGED,
     "XX002": _DAMAGED,
 }

@@ -1,4 +1,5 @@
 """Candidates: checked before anything is drawn, and returned as the caller gave them.
+
 The candidate set is public (it comes from the caller, never from the data), so errors may mention its length. They
 never mention its members: someone will pass a private column here by mistake.
 """

@@ -28,6 +28,7 @@ _MOST_BITS = 50
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarginalsMechanism(MechanismValue):
     """Draws a sample of each coordinate separately, by `DensityMechanism` with ``epsilon / r`` each.
+
     The samples say nothing about how coordinates are related: a row of the answer is not a point of the joint
     distribution. For that see `CurveMechanism`.
 

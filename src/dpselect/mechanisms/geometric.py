@@ -108,6 +108,7 @@ class GeometricMechanism(MechanismValue):
 
     def draw_many(self, values: ScoresLike) -> npt.NDArray[np.int64]:
         """Release a vector of whole numbers, each with independent noise, *together* at the cost of `epsilon`.
+
         `sensitivity` is then the l1 sensitivity of the vector: the largest sum of the changes of all entries.
 
         Args:

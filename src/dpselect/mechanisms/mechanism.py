@@ -32,6 +32,7 @@ Candidate = TypeVar("Candidate")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mechanism(ScaledMechanism, abc.ABC):
     """A selection mechanism with its arguments: a value object without random state, compared by its arguments.
+
     Use one of its subclasses: `ExponentialMechanism`, `PermuteAndFlip`, `ReportNoisyMax`.
 
     Args:

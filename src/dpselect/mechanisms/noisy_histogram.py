@@ -17,6 +17,7 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyHistogramMechanism(MechanismValue):
     r"""Releases the count of every bin with two-sided geometric noise, the discrete Laplace mechanism.
+
     Each unit is in one bin, so an additional unit changes one count by 1, and a replaced unit changes two. The scale of
     the noise is :math:`1/\varepsilon` or :math:`2/\varepsilon`, however many bins there are.
 
@@ -90,6 +91,7 @@ class NoisyHistogramMechanism(MechanismValue):
 
 def shares(noisy: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """The distribution nearest to noisy counts in its cumulative counts, with the same sum. It costs nothing more.
+
     Negative counts are balanced by their neighbours; replacing each by 0 instead would add up the noise of all empty
     bins (``examples/densities`` measures both). If the sum is not positive, all bins get the same share.
 

@@ -114,6 +114,7 @@ class PartialSelection:
 
     def so_far(self) -> Winner | None:
         """The winner of the parts merged so far, or None without scores; the selection is not used up.
+
         As private as the selection itself. For callers who send something along with it, such as the candidate's name.
 
         Raises:

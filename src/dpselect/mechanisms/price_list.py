@@ -121,6 +121,7 @@ class PriceListMechanism(MechanismValue):
     @property
     def score_range(self) -> float:
         """Largest change of the difference between two revenues between neighbours; the noise is scaled to it.
+
         Under add/remove it is the second highest price, or the difference between the highest and the lowest if that is
         larger; under replace-one it is the highest price; times `values_per_unit`. 0 if there is only one price.
         """

@@ -100,6 +100,7 @@ class QuantilesMechanism(MechanismValue):
     @property
     def sensitivity(self) -> float:
         """Largest change of the number of values in a wrong group by one unit; for halving, at one node of a depth.
+
         For joint it is ``1 - gap`` for the smallest gap among 0, the levels and 1, or 1 under ``"replace_one"``; for
         halving at most 1; times `values_per_unit`.
         """
@@ -115,6 +116,7 @@ class QuantilesMechanism(MechanismValue):
     @property
     def score_range(self) -> float:
         """Largest change, by one unit, of the difference between two answers' scores; the noise is scaled to it.
+
         Joint and under ``"add_remove"``: the sum of the largest fall of a score, ``1 - gap`` for the smallest gap among
         0, the levels and 1, and the largest rise, ``1 - gap`` for the smallest gap above 0; times `values_per_unit`.
         Otherwise twice the `sensitivity`, or the `sensitivity` if `monotonic`; for halving at one node.

@@ -75,6 +75,7 @@ class RandomizedResponse(MechanismValue):
     @property
     def event(self) -> PureEvent:
         """What one call of `draw` costs a unit, for accounting; it does not depend on the data.
+
         With one bit per unit every loss is `epsilon` or its negative, so `epsilon`-DP cannot be improved.
         """
         return PureEvent(epsilon=self.epsilon)

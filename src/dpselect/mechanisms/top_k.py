@@ -50,6 +50,7 @@ class TopKPlan:
 
     def error_bound(self, confidence: float = 0.99) -> float:
         """With probability `confidence`, *every* selected score is at most this far below the best left in its round.
+
         So the r-th selected score is at most this far below the r-th largest of all. It depends only on public
         arguments.
 

@@ -1,4 +1,5 @@
 """Before anything is spent: the accuracy of the answer, the epsilon for a target accuracy, and the best mechanism.
+
 Never plan with private scores: such a plan would be a function of the data, released without noise. Plan with the
 number of candidates alone, with last year's published figures, or with made-up scores of the expected shape.
 """

@@ -9,6 +9,7 @@ from dpselect.arguments import positive_epsilon, probability
 
 def power_bound(*, significance: float, epsilon: float) -> float:
     r"""The largest power of a test that decides, from a release, which of two neighbouring data sets it came from.
+
     Somebody who knows all data except one unit's and sees an epsilon-DP release may test "the unit is this" against
     "the unit is that" (replace-one), or "absent" against "present" (add/remove). At level `significance` the power is
     at most

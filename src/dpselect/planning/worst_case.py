@@ -152,6 +152,7 @@ def lead_needed(
     monotonic: bool = False,
 ) -> float:
     """How far the best of `n` has to lead all others to be selected with probability `confidence`.
+
     With one vote per person the sensitivity is 1, and the lead is in votes: round it up.
 
     Args:

@@ -32,6 +32,7 @@ def sum_sensitivity(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_RE
 
 def sum_range(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> int:
     """How much one unit can change the difference between two sums, in scaled whole numbers; the noise is scaled to it.
+
     It is less than twice the sensitivity if the bounds have opposite signs: one sum then gains at most `upper`, and
     another loses at most the magnitude of `lower`.
 

@@ -30,6 +30,7 @@ class CountQuestions(Asking[Reply]):
         request: str | None = None,
     ) -> Reply:
         """The most common value in `column`: the candidate that the most units have.
+
         A unit counts once per candidate, however many rows it has.
 
         Args:
@@ -94,6 +95,7 @@ class CountQuestions(Asking[Reply]):
         request: str | None = None,
     ) -> Reply:
         """The rarest value in `column`: the candidate that the fewest units have.
+
         A candidate that nobody has is the rarest of all, so leave out values that cannot occur.
 
         Args:
@@ -136,6 +138,7 @@ class CountQuestions(Asking[Reply]):
         request: str | None = None,
     ) -> Reply:
         """The date on which the most units are free.
+
         Each row states that its unit is free on the date in `column`. A unit counts once per date.
 
         Args:

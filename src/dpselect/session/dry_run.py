@@ -17,6 +17,7 @@ from dpselect.summaries import CandidateKind
 
 class DryRun(Questions[Forecast]):
     """The questions of a `dpselect.Dataset` without the data: what they would cost, and how accurate they would be.
+
     It reads no table and writes to no ledger. Its results are not private: they follow from the arguments alone.
 
     Args:

@@ -24,6 +24,7 @@ Gathered = TypeVar("Gathered")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
     """What the certificate of an answer would contain, except the answer.
+
     Attributes:
         terms: the part of it that the question determines.
         column: the column it is about.

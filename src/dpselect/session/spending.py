@@ -97,6 +97,7 @@ class Spending(Payer[Release]):
         charges: list[Receipt],
     ) -> Release:
         """Read, write the certificate without the answer, charge, draw and store, in this order.
+
         Or return what is stored for the request. Reading comes before the charge, because a file that cannot be read
         should cost nothing, but after checking the account. The certificate also comes before the charge: an answer
         that cannot be written would be paid for and lost. Its time is taken before anything is read, so it reveals

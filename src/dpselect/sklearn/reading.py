@@ -1,4 +1,5 @@
 """Rows read as numbers and classes: refused by shape and type only, never because of a row's contents.
+
 How a row is read depends only on that row and on public facts: the type of its column and the number of features.
 """
 

@@ -30,6 +30,7 @@ from dpselect.tasks import BestFeatures
 
 class PrivateSelectKBest(SelectorMixin, BaseEstimator):
     """Selects the `k` features that each, by itself, classify the most rows correctly.
+
     The private counterpart of scikit-learn's ``SelectKBest``. Each feature is cut into public bins; its score is the
     number of rows whose class is the most frequent one in their bin. A row changes each score by at most 1, so the `k`
     winners can be drawn with (`epsilon`, `delta`)-differential privacy *of a row*: **one row has to be everything that

@@ -170,6 +170,7 @@ class Density(Task[UnitValues]):
 
 def with_absent(counts: NDArray[np.int64], *, units: int) -> NDArray[np.int64]:
     """The histogram of a public number of units: units without a value are in one extra bin, at the end.
+
     If there are more units than that, those in the highest bins are left out. In any case, adding, removing or moving
     one unit changes each cumulative count by at most 1.
 

@@ -20,6 +20,7 @@ Summary = TypeVar("Summary")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouped(Task[list[Summary]], Generic[Summary]):
     """The same question for each group. A unit takes part in few groups and does not affect the answers of the others.
+
     So all groups together cost as much as the maximum number of groups a unit is in: `max_per_unit` times one group.
 
     Attributes:

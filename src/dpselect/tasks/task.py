@@ -105,6 +105,7 @@ class Task(ABC, Generic[Summary]):
 
     def draft(self, summary: Summary, /, *, column: str, unit: str, time: datetime) -> Release:
         """The certificate without the answer, with None in its place; see `release`.
+
         Nothing is drawn. Only public facts of the `summary` are used, such as where the draw will be made.
         """
         del summary

@@ -1,12 +1,12 @@
-"""``dpselect ledger open|show|history|limit|close|export``; `checks.py` holds verify, anchor, backup and restore."""
+"""``dpselect ledger open|show|history|limit|close|export|grant``; `checks.py` has the others."""
 
 from __future__ import annotations
 
 from cyclopts import App
 
 from dpselect.cli.help_text import in_one_piece
-from dpselect.cli.ledger.output import show_accounts, show_history
-from dpselect.cli.options import Exact, Flag, Json, Whole, exact
+from dpselect.cli.ledger.output import show_accounts, show_history, show_roles
+from dpselect.cli.options import Exact, Flag, Json, Names, Whole, exact
 from dpselect.privacy import Neighbours
 
 ledger_app = App(
@@ -31,6 +31,7 @@ def open_account(
     set_aside: Exact = "0",
     unit: str | None = None,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    anchor: str | None = None,
     quiet: Flag = False,
     as_json: Json = False,
 ) -> None:
@@ -50,12 +51,13 @@ def open_account(
         set_aside: How much of delta is kept for mechanisms that have a delta of their own.
         unit: Column that says who is protected. Default: that of the first answer.
         neighbours: replace-one if how many units there are is public.
+        anchor: File or database that notes how far each account has come.
         quiet: Print nothing if it worked.
         as_json: Print a JSON object instead of a table.
     """
     from dpselect.ledger import Ledger
 
-    with Ledger(ledger) as opened:
+    with Ledger(ledger, anchor=anchor) as opened:
         account_opened = opened.open_account(
             account,
             epsilon=exact(epsilon, "epsilon"),
@@ -100,36 +102,51 @@ def history(ledger: str, account: str, /, *, last: Whole | None = None, as_json:
 
 
 @ledger_app.command
-def limit(ledger: str, account: str, /, *, epsilon: Exact, quiet: Flag = False, as_json: Json = False) -> None:
+def limit(
+    ledger: str,
+    account: str,
+    /,
+    *,
+    epsilon: Exact,
+    reason: str = "",
+    anchor: str | None = None,
+    quiet: Flag = False,
+    as_json: Json = False,
+) -> None:
     """Raise or lower the limit of an account; the change is an entry of its own.
 
     Args:
         ledger: The ledger.
         account: Name of the account.
         epsilon: The new limit, a decimal or a fraction such as 1/3; at least what is spent.
+        reason: Why, and who allowed it. It is kept in the entry.
+        anchor: File or database that notes how far each account has come.
         quiet: Print nothing if it worked.
         as_json: Print a JSON object instead of a table.
     """
     from dpselect.ledger import Ledger
 
-    with Ledger(ledger) as opened:
-        changed = opened.set_limit(account, epsilon=exact(epsilon, "epsilon"))
+    with Ledger(ledger, anchor=anchor) as opened:
+        changed = opened.set_limit(account, epsilon=exact(epsilon, "epsilon"), reason=reason)
     show_accounts([changed], as_json=as_json, quiet=quiet)
 
 
 @ledger_app.command
-def close(ledger: str, account: str, /, *, quiet: Flag = False, as_json: Json = False) -> None:
+def close(
+    ledger: str, account: str, /, *, anchor: str | None = None, quiet: Flag = False, as_json: Json = False
+) -> None:
     """Let nothing more be charged to an account, for good.
 
     Args:
         ledger: The ledger.
         account: Name of the account.
+        anchor: File or database that notes how far each account has come.
         quiet: Print nothing if it worked.
         as_json: Print a JSON object instead of a table.
     """
     from dpselect.ledger import Ledger
 
-    with Ledger(ledger) as opened:
+    with Ledger(ledger, anchor=anchor) as opened:
         closed = opened.close(account)
     show_accounts([closed], as_json=as_json, quiet=quiet)
 
@@ -147,3 +164,40 @@ def export(ledger: str, account: str | None = None, /) -> None:
     with Ledger(ledger) as opened:
         for line in opened.export(account):
             print(line)
+
+
+@ledger_app.command
+@in_one_piece
+def grant(
+    ledger: str,
+    /,
+    *,
+    charge: Names = None,
+    manage: Names = None,
+    read: Names = None,
+    roles: str = "dpselect",
+    as_json: Json = False,
+) -> None:
+    """Set up roles on a PostgreSQL server, so that whoever charges cannot raise a limit.
+
+    dpselect ledger grant postgresql://owner@host/database \\
+        --charge analyst --manage steward --read auditor
+
+    Makes the roles dpselect_charge, dpselect_manage and dpselect_read unless
+    they exist, gives them their rights, and gives users the roles. Run it as
+    the owner of the tables. To take a role away: REVOKE dpselect_charge FROM
+    analyst.
+
+    Args:
+        ledger: The ledger, on a PostgreSQL server.
+        charge: User who may charge. May be given several times.
+        manage: User who may open accounts, change limits, close accounts and write off. May be given several times.
+        read: User who may only read. May be given several times.
+        roles: What the names of the roles begin with.
+        as_json: Print one JSON object a line instead of a table.
+    """
+    from dpselect.ledger import Ledger
+
+    with Ledger(ledger) as opened:
+        found = opened.grant(charge=charge or (), manage=manage or (), read=read or (), roles=roles)
+    show_roles(found, as_json=as_json)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpselect.ledger import Account, Entry, Head, Verified
+    from dpselect.ledger import Account, Entry, Head, Role, Verified
 
 Rows = Sequence[Sequence[str]]
 
@@ -74,6 +74,14 @@ def show_heads(heads: Sequence[Head], *, as_json: bool) -> None:
     return None
 
 
+def show_roles(found: Sequence[Role], *, as_json: bool) -> None:
+    """Who may do what."""
+    if as_json:
+        return _objects([{"role": each.name, "may": each.may, "users": each.users} for each in found])
+    _table(["role", "may", "users"], [[each.name, each.may, ", ".join(each.users)] for each in found])
+    return None
+
+
 def _objects(held: Iterable[Mapping[str, Any]]) -> None:
     for each in held:
         print(json.dumps(each, sort_keys=True, allow_nan=False, ensure_ascii=False))
@@ -81,6 +89,7 @@ def _objects(held: Iterable[Mapping[str, Any]]) -> None:
 
 def _table(heads: Sequence[str], rows: Rows, widths: Sequence[int] | None = None) -> list[int]:
     """Print the rows below their heads; and return how wide its columns are, for rows that follow without heads."""
+    rows = [[_printable(cell) for cell in row] for row in rows]
     if sys.stdout.isatty():
         from rich.box import SIMPLE_HEAD
         from rich.console import Console
@@ -99,6 +108,11 @@ def _table(heads: Sequence[str], rows: Rows, widths: Sequence[int] | None = None
     for row in rows if widths else [heads, *rows]:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)).rstrip())
     return wide
+
+
+def _printable(cell: str) -> str:
+    """Without control characters, which could make a line look like two, or the screen say something else."""
+    return "".join(each if each.isprintable() else f"\\x{ord(each):02x}" for each in cell)
 
 
 def _number(value: float) -> str:

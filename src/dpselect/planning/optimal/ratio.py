@@ -49,6 +49,7 @@ def optimal_ratio(
     mechanism: MechanismKind, *, n: int, levels: int, epsilon: float, memory_limit: int | None = None
 ) -> float:
     r"""The ratio of a mechanism's error to the smallest possible one, on average over a lattice of scores.
+
     The lattice consists of all vectors of `n` scores that are 0 or 1, 2, ..., `levels` steps of twice the sensitivity
     below 0, with at least one at 0. The smallest possible error is the optimum of a linear program over all mechanisms
     that do not depend on the order or the common height of the scores, and whose probability for a candidate grows by

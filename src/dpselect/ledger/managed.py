@@ -1,0 +1,266 @@
+"""Opening accounts, changing what they promise, and what is done when a ledger was lost: for whoever answers for it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+import sqlalchemy as sa
+
+from dpselect.accounting.rounding import fraction_up
+from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
+from dpselect.ledger import store
+from dpselect.ledger.accounts import State, Terms, described
+from dpselect.ledger.anchoring import head_of, note, noted_now, refuse_behind, refuse_missing_accounts
+from dpselect.ledger.anchors import Anchor, Head, unknown
+from dpselect.ledger.arguments import exact_number, short_text
+from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash
+from dpselect.ledger.database import Database
+from dpselect.ledger.given_anchor import anchor_of
+from dpselect.ledger.readable import ReadableLedger
+from dpselect.ledger.records import Account
+from dpselect.ledger.restoring import gone, written_off
+from dpselect.ledger.roles import CHARGE, MANAGE, READ, Role, set_up_roles
+from dpselect.ledger.schema import accounts, check_version, entries, migrate
+from dpselect.privacy import Neighbours, neighbouring_relation
+
+
+class ManagedLedger(ReadableLedger):
+    """All of a `Ledger` that makes and changes promises. Arguments and errors are those of `Ledger`."""
+
+    __slots__ = ()
+
+    def open_account(
+        self,
+        name: str,
+        *,
+        epsilon: object,
+        delta: object = 0.0,
+        unit: str | None = None,
+        neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+        set_aside: object = 0.0,
+    ) -> Account:
+        """Promise that all releases charged to the account together stay within `epsilon` and `delta`.
+
+        Args:
+            name: of the account.
+            epsilon: the limit, > 0, exactly: a float is the double it is, a `Decimal`, `Fraction` or text what it says.
+            delta: the probability with which `epsilon` may fail, from 0 to below 1; far below one over the number of
+                units. More than 0 lets more through, from about ten charges on.
+            unit: who is protected, in the words of ``Dataset(unit=...)``. None: the first charge that names one.
+            neighbours: which data sets the promise compares.
+            set_aside: how much of `delta` is kept for mechanisms that have a delta of their own.
+
+        Raises:
+            InvalidAccountError: there is an account of this name.
+            InvalidParameterError: an argument is out of range.
+            LedgerError: the ledger cannot be written to.
+        """
+        name = short_text(name, "account")
+        unit = None if unit is None else short_text(unit, "unit")
+        limit = exact_number(epsilon, "epsilon")
+        whole = exact_number(delta, "delta", zero=True, below_one=True)
+        own = exact_number(set_aside, "set_aside", zero=True, below_one=True)
+        relation = neighbouring_relation(neighbours)
+        if own > whole:
+            raise InvalidParameterError("set_aside", float(own), "at most delta")
+        self._id = migrate(self._database, create=True)
+        with self._writing() as (connection, heads):
+            self._database.lock_whole(connection)
+            names, noted = store.account_names(connection, ledger=self._database.shown), self._noted()
+            if self._anchor is not None and names and not noted:
+                raise unknown(self._anchor, names[0])
+            if name in names:
+                raise InvalidAccountError("account", Shown(repr(name)), "a name that no account of this ledger has")
+            if name in noted:
+                refuse_missing_accounts([], {name: None}, ledger=self._database.shown)
+            number = 1 + (connection.scalar(sa.select(sa.func.max(accounts.c.number))) or 0)
+            terms = Terms.new(number, name, neighbours=relation, epsilon=limit, delta=whole, set_aside=own)
+            state = State.opened(terms, epsilon=limit, unit=unit)
+            body = {"terms": terms.to_text(), "epsilon": str(limit), "unit": unit}
+            text = canonical({**self._stamp("open"), **body, "account": name, "sequence": 0})
+            head = entry_hash(FIRST, text)
+            seal = account_seal(number, name, terms.to_text(), state.to_text(), head)
+            row = {"number": number, "name": name, "terms": terms.to_text(), "state": state.to_text()}
+            connection.execute(accounts.insert(), {**row, "head": head, "seal": seal})
+            connection.execute(entries.insert(), {"account": number, "sequence": 0, "body": text, "hash": head})
+            heads.append(head_of(terms, state, head))
+        return described(terms, state, head)
+
+    def set_limit(self, name: str, *, epsilon: object, reason: str = "") -> Account:
+        """Raise or lower what is promised, as an entry of its own.
+
+        Raising it weakens a promise that people may rely on: it is theirs to allow. Proof, also of what holds if the
+        decision depended on answers: ``proofs/ledger.md``.
+
+        Args:
+            name: of the account.
+            epsilon: the new limit, as in `open_account`; at least what is spent.
+            reason: why, and who allowed it; kept in the entry, and shown by `history`.
+
+        Raises:
+            InvalidLimitError: more than `epsilon` is spent.
+            InvalidAccountError: no such account, or it is closed.
+            LedgerReadOnlyError: this user of the server may not (`grant`).
+        """
+        name, limit = short_text(name, "account"), exact_number(epsilon, "epsilon")
+        reason = short_text(reason, "reason", empty=True)
+        with self._writing() as (connection, heads):
+            row = self._locked(connection, name)
+            self._refuse_closed(row)
+            spent = row.terms.spent(row.state.total)
+            if spent > limit:
+                expected = f"at least {fraction_up(spent)!r}, what is spent"
+                raise InvalidLimitError("epsilon", float(limit), expected, "Nothing was changed.")
+            state = row.state.limited(limit)
+            body = {**self._stamp("limit"), "epsilon": str(limit)} | ({"note": reason} if reason else {})
+            head = store.append(connection, row, state, body)
+            heads.append(head_of(row.terms, state, head))
+        return described(row.terms, state, head)
+
+    def close(self, name: str) -> Account:
+        """Let nothing more be charged to the account, for good; its history stays.
+
+        Raises:
+            InvalidAccountError: no such account, or it is closed already.
+        """
+        with self._writing() as (connection, heads):
+            row = self._locked(connection, short_text(name, "account"))
+            self._refuse_closed(row)
+            state = row.state.closed()
+            head = store.append(connection, row, state, self._stamp("close"))
+            heads.append(head_of(row.terms, state, head))
+        return described(row.terms, state, head)
+
+    def anchor(self, to: str | Path | Anchor) -> list[Head]:
+        """Note in an anchor, once, how far all accounts have come. ``Ledger(anchor=)`` does that after each charge.
+
+        Raises:
+            LedgerRolledBackError: the anchor knows of entries that are missing here.
+            LedgerForkedError: it knows of others.
+            AnchorError: it cannot be written, is damaged, or belongs to another ledger.
+        """
+        anchor = anchor_of(to, wait=self._wait, ledger=self._place)
+        if anchor is None:
+            raise InvalidParameterError("to", to, "the path of a file, the URL of a database, or an anchor")
+        self._current()
+        with self._reading() as connection:
+            return noted_now(connection, cast(str, self._id), anchor, ledger=self._database.shown)
+
+    def write_off(self) -> list[Account]:
+        """Count as spent what the anchor knows of and the ledger lost: of an older copy that took its place.
+
+        Each account that is behind gets an entry that brings it to the limit and the total that the anchor noted. One
+        that is missing as a whole stays missing, and cannot be opened again. Proof: ``proofs/ledger.md``.
+
+        Returns:
+            The accounts that were behind and are there.
+
+        Raises:
+            InvalidParameterError: the ledger was opened without an anchor.
+            LedgerForkedError: an account has other entries than the anchor says, not only fewer.
+            LedgerError: the ledger cannot be written to.
+        """
+        if self._anchor is None:
+            raise InvalidParameterError("anchor", None, "a ledger that was opened with its anchor")
+        shown, found = self._database.shown, list[Account]()
+        with self._writing() as (connection, heads):
+            names, known = store.account_names(connection, ledger=shown), self._noted()
+            if names and not known:
+                raise unknown(self._anchor, names[0])
+            for name, noted in known.items():
+                if name not in names:
+                    heads += [gone(noted)] if noted.sequence >= 0 else []
+                    continue
+                row = store.account_row(connection, name, ledger=shown, lock=True)
+                if noted.sequence < row.state.entries - 1 or noted.hash == row.head:
+                    self._refuse_behind(connection, row)
+                    continue
+                heads.append(written_off(connection, row, noted, self._stamp("written-off"), ledger=shown))
+                after = store.account_row(connection, name, ledger=shown)
+                found.append(described(after.terms, after.state, after.head))
+        return found
+
+    def grant(
+        self,
+        *,
+        charge: Iterable[str] = (),
+        manage: Iterable[str] = (),
+        read: Iterable[str] = (),
+        roles: str = "dpselect",
+    ) -> list[Role]:
+        """On a PostgreSQL server, let some users charge, others manage accounts, and others only read.
+
+        Makes the roles ``dpselect_charge``, ``dpselect_manage`` and ``dpselect_read`` unless they are there. Whoever
+        may charge cannot raise a limit, lower what is spent or write any entry but a charge, even with their own SQL.
+        To be called by the owner of the tables, who is bound by no role.
+
+        Args:
+            charge: users who may charge, and store answers.
+            manage: users who may open accounts, change limits, close accounts and write off.
+            read: users who may only read.
+            roles: what the names of the roles begin with.
+
+        Returns:
+            The three roles, with all who have them. `REVOKE` takes one away again.
+
+        Raises:
+            InvalidParameterError: the ledger is a file, there is no such user, or one is bound by no role.
+            LedgerReadOnlyError: who calls it does not own the tables, or may not create roles.
+
+        Proof: ``proofs/ledger.md``.
+        """
+        if self._place.get_backend_name() == "sqlite":
+            hint = "Whoever may write the file may do anything: give it to them alone (chmod)."
+            raise InvalidParameterError("ledger", Shown("<file>"), "a ledger on a PostgreSQL server", hint)
+        with self._current().writing() as connection:
+            self._database.lock_whole(connection)
+            return set_up_roles(connection, {CHARGE: charge, MANAGE: manage, READ: read}, prefix=roles)
+
+    def _current(self) -> Database:
+        """The database, its tables as this version of the library writes them."""
+        if self._id is None:
+            self._id = migrate(self._database, create=False)
+        return self._database
+
+    @contextmanager
+    def _writing(self) -> Generator[tuple[sa.Connection, list[Head]]]:
+        """A transaction, and a list for the heads that it leads to: they are noted in the anchor when it is on disk.
+
+        Not before: an anchor that is ahead of its ledger says that entries were lost. If the ledger is ahead, because a
+        crash came in between, what was charged last was never drawn.
+        """
+        heads: list[Head] = []
+        with self._current().writing() as connection:
+            yield connection, heads
+        if self._anchor is not None:
+            noted = [note(self._anchor, cast(str, self._id), head) for head in heads]
+            others = [now for now, head in zip(noted, heads, strict=True) if now != head]
+            if others:  # of who went on meanwhile: with this ledger, or with a copy of it
+                with self._reading() as connection:
+                    for now in others:
+                        row = store.account_row(connection, now.account, ledger=self._database.shown)
+                        refuse_behind(connection, row, now, ledger=self._database.shown)
+
+    def _locked(self, connection: sa.Connection, name: str) -> store.AccountRow:
+        row = store.account_row(connection, name, ledger=self._database.shown, lock=True)
+        check_version(row.version, self._database)
+        self._refuse_behind(connection, row)
+        return row
+
+    def _stamp(self, kind: str, now: datetime | None = None) -> dict[str, str]:
+        """What every entry says. The time is for the holder: nothing depends on the order of clocks.
+
+        The nonce keeps it from whoever sees the entry's hash, in a receipt, and could try all milliseconds of a day.
+        """
+        time = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
+        stamp = {"kind": kind, "time": time, "nonce": secrets.token_hex(16)}
+        return stamp if self._id is None else stamp | {"ledger": self._id}
+
+    def _refuse_closed(self, row: store.AccountRow) -> None:
+        if not row.state.is_open:
+            raise InvalidAccountError("account", Shown(repr(row.terms.name)), "an open account; this one is closed")

@@ -1,0 +1,331 @@
+"""Real roles of a real server: who may charge cannot raise a limit, whatever SQL they write."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import pytest
+import sqlalchemy as sa
+
+import dpselect as dps
+from dpselect.errors import InvalidParameterError, LedgerDamagedError, LedgerReadOnlyError
+from dpselect.ledger import Ledger
+from tests.ledger.tampering import engine_of
+
+EIGHTH = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event
+NO_RIGHT = "this user of the server has no right to do that. Nothing was written"
+_NUMBERS = itertools.count()
+
+
+class Granted(NamedTuple):
+    """A ledger whose owner has given three users a role each."""
+
+    owner: Ledger
+    schema: str
+    prefix: str
+    urls: dict[str, str]
+
+    def of(self, may: str) -> Ledger:
+        return Ledger(self.urls[may], wait=20)
+
+    def run(self, may: str, *statements: str) -> None:
+        """As that user, past the ledger."""
+        engine = engine_of(self.urls[may])
+        try:
+            with engine.begin() as connection:
+                for statement in statements:
+                    connection.exec_driver_sql(statement)
+        finally:
+            engine.dispose()
+
+
+@pytest.fixture
+def granted(postgres: sa.Engine, server_url: str) -> Iterator[Granted]:
+    prefix = f"ours{next(_NUMBERS)}"
+    users = {may: f"{prefix} {may} %user%" for may in ("charge", "manage", "read")}
+    quoted = [f'"{user}"' for user in users.values()]
+    with postgres.connect() as connection:
+        for user in quoted:
+            connection.execute(sa.text(f"CREATE ROLE {user} LOGIN"))
+    url = sa.make_url(server_url)
+    urls = {may: url.set(username=user).render_as_string(hide_password=False) for may, user in users.items()}
+    with Ledger(server_url, wait=20) as owner:
+        owner.open_account("clicks", epsilon=1, delta=1e-6)
+        owner.charge("clicks", EIGHTH)
+        roles = owner.grant(**{may: [user] for may, user in users.items()}, roles=prefix)
+        assert [(role.name, role.may, role.users) for role in roles] == [
+            (f"{prefix}_{may}", may, (user,)) for may, user in users.items()
+        ]
+        yield Granted(owner, server_url.partition("search_path%3D")[2], prefix, urls)
+    with postgres.connect() as connection:
+        for user in (*quoted, *(f"{prefix}_{may}" for may in users)):
+            connection.execute(sa.text(f"DROP OWNED BY {user}"))
+            connection.execute(sa.text(f"DROP ROLE {user}"))
+
+
+def refused(act: Any, error: str = NO_RIGHT) -> None:
+    with pytest.raises(LedgerReadOnlyError, match=error):
+        act()
+
+
+def test_each_role_may_do_what_it_is_for_and_nothing_else(granted: Granted) -> None:
+    with granted.of("charge") as charger, granted.of("manage") as manager, granted.of("read") as reader:
+        receipt = charger.charge("clicks", EIGHTH, request="first", question="pages")
+        assert charger.store_release(receipt, "answer") == "answer"
+        assert charger.look("clicks", EIGHTH, request="first", question="pages") is not None
+        refused(lambda: charger.set_limit("clicks", epsilon=2))
+        refused(lambda: charger.set_limit("clicks", epsilon="0.5"))
+        refused(lambda: charger.open_account("pets", epsilon=1))
+        refused(lambda: charger.close("clicks"))
+        refused(lambda: charger.grant(manage=[]))
+        manager.open_account("pets", epsilon=1)
+        assert manager.set_limit("clicks", epsilon=2, reason="the board allowed it").epsilon == 2
+        refused(lambda: manager.charge("clicks", EIGHTH))
+        refused(lambda: manager.grant(manage=[]))
+        assert reader.verify() == manager.verify() == charger.verify()
+        assert [entry.kind for entry in reader.history("clicks")] == ["open", "charge", "charge", "limit"]
+        assert reader.history("clicks")[-1].note == "the board allowed it"
+        refused(lambda: reader.charge("clicks", EIGHTH))
+        refused(lambda: reader.set_limit("clicks", epsilon=2))
+        refused(lambda: reader.open_account("mine", epsilon=1))
+        manager.close("pets")
+        assert granted.owner.account("clicks").spent == Fraction(1, 4)
+
+
+def moved(granted: Granted, **changes: object) -> str:
+    """SQL that sets the state of the account to what it is but for `changes`, as a next entry would."""
+    with granted.owner._database.reading() as connection:
+        state = json.loads(connection.exec_driver_sql("SELECT state FROM dpselect_accounts").scalar_one())
+    after = json.dumps({**state, "entries": state["entries"] + 1, **changes})
+    return f"UPDATE dpselect_accounts SET state = $state${after}$state$"
+
+
+def totals(granted: Granted) -> list[str]:
+    with granted.owner._database.reading() as connection:
+        state = json.loads(connection.exec_driver_sql("SELECT state FROM dpselect_accounts").scalar_one())
+    return list(state["total"])
+
+
+ENTRY = (
+    "INSERT INTO dpselect_entries (account, sequence, body, hash)"
+    " SELECT 1, 2, $body${}$body$, head FROM dpselect_accounts"
+)
+
+
+def test_sql_of_ones_own_raises_no_limit(granted: Granted) -> None:
+    """First what the charger may write, so that it is the guard which refuses the rest."""
+    pure, delta, renyi = totals(granted)
+    granted.run("charge", moved(granted, total=["1/2", delta, renyi]))
+    granted.owner._database.close()
+    pure = "1/2"
+    small = renyi.rpartition(" ")[0]
+    less = small + " 0"
+    for change in (
+        {"epsilon": "2"},
+        {"epsilon": "1/2"},
+        {"open": False},
+        {"entries": 2},
+        {"entries": 7},
+        {"unit": 3, "epsilon": "9"},
+        *({"total": [each, delta, renyi]} for each in ("0", "1/4", "", "-1", "1/0", "+1", "1e3", "1_0", "NaN", None)),
+        {"total": ["2/4", "-1", renyi]},
+        *({"total": [pure, delta, each]} for each in ("", small, less, "NaN", renyi + " 1", f" {renyi}", None)),
+        {"total": [pure, delta]},
+        {"total": {}},
+        {"total": None},
+    ):
+        with pytest.raises(sa.exc.ProgrammingError, match=r"never falls|may not change a limit"):
+            granted.run("charge", moved(granted, **change))
+    twice = moved(granted).replace('"open":', '"epsilon": "7", "open":')
+    assert twice != moved(granted)
+    with pytest.raises(sa.exc.ProgrammingError, match="may not change a limit"):
+        granted.run("charge", twice)
+    for kind in ('{"kind":"limit","epsilon":"9"}', '{"kind":"open"}', '{"kind":"written-off"}', "{}", '{"kind":null}'):
+        with pytest.raises(sa.exc.ProgrammingError, match="may not write entries of this kind"):
+            granted.run("charge", ENTRY.format(kind))
+    granted.run("charge", ENTRY.format('{"kind":"charge"}'))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE dpselect_accounts SET terms = terms",
+        "UPDATE dpselect_accounts SET name = 'mine'",
+        "DELETE FROM dpselect_entries",
+        "UPDATE dpselect_entries SET body = body",
+        "INSERT INTO dpselect_entries (account, sequence, body, hash) VALUES (1, 0, '{\"kind\":\"charge\"}', '')"
+        " ON CONFLICT (account, sequence) DO UPDATE SET body = '{}'",
+        "TRUNCATE dpselect_entries CASCADE",
+        "UPDATE dpselect_releases SET body = ''",
+        "INSERT INTO dpselect_migrations VALUES (99, '')",
+        "INSERT INTO dpselect_ledger VALUES ('x')",
+        "INSERT INTO dpselect_accounts SELECT 2, 'mine', terms, state, head, seal FROM dpselect_accounts",
+        "ALTER TABLE dpselect_accounts DISABLE TRIGGER ALL",
+        "DROP TRIGGER dpselect_accounts_guard ON dpselect_accounts",
+        "DROP TABLE dpselect_accounts CASCADE",
+        "SET session_replication_role = replica",
+        "CREATE OR REPLACE FUNCTION dpselect_accounts_guard() RETURNS trigger LANGUAGE plpgsql AS"
+        " 'BEGIN RETURN NEW; END'",
+        "CREATE TABLE mine (x int)",
+        "GRANT ALL ON dpselect_accounts TO CURRENT_USER; UPDATE dpselect_accounts SET terms = terms",
+        "SET ROLE postgres",
+    ],
+)
+def test_the_rest_is_refused_by_the_server(granted: Granted, statement: str) -> None:
+    for may in ("charge", "read"):
+        with pytest.raises(sa.exc.ProgrammingError, match=r"permission denied|must be (owner|member)"):
+            granted.run(may, statement)
+
+
+def test_names_of_ones_own_do_not_lead_the_guard_astray(granted: Granted, postgres: sa.Engine) -> None:
+    """A charger who has a schema may put functions, operators and types there, and look them up first."""
+    own = f"{granted.prefix}_own"
+    with postgres.connect() as connection:
+        connection.execute(sa.text(f'CREATE SCHEMA {own} AUTHORIZATION "{granted.prefix} charge %user%"'))
+    lies = (
+        f"CREATE FUNCTION {own}.has_table_privilege(oid, text) RETURNS boolean LANGUAGE sql AS 'SELECT true'",
+        f"CREATE FUNCTION {own}.has_table_privilege(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT true'",
+        f"CREATE FUNCTION {own}.same(jsonb, jsonb) RETURNS boolean LANGUAGE sql AS 'SELECT true'",
+        f"CREATE OPERATOR {own}.= (leftarg = jsonb, rightarg = jsonb, function = {own}.same)",
+        f"SET search_path = {own}, pg_temp, {granted.schema}, pg_catalog",
+    )
+    with pytest.raises(sa.exc.ProgrammingError, match="may not change a limit"):
+        granted.run("charge", *lies, moved(granted, epsilon="9"))
+    with pytest.raises(sa.exc.ProgrammingError, match="entries of this kind"):
+        granted.run("charge", *lies, ENTRY.format('{"kind":"limit"}'))
+
+
+def test_nothing_spent_is_given_back_even_by_who_may_manage(granted: Granted) -> None:
+    granted.run("manage", moved(granted, epsilon="9"))
+    for may in ("manage", "charge"):
+        with pytest.raises(sa.exc.ProgrammingError, match="never falls"):
+            granted.run(may, moved(granted, total=["0", "0", totals(granted)[2]]))
+
+
+def test_without_the_guards_the_same_statements_would_do_it(granted: Granted, postgres: sa.Engine) -> None:
+    """The control: rights on columns alone would let a charger raise the limit."""
+    with postgres.connect() as connection:
+        for table in ("accounts", "entries"):
+            connection.exec_driver_sql(f"DROP TRIGGER dpselect_{table}_guard ON {granted.schema}.dpselect_{table}")
+    granted.run("charge", moved(granted, epsilon="9", total=["0", "0", totals(granted)[2]]))
+    granted.run("charge", ENTRY.format('{"kind":"limit"}'))
+    with pytest.raises(LedgerDamagedError), granted.of("read") as reader:
+        reader.verify()
+
+
+def test_granting_again_gives_the_same_rights(granted: Granted, postgres: sa.Engine) -> None:
+    with postgres.connect() as connection:
+        connection.exec_driver_sql(
+            f"GRANT INSERT, DELETE ON {granted.schema}.dpselect_accounts TO {granted.prefix}_charge"
+        )
+    roles = granted.owner.grant(manage=[f"{granted.prefix} charge %user%"], roles=granted.prefix)
+    assert [len(role.users) for role in roles] == [1, 2, 1]
+    with granted.of("charge") as both:
+        both.charge("clicks", EIGHTH)
+        both.set_limit("clicks", epsilon=2)
+    with pytest.raises(sa.exc.ProgrammingError, match="permission denied"):
+        granted.run("charge", "DELETE FROM dpselect_accounts")
+
+
+@pytest.mark.parametrize(
+    ("way", "allowed"),
+    [
+        ("SUPERUSER", False),
+        ("CREATEROLE", False),
+        ("LOGIN", True),
+        ("IN ROLE postgres", False),
+        ("NOINHERIT IN ROLE postgres", False),
+    ],
+)
+def test_whom_roles_cannot_bind_gets_none(granted: Granted, postgres: sa.Engine, way: str, allowed: bool) -> None:
+    user = f"{granted.prefix}_other"
+    with postgres.connect() as connection:
+        connection.exec_driver_sql(f"CREATE ROLE {user} {way}")
+    try:
+        for may in ("charge", "read"):
+            if allowed:
+                granted.owner.grant(**{may: [user]}, roles=granted.prefix)
+            else:
+                with pytest.raises(InvalidParameterError, match=f"^{may}=.*users whom their roles can bind"):
+                    granted.owner.grant(**{may: [user]}, roles=granted.prefix)
+    finally:
+        with postgres.connect() as connection:
+            connection.exec_driver_sql(f"DROP ROLE {user}")
+
+
+def test_rights_of_ones_own_are_found(granted: Granted, postgres: sa.Engine) -> None:
+    user = f"{granted.prefix}_other"
+    with postgres.connect() as connection:
+        connection.exec_driver_sql(f"CREATE ROLE {user} LOGIN")
+        connection.exec_driver_sql(f"GRANT INSERT ON {granted.schema}.dpselect_accounts TO {user}")
+    with pytest.raises(InvalidParameterError, match="users whom their roles can bind"):
+        granted.owner.grant(charge=[user], roles=granted.prefix)
+    granted.owner.grant(manage=[user], roles=granted.prefix)
+    with postgres.connect() as connection:
+        connection.exec_driver_sql(f"DROP OWNED BY {user}; DROP ROLE {user}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"charge": ["nobody at all"]}, "charge=.*users that the server knows"),
+        ({"charge": [""]}, "charge=.*a printable text"),
+        ({"roles": ""}, "roles=.*a printable text"),
+        ({"roles": "x" * 60}, "roles=.*a name of at most"),
+        ({"read": ["ann\0"]}, "read=.*a printable text"),
+        ({"manage": "ann"}, "manage=.*a list of names"),
+    ],
+)
+def test_bad_arguments_change_nothing(
+    server_url: str, postgres: sa.Engine, arguments: dict[str, Any], expected: str
+) -> None:
+    with Ledger(server_url, wait=20) as ledger:
+        ledger.open_account("clicks", epsilon=1)
+        with pytest.raises(InvalidParameterError, match=expected):
+            ledger.grant(**{"roles": "never", **arguments})
+    with postgres.connect() as connection:
+        made = connection.exec_driver_sql("SELECT count(*) FROM pg_roles WHERE rolname LIKE 'never%%'").scalar_one()
+    assert made == 0
+
+
+def test_a_file_has_no_roles(tmp_path: Any) -> None:
+    with (
+        Ledger(tmp_path / "budget.db") as ledger,
+        pytest.raises(InvalidParameterError, match="a ledger on a PostgreSQL"),
+    ):
+        ledger.grant()
+
+
+def test_an_anchor_that_may_only_be_added_to(granted: Granted, postgres: sa.Engine) -> None:
+    """The rights that docs/ledger.md gives whoever charges on the table of an anchor, in a database of its own."""
+    database = f"{granted.prefix}_anchors"
+    with postgres.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {database}")
+    anchors = {who: sa.make_url(url).set(database=database, query={}) for who, url in granted.urls.items()}
+    host = {"host": sa.make_url(granted.urls["charge"]).query["host"]}
+    urls = {who: url.update_query_dict(host).render_as_string(hide_password=False) for who, url in anchors.items()}
+    owned = sa.make_url(urls["charge"]).set(username="postgres").render_as_string(hide_password=False)
+    granted.owner.anchor(owned)
+    engine = engine_of(owned)
+    with engine.begin() as connection:
+        for right in ("SELECT, INSERT (ledger, line) ON", "USAGE ON SEQUENCE"):
+            name = "dpselect_anchors_number_seq" if "SEQUENCE" in right else "dpselect_anchors"
+            connection.exec_driver_sql(f"GRANT {right} {name} TO {granted.prefix}_charge")
+    engine.dispose()
+    with Ledger(granted.urls["charge"], wait=20, anchor=urls["charge"]) as charger:
+        charger.charge("clicks", EIGHTH)
+        charger.charge("clicks", EIGHTH)
+        assert charger.verify(only_new=True)[0].entries == 4
+    engine = engine_of(urls["charge"])
+    for statement in ("DELETE FROM dpselect_anchors", "INSERT INTO dpselect_anchors VALUES (2147483647, '', '')"):
+        with pytest.raises(sa.exc.ProgrammingError, match="permission denied"), engine.begin() as connection:
+            connection.exec_driver_sql(statement)
+    engine.dispose()
+    engine = engine_of(owned)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(f"DROP OWNED BY {granted.prefix}_charge")
+    engine.dispose()
