@@ -1,4 +1,4 @@
-"""URLs of servers, which may hold a password: what of them may be shown, and how one is known in a wrong place.
+"""URLs of servers, which may contain a password: how they are shown, and how one is detected in the wrong place.
 
 Libraries do not agree on where a password ends that has characters with a meaning of their own in URLs, such as ``#``,
 ``?`` or ``/``, and each of them accepts some of these. A part of a URL is shown only if no reading takes it for a part
@@ -29,7 +29,7 @@ _PARAMETER = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile
 
 
 def without_password(url: str) -> str:
-    """`url` as it may be shown: nothing of its options either, as any of them may hold a password, too.
+    """`url` as it may be shown: without its options, because any of them may also contain a password.
 
     >>> without_password("postgresql://ann:secret@db.example.org:5433/shop?password=secret")
     'postgresql://ann@db.example.org:5433/shop'
@@ -44,7 +44,7 @@ def without_password(url: str) -> str:
 
 
 def may_hold_password(url: str) -> bool:
-    """Whether `url` has, or may have, a password or options in it.
+    """Whether `url` contains, or may contain, a password or options.
 
     >>> may_hold_password("postgresql://ann@db/shop"), may_hold_password("postgresql://ann:2026?secret@db/shop")
     (False, True)

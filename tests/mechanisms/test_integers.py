@@ -153,7 +153,7 @@ def test_bad_ceilings(name: str, arguments: dict[str, Any]) -> None:
 
 
 def test_a_ceiling_without_a_sum_says_which_side() -> None:
-    with pytest.raises(InvalidParameterError, match="right side has no end"):
+    with pytest.raises(InvalidParameterError, match="right side is unbounded"):
         Ceiling(center=0, fall=(1, 0))
 
 

@@ -130,7 +130,7 @@ def test_a_confidence_of_a_blind_guess_or_less_names_the_range() -> None:
         ({"scores": [9, 5], "expected_error": 1e-300}, r"expected_error=1e-300.*> 4e-290 and < 2\."),
         ({"n": 1, "expected_error": 1.0}, "one candidate is always the best"),
         ({"n": 1, "within": 1.0, "confidence": 0.9}, "one candidate is always the best"),
-        ({"scores": [9, 5], "within": 4, "confidence": 0.9}, r"within=4.*>= 0 and < 4\..*how far the worst"),
+        ({"scores": [9, 5], "within": 4, "confidence": 0.9}, r"within=4.*>= 0 and < 4\..*distance between the worst"),
         ({"n": 5, "within": 0, "confidence": 0.9}, "within=0: expected a finite number > 0"),
         ({"scores": [9, 5], "within": -1, "confidence": 0.9}, "within=-1: expected a finite number >= 0"),
         ({"scores": [9, 5], "within": 1}, "confidence=None"),

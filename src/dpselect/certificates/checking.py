@@ -96,7 +96,7 @@ def _agrees_with_receipt(release: Release, held: dict[str, Any]) -> bool:
     if receipt["time"] != held["time"]:
         raise wrong("receipt.time", "the time of the release")
     if receipt["question"] != question_hash(held):
-        raise wrong("receipt.question", "the hash of what the certificate says, but for the value", "It was edited.")
+        raise wrong("receipt.question", "the hash of everything in the certificate except the value", "It was edited.")
     return True
 
 

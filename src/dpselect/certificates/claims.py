@@ -1,4 +1,4 @@
-"""What a certificate says, compared with what the question that it is about would say.
+"""The statements of a certificate, compared with those of its question.
 
 Every question of this library fixes the mechanism, its event, the sensitivity and the proof pages by the public
 arguments alone. So a certificate that was edited in one of them contradicts itself.
@@ -26,7 +26,7 @@ _ROUNDINGS = 2.0
 
 
 def check_claims(release: Release) -> bool:
-    """Whether also the bound on the error was recomputed; what contradicts the public arguments is refused.
+    """Whether the error bound was recomputed, too; contradictions to the public arguments are refused.
 
     Raises:
         InvalidCertificateError: names the field.
@@ -82,9 +82,9 @@ def _planned_anew(release: Release) -> Priced[Any]:
     if release.groups is None:
         return kind.restated(stated)
     if kind is BestFeatures:
-        raise wrong("groups", "none, as such a question is asked of all rows together")
+        raise wrong("groups", "none, because such a question is about all rows together")
     if release.neighbours is not Neighbours.ADD_REMOVE:
-        raise wrong("guarantee.neighbours", "add_remove, which the answers for groups are proved for")
+        raise wrong("guarantee.neighbours", "add_remove, for which the answers for groups are proved")
     about, event = release.groups, release.event
     members = PublicCandidates(CandidateKind(about["kind"]), tuple(cast("dict[Any, Any]", release.value)))
     groups = PublicGroups(about["column"], members, about["max_per_unit"])

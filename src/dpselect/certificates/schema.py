@@ -1,4 +1,4 @@
-"""The text of a certificate, taken apart strictly: every field of its own type and range, none twice, none unknown.
+"""The text of a certificate, parsed strictly: every field of its type and range, none twice and none unknown.
 
 Errors name the field and never what it holds: that may be the answer, or worse.
 """
@@ -43,7 +43,7 @@ def parsed(text: object) -> Fields:
 
 
 def check_draft(held: Fields) -> None:
-    """Refuse a certificate that could not be written down or read back, whatever its answer will be.
+    """Refuse a certificate that could not be written or read back, whatever its answer will be.
 
     Raises:
         InvalidCertificateError: which field is not of its type or range.
@@ -122,7 +122,7 @@ _GROUPS: dict[str, Check] = {
 
 
 def _check_question(held: Fields) -> AnswerFields:
-    """What depends on the question: the candidates, the arguments, and what its values have to be."""
+    """The parts that depend on the question: the candidates, the arguments, and the number and kind of values."""
     expected = QUESTIONS[held["task"]].check_fields(held)
     public = cast(Fields, held["candidates"])
     if "source" in public:
@@ -147,7 +147,7 @@ def _check_ends(public: Fields) -> None:
 
 
 def _by_group(about: Fields, value: object) -> list[object]:
-    """The answers, once it is clear that there is one for each group."""
+    """The answers, after checking that there is one for each group."""
     fields.list_of(_pair)(value, "value")
     pairs = cast("list[list[object]]", value)
     for group, _ in pairs:

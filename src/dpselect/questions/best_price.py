@@ -217,7 +217,7 @@ class BestPrice(Question[UnitValues]):
         unit, count = Fraction(public["common_unit"]), public["count"]
         ends = [public["lowest"], *([public["second_highest"]] if count > 1 else []), public["highest"]]
         if not ends == sorted(ends) or len(set(ends)) != min(count, 3) or (count == 2 and ends[0] != ends[1]):
-            raise fields.wrong("candidates", "prices that there can be")
+            raise fields.wrong("candidates", "possible prices")
         prices = sorted({_in_units(price, unit) for price in ends})
         question = cls.planned(prices, max_rows_per_unit=rows, **stated.price)
         mechanism = cast(PriceListMechanism, question.mechanism)
@@ -232,7 +232,7 @@ class BestPrice(Question[UnitValues]):
             return stated.spans(values)
         price, lowest, highest = float(values[0]), public["lowest"], public["highest"]
         if not 0 < lowest <= highest or (lowest == highest) != (public["count"] == 1):
-            raise fields.wrong("candidates", "prices that there can be")
+            raise fields.wrong("candidates", "possible prices")
         if "common_unit" in public:
             unit = Fraction(public["common_unit"])
             if float(round(Fraction(price) / unit) * unit) != price:
@@ -255,5 +255,5 @@ def _in_units(price: float, unit: Fraction) -> Fraction:
     """The whole multiple of `unit` that is the double `price`."""
     multiple = round(Fraction(price) / unit)
     if not 0 < multiple <= MOST_UNITS or float(multiple * unit) != price:
-        raise fields.wrong("candidates.common_unit", "what all prices are whole multiples of")
+        raise fields.wrong("candidates.common_unit", "a number that all prices are whole multiples of")
     return multiple * unit

@@ -1,4 +1,4 @@
-"""Checks of a certificate's fields: each of its own type and range, none missing, none unknown.
+"""Checks of a certificate's fields: each of its type and range, none missing and none unknown.
 
 Errors name the field and never what it holds: that may be the answer, or worse.
 """
@@ -162,7 +162,7 @@ def utc_time(value: object, name: str) -> None:
 
 
 def anything(value: object, name: str) -> None:
-    """What another field says the kind of, or another reader takes apart."""
+    """A field whose kind another field states, or that another reader parses."""
     del value, name
 
 

@@ -21,7 +21,7 @@ Summary = TypeVar("Summary")
 class Grouped(Priced[list[Summary]], Generic[Summary]):
     """The same question for each group. A unit takes part in few groups and does not affect the answers of the others.
 
-    So all groups together cost as much as the most groups that one unit is in: `max_per_unit` times one group.
+    So all groups together cost as much as the maximum number of groups a unit is in: `max_per_unit` times one group.
 
     Attributes:
         question: the question, at the cost of one group.

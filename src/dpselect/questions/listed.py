@@ -55,7 +55,7 @@ def listed(held: Fields) -> fields.Check:
 
 
 def selected(held: Fields) -> int:
-    """How many candidates were selected, one in each round; if all but one were drawn, the last may follow."""
+    """The number of selected candidates, one per round; if all but one were drawn, the last may follow."""
     rounds, count = held["mechanism"]["rounds"], held["candidates"]["count"]
     value: object = held.get("value")
     if "groups" in held and isinstance(value, list) and value:  # pairs of a group and its answer

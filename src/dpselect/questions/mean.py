@@ -147,7 +147,7 @@ class Mean(Question[UnitValues]):
 
     @classmethod
     def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`. The step makes no difference, and is here the distance of the bounds."""
+        """See `Question.restated`. The step does not matter, and is the distance between the bounds here."""
         lower, upper = finite_bounds(stated.ends)
         wide = PublicDomain.given((lower, upper), step=upper - lower)
         return replace(cls.planned(wide, units=stated.arguments["units"], **stated.price), domain=stated.domain())

@@ -1,4 +1,4 @@
-"""What a certificate states of one question, so that the question can be planned anew from it.
+"""The part of a certificate about one question, from which the question can be planned again.
 
 A certificate describes the candidates without listing them, and rounds bounds and prices to doubles. Where a plan needs
 more than that, something stands in for it that makes no difference to the cost and to what is certified.
@@ -32,11 +32,11 @@ _ROUNDINGS = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stated:
-    """What a certificate states of one question: of one group, if several were asked.
+    """The part of a certificate about one question; with groups, about one group.
 
     Attributes:
         public: the description of the candidates.
-        arguments: what else the question fixed.
+        arguments: other arguments of the question.
         epsilon: what the question cost.
         delta: what it cost.
         event: the same for accounting; None where none is stated, or none that several groups can cost.
@@ -62,7 +62,7 @@ class Stated:
 
     @property
     def price(self) -> dict[str, Any]:
-        """What most questions are planned with."""
+        """The arguments that most questions are planned with."""
         return {"epsilon": self.epsilon, "neighbours": self.neighbours}
 
     @property
@@ -71,7 +71,7 @@ class Stated:
         return self.public["lower"], self.public["upper"]
 
     def candidates(self) -> PublicCandidates:
-        """As many, of the same kind; which ones they are makes no difference before one is drawn."""
+        """The same number, of the same kind; before a draw it does not matter which ones they are."""
         count = self.public["count"]
         if count > MOST_CANDIDATES:
             raise wrong("candidates.count", f"at most {MOST_CANDIDATES:,}")
@@ -119,13 +119,13 @@ class Stated:
         """
         public = self.public
         if not len(values) <= public["count"] <= (2 if public["kind"] == "booleans" else math.inf):
-            raise wrong("candidates.count", "at least as many as were selected, of such a kind")
+            raise wrong("candidates.count", "at least the number selected, of such a kind")
         if "range" in public:
             first, last, step = (public["range"][name] for name in ("first", "last", "step"))
             listed = range(first, last + (1 if step > 0 else -1), step) if step else range(0)
             is_range = public["kind"] == "whole numbers" and bool(listed) and listed[-1] == last
             if not is_range or _size(listed) != public["count"]:
-                raise wrong("candidates.range", "a range of so many whole numbers")
+                raise wrong("candidates.range", "a range with the stated number of whole numbers")
             if not all(value in listed for value in values):
                 return False
         return len(set(values)) == len(values)
@@ -136,7 +136,7 @@ class Stated:
         return all(lower <= value <= upper for value in values)
 
     def has_on_grid(self, values: list[Any]) -> bool:
-        """Whether each value is a point of the stated grid, as far as doubles can say; any is where there is none.
+        """Whether each value is a point of the stated grid, as far as doubles can decide; any is where there is none.
 
         Bounds may have been given as fractions that no double is: there is room for their rounding, and for no more.
 

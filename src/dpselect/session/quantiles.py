@@ -96,6 +96,7 @@ class QuantileQuestions(Asking[Reply]):
         request: str | None = None,
     ) -> Reply:
         """The median: the number below which about half of the values in `column` lie. It is `quantile` at level 0.5.
+
         Args:
             column: name of a column of numbers. ``docs/tables.md`` describes how they are read and which rows are left
                 out.
@@ -109,13 +110,18 @@ class QuantileQuestions(Asking[Reply]):
                 error grows with it.
             by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` applies to each group.
             request: see `Dataset`.
+
         Returns:
             A release whose value is a number within the bounds; with groups, a dictionary with one for each group.
+
         Raises:
             InvalidDataError: there is no such column, or it does not hold numbers.
             InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
+
         Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; for groups ``proofs/groups.md``.
+
         Ages are whole years and repeat, so this example uses a step of one year:
+
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
         >>> people.median("age", bounds=(0, 120), step=1, epsilon=1.0).value

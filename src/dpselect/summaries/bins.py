@@ -41,6 +41,7 @@ class PublicBins:
     @classmethod
     def given(cls, bounds: object, bins: object) -> PublicBins:
         """The bins given by `bounds` and the number of `bins`; floats are read as decimals.
+
         Raises:
             InvalidParameterError: `bounds` is not two finite numbers, the smaller first, or `bins` is not a number of
                 bins that doubles can distinguish, at most 2^20.
