@@ -15,6 +15,7 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.accounts import State, Terms, described
+from dpselect.ledger.anchor_table import TableAnchor
 from dpselect.ledger.anchoring import head_of, note, noted_now, refuse_behind, refuse_missing_accounts
 from dpselect.ledger.anchors import Anchor, Head, unknown
 from dpselect.ledger.arguments import exact_number, short_text
@@ -148,8 +149,12 @@ class ManagedLedger(ReadableLedger):
         if anchor is None:
             raise InvalidParameterError("to", to, "the path of a file, the URL of a database, or an anchor")
         self._current()
-        with self._reading() as connection:
-            return noted_now(connection, cast(str, self._id), anchor, ledger=self._database.shown)
+        try:
+            with self._reading() as connection:
+                return noted_now(connection, cast(str, self._id), anchor, ledger=self._database.shown)
+        finally:
+            if isinstance(anchor, TableAnchor):
+                anchor.disconnect()
 
     def write_off(self) -> list[Account]:
         """Count as spent what the anchor knows of and the ledger lost: of an older copy that took its place.

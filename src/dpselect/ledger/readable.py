@@ -14,6 +14,7 @@ from dpselect.arguments import positive_count
 from dpselect.errors import InvalidParameterError, LedgerDamagedError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.accounts import described
+from dpselect.ledger.anchor_table import TableAnchor
 from dpselect.ledger.anchoring import Expected, refuse_behind, refuse_missing_accounts, refuse_unless_there
 from dpselect.ledger.anchors import Anchor, Head, unknown
 from dpselect.ledger.arguments import seconds, short_text
@@ -51,8 +52,10 @@ class ReadableLedger:
         self.disconnect()
 
     def disconnect(self) -> None:
-        """Let go of the database connections; the next use opens new ones."""
+        """Let go of the database connections, its anchor's too; the next use opens new ones."""
         self._database.close()
+        if isinstance(self._anchor, TableAnchor):
+            self._anchor.disconnect()
 
     def account(self, name: str) -> Account:
         """The account as it stands now.
