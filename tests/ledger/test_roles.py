@@ -2,69 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-import dpselect as dps
 from dpselect.errors import InvalidParameterError, LedgerDamagedError, LedgerReadOnlyError
 from dpselect.ledger import Ledger, TableAnchor
-from tests.ledger.tampering import engine_of
+from dpselect.ledger.chain import canonical
+from tests.ledger.granted import EIGHTH, Granted
+from tests.ledger.servers import scalar
 
-EIGHTH = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event
 NO_RIGHT = "this user of the server has no right to do that. Nothing was written"
-_NUMBERS = itertools.count()
-
-
-class Granted(NamedTuple):
-    """A ledger whose owner has given three users a role each."""
-
-    owner: Ledger
-    schema: str
-    prefix: str
-    urls: dict[str, str]
-
-    def of(self, may: str) -> Ledger:
-        return Ledger(self.urls[may], wait=20)
-
-    def run(self, may: str, *statements: str) -> None:
-        """As that user, past the ledger."""
-        engine = engine_of(self.urls[may])
-        try:
-            with engine.begin() as connection:
-                for statement in statements:
-                    connection.exec_driver_sql(statement)
-        finally:
-            engine.dispose()
-
-
-@pytest.fixture
-def granted(postgres: sa.Engine, server_url: str) -> Iterator[Granted]:
-    prefix = f"ours{next(_NUMBERS)}"
-    users = {may: f"{prefix} {may} %user%" for may in ("charge", "manage", "read")}
-    quoted = [f'"{user}"' for user in users.values()]
-    with postgres.connect() as connection:
-        for user in quoted:
-            connection.execute(sa.text(f"CREATE ROLE {user} LOGIN"))
-    url = sa.make_url(server_url)
-    urls = {may: url.set(username=user).render_as_string(hide_password=False) for may, user in users.items()}
-    with Ledger(server_url, wait=20) as owner:
-        owner.open_account("clicks", epsilon=1, delta=1e-6)
-        owner.charge("clicks", EIGHTH)
-        roles = owner.grant(**{may: [user] for may, user in users.items()}, roles=prefix)
-        assert [(role.name, role.may, role.users) for role in roles] == [
-            (f"{prefix}_{may}", may, (user,)) for may, user in users.items()
-        ]
-        yield Granted(owner, server_url.partition("search_path%3D")[2], prefix, urls)
-    with postgres.connect() as connection:
-        for user in (*quoted, *(f"{prefix}_{may}" for may in users)):
-            connection.execute(sa.text(f"DROP OWNED BY {user}"))
-            connection.execute(sa.text(f"DROP ROLE {user}"))
 
 
 def refused(act: Any, error: str = NO_RIGHT) -> None:
@@ -96,18 +47,19 @@ def test_each_role_may_do_what_it_is_for_and_nothing_else(granted: Granted) -> N
         assert granted.owner.account("clicks").spent == Fraction(1, 4)
 
 
+def state_of(granted: Granted) -> dict[str, Any]:
+    return json.loads(str(scalar(granted.urls["read"], "SELECT state FROM dpselect_accounts")))
+
+
 def moved(granted: Granted, **changes: object) -> str:
     """SQL that sets the state of the account to what it is but for `changes`, as a next entry would."""
-    with granted.owner._database.reading() as connection:
-        state = json.loads(connection.exec_driver_sql("SELECT state FROM dpselect_accounts").scalar_one())
-    after = json.dumps({**state, "entries": state["entries"] + 1, **changes})
+    state = state_of(granted)
+    after = canonical({**state, "entries": state["entries"] + 1, **changes})
     return f"UPDATE dpselect_accounts SET state = $state${after}$state$"
 
 
 def totals(granted: Granted) -> list[str]:
-    with granted.owner._database.reading() as connection:
-        state = json.loads(connection.exec_driver_sql("SELECT state FROM dpselect_accounts").scalar_one())
-    return list(state["total"])
+    return list(state_of(granted)["total"])
 
 
 ENTRY = (

@@ -24,7 +24,7 @@ from dpselect.ledger.readable import ReadableLedger
 from dpselect.ledger.records import Account
 from dpselect.ledger.restoring import gone, written_off
 from dpselect.ledger.roles import CHARGE, MANAGE, READ, Role, set_up_roles
-from dpselect.ledger.schema import accounts, check_version, entries, migrate
+from dpselect.ledger.schema import accounts, check_version, entries, lock_accounts, migrate
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 
@@ -69,7 +69,7 @@ class ManagedLedger(ReadableLedger):
             raise InvalidParameterError("set_aside", float(own), "at most delta")
         self._id = migrate(self._database, create=True)
         with self._writing() as (connection, heads):
-            self._database.lock_whole(connection)
+            lock_accounts(connection)
             if name in self._noted():
                 refuse_missing_accounts([], {name: None}, ledger=self._database.shown)
             if name in store.account_names(connection, ledger=self._database.shown):

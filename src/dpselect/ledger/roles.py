@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.arguments import short_text
+from dpselect.ledger.database import schema_of
 from dpselect.ledger.schema import accounts, entries, migrations, names, releases
 
 CHARGE, MANAGE, READ = "charge", "manage", "read"
@@ -22,7 +23,7 @@ _READS = tuple((table.name, "SELECT") for table in (migrations, names, accounts,
 _WRITES = ((entries.name, "INSERT"), (accounts.name, "UPDATE (state, head, seal)"))
 _RIGHTS = {
     CHARGE: (*_READS, *_WRITES, (releases.name, "INSERT")),
-    MANAGE: (*_READS, *_WRITES, (accounts.name, "INSERT")),
+    MANAGE: (*_READS, *_WRITES, (accounts.name, "INSERT"), (names.name, "UPDATE (id)")),  # see `lock_accounts`
     READ: _READS,
 }
 
@@ -72,7 +73,7 @@ END"""
 
 _OWNER = sa.text(
     "SELECT quote_ident(nspname) AS place, pg_get_userbyid(relowner) AS owner"
-    " FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass(:accounts)"
+    " FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = :place AND relname = :accounts"
 )
 _KNOWN = sa.text("SELECT rolname FROM pg_roles WHERE rolname = ANY(:names)")
 _MEMBERS = sa.text(
@@ -121,7 +122,8 @@ def set_up_roles(connection: sa.Connection, users: Mapping[str, Iterable[str]], 
 
     Proof: ``proofs/ledger.md``.
     """
-    place, owner = connection.execute(_OWNER, {"accounts": accounts.name}).one()
+    held = {"place": schema_of(connection), "accounts": accounts.name}
+    place, owner = connection.execute(_OWNER, held).one()
     roles = {may: f"{_name(prefix, 'roles')}_{may}" for may in _RIGHTS}
     given = {may: _names(each, may) for may, each in users.items()}
     known = set(
