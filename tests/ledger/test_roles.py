@@ -82,6 +82,7 @@ def test_sql_of_ones_own_raises_no_limit(granted: Granted) -> None:
         {"open": False},
         {"entries": 2},
         {"entries": 7},
+        {"entries": 4.0},
         {"unit": 3, "epsilon": "9"},
         *({"total": [each, delta, renyi]} for each in ("0", "1/4", "", "-1", "1/0", "+1", "1e3", "1_0", "NaN", None)),
         {"total": ["2/4", "-1", renyi]},
@@ -92,6 +93,24 @@ def test_sql_of_ones_own_raises_no_limit(granted: Granted) -> None:
     ):
         with pytest.raises(sa.exc.ProgrammingError, match=r"never falls|may not change a limit"):
             granted.run("charge", moved(granted, **change))
+    deep: list[object] = []
+    for _ in range(500):
+        deep = [deep]
+    for change in (
+        {"more": 1},
+        {"more": deep},
+        {"unit": deep},
+        {"unit": "x" * 1001},
+        {"total": [pure, delta, renyi, "0"]},
+        {"total": [f"{'9' * 4001}", delta, renyi]},
+        {"total": [pure, delta, renyi.rpartition(" ")[0] + " " + "9" * 4001]},
+    ):
+        with pytest.raises(sa.exc.ProgrammingError, match="as the ledger writes it"):
+            granted.run("charge", moved(granted, **change))
+    for was, becomes in (("$state${", "$state$ {"), ("}$state$", "}\n$state$"), ('"1"', '"\\u0031"')):
+        assert was in moved(granted)
+        with pytest.raises(sa.exc.ProgrammingError, match="as the ledger writes it"):
+            granted.run("charge", moved(granted).replace(was, becomes))
     twice = moved(granted).replace('"open":', '"epsilon": "7", "open":')
     assert twice != moved(granted)
     with pytest.raises(sa.exc.ProgrammingError, match="may not change a limit"):
