@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from dpselect.ledger.chain import canonical
 from tests.ledger.granted import EIGHTH, Granted
 from tests.ledger.servers import scalar
 
+DOCUMENT = Path(__file__).parents[2] / "docs" / "ledger.md"
 NO_RIGHT = "this user of the server has no right to do that. Nothing was written"
 
 
@@ -274,18 +277,25 @@ def test_a_file_has_no_roles(tmp_path: Any) -> None:
 def test_an_anchor_that_may_only_be_added_to(granted: Granted, postgres: sa.Engine) -> None:
     """The rights that docs/ledger.md gives whoever charges on the table of an anchor."""
     TableAnchor(sa.make_url(granted.owner._place)).note("another", _head())
+    lines = re.findall(r"^GRANT .* dpselect_anchors.*$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(lines) == 3
     with postgres.connect() as connection:
-        for right in ("SELECT, INSERT ON dpselect_anchors", "USAGE ON SEQUENCE dpselect_anchors_number_seq"):
-            on = right.replace(" ON ", f" ON {granted.schema}.").replace(".SEQUENCE ", ".")
-            on = on.replace("USAGE ON ", "USAGE ON SEQUENCE ")
-            connection.exec_driver_sql(f"GRANT {on} TO {granted.prefix}_charge")
+        connection.exec_driver_sql(f"SET search_path = {granted.schema}")
+        for line in lines:
+            connection.exec_driver_sql(re.sub("dpselect_(charge|manage|read)", rf"{granted.prefix}_\1", line))
+        connection.exec_driver_sql("RESET search_path")
     url = granted.urls["charge"]
     with Ledger(url, wait=20, anchor=url) as charger:
         charger.charge("clicks", EIGHTH)
         charger.charge("clicks", EIGHTH)
         assert charger.verify(only_new=True)[0].entries == 4
-    with pytest.raises(sa.exc.ProgrammingError, match="permission denied"):
-        granted.run("charge", "DELETE FROM dpselect_anchors")
+    with Ledger(granted.urls["manage"], wait=20, anchor=granted.urls["manage"]) as manager:
+        manager.set_limit("clicks", epsilon=2)
+    with Ledger(granted.urls["read"], wait=20, anchor=granted.urls["read"]) as reader:
+        assert reader.verify(only_new=True)[0].entries == 5
+    for may, act in (("charge", "DELETE FROM"), ("manage", "DELETE FROM"), ("read", "INSERT INTO")):
+        with pytest.raises(sa.exc.ProgrammingError, match="permission denied"):
+            granted.run(may, f"{act} dpselect_anchors" + (" VALUES (9, '', '')" if may == "read" else ""))
 
 
 def _head() -> Any:

@@ -191,7 +191,7 @@ class ManagedLedger(ReadableLedger):
 
         Makes the roles ``dpselect_charge``, ``dpselect_manage`` and ``dpselect_read`` unless they are there. Whoever
         may charge cannot raise a limit, lower what is spent or write any entry but a charge, even with their own SQL.
-        To be called by the owner of the tables, who is bound by no role.
+        To be called by the owner of the tables, who is bound by no role, and has to be allowed to create roles.
 
         Args:
             charge: users who may charge, and store answers.
@@ -203,7 +203,8 @@ class ManagedLedger(ReadableLedger):
             The three roles, with all who have them. `REVOKE` takes one away again.
 
         Raises:
-            InvalidParameterError: the ledger is a file, there is no such user, or one is bound by no role.
+            InvalidParameterError: the ledger is a file, there is no such user, one is bound by no role, or anybody may
+                create in the ledger's schema.
             LedgerReadOnlyError: who calls it does not own the tables, or may not create roles.
 
         Proof: ``proofs/ledger.md``.
