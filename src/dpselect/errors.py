@@ -203,15 +203,15 @@ class LedgerForkedError(LedgerError):
     """An entry is another one than its anchor, or a receipt, says: two copies went on, or it was written anew."""
 
 
-class AnchorError(SelectionError):
-    """An anchor that cannot be read or written, is damaged, or belongs to another ledger.
+class AnchorError(LedgerError):
+    """An anchor that is missing, cannot be read or written, is damaged, or belongs to another ledger.
 
     Texts name where it is, without a password.
     """
 
     def __init__(self, anchor: str, what: str) -> None:
         super().__init__(anchor, what)
-        self.anchor, self.what = anchor, what
+        self.anchor = anchor
 
     def __str__(self) -> str:
         return f"anchor {self.anchor}: {self.what}"

@@ -12,9 +12,9 @@ import pytest
 import sqlalchemy as sa
 
 from dpselect.errors import InvalidParameterError, LedgerDamagedError, LedgerReadOnlyError
-from dpselect.ledger import Ledger, TableAnchor
+from dpselect.ledger import Ledger
 from dpselect.ledger.chain import canonical
-from tests.ledger.granted import EIGHTH, Granted
+from tests.ledger.granted import EIGHTH, Granted, run_at
 from tests.ledger.servers import scalar
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "ledger.md"
@@ -275,30 +275,33 @@ def test_a_file_has_no_roles(tmp_path: Any) -> None:
 
 
 def test_an_anchor_that_may_only_be_added_to(granted: Granted, postgres: sa.Engine) -> None:
-    """The rights that docs/ledger.md gives whoever charges on the table of an anchor."""
-    TableAnchor(sa.make_url(granted.owner._place)).note("another", _head())
+    """The rights that docs/ledger.md gives the roles on the table of an anchor, in a database of its own."""
+    database = f"{granted.prefix}_anchors"
+    with postgres.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {database}")
+    anchors = {who: sa.make_url(url).set(database=database, query={}) for who, url in granted.urls.items()}
+    host = {"host": sa.make_url(granted.urls["charge"]).query["host"]}
+    urls = {who: url.update_query_dict(host).render_as_string(hide_password=False) for who, url in anchors.items()}
+    owned = sa.make_url(urls["charge"]).set(username="postgres").render_as_string(hide_password=False)
+    granted.owner.anchor(owned)
     lines = re.findall(r"^GRANT .* dpselect_anchors.*$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(lines) == 3
-    with postgres.connect() as connection:
-        connection.exec_driver_sql(f"SET search_path = {granted.schema}")
-        for line in lines:
-            connection.exec_driver_sql(re.sub("dpselect_(charge|manage|read)", rf"{granted.prefix}_\1", line))
-        connection.exec_driver_sql("RESET search_path")
-    url = granted.urls["charge"]
-    with Ledger(url, wait=20, anchor=url) as charger:
+    run_at(owned, *[re.sub("dpselect_(charge|manage|read)", rf"{granted.prefix}_\1", line) for line in lines])
+    with Ledger(granted.urls["charge"], wait=20, anchor=urls["charge"]) as charger:
         charger.charge("clicks", EIGHTH)
         charger.charge("clicks", EIGHTH)
         assert charger.verify(only_new=True)[0].entries == 4
-    with Ledger(granted.urls["manage"], wait=20, anchor=granted.urls["manage"]) as manager:
+    with Ledger(granted.urls["manage"], wait=20, anchor=urls["manage"]) as manager:
         manager.set_limit("clicks", epsilon=2)
-    with Ledger(granted.urls["read"], wait=20, anchor=granted.urls["read"]) as reader:
+    with Ledger(granted.urls["read"], wait=20, anchor=urls["read"]) as reader:
         assert reader.verify(only_new=True)[0].entries == 5
-    for may, act in (("charge", "DELETE FROM"), ("manage", "DELETE FROM"), ("read", "INSERT INTO")):
+    for may, statement in (
+        ("charge", "DELETE FROM dpselect_anchors"),
+        ("manage", "DELETE FROM dpselect_anchors"),
+        ("charge", "INSERT INTO dpselect_anchors VALUES (2147483647, '', '')"),
+        ("read", "INSERT INTO dpselect_anchors (ledger, line) VALUES ('', '')"),
+    ):
         with pytest.raises(sa.exc.ProgrammingError, match="permission denied"):
-            granted.run(may, f"{act} dpselect_anchors" + (" VALUES (9, '', '')" if may == "read" else ""))
-
-
-def _head() -> Any:
-    from dpselect.ledger import Head
-
-    return Head(account="x", sequence=0, hash="0" * 64, state="{}", seal="0" * 64)
+            run_at(urls[may], statement)
+    for may in urls:
+        run_at(owned, f"DROP OWNED BY {granted.prefix}_{may}")

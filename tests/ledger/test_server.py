@@ -242,7 +242,8 @@ def test_the_search_path_says_where_each_table_is(postgres: sa.Engine, server_ur
     )
     with Ledger(server_url, wait=20, anchor=there) as ledger:
         ledger.open_account("clicks", epsilon=1)
-    with Ledger(both, wait=20, anchor=both.render_as_string(hide_password=False)) as ledger:
+    anchor = both.update_query_dict({"application_name": "anchor"}).render_as_string(hide_password=False)
+    with Ledger(both, wait=20, anchor=anchor) as ledger:
         ledger.charge("clicks", TENTH, request="first")
         assert ledger.verify(only_new=True)[0].entries == 2
     with postgres.connect() as connection:

@@ -99,7 +99,7 @@ def _path(url: sa.URL) -> Path:
     if not url.database or url.database == ":memory:":
         hint = "A ledger has to outlive the process that writes it."
         raise InvalidParameterError("ledger", Shown("<in memory>"), EXPECTED, hint)
-    if _names_a_server(url.database) or url.username or url.password or url.host:
+    if names_a_server(url.database) or url.username or url.password or url.host:
         hint = "A server is named by a URL, never by host=...; and a new file by no name that looks like one."
         raise InvalidParameterError("ledger", Shown(HIDDEN), EXPECTED, hint)
     if "\0" in url.database:
@@ -116,7 +116,7 @@ def _path(url: sa.URL) -> Path:
     return path
 
 
-def _names_a_server(path: str) -> bool:
+def names_a_server(path: str) -> bool:
     """Whether a path that leads to nothing was probably meant for a server; folders that are there are folders."""
     try:
         if os.path.exists(path):

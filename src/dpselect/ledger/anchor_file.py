@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 
 from dpselect.errors import AnchorError
-from dpselect.ledger.anchors import Head, damaged, latest, of_another
+from dpselect.ledger.anchors import SUMMARY, Head, Heads, damaged, of_another
+from dpselect.ledger.arguments import seconds
 from dpselect.ledger.chain import canonical
 from dpselect.ledger.durable import folder_to_disk, to_disk
 
@@ -20,32 +23,44 @@ except ImportError:  # on Windows
     fcntl = None
 
 _FORMAT = "dpselect anchor 1"
+_START = b'{"format":"dpselect anchor 1","ledger":"'
+_BLOCK = 1 << 20
+_PAUSE = 0.005
 
 
 class FileAnchor:
     """Heads in a file, for all processes that reach it; best on another disk than the ledger.
 
-    Each line has a hash of its own. A last line that a crash cut off is no damage: what it was about was never drawn.
+    Each line has a hash of its own. A last line that a crash cut off is no damage: nothing was drawn after it.
 
     Args:
         path: of the file; it is made when the first head is noted.
+        wait: seconds to wait for another process that holds its lock.
 
     Raises:
         AnchorError: by each method, if the file cannot be read or written, or is damaged.
     """
 
-    __slots__ = ("_heads", "_identity", "_is_unended", "_ledger", "_lines", "_lock", "_path", "_read")
+    __slots__ = ("_heads", "_identity", "_is_unended", "_ledger", "_lock", "_path", "_read", "_wait")
 
-    def __init__(self, path: str | Path) -> None:
-        self._path = Path(os.path.abspath(path))
+    def __init__(self, path: str | Path, *, wait: float = 30.0) -> None:
+        self._path, self._wait = Path(os.path.abspath(path)), seconds(wait)
         self._lock = threading.Lock()
         self._forget()
 
     def __repr__(self) -> str:
         return f"FileAnchor({str(self._path)!r})"
 
-    def __reduce__(self) -> tuple[type[FileAnchor], tuple[Path]]:
-        return FileAnchor, (self._path,)
+    def __reduce__(self) -> tuple[Callable[..., FileAnchor], tuple[Path, float]]:
+        return _opened_anchor, (self._path, self._wait)
+
+    def __str__(self) -> str:
+        return str(self._path)
+
+    @property
+    def path(self) -> Path:
+        """Of the file."""
+        return self._path
 
     def heads(self, ledger: str) -> dict[str, Head]:
         """See `Anchor.heads`."""
@@ -53,11 +68,12 @@ class FileAnchor:
             if file is not None:
                 self._catch_up(file)
             self._refuse_another(ledger)
-            return dict(self._heads)
+            return self._heads.by_account()
 
     def note(self, ledger: str, head: Head) -> None:
         """See `Anchor.note`."""
-        with self._lock, self._opened(os.O_RDWR | os.O_CREAT | os.O_APPEND) as file:
+        new = 0 if self._read else os.O_CREAT  # one that was read before is not made anew
+        with self._lock, self._opened(os.O_RDWR | os.O_APPEND | new) as file:
             if file is None:
                 raise AnchorError(str(self), "it cannot be written to.")
             self._catch_up(file)
@@ -66,7 +82,7 @@ class FileAnchor:
                 os.ftruncate(file, self._read)  # what a crash left of a line
             lines = [] if self._ledger else [canonical({"format": _FORMAT, "ledger": ledger})]
             start = "\n" if self._is_unended else ""
-            text = (start + "".join(f"{line}\n" for line in [*lines, head.to_line()])).encode()
+            text = (start + "".join(f"{line}\n" for line in [*lines, *self._heads.next_lines(head)])).encode()
             if os.write(file, text) != len(text):
                 raise AnchorError(str(self), "there is no room for another line.")
             to_disk(file)
@@ -74,13 +90,10 @@ class FileAnchor:
                 folder_to_disk(self._path.parent)
             self._catch_up(file)
 
-    def __str__(self) -> str:
-        return str(self._path)
-
     def _forget(self) -> None:
         self._identity: tuple[int, int] | None = None
-        self._ledger, self._read, self._lines, self._is_unended = "", 0, 0, False
-        self._heads: dict[str, Head] = {}
+        self._ledger, self._read, self._is_unended = "", 0, False
+        self._heads = Heads()
 
     def _refuse_another(self, ledger: str) -> None:
         if self._ledger not in ("", ledger):
@@ -89,20 +102,23 @@ class FileAnchor:
     @contextmanager
     def _opened(self, flags: int) -> Generator[int | None]:
         """The file, locked against other processes; None if there is none and `flags` do not make one."""
+        flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
         try:
-            file = os.open(self._path, flags | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0), 0o600)
+            file = os.open(self._path, flags, 0o600)
         except FileNotFoundError:
-            if flags & os.O_CREAT:
-                raise AnchorError(str(self), "there is no such folder. Nothing was charged.") from None
             if self._read:
-                raise AnchorError(str(self), "the file is gone. Nothing was charged; put it back.") from None
+                raise AnchorError(str(self), "the file is gone: put it back.") from None
+            if flags & os.O_CREAT:
+                raise AnchorError(str(self), "there is no such folder.") from None
             yield None
             return
         except OSError:
             raise AnchorError(str(self), "it cannot be opened: no permission, or no file.") from None
         try:
-            _lock(file, shared=not flags & os.O_CREAT)
             found = os.fstat(file)
+            if not stat.S_ISREG(found.st_mode):
+                raise AnchorError(str(self), "it is no file.")
+            self._wait_for_lock(file, shared=not flags & (os.O_RDWR | os.O_CREAT))
             if self._identity != (found.st_dev, found.st_ino):
                 self._forget()
                 self._identity = found.st_dev, found.st_ino
@@ -112,37 +128,58 @@ class FileAnchor:
         finally:
             os.close(file)
 
+    def _wait_for_lock(self, file: int, *, shared: bool) -> None:
+        until = monotonic() + self._wait
+        while not _locked(file, shared=shared):
+            if monotonic() > until:
+                raise AnchorError(str(self), "another process holds its lock: try again, or wait longer.")
+            sleep(_PAUSE)
+
     def _catch_up(self, file: int) -> None:
-        """Read what was appended since the last look."""
+        """Read what was appended since the last look; of a file that was not read yet, what its last summary tells."""
         size = os.fstat(file).st_size
         if size < self._read:
-            raise AnchorError(str(self), "it has become shorter. Nothing was charged; put back the whole file.")
-        new = os.pread(file, size - self._read, self._read) if hasattr(os, "pread") else _read_from(file, self._read)
+            raise AnchorError(str(self), "it has become shorter: put back the whole file.")
+        if not self._ledger and size:
+            self._begin(_read_from(file, 0, min(size, 1000)))
+            self._read = max(self._read, _last_summary(file, self._read, size) if self._ledger else 0)
+        new = _read_from(file, self._read, size)
         if self._is_unended and new:
             if not new.startswith(b"\n"):
-                raise damaged(str(self), self._lines)
+                raise damaged(str(self), self._read)
             new, self._read, self._is_unended = new[1:], self._read + 1, False
         *lines, rest = new.split(b"\n")
         for line in lines:
-            self._lines += 1
             self._take(line)
             self._read += len(line) + 1
-        if _is_complete(rest):  # only the end of the line is missing; if it was overwritten, this is no line
-            self._lines += 1
+        if self._ledger and _is_complete(rest):  # only its end is missing; if it was overwritten, this is no line
             self._take(rest)
             self._read, self._is_unended = self._read + len(rest), True
 
-    def _take(self, line: bytes) -> None:
+    def _begin(self, start: bytes) -> None:
+        """Read the first line. A part of one is left by a crash; anything else is somebody's file."""
+        line, end, _ = start.partition(b"\n")
+        if not end and not _is_complete(line):
+            if not (_START.startswith(line) or line.startswith(_START)):
+                raise AnchorError(str(self), "this is no anchor. Name a file that is one, or that is not there yet.")
+            return
         try:
-            if self._lines > 1:
-                latest(self._heads, Head.from_line(line.decode()))
-                return
             held = json.loads(line)
             if set(held) != {"format", "ledger"} or held["format"] != _FORMAT or canonical(held).encode() != line:
                 raise ValueError("no anchor")
-            self._ledger = held["ledger"]
+            self._ledger, self._read, self._is_unended = held["ledger"], len(line) + len(end), not end
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise damaged(str(self), self._lines) from None
+            raise damaged(str(self), 0) from None
+
+    def _take(self, line: bytes) -> None:
+        try:
+            self._heads.take(line.decode())
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise damaged(str(self), self._read) from None
+
+
+def _opened_anchor(path: Path, wait: float) -> FileAnchor:
+    return FileAnchor(path, wait=wait)
 
 
 def _is_complete(rest: bytes) -> bool:
@@ -154,18 +191,36 @@ def _is_complete(rest: bytes) -> bool:
     return True
 
 
-def _lock(file: int, *, shared: bool) -> None:
-    if fcntl is not None:
-        fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
-        return
-    import msvcrt  # of Windows, which has locks of another kind
+def _last_summary(file: int, start: int, end: int) -> int:
+    """Where the last summary begins that is a whole line; `start` if there is none."""
+    sign, size = b"\n" + SUMMARY.encode(), _BLOCK
+    while True:
+        begin = max(start - 1, end - size)
+        tail = _read_from(file, begin, end)
+        found = tail.rfind(sign, 0, tail.rfind(b"\n") + 1)
+        if found >= 0 or begin == start - 1:
+            return begin + found + 1 if found >= 0 else start
+        size *= 4
 
-    msvcrt.locking(file, msvcrt.LK_LOCK, 1)  # pyright: ignore
 
-
-def _read_from(file: int, place: int) -> bytes:
-    os.lseek(file, place, os.SEEK_SET)
+def _read_from(file: int, start: int, end: int) -> bytes:
+    os.lseek(file, start, os.SEEK_SET)
     parts: list[bytes] = []
-    while part := os.read(file, 1 << 20):
+    while start < end and (part := os.read(file, end - start)):
         parts.append(part)
+        start += len(part)
     return b"".join(parts)
+
+
+def _locked(file: int, *, shared: bool) -> bool:
+    """Whether the lock could be had at once."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        else:
+            import msvcrt  # of Windows, which has locks of another kind
+
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # pyright: ignore
+    except (BlockingIOError, PermissionError):
+        return False
+    return True

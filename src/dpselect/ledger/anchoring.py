@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from dpselect.errors import LedgerForkedError, LedgerRolledBackError
+from dpselect.errors import AnchorError, LedgerError, LedgerForkedError, LedgerRolledBackError
 from dpselect.ledger import store
 from dpselect.ledger.accounts import State, Terms
-from dpselect.ledger.anchors import Anchor, Head
+from dpselect.ledger.anchors import Anchor, Head, name_of
 from dpselect.ledger.chain import account_seal
 
 _BEHIND = (
-    "an older copy was put in its place, its log was lost, or entries were cut off. Nothing was charged."
+    "an older copy was put in its place, its log was lost, or entries were cut off. Nothing was drawn."
     " Look for the whole ledger; `dpselect ledger restore --write-off` counts what cannot be found as spent."
 )
 _BESIDE = (
-    "two copies of it went on, or it was written anew. Nothing was charged. Go on with the copy that its anchor and"
+    "two copies of it went on, or it was written anew. Nothing was drawn. Go on with the copy that its anchor and"
     " receipts are of, and with no other."
 )
 
@@ -56,6 +56,27 @@ def noted_now(connection: sa.Connection, id_: str, anchor: Anchor, *, ledger: st
     return heads
 
 
+def note(anchor: Anchor, id_: str, head: Head) -> Head:
+    """Note the head of what was committed. Only when this returns may anything be drawn.
+
+    Returns:
+        The head that the anchor has now: another one if somebody else noted one that comes later, or came first.
+
+    Raises:
+        AnchorError: it cannot be noted, or not be read again. Names the entry, which stays.
+    """
+    try:
+        anchor.note(id_, head)
+        return anchor.heads(id_)[head.account]
+    except Exception as error:  # noqa: BLE001 - a caller's own anchor may raise anything
+        why = error.what if isinstance(error, LedgerError) else f"An unexpected {type(error).__name__}."
+        text = (
+            f"entry {head.sequence} of account {head.account!r} was recorded and stays, but could not be noted here,"
+            f" and nothing was drawn. Asking the same again in this process uses it. The reason: {why}"
+        )
+        raise AnchorError(name_of(anchor), text) from None
+
+
 def head_of(terms: Terms, state: State, hash_: str) -> Head:
     """Of an account after its last entry."""
     seal = account_seal(terms.number, terms.name, terms.to_text(), state.to_text(), hash_)
@@ -72,6 +93,9 @@ def refuse_behind(connection: sa.Connection, row: store.AccountRow, noted: Head 
     if noted is None:
         return
     if noted.sequence == row.state.entries - 1 and noted.hash == row.head:
+        if noted.state != row.state.to_text():
+            text = f"account {row.terms.name!r} says of itself what its anchor does not: {_BESIDE}"
+            raise LedgerForkedError(ledger, text)
         return  # nearly always: no entry has to be read
     refuse_unless_there(connection, row, [Expected(noted.account, noted.sequence, noted.hash)], ledger=ledger)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
-from dpselect.errors import AnchorError, InvalidParameterError
+from dpselect.errors import AnchorError
+from dpselect.ledger.accounts import State
 from dpselect.ledger.chain import anchor_check, canonical
 
 
@@ -67,8 +67,8 @@ class Anchor(Protocol):
     """A place outside of the ledger that remembers heads. Whatever keeps texts for good can be one."""
 
     def heads(self, ledger: str) -> dict[str, Head]:
-        """The head of each account of the ledger of this id, by name: the one with the largest sequence, since the last
-        that was written off. Empty if none was noted yet.
+        """The head of each account of the ledger of this id, by name: the first that was noted of the largest sequence,
+        since the last that was written off. Empty if none was noted yet, and nothing is made then.
 
         Raises:
             AnchorError: it cannot be read, is damaged, or belongs to another ledger.
@@ -84,45 +84,91 @@ class Anchor(Protocol):
         ...
 
 
-def latest(heads: dict[str, Head], head: Head) -> None:
-    """Take `head` in: entries may be noted in another order than they were written in."""
-    known = heads.get(head.account)
-    if known is None or head.written_off is not None or head.sequence > known.sequence:
-        heads[head.account] = head
+class Heads:
+    """What an anchor knows of one ledger, line by line.
 
-
-def anchor_of(given: object, *, wait: float) -> Anchor | None:
-    """The anchor that a caller names: a path, the URL of a database, or an object that is one.
-
-    Args:
-        given: by the caller.
-        wait: seconds to wait for a database.
-
-    Raises:
-        InvalidParameterError: it is none of these.
+    An anchor is read from its last summary on, a line that repeats all heads: however long it is, a new process is
+    told in a moment how far the accounts have come.
     """
-    from dpselect.ledger.anchor_file import FileAnchor
-    from dpselect.ledger.anchor_table import TableAnchor
 
-    if given is None or isinstance(given, Anchor):
-        return given
-    if isinstance(given, str) and given.startswith(("postgresql://", "postgresql+psycopg://", "sqlite://")):
-        return TableAnchor(given, wait=wait)
-    if isinstance(given, Path) or (isinstance(given, str) and given and "://" not in given and "\0" not in given):
-        return FileAnchor(given)
-    raise InvalidParameterError(
-        "anchor", cast(object, given), "the path of a file, the URL of a database, or an anchor"
-    )
+    __slots__ = ("_by_account", "_since_summary")
+
+    def __init__(self) -> None:
+        self._by_account: dict[str, Head] = {}
+        self._since_summary = 0
+
+    def by_account(self) -> dict[str, Head]:
+        """The head of each account, by its name."""
+        return dict(self._by_account)
+
+    def take(self, line: str) -> None:
+        """Take in the next line.
+
+        Raises:
+            ValueError: no ledger wrote it, or it gives back what was spent.
+        """
+        if not line.startswith(SUMMARY):
+            self._take(Head.from_line(line))
+            self._since_summary += 1
+            return
+        held: dict[str, Any] = json.loads(line)
+        if canonical(held) != line or held["check"] != anchor_check(canonical({"all": held["all"]})):
+            raise ValueError("no summary of heads")
+        for each in held["all"]:
+            self._take(Head.from_line(each))
+        self._since_summary = 0
+
+    def next_lines(self, head: Head) -> list[str]:
+        """What to append for one more head: its line, and now and then a summary."""
+        lines = [head.to_line()]
+        if self._since_summary + 1 >= max(_BETWEEN_SUMMARIES, 4 * len(self._by_account)):
+            after = Heads()
+            after._by_account = self.by_account()
+            after._take(head)
+            told = [each.to_line() for each in after._by_account.values()]
+            lines.append(canonical({"all": told, "check": anchor_check(canonical({"all": told}))}))
+        return lines
+
+    def _take(self, head: Head) -> None:
+        """Heads may be noted in another order than entries were written in. The first of one number counts.
+
+        Only what was written off goes back, and only from where the anchor was, with all that was spent.
+        """
+        known = self._by_account.get(head.account)
+        if known is None or head == known:
+            self._by_account[head.account] = head
+        elif head.written_off is not None and head.written_off == known.sequence:
+            if not State.from_text(head.state).total.covers(State.from_text(known.state).total):
+                raise ValueError("what was spent is not given back")
+            self._by_account[head.account] = head
+        elif head.written_off is None and head.sequence > known.sequence:
+            self._by_account[head.account] = head
+
+
+SUMMARY = '{"all":'
+"""How its line begins."""
+_BETWEEN_SUMMARIES = 256
 
 
 def damaged(anchor: str, place: int) -> AnchorError:
-    """Of a line that no ledger wrote."""
-    return AnchorError(
-        anchor, f"line {place} is damaged. Nothing was charged. Keep the file, and put back a copy of it."
-    )
+    """Of a line, or a row, that no ledger wrote; `place` says where it is."""
+    return AnchorError(anchor, f"what stands at {place} is damaged. Keep it, and put back a copy of it.")
 
 
 def of_another(anchor: str) -> AnchorError:
     """Of an anchor that was given to the wrong ledger."""
-    text = "it belongs to another ledger. Nothing was charged. Give each ledger an anchor of its own."
-    return AnchorError(anchor, text)
+    return AnchorError(anchor, "it belongs to another ledger. Give each ledger an anchor of its own.")
+
+
+def unknown(anchor: Anchor, account: str) -> AnchorError:
+    """Of an anchor that is missing or empty, or was not there when the account was opened."""
+    text = (
+        f"it knows nothing of account {account!r}: it is missing, was emptied, or is another one. Nothing was charged."
+        " Put it back; `dpselect ledger anchor` makes a new one, which sees no loss of before."
+    )
+    return AnchorError(name_of(anchor), text)
+
+
+def name_of(anchor: Anchor) -> str:
+    """As messages call it; what a caller's own object says of itself is not known to be public."""
+    return str(anchor) if type(anchor).__module__.startswith("dpselect.") else type(anchor).__name__

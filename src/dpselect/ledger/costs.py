@@ -44,6 +44,11 @@ class Cost:
         """`count` of it."""
         return Cost(self.pure * count, self.delta * count, tuple(count * units for units in self.renyi))
 
+    def covers(self, other: Cost) -> bool:
+        """Whether nothing of it is less than of `other`."""
+        pairs = zip(self.renyi, other.renyi, strict=True)
+        return self.pure >= other.pure and self.delta >= other.delta and all(mine >= theirs for mine, theirs in pairs)
+
     def to_list(self) -> list[str]:
         """As text, for the ledger."""
         return [str(self.pure), str(self.delta), " ".join(map(str, self.renyi))]

@@ -15,11 +15,12 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.accounts import State, Terms, described
-from dpselect.ledger.anchoring import head_of, noted_now, refuse_missing_accounts
-from dpselect.ledger.anchors import Anchor, Head, anchor_of
+from dpselect.ledger.anchoring import head_of, note, noted_now, refuse_behind, refuse_missing_accounts
+from dpselect.ledger.anchors import Anchor, Head, unknown
 from dpselect.ledger.arguments import exact_number, short_text
 from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash
 from dpselect.ledger.database import Database
+from dpselect.ledger.given_anchor import anchor_of
 from dpselect.ledger.readable import ReadableLedger
 from dpselect.ledger.records import Account
 from dpselect.ledger.restoring import gone, written_off
@@ -70,10 +71,13 @@ class ManagedLedger(ReadableLedger):
         self._id = migrate(self._database, create=True)
         with self._writing() as (connection, heads):
             lock_accounts(connection)
-            if name in self._noted():
-                refuse_missing_accounts([], {name: None}, ledger=self._database.shown)
-            if name in store.account_names(connection, ledger=self._database.shown):
+            names, noted = store.account_names(connection, ledger=self._database.shown), self._noted()
+            if self._anchor is not None and names and not noted:
+                raise unknown(self._anchor, names[0])
+            if name in names:
                 raise InvalidAccountError("account", Shown(repr(name)), "a name that no account of this ledger has")
+            if name in noted:
+                refuse_missing_accounts([], {name: None}, ledger=self._database.shown)
             number = 1 + (connection.scalar(sa.select(sa.func.max(accounts.c.number))) or 0)
             terms = Terms.new(number, name, neighbours=relation, epsilon=limit, delta=whole, set_aside=own)
             state = State.opened(terms, epsilon=limit, unit=unit)
@@ -140,7 +144,7 @@ class ManagedLedger(ReadableLedger):
             LedgerForkedError: it knows of others.
             AnchorError: it cannot be written, is damaged, or belongs to another ledger.
         """
-        anchor = anchor_of(to, wait=self._wait)
+        anchor = anchor_of(to, wait=self._wait, ledger=self._place)
         if anchor is None:
             raise InvalidParameterError("to", to, "the path of a file, the URL of a database, or an anchor")
         self._current()
@@ -165,8 +169,10 @@ class ManagedLedger(ReadableLedger):
             raise InvalidParameterError("anchor", None, "a ledger that was opened with its anchor")
         shown, found = self._database.shown, list[Account]()
         with self._writing() as (connection, heads):
-            names = store.account_names(connection, ledger=shown)
-            for name, noted in self._noted().items():
+            names, known = store.account_names(connection, ledger=shown), self._noted()
+            if names and not known:
+                raise unknown(self._anchor, names[0])
+            for name, noted in known.items():
                 if name not in names:
                     heads += [gone(noted)] if noted.sequence >= 0 else []
                     continue
@@ -233,8 +239,13 @@ class ManagedLedger(ReadableLedger):
         with self._current().writing() as connection:
             yield connection, heads
         if self._anchor is not None:
-            for head in heads:
-                self._anchor.note(cast(str, self._id), head)
+            noted = [note(self._anchor, cast(str, self._id), head) for head in heads]
+            others = [now for now, head in zip(noted, heads, strict=True) if now != head]
+            if others:  # of who went on meanwhile: with this ledger, or with a copy of it
+                with self._reading() as connection:
+                    for now in others:
+                        row = store.account_row(connection, now.account, ledger=self._database.shown)
+                        refuse_behind(connection, row, now, ledger=self._database.shown)
 
     def _locked(self, connection: sa.Connection, name: str) -> store.AccountRow:
         row = store.account_row(connection, name, ledger=self._database.shown, lock=True)

@@ -15,9 +15,10 @@ from dpselect.errors import InvalidParameterError, LedgerDamagedError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.accounts import described
 from dpselect.ledger.anchoring import Expected, refuse_behind, refuse_missing_accounts, refuse_unless_there
-from dpselect.ledger.anchors import Anchor, Head, anchor_of
+from dpselect.ledger.anchors import Anchor, Head, unknown
 from dpselect.ledger.arguments import seconds, short_text
 from dpselect.ledger.database import Database
+from dpselect.ledger.given_anchor import anchor_of
 from dpselect.ledger.reading import entry_of, exported
 from dpselect.ledger.records import Account, Entry, Verified
 from dpselect.ledger.restoring import copy_of, new_place
@@ -35,10 +36,10 @@ class ReadableLedger:
         self, url: str | Path | sa.URL, *, wait: float = 30.0, anchor: str | Path | Anchor | None = None
     ) -> None:
         self._database = Database(url, wait=seconds(wait), table=migrations.name)
-        self._anchor = anchor_of(anchor, wait=self._database.address[1])
         self._id: str | None = None
         address, self._wait = self._database.address
         self._place = place_of(address)
+        self._anchor = anchor_of(anchor, wait=self._wait, ledger=self._place)
 
     def __repr__(self) -> str:
         return f"Ledger({self._database!r})"
@@ -132,6 +133,8 @@ class ReadableLedger:
             raise InvalidParameterError("only_new", True, "False, or a ledger with an anchor")
         by_account: dict[str, list[Expected]] = {}
         for each in expected:
+            if [type(part) for part in each] != [str, int, str]:
+                raise InvalidParameterError("expected", Shown("<another>"), "triples of account, number and hash")
             by_account.setdefault(each[0], []).append(Expected(*each))
         shown = self._database.shown
         with self._reading() as connection:
@@ -141,7 +144,12 @@ class ReadableLedger:
                 refuse_unless_there(
                     connection, store.account_row(connection, account, ledger=shown), known, ledger=shown
                 )
-            return verified(connection, name, ledger=shown, noted=self._noted(), only_new=only_new)
+            noted = self._noted()
+            if self._anchor is not None:
+                for account in names:
+                    if account not in noted:
+                        raise unknown(self._anchor, account)
+            return verified(connection, name, ledger=shown, noted=noted, only_new=only_new)
 
     def export(self, name: str | None = None) -> Iterator[str]:
         """The entries of an account, or of all, each as a JSON object on one line, with what its hash is made of."""
@@ -180,8 +188,12 @@ class ReadableLedger:
         return {} if self._anchor is None or self._id is None else self._anchor.heads(self._id)
 
     def _refuse_behind(self, connection: sa.Connection, row: store.AccountRow) -> None:
+        """Compare with the anchor, if there is one, which has to know the account."""
         if self._anchor is not None:
-            refuse_behind(connection, row, self._noted().get(row.terms.name), ledger=self._database.shown)
+            noted = self._noted().get(row.terms.name)
+            if noted is None:
+                raise unknown(self._anchor, row.terms.name)
+            refuse_behind(connection, row, noted, ledger=self._database.shown)
 
     def _check_tables(self, connection: sa.Connection) -> None:
         if self._database.is_empty(connection, accounts.name):

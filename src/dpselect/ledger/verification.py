@@ -162,11 +162,9 @@ def _after(body: Mapping[str, Any], state: State | None, terms: Terms) -> State:
 def _written_off(body: Mapping[str, Any], state: State, terms: Terms) -> State:
     """Lost entries that were counted as spent: what an anchor knew of the account, which spent no less."""
     lost = state.written_off(State.from_text(body["state"]))
-    before, after = state.total, lost.total
-    grew = before.pure <= after.pure and before.delta <= after.delta
-    if not (grew and all(mine <= theirs for mine, theirs in zip(before.renyi, after.renyi, strict=True))):
+    if not lost.total.covers(state.total):
         raise _WrongEntryError("gives back what was spent")
-    if state.unit not in (None, lost.unit) or not terms.allow(lost.epsilon, after):
+    if state.unit not in (None, lost.unit) or not terms.allow(lost.epsilon, lost.total):
         raise _WrongEntryError("is about another account")
     return lost
 

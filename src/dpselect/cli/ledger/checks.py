@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 from dpselect.cli.ledger.commands import ledger_app
@@ -123,6 +124,7 @@ def restore(copy: str, /, *, to: Path, anchor: str, write_off: Flag = False, as_
 def _known(text: str) -> Known:
     account, _, rest = text.partition(":") if text.count(":") == 2 else _from_the_right(text)
     entry, _, digest = rest.partition(":")
+    digest = digest.lower()
     is_hash = len(digest) == 64 and not set(digest) - set("0123456789abcdef")
     if not account or not (entry.isascii() and entry.isdigit() and len(entry) < 19) or not is_hash:
         raise InvalidParameterError("--expect", Shown(repr(text[:40])), _EXPECTED)
@@ -136,19 +138,22 @@ def _from_the_right(text: str) -> tuple[str, str, str]:
 
 
 def _receipts(folder: Path) -> list[Known]:
-    """Of all certificates in a folder that were charged to a ledger."""
+    """Of all certificates in a folder, and those within it, that were charged to a ledger."""
     if not folder.is_dir():
         raise InvalidParameterError("--certificates", Shown("<path>"), "a folder of certificates")
     known: list[Known] = []
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(each for each in folder.rglob("*") if each.suffix.lower() == ".json"):
         try:
             receipt = json.loads(path.read_text(encoding="utf-8"))["receipt"]
             if receipt is not None:
-                known.append((str(receipt["account"]), int(receipt["sequence"]), str(receipt["hash"])))
-        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+                account, entry, digest = (receipt[name] for name in ("account", "sequence", "hash"))
+                if type(account) is not str or type(entry) is not int or type(digest) is not str:
+                    raise ValueError("no receipt")
+                known.append((account, entry, digest))
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise InvalidCertificateError("--certificates", Shown(f"<{path.name}>"), "certificates only") from None
     if not known:
-        raise InvalidParameterError(
-            "--certificates", Shown("<folder>"), "at least one certificate (*.json) with a receipt"
-        )
+        expected = "at least one certificate (*.json) with a receipt"
+        raise InvalidParameterError("--certificates", Shown("<folder>"), expected)
+    print(f"Receipts to look up: {len(known)}.", file=sys.stderr)
     return known

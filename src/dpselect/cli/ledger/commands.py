@@ -31,6 +31,7 @@ def open_account(
     set_aside: Exact = "0",
     unit: str | None = None,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    anchor: str | None = None,
     quiet: Flag = False,
     as_json: Json = False,
 ) -> None:
@@ -50,12 +51,13 @@ def open_account(
         set_aside: How much of delta is kept for mechanisms that have a delta of their own.
         unit: Column that says who is protected. Default: that of the first answer.
         neighbours: replace-one if how many units there are is public.
+        anchor: File or database that notes how far each account has come.
         quiet: Print nothing if it worked.
         as_json: Print a JSON object instead of a table.
     """
     from dpselect.ledger import Ledger
 
-    with Ledger(ledger) as opened:
+    with Ledger(ledger, anchor=anchor) as opened:
         account_opened = opened.open_account(
             account,
             epsilon=exact(epsilon, "epsilon"),
@@ -101,7 +103,15 @@ def history(ledger: str, account: str, /, *, last: Whole | None = None, as_json:
 
 @ledger_app.command
 def limit(
-    ledger: str, account: str, /, *, epsilon: Exact, reason: str = "", quiet: Flag = False, as_json: Json = False
+    ledger: str,
+    account: str,
+    /,
+    *,
+    epsilon: Exact,
+    reason: str = "",
+    anchor: str | None = None,
+    quiet: Flag = False,
+    as_json: Json = False,
 ) -> None:
     """Raise or lower the limit of an account; the change is an entry of its own.
 
@@ -110,29 +120,33 @@ def limit(
         account: Name of the account.
         epsilon: The new limit, a decimal or a fraction such as 1/3; at least what is spent.
         reason: Why, and who allowed it. It is kept in the entry.
+        anchor: File or database that notes how far each account has come.
         quiet: Print nothing if it worked.
         as_json: Print a JSON object instead of a table.
     """
     from dpselect.ledger import Ledger
 
-    with Ledger(ledger) as opened:
+    with Ledger(ledger, anchor=anchor) as opened:
         changed = opened.set_limit(account, epsilon=exact(epsilon, "epsilon"), reason=reason)
     show_accounts([changed], as_json=as_json, quiet=quiet)
 
 
 @ledger_app.command
-def close(ledger: str, account: str, /, *, quiet: Flag = False, as_json: Json = False) -> None:
+def close(
+    ledger: str, account: str, /, *, anchor: str | None = None, quiet: Flag = False, as_json: Json = False
+) -> None:
     """Let nothing more be charged to an account, for good.
 
     Args:
         ledger: The ledger.
         account: Name of the account.
+        anchor: File or database that notes how far each account has come.
         quiet: Print nothing if it worked.
         as_json: Print a JSON object instead of a table.
     """
     from dpselect.ledger import Ledger
 
-    with Ledger(ledger) as opened:
+    with Ledger(ledger, anchor=anchor) as opened:
         closed = opened.close(account)
     show_accounts([closed], as_json=as_json, quiet=quiet)
 

@@ -89,6 +89,7 @@ def _objects(held: Iterable[Mapping[str, Any]]) -> None:
 
 def _table(heads: Sequence[str], rows: Rows, widths: Sequence[int] | None = None) -> list[int]:
     """Print the rows below their heads; and return how wide its columns are, for rows that follow without heads."""
+    rows = [[_printable(cell) for cell in row] for row in rows]
     if sys.stdout.isatty():
         from rich.box import SIMPLE_HEAD
         from rich.console import Console
@@ -107,6 +108,11 @@ def _table(heads: Sequence[str], rows: Rows, widths: Sequence[int] | None = None
     for row in rows if widths else [heads, *rows]:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)).rstrip())
     return wide
+
+
+def _printable(cell: str) -> str:
+    """Without control characters, which could make a line look like two, or the screen say something else."""
+    return "".join(each if each.isprintable() else f"\\x{ord(each):02x}" for each in cell)
 
 
 def _number(value: float) -> str:

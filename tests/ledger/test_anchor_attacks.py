@@ -1,0 +1,265 @@
+"""What an anchor must not let pass: copies that race, anchors that are missing, foreign, in the way, or sent back."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+import dpselect as dps
+from dpselect.errors import AnchorError, InvalidParameterError, LedgerError, LedgerForkedError, LedgerRolledBackError
+from dpselect.ledger import FileAnchor, Head, Ledger, TableAnchor
+
+EIGHTH = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event
+
+
+@pytest.fixture(params=["file", "sqlite", "postgres"])
+def anchor(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    (tmp_path / "elsewhere").mkdir()
+    if request.param == "file":
+        return f"{tmp_path}/elsewhere/anchor"
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/elsewhere/anchor.db"
+    engine: sa.Engine = request.getfixturevalue("postgres")
+    name = f"attacked_{tmp_path.name}".lower()
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f'CREATE SCHEMA "{name}"')
+    url = engine.url.set(drivername="postgresql").update_query_dict({"options": f"-csearch_path={name}"})
+    return url.render_as_string(hide_password=False)
+
+
+@pytest.fixture
+def place(tmp_path: Path, anchor: str) -> Path:
+    """Of a ledger with one account, one charge, and its anchor."""
+    place = tmp_path / "budget.db"
+    with Ledger(place, anchor=anchor) as ledger:
+        ledger.open_account("clicks", epsilon=10, delta=1e-6)
+        ledger.charge("clicks", EIGHTH)
+    return place
+
+
+def anchor_of(url: str) -> FileAnchor | TableAnchor:
+    return TableAnchor(url) if "://" in url else FileAnchor(url)
+
+
+def emptied(anchor: str, place: Path) -> None:
+    """What is left of an anchor that somebody removed, whichever kind it is."""
+    del place
+    if "postgres" in anchor:
+        engine = sa.create_engine(anchor.replace("postgresql:", "postgresql+psycopg:"), isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.exec_driver_sql("DELETE FROM dpselect_anchors")
+        engine.dispose()
+    else:
+        Path(anchor.removeprefix("sqlite:///")).unlink()
+
+
+def test_of_two_copies_that_charge_at_once_one_is_refused(
+    place: Path, anchor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have looked at the anchor before either notes."""
+    other = Path(shutil.copy(place, tmp_path / "copy.db"))
+    outcomes: list[object] = []
+    together = threading.Barrier(2)
+    for kind in (FileAnchor, TableAnchor):
+        note = kind.note
+
+        def late(self: Any, ledger: str, head: Head, note: Callable[..., None] = note) -> None:
+            together.wait(60)
+            note(self, ledger, head)
+
+        monkeypatch.setattr(kind, "note", late)
+
+    def charge(path: Path) -> None:
+        with Ledger(path, anchor=anchor) as ledger:
+            try:
+                outcomes.append(ledger.charge("clicks", EIGHTH).sequence)
+            except LedgerError as error:
+                outcomes.append(type(error))
+
+    threads = [threading.Thread(target=charge, args=(path,)) for path in (place, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes, key=str) == sorted([2, LedgerForkedError], key=str)
+
+
+@pytest.mark.parametrize("act", ["charge", "look", "verify", "open", "limit", "close", "write off"])
+def test_an_anchor_that_is_missing_or_another_is_made_by_nobody_but_who_asks_for_it(
+    place: Path, anchor: str, act: str
+) -> None:
+    emptied(anchor, place)
+    with Ledger(place, anchor=anchor) as ledger:
+        acts: dict[str, Callable[[], object]] = {
+            "charge": lambda: ledger.charge("clicks", EIGHTH),
+            "look": lambda: ledger.look("clicks", EIGHTH),
+            "verify": ledger.verify,
+            "open": lambda: ledger.open_account("pets", epsilon=1),
+            "limit": lambda: ledger.set_limit("clicks", epsilon=20),
+            "close": lambda: ledger.close("clicks"),
+            "write off": ledger.write_off,
+        }
+        with pytest.raises(AnchorError, match=r"it knows nothing of account 'clicks'.*ledger anchor` makes a new one"):
+            acts[act]()
+        assert (ledger.account("clicks").entries, ledger.account("clicks").epsilon) == (2, 10)
+    with Ledger(place) as ledger:
+        ledger.anchor(anchor)
+    with Ledger(place, anchor=anchor) as ledger:
+        assert ledger.charge("clicks", EIGHTH).sequence == 2
+
+
+def test_an_account_that_was_opened_past_the_anchor_is_not_charged(place: Path, anchor: str) -> None:
+    with Ledger(place) as careless:
+        careless.open_account("pets", epsilon=1)
+    with Ledger(place, anchor=anchor) as ledger:
+        with pytest.raises(AnchorError, match=r"it knows nothing of account 'pets'"):
+            ledger.charge("pets", EIGHTH)
+        assert ledger.charge("clicks", EIGHTH).sequence == 2
+        ledger.anchor(anchor)
+        assert ledger.charge("pets", EIGHTH).sequence == 1
+
+
+def test_a_note_that_fails_names_the_entry_which_the_process_uses_when_asked_again(
+    place: Path, anchor: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Ledger(place, anchor=anchor) as ledger:
+        for kind in (FileAnchor, TableAnchor):
+            monkeypatch.setattr(kind, "note", lambda *_: (_ for _ in ()).throw(KeyError("row of Zoe")))
+        with pytest.raises(AnchorError) as caught:
+            ledger.charge("clicks", EIGHTH, request="nightly")
+        text = str(caught.value)
+        assert "entry 2 of account 'clicks' was recorded and stays" in text
+        assert "nothing was drawn" in text
+        assert "Zoe" not in text
+        assert "Nothing was charged" not in text
+        assert ledger.account("clicks").entries == 3
+        monkeypatch.undo()
+        assert ledger.charge("clicks", EIGHTH, request="nightly").sequence == 2
+        assert ledger.account("clicks").entries == 3
+
+
+@pytest.mark.parametrize("harm", ["lower total", "higher number", "same number, other state"])
+def test_lines_that_are_only_added_send_no_anchor_back(place: Path, anchor: str, tmp_path: Path, harm: str) -> None:
+    older = Path(shutil.copy(place, tmp_path / "older.db"))
+    with Ledger(place, anchor=anchor) as ledger:
+        identity = ledger.charge("clicks", EIGHTH).ledger
+        assert identity is not None
+    known = anchor_of(anchor).heads(identity)["clicks"]
+    with Ledger(older) as back:
+        (old,) = back.anchor(tmp_path / "old anchor")
+    forged = {
+        "lower total": replace(old, written_off=known.sequence),
+        "higher number": replace(old, written_off=known.sequence + 5),
+        "same number, other state": replace(old, state=known.state, written_off=known.sequence),
+    }[harm]
+    with suppress(AnchorError):  # a file's own writer looks at what it wrote
+        anchor_of(anchor).note(identity, forged)
+    with Ledger(older, anchor=anchor) as rolled_back:
+        with pytest.raises((AnchorError, LedgerRolledBackError, LedgerForkedError)):
+            rolled_back.charge("clicks", EIGHTH)
+        assert rolled_back.account("clicks").entries == 2
+
+
+def test_the_ledger_itself_is_no_anchor_of_it(place: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(place)
+    for given in (place, f"{place}-wal", f"sqlite:///{place}", link):
+        with pytest.raises(InvalidParameterError, match="another file or database than the ledger's"):
+            Ledger(place, anchor=given)
+    for server in ("postgresql://ann@host/budget", "postgresql://bob:x@host/budget"):
+        with pytest.raises(InvalidParameterError, match="another file or database than the ledger's"):
+            Ledger("postgresql://ann@host/budget", anchor=server)
+
+
+def test_what_looks_like_a_server_makes_no_anchor(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for given in ("host=localhost password=hunter2", "u:hunter2@h.invalid", "postgresql://u:hunter2@h@i/x"):
+        with pytest.raises(InvalidParameterError, match=r"^anchor=") as caught:
+            Ledger(place, anchor=given)
+        assert "hunter2" not in str(caught.value)
+    assert not list(tmp_path.glob("*hunter2*"))
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open_account("clicks", epsilon=10)
+        yield ledger
+
+
+OTHERS = [b"my important notes", b'{"forms', b'{"format":"another"', bytes(range(256)) * 40]
+OTHERS += [b"a\nb\n", b'{"a":1}\n', b"\n", b" "]
+
+
+@pytest.mark.parametrize("content", OTHERS)
+def test_somebody_elses_file_is_no_anchor_and_stays_as_it_is(alone: Ledger, tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "notes"
+    file.write_bytes(content)
+    with pytest.raises(AnchorError, match=r"this is no anchor|is damaged"):
+        alone.anchor(file)
+    assert file.read_bytes() == content
+
+
+def test_a_first_line_that_a_crash_cut_off_is_written_again(alone: Ledger, tmp_path: Path) -> None:
+    alone.anchor(tmp_path / "whole")
+    whole = (tmp_path / "whole").read_bytes()
+    first = whole.index(b"\n") + 1
+    for size in range(first + 1):
+        cut = tmp_path / f"cut {size}"
+        cut.write_bytes(whole[:size])
+        alone.anchor(cut)
+        assert cut.read_bytes() == whole
+
+
+def test_an_anchor_that_another_process_holds_is_waited_for_as_a_ledger_is(place: Path, anchor: str) -> None:
+    if "://" in anchor:
+        return  # a database, whose locks are those of a ledger
+    with open(anchor, "rb") as held, Ledger(place, anchor=anchor, wait=0.2) as hasty:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(AnchorError, match="another process holds its lock"):
+            hasty.charge("clicks", EIGHTH)
+        assert hasty.account("clicks").entries == 2
+        fcntl.flock(held, fcntl.LOCK_UN)
+        assert hasty.charge("clicks", EIGHTH).sequence == 2
+
+
+def test_a_pipe_or_a_device_is_no_anchor(alone: Ledger, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for given in (tmp_path / "pipe", Path("/dev/null"), tmp_path):
+        with pytest.raises(AnchorError, match=r"it is no file|it cannot be opened"):
+            alone.anchor(given)
+
+
+def test_a_long_anchor_is_read_from_its_last_summary(place: Path, anchor: str) -> None:
+    """Whatever stands before it is not looked at; without a summary it would be."""
+    with Ledger(place, anchor=anchor) as ledger:
+        identity = str(ledger.charge("clicks", EIGHTH).ledger)
+    writer = anchor_of(anchor)
+    head = writer.heads(identity)["clicks"]
+    for number in range(3, 700):
+        writer.note(identity, replace(head, sequence=number))
+    assert anchor_of(anchor).heads(identity) == writer.heads(identity)
+    assert writer.heads(identity)["clicks"].sequence == 699
+    if "://" not in anchor:
+        lines = Path(anchor).read_bytes().split(b"\n")
+        summaries = [place for place, line in enumerate(lines) if line.startswith(b'{"all":')]
+        assert len(summaries) == 2
+        broken = b"\n".join([lines[0], b"x" * 200, *lines[summaries[-1] :]])
+        Path(anchor).write_bytes(broken)
+        assert anchor_of(anchor).heads(identity)["clicks"].sequence == 699
+        held = json.loads(lines[summaries[-1]])
+        forged = {**held, "all": held["all"][:0]}
+        Path(anchor).write_bytes(broken.replace(lines[summaries[-1]], json.dumps(forged).encode()))
+        with pytest.raises(AnchorError, match="damaged"):
+            anchor_of(anchor).heads(identity)
