@@ -23,7 +23,7 @@ from dpselect.ledger.given_anchor import anchor_of
 from dpselect.ledger.reading import entry_of, exported
 from dpselect.ledger.records import Account, Entry, Verified
 from dpselect.ledger.restoring import copy_of, new_place
-from dpselect.ledger.schema import accounts, check_version, ledger_id, version_now
+from dpselect.ledger.schema import accounts, check_version, ledger_id, migrations, version_now
 from dpselect.ledger.unsettled import place_of
 from dpselect.ledger.verification import verified
 
@@ -36,7 +36,7 @@ class ReadableLedger:
     def __init__(
         self, url: str | Path | sa.URL, *, wait: float = 30.0, anchor: str | Path | Anchor | None = None
     ) -> None:
-        self._database = Database(url, wait=seconds(wait))
+        self._database = Database(url, wait=seconds(wait), table=migrations.name)
         self._id: str | None = None
         address, self._wait = self._database.address
         self._place = place_of(address)
