@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from dpselect.ledger import Ledger
+from tests.ledger.granted import Granted, granting
 
 _NUMBERS = itertools.count()
 
@@ -41,3 +42,10 @@ def schema_of(engine: sa.Engine) -> str:
 def ledger(url: str) -> Iterator[Ledger]:
     with Ledger(url, wait=20) as ledger:
         yield ledger
+
+
+@pytest.fixture
+def granted(postgres: sa.Engine, server_url: str) -> Iterator[Granted]:
+    """A ledger whose owner has given three users a role each."""
+    with granting(postgres, server_url) as granted:
+        yield granted

@@ -8,7 +8,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,8 +48,22 @@ def place(tmp_path: Path, anchor: str) -> Path:
     return place
 
 
-def anchor_of(url: str) -> FileAnchor | TableAnchor:
-    return TableAnchor(url) if "://" in url else FileAnchor(url)
+@contextmanager
+def opened(url: str) -> Iterator[FileAnchor | TableAnchor]:
+    if "://" not in url:
+        yield FileAnchor(url)
+        return
+    table = TableAnchor(url)
+    try:
+        yield table
+    finally:
+        table.disconnect()
+
+
+def heads_in(url: str, ledger: str) -> dict[str, Head]:
+    """As a new process reads them."""
+    with opened(url) as anchor:
+        return anchor.heads(ledger)
 
 
 def emptied(anchor: str, place: Path) -> None:
@@ -155,7 +169,7 @@ def test_lines_that_are_only_added_send_no_anchor_back(place: Path, anchor: str,
     with Ledger(place, anchor=anchor) as ledger:
         identity = ledger.charge("clicks", EIGHTH).ledger
         assert identity is not None
-    known = anchor_of(anchor).heads(identity)["clicks"]
+    known = heads_in(anchor, identity)["clicks"]
     with Ledger(older) as back:
         (old,) = back.anchor(tmp_path / "old anchor")
     forged = {
@@ -163,8 +177,8 @@ def test_lines_that_are_only_added_send_no_anchor_back(place: Path, anchor: str,
         "higher number": replace(old, written_off=known.sequence + 5),
         "same number, other state": replace(old, state=known.state, written_off=known.sequence),
     }[harm]
-    with suppress(AnchorError):  # a file's own writer looks at what it wrote
-        anchor_of(anchor).note(identity, forged)
+    with opened(anchor) as writer, suppress(AnchorError):  # a file's own writer looks at what it wrote
+        writer.note(identity, forged)
     with Ledger(older, anchor=anchor) as rolled_back:
         with pytest.raises((AnchorError, LedgerRolledBackError, LedgerForkedError)):
             rolled_back.charge("clicks", EIGHTH)
@@ -245,21 +259,21 @@ def test_a_long_anchor_is_read_from_its_last_summary(place: Path, anchor: str) -
     """Whatever stands before it is not looked at; without a summary it would be."""
     with Ledger(place, anchor=anchor) as ledger:
         identity = str(ledger.charge("clicks", EIGHTH).ledger)
-    writer = anchor_of(anchor)
-    head = writer.heads(identity)["clicks"]
-    for number in range(3, 700):
-        writer.note(identity, replace(head, sequence=number))
-    assert anchor_of(anchor).heads(identity) == writer.heads(identity)
-    assert writer.heads(identity)["clicks"].sequence == 699
+    with opened(anchor) as writer:
+        head = writer.heads(identity)["clicks"]
+        for number in range(3, 700):
+            writer.note(identity, replace(head, sequence=number))
+        assert heads_in(anchor, identity) == writer.heads(identity)
+        assert writer.heads(identity)["clicks"].sequence == 699
     if "://" not in anchor:
         lines = Path(anchor).read_bytes().split(b"\n")
         summaries = [place for place, line in enumerate(lines) if line.startswith(b'{"all":')]
         assert len(summaries) == 2
         broken = b"\n".join([lines[0], b"x" * 200, *lines[summaries[-1] :]])
         Path(anchor).write_bytes(broken)
-        assert anchor_of(anchor).heads(identity)["clicks"].sequence == 699
+        assert heads_in(anchor, identity)["clicks"].sequence == 699
         held = json.loads(lines[summaries[-1]])
         forged = {**held, "all": held["all"][:0]}
         Path(anchor).write_bytes(broken.replace(lines[summaries[-1]], json.dumps(forged).encode()))
         with pytest.raises(AnchorError, match="damaged"):
-            anchor_of(anchor).heads(identity)
+            heads_in(anchor, identity)

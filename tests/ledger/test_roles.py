@@ -2,69 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-from collections.abc import Iterator
+import re
 from fractions import Fraction
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-import dpselect as dps
 from dpselect.errors import InvalidParameterError, LedgerDamagedError, LedgerReadOnlyError
 from dpselect.ledger import Ledger
-from tests.ledger.tampering import engine_of
+from dpselect.ledger.chain import canonical
+from tests.ledger.granted import EIGHTH, Granted, run_at
+from tests.ledger.servers import scalar
 
-EIGHTH = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event
+DOCUMENT = Path(__file__).parents[2] / "docs" / "ledger.md"
 NO_RIGHT = "this user of the server has no right to do that. Nothing was written"
-_NUMBERS = itertools.count()
-
-
-class Granted(NamedTuple):
-    """A ledger whose owner has given three users a role each."""
-
-    owner: Ledger
-    schema: str
-    prefix: str
-    urls: dict[str, str]
-
-    def of(self, may: str) -> Ledger:
-        return Ledger(self.urls[may], wait=20)
-
-    def run(self, may: str, *statements: str) -> None:
-        """As that user, past the ledger."""
-        engine = engine_of(self.urls[may])
-        try:
-            with engine.begin() as connection:
-                for statement in statements:
-                    connection.exec_driver_sql(statement)
-        finally:
-            engine.dispose()
-
-
-@pytest.fixture
-def granted(postgres: sa.Engine, server_url: str) -> Iterator[Granted]:
-    prefix = f"ours{next(_NUMBERS)}"
-    users = {may: f"{prefix} {may} %user%" for may in ("charge", "manage", "read")}
-    quoted = [f'"{user}"' for user in users.values()]
-    with postgres.connect() as connection:
-        for user in quoted:
-            connection.execute(sa.text(f"CREATE ROLE {user} LOGIN"))
-    url = sa.make_url(server_url)
-    urls = {may: url.set(username=user).render_as_string(hide_password=False) for may, user in users.items()}
-    with Ledger(server_url, wait=20) as owner:
-        owner.open_account("clicks", epsilon=1, delta=1e-6)
-        owner.charge("clicks", EIGHTH)
-        roles = owner.grant(**{may: [user] for may, user in users.items()}, roles=prefix)
-        assert [(role.name, role.may, role.users) for role in roles] == [
-            (f"{prefix}_{may}", may, (user,)) for may, user in users.items()
-        ]
-        yield Granted(owner, server_url.partition("search_path%3D")[2], prefix, urls)
-    with postgres.connect() as connection:
-        for user in (*quoted, *(f"{prefix}_{may}" for may in users)):
-            connection.execute(sa.text(f"DROP OWNED BY {user}"))
-            connection.execute(sa.text(f"DROP ROLE {user}"))
 
 
 def refused(act: Any, error: str = NO_RIGHT) -> None:
@@ -96,18 +50,19 @@ def test_each_role_may_do_what_it_is_for_and_nothing_else(granted: Granted) -> N
         assert granted.owner.account("clicks").spent == Fraction(1, 4)
 
 
+def state_of(granted: Granted) -> dict[str, Any]:
+    return json.loads(str(scalar(granted.urls["read"], "SELECT state FROM dpselect_accounts")))
+
+
 def moved(granted: Granted, **changes: object) -> str:
     """SQL that sets the state of the account to what it is but for `changes`, as a next entry would."""
-    with granted.owner._database.reading() as connection:
-        state = json.loads(connection.exec_driver_sql("SELECT state FROM dpselect_accounts").scalar_one())
-    after = json.dumps({**state, "entries": state["entries"] + 1, **changes})
+    state = state_of(granted)
+    after = canonical({**state, "entries": state["entries"] + 1, **changes})
     return f"UPDATE dpselect_accounts SET state = $state${after}$state$"
 
 
 def totals(granted: Granted) -> list[str]:
-    with granted.owner._database.reading() as connection:
-        state = json.loads(connection.exec_driver_sql("SELECT state FROM dpselect_accounts").scalar_one())
-    return list(state["total"])
+    return list(state_of(granted)["total"])
 
 
 ENTRY = (
@@ -130,6 +85,7 @@ def test_sql_of_ones_own_raises_no_limit(granted: Granted) -> None:
         {"open": False},
         {"entries": 2},
         {"entries": 7},
+        {"entries": 4.0},
         {"unit": 3, "epsilon": "9"},
         *({"total": [each, delta, renyi]} for each in ("0", "1/4", "", "-1", "1/0", "+1", "1e3", "1_0", "NaN", None)),
         {"total": ["2/4", "-1", renyi]},
@@ -140,6 +96,24 @@ def test_sql_of_ones_own_raises_no_limit(granted: Granted) -> None:
     ):
         with pytest.raises(sa.exc.ProgrammingError, match=r"never falls|may not change a limit"):
             granted.run("charge", moved(granted, **change))
+    deep: list[object] = []
+    for _ in range(500):
+        deep = [deep]
+    for change in (
+        {"more": 1},
+        {"more": deep},
+        {"unit": deep},
+        {"unit": "x" * 1001},
+        {"total": [pure, delta, renyi, "0"]},
+        {"total": [f"{'9' * 4001}", delta, renyi]},
+        {"total": [pure, delta, renyi.rpartition(" ")[0] + " " + "9" * 4001]},
+    ):
+        with pytest.raises(sa.exc.ProgrammingError, match="as the ledger writes it"):
+            granted.run("charge", moved(granted, **change))
+    for was, becomes in (("$state${", "$state$ {"), ("}$state$", "}\n$state$"), ('"1"', '"\\u0031"')):
+        assert was in moved(granted)
+        with pytest.raises(sa.exc.ProgrammingError, match="as the ledger writes it"):
+            granted.run("charge", moved(granted).replace(was, becomes))
     twice = moved(granted).replace('"open":', '"epsilon": "7", "open":')
     assert twice != moved(granted)
     with pytest.raises(sa.exc.ProgrammingError, match="may not change a limit"):
@@ -301,7 +275,7 @@ def test_a_file_has_no_roles(tmp_path: Any) -> None:
 
 
 def test_an_anchor_that_may_only_be_added_to(granted: Granted, postgres: sa.Engine) -> None:
-    """The rights that docs/ledger.md gives whoever charges on the table of an anchor, in a database of its own."""
+    """The rights that docs/ledger.md gives the roles on the table of an anchor, in a database of its own."""
     database = f"{granted.prefix}_anchors"
     with postgres.connect() as connection:
         connection.exec_driver_sql(f"CREATE DATABASE {database}")
@@ -310,22 +284,24 @@ def test_an_anchor_that_may_only_be_added_to(granted: Granted, postgres: sa.Engi
     urls = {who: url.update_query_dict(host).render_as_string(hide_password=False) for who, url in anchors.items()}
     owned = sa.make_url(urls["charge"]).set(username="postgres").render_as_string(hide_password=False)
     granted.owner.anchor(owned)
-    engine = engine_of(owned)
-    with engine.begin() as connection:
-        for right in ("SELECT, INSERT (ledger, line) ON", "USAGE ON SEQUENCE"):
-            name = "dpselect_anchors_number_seq" if "SEQUENCE" in right else "dpselect_anchors"
-            connection.exec_driver_sql(f"GRANT {right} {name} TO {granted.prefix}_charge")
-    engine.dispose()
+    lines = re.findall(r"^GRANT .* dpselect_anchors.*$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(lines) == 3
+    run_at(owned, *[re.sub("dpselect_(charge|manage|read)", rf"{granted.prefix}_\1", line) for line in lines])
     with Ledger(granted.urls["charge"], wait=20, anchor=urls["charge"]) as charger:
         charger.charge("clicks", EIGHTH)
         charger.charge("clicks", EIGHTH)
         assert charger.verify(only_new=True)[0].entries == 4
-    engine = engine_of(urls["charge"])
-    for statement in ("DELETE FROM dpselect_anchors", "INSERT INTO dpselect_anchors VALUES (2147483647, '', '')"):
-        with pytest.raises(sa.exc.ProgrammingError, match="permission denied"), engine.begin() as connection:
-            connection.exec_driver_sql(statement)
-    engine.dispose()
-    engine = engine_of(owned)
-    with engine.begin() as connection:
-        connection.exec_driver_sql(f"DROP OWNED BY {granted.prefix}_charge")
-    engine.dispose()
+    with Ledger(granted.urls["manage"], wait=20, anchor=urls["manage"]) as manager:
+        manager.set_limit("clicks", epsilon=2)
+    with Ledger(granted.urls["read"], wait=20, anchor=urls["read"]) as reader:
+        assert reader.verify(only_new=True)[0].entries == 5
+    for may, statement in (
+        ("charge", "DELETE FROM dpselect_anchors"),
+        ("manage", "DELETE FROM dpselect_anchors"),
+        ("charge", "INSERT INTO dpselect_anchors VALUES (2147483647, '', '')"),
+        ("read", "INSERT INTO dpselect_anchors (ledger, line) VALUES ('', '')"),
+    ):
+        with pytest.raises(sa.exc.ProgrammingError, match="permission denied"):
+            run_at(urls[may], statement)
+    for may in urls:
+        run_at(owned, f"DROP OWNED BY {granted.prefix}_{may}")

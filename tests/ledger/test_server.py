@@ -22,6 +22,7 @@ from dpselect.errors import (
 )
 from dpselect.ledger import Ledger, server
 from dpselect.ledger.patience import NoAnswerError
+from dpselect.ledger.schema import migrations
 from dpselect.ledger.server_faults import failed, refused
 
 TENTH = PureEvent(epsilon=0.125)
@@ -176,7 +177,7 @@ def terminate(server: sa.Engine, connection: sa.Connection) -> None:
 def test_a_connection_lost_before_the_commit_has_written_nothing(postgres: sa.Engine, server_url: str) -> None:
     def lose(ledger: Ledger) -> None:
         with ledger._database.writing() as connection:
-            connection.exec_driver_sql("DELETE FROM dpselect_migrations")
+            connection.execute(migrations.delete())
             terminate(postgres, connection)
             connection.exec_driver_sql("SELECT 1")
 
@@ -220,7 +221,37 @@ def test_a_server_that_does_not_wait_for_its_disk_is_warned_of_once(
         with pytest.raises(RuntimeWarning):
             strict.charge("clicks", TENTH)
         assert strict.charge("clicks", TENTH).sequence == 2  # whoever makes an error of it loses no connection
-    monkeypatch.setattr(server, "_PIN", server._PIN.replace("current_setting('fsync')", "'on'"))
+    monkeypatch.setattr(server, "_PIN", server._PIN.replace("pg_catalog.current_setting('fsync')", "'on'"))
     with Ledger(server_url, wait=20) as ledger, warnings.catch_warnings():
         warnings.simplefilter("error")
         ledger.charge("clicks", TENTH)
+
+
+def test_the_search_path_says_where_each_table_is(postgres: sa.Engine, server_url: str) -> None:
+    """The URL's or the role's, however the schemas are called; and an anchor's own table may lie in another schema."""
+    first, odd = server_url.partition("search_path%3D")[2], 'Odd %s "name"'
+    quoted = odd.replace('"', '""').replace("%", "%%")
+    with postgres.connect() as connection:
+        connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{quoted}" CASCADE; CREATE SCHEMA "{quoted}"')
+        connection.exec_driver_sql("DROP ROLE IF EXISTS elsewhere; CREATE ROLE elsewhere SUPERUSER LOGIN")
+        connection.exec_driver_sql(f'ALTER ROLE elsewhere SET search_path = {first}, "{quoted}"')
+    options = {"options": '-csearch_path="{}"'.format(odd.replace('"', '""').replace(" ", "\\ "))}
+    there = sa.make_url(server_url).update_query_dict(options).render_as_string(hide_password=False)
+    both = sa.URL.create(
+        "postgresql", "elsewhere", query={"host": str(postgres.url.query["host"])}, database="postgres"
+    )
+    with Ledger(server_url, wait=20, anchor=there) as ledger:
+        ledger.open_account("clicks", epsilon=1)
+    anchor = both.update_query_dict({"application_name": "anchor"}).render_as_string(hide_password=False)
+    with Ledger(both, wait=20, anchor=anchor) as ledger:
+        ledger.charge("clicks", TENTH, request="first")
+        assert ledger.verify(only_new=True)[0].entries == 2
+    with postgres.connect() as connection:
+        count = f"SELECT (SELECT count(*) FROM \"{quoted}\".dpselect_anchors), to_regclass('{first}.dpselect_anchors')"
+        assert tuple(connection.exec_driver_sql(count).one()) == (2, None)
+    with Ledger(there, wait=20) as ledger:
+        ledger.open_account("pets", epsilon=1)
+        ledger.charge("pets", TENTH)
+        assert [account.name for account in ledger.accounts()] == ["pets"]
+    with postgres.connect() as connection:
+        connection.exec_driver_sql(f'DROP SCHEMA "{quoted}" CASCADE; DROP ROLE elsewhere')

@@ -67,6 +67,10 @@ class TableAnchor:
         """Of the database."""
         return self._database.address[0]
 
+    def disconnect(self) -> None:
+        """Let go of the database connections; the next use opens new ones."""
+        self._database.close()
+
     def heads(self, ledger: str) -> dict[str, Head]:
         """See `Anchor.heads`."""
         if not self._known and self._database.is_nowhere():

@@ -51,12 +51,13 @@ class Database:
 
     Attributes:
         shown: where it is, for messages.
+        table: a table by which the schema of all is found, on a server.
     """
 
-    def __init__(self, url: object, *, wait: float) -> None:
+    def __init__(self, url: object, *, wait: float, table: str = "dpselect_anchors") -> None:
         self._address = Address.given(url)
         self.shown = self._address.shown
-        self._wait = wait
+        self._wait, self._table = wait, table
         self._server = self._new_server() if self._path is None else None
         engine = sa.create_engine("sqlite://", creator=self._sqlite, poolclass=NullPool)
         self._kept = Kept(self.shown, self._identity, engine.connect)
@@ -135,10 +136,10 @@ class Database:
 
     def is_empty(self, connection: sa.Connection, table: str) -> bool:
         """Whether `table` is not there."""
-        return not sa.inspect(connection).has_table(table)
+        return not has_table(connection, table)
 
     def lock_whole(self, connection: sa.Connection) -> None:
-        """Keep everybody else from creating, migrating or opening until the transaction ends."""
+        """Keep everybody else from creating or migrating until the transaction ends. Any user may hold this lock."""
         if self._path is None:
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7234117045221903)")
 
@@ -173,7 +174,7 @@ class Database:
             from dpselect.ledger.server import Server
         except ModuleNotFoundError:
             raise MissingExtraError("ledgers on PostgreSQL", "postgres") from None
-        return Server(self._address.url, self.shown, wait=self._wait)
+        return Server(self._address.url, self.shown, wait=self._wait, table=self._table)
 
     def _identity(self) -> Identity:
         return identity_of(cast(Path, self._path), ledger=self.shown)
@@ -219,6 +220,16 @@ class Database:
             raise translated(error, self.shown) from None
         except OSError:
             raise LedgerUnavailableError(self.shown, _NO_ROOM) from None
+
+
+def has_table(connection: sa.Connection, table: str) -> bool:
+    """Whether there is a table of this name where the others are."""
+    return sa.inspect(connection).has_table(table, schema=schema_of(connection))
+
+
+def schema_of(connection: sa.Connection) -> str | None:
+    """Where the tables are on a server, as its `search_path` says; None for a file."""
+    return connection.get_execution_options().get("schema_translate_map", {}).get(None)
 
 
 def _raw(connection: sa.Connection) -> FileConnection:

@@ -15,6 +15,7 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.accounts import State, Terms, described
+from dpselect.ledger.anchor_table import TableAnchor
 from dpselect.ledger.anchoring import head_of, note, noted_now, refuse_behind, refuse_missing_accounts
 from dpselect.ledger.anchors import Anchor, Head, unknown
 from dpselect.ledger.arguments import exact_number, short_text
@@ -25,7 +26,7 @@ from dpselect.ledger.readable import ReadableLedger
 from dpselect.ledger.records import Account
 from dpselect.ledger.restoring import gone, written_off
 from dpselect.ledger.roles import CHARGE, MANAGE, READ, Role, set_up_roles
-from dpselect.ledger.schema import accounts, check_version, entries, migrate
+from dpselect.ledger.schema import accounts, check_version, entries, lock_accounts, migrate
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 
@@ -70,7 +71,7 @@ class ManagedLedger(ReadableLedger):
             raise InvalidParameterError("set_aside", float(own), "at most delta")
         self._id = migrate(self._database, create=True)
         with self._writing() as (connection, heads):
-            self._database.lock_whole(connection)
+            lock_accounts(connection)
             names, noted = store.account_names(connection, ledger=self._database.shown), self._noted()
             if self._anchor is not None and names and not noted:
                 raise unknown(self._anchor, names[0])
@@ -148,8 +149,12 @@ class ManagedLedger(ReadableLedger):
         if anchor is None:
             raise InvalidParameterError("to", to, "the path of a file, the URL of a database, or an anchor")
         self._current()
-        with self._reading() as connection:
-            return noted_now(connection, cast(str, self._id), anchor, ledger=self._database.shown)
+        try:
+            with self._reading() as connection:
+                return noted_now(connection, cast(str, self._id), anchor, ledger=self._database.shown)
+        finally:
+            if isinstance(anchor, TableAnchor):
+                anchor.disconnect()
 
     def write_off(self) -> list[Account]:
         """Count as spent what the anchor knows of and the ledger lost: of an older copy that took its place.
@@ -197,7 +202,7 @@ class ManagedLedger(ReadableLedger):
 
         Makes the roles ``dpselect_charge``, ``dpselect_manage`` and ``dpselect_read`` unless they are there. Whoever
         may charge cannot raise a limit, lower what is spent or write any entry but a charge, even with their own SQL.
-        To be called by the owner of the tables, who is bound by no role.
+        To be called by the owner of the tables, who is bound by no role, and has to be allowed to create roles.
 
         Args:
             charge: users who may charge, and store answers.
@@ -209,7 +214,8 @@ class ManagedLedger(ReadableLedger):
             The three roles, with all who have them. `REVOKE` takes one away again.
 
         Raises:
-            InvalidParameterError: the ledger is a file, there is no such user, or one is bound by no role.
+            InvalidParameterError: the ledger is a file, there is no such user, one is bound by no role, or anybody may
+                create in the ledger's schema.
             LedgerReadOnlyError: who calls it does not own the tables, or may not create roles.
 
         Proof: ``proofs/ledger.md``.

@@ -14,6 +14,7 @@ from dpselect.arguments import positive_count
 from dpselect.errors import InvalidParameterError, LedgerDamagedError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.accounts import described
+from dpselect.ledger.anchor_table import TableAnchor
 from dpselect.ledger.anchoring import Expected, refuse_behind, refuse_missing_accounts, refuse_unless_there
 from dpselect.ledger.anchors import Anchor, Head, unknown
 from dpselect.ledger.arguments import seconds, short_text
@@ -22,7 +23,7 @@ from dpselect.ledger.given_anchor import anchor_of
 from dpselect.ledger.reading import entry_of, exported
 from dpselect.ledger.records import Account, Entry, Verified
 from dpselect.ledger.restoring import copy_of, new_place
-from dpselect.ledger.schema import accounts, check_version, ledger_id, version_now
+from dpselect.ledger.schema import accounts, check_version, ledger_id, migrations, version_now
 from dpselect.ledger.unsettled import place_of
 from dpselect.ledger.verification import verified
 
@@ -35,7 +36,7 @@ class ReadableLedger:
     def __init__(
         self, url: str | Path | sa.URL, *, wait: float = 30.0, anchor: str | Path | Anchor | None = None
     ) -> None:
-        self._database = Database(url, wait=seconds(wait))
+        self._database = Database(url, wait=seconds(wait), table=migrations.name)
         self._id: str | None = None
         address, self._wait = self._database.address
         self._place = place_of(address)
@@ -51,8 +52,10 @@ class ReadableLedger:
         self.disconnect()
 
     def disconnect(self) -> None:
-        """Let go of the database connections; the next use opens new ones."""
+        """Let go of the database connections, its anchor's too; the next use opens new ones."""
         self._database.close()
+        if isinstance(self._anchor, TableAnchor):
+            self._anchor.disconnect()
 
     def account(self, name: str) -> Account:
         """The account as it stands now.

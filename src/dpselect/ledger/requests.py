@@ -29,7 +29,7 @@ def answered(connection: sa.Connection, row: store.AccountRow, wanted: Wanted, *
     if wanted.request is None:
         return None
     name = row.terms.name
-    held = store.entries_under(connection, row.terms, wanted.request, ledger=ledger)
+    held = store.entries_under(connection, row, wanted.request, ledger=ledger)
     for entry in held:
         with readable(ledger, name, entry["sequence"]):
             known = question_of(entry)
@@ -61,7 +61,7 @@ def kept(
     Raises:
         InvalidCertificateError: the receipt is not one of this ledger's.
     """
-    held = store.entries_under(connection, row.terms, request, ledger=ledger)
+    held = store.entries_under(connection, row, request, ledger=ledger)
     mine = [entry for entry in held if entry["sequence"] == receipt.sequence]
     if not mine or mine[0]["hash"] != receipt.hash:
         raise InvalidCertificateError("receipt", receipt, "the receipt of a charge of this ledger")

@@ -14,7 +14,8 @@ import sqlalchemy as sa
 
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.arguments import short_text
-from dpselect.ledger.schema import accounts, entries, migrations, names, releases
+from dpselect.ledger.database import schema_of
+from dpselect.ledger.schema import accounts, entries, metadata, migrations, names, releases
 
 CHARGE, MANAGE, READ = "charge", "manage", "read"
 
@@ -22,7 +23,7 @@ _READS = tuple((table.name, "SELECT") for table in (migrations, names, accounts,
 _WRITES = ((entries.name, "INSERT"), (accounts.name, "UPDATE (state, head, seal)"))
 _RIGHTS = {
     CHARGE: (*_READS, *_WRITES, (releases.name, "INSERT")),
-    MANAGE: (*_READS, *_WRITES, (accounts.name, "INSERT")),
+    MANAGE: (*_READS, *_WRITES, (accounts.name, "INSERT"), (names.name, "UPDATE (id)")),  # see `lock_accounts`
     READ: _READS,
 }
 
@@ -62,33 +63,69 @@ BEGIN
   IF NOT has_table_privilege(TG_RELID, 'INSERT') AND (
       becomes -> 'epsilon' = was -> 'epsilon'
       AND was -> 'open' = 'true' AND becomes -> 'open' = 'true'
-      AND becomes -> 'entries' = to_jsonb((was ->> 'entries')::bigint + 1)
+      AND becomes ->> 'entries' = ((was ->> 'entries')::bigint + 1)::text
       AND was -> 'unit' IN (becomes -> 'unit', 'null')
     ) IS NOT TRUE THEN
     RAISE EXCEPTION 'this role may not change a limit' USING ERRCODE = 'insufficient_privilege';
   END IF;
+  IF (
+      NEW.state = concat('{"entries":', becomes ->> 'entries', ',"epsilon":', becomes -> 'epsilon',
+        ',"open":', becomes -> 'open', ',"total":[', becomes -> 'total' -> 0, ',', becomes -> 'total' -> 1,
+        ',', becomes -> 'total' -> 2, '],"unit":', NEW.state::json -> 'unit', '}')
+      AND becomes ->> 'entries' ~ '^[0-9]{1,18}$' AND becomes ->> 'epsilon' ~ fraction
+      AND length(becomes ->> 'epsilon') <= 8000 AND length(becomes -> 'total' ->> 0) <= 4000
+      AND length(becomes -> 'total' ->> 1) <= 4000 AND length(becomes -> 'total' ->> 2) <= 1000000
+      AND NOT EXISTS (SELECT FROM unnest(total) AS digits WHERE length(digits) > 4000)
+      AND jsonb_typeof(becomes -> 'open') = 'boolean' AND jsonb_typeof(becomes -> 'unit') IN ('string', 'null')
+      AND length(coalesce(becomes ->> 'unit', '')) <= 1000
+    ) IS NOT TRUE THEN
+    RAISE EXCEPTION 'a state is written as the ledger writes it' USING ERRCODE = 'insufficient_privilege';
+  END IF;
   RETURN NEW;
 END"""
 
-_OWNER = sa.text(
-    "SELECT quote_ident(nspname) AS place, pg_get_userbyid(relowner) AS owner"
-    " FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass(:accounts)"
+_SCHEMA = sa.text(
+    "SELECT quote_ident(nspname) AS place, has_schema_privilege('public', pg_namespace.oid, 'CREATE') AS is_open,"
+    " ARRAY[pg_get_userbyid(relowner), pg_get_userbyid(nspowner), pg_get_userbyid(datdba)] AS owners"
+    " FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace"
+    " JOIN pg_database ON datname = current_database() WHERE nspname = :place AND relname = :accounts"
 )
 _KNOWN = sa.text("SELECT rolname FROM pg_roles WHERE rolname = ANY(:names)")
-_MEMBERS = sa.text(
-    "SELECT granted.rolname AS role, member.rolname AS member FROM pg_auth_members"
+_MEMBERS = (
+    "SELECT DISTINCT granted.rolname AS role, member.rolname AS member FROM pg_auth_members"
     " JOIN pg_roles granted ON granted.oid = roleid JOIN pg_roles member ON member.oid = pg_auth_members.member"
-    " WHERE granted.rolname = ANY(:roles) ORDER BY member.rolname"
+    " WHERE granted.rolname = ANY(:roles){} ORDER BY member.rolname"
 )
-_UNBOUND = sa.text(
-    "SELECT rolname FROM pg_roles WHERE rolname = ANY(:users) AND (rolcreaterole OR pg_has_role(oid, :owner, 'MEMBER')"
-    " OR EXISTS (SELECT FROM unnest(CAST(:tables AS text[])) AS place WHERE"
-    "  has_table_privilege(pg_roles.oid, place, 'UPDATE, DELETE, TRUNCATE, TRIGGER'))"
-    " OR has_table_privilege(oid, :migrations, 'INSERT')"
-    " OR has_table_privilege(oid, :accounts, 'INSERT') AND NOT pg_has_role(oid, :manage, 'MEMBER')"
-    " OR has_table_privilege(oid, :releases, 'INSERT') AND NOT pg_has_role(oid, :charge, 'MEMBER'))"
+_HAVE_IT = " AND (inherit_option OR set_option)"
+"""From PostgreSQL 16 on. Whoever made a role is a member there who may only give it to others."""
+
+_POWERS = (
+    "pg_execute_server_program",
+    "pg_write_server_files",
+    "pg_read_server_files",
+    "pg_write_all_data",
+    "pg_create_subscription",
 )
-"""Of users, those with more rights than their roles give. A superuser is a member of every role."""
+"""Roles of the server with which one reads its passwords, writes its files, or writes tables past their triggers."""
+_UNBOUND = """\
+SELECT users.rolname FROM pg_roles AS users JOIN pg_roles AS every ON pg_has_role(users.oid, every.oid, 'MEMBER')
+WHERE users.rolname = ANY(:users) AND (every.rolcreaterole OR every.rolreplication OR every.rolname = ANY(:powers)
+ OR has_schema_privilege(every.oid, :schema, 'CREATE')
+ OR EXISTS (SELECT FROM pg_roles WHERE rolname = ANY(:roles)
+  AND pg_has_role(users.oid, pg_roles.oid, 'MEMBER WITH ADMIN OPTION'))
+ OR EXISTS (SELECT FROM pg_class AS held JOIN pg_attribute ON attrelid = held.oid
+  CROSS JOIN unnest(ARRAY['UPDATE', 'INSERT', 'REFERENCES']) AS act
+  WHERE held.oid = ANY(CAST(CAST(:tables AS text[]) AS regclass[])) AND attnum > 0 AND NOT attisdropped
+  AND (has_table_privilege(every.oid, held.oid, 'DELETE, TRUNCATE, TRIGGER')
+   OR has_column_privilege(every.oid, held.oid, attnum, act) AND NOT EXISTS (
+    SELECT FROM unnest(CAST(:holders AS text[]), CAST(:rights AS text[])) AS given (holder, granted)
+    WHERE granted = concat(act, ' ', relname, '.', attname) AND pg_has_role(users.oid, holder, 'MEMBER')))){})"""
+"""Of users, those with more rights than their roles give, of their own or of a role that they can take. A superuser is
+a member of every role."""
+_PARAMETERS = """
+ OR has_parameter_privilege(every.oid, 'session_replication_role', 'SET')
+ OR EXISTS (SELECT FROM pg_parameter_acl WHERE has_parameter_privilege(every.oid, parname, 'ALTER SYSTEM'))"""
+"""From PostgreSQL 15 on: rights to turn triggers off."""
 
 _LONGEST = 63
 """Bytes of a name, which the server would cut off there."""
@@ -121,7 +158,13 @@ def set_up_roles(connection: sa.Connection, users: Mapping[str, Iterable[str]], 
 
     Proof: ``proofs/ledger.md``.
     """
-    place, owner = connection.execute(_OWNER, {"accounts": accounts.name}).one()
+    held = {"place": schema_of(connection), "accounts": accounts.name}
+    place, is_open, owners = connection.execute(_SCHEMA, held).one()
+    if is_open:
+        hint = f"As its owner or an administrator: REVOKE CREATE ON SCHEMA {place} FROM PUBLIC."
+        raise InvalidParameterError(
+            "ledger", Shown(f"<schema {place}>"), "a schema where only its owner may create", hint
+        )
     roles = {may: f"{_name(prefix, 'roles')}_{may}" for may in _RIGHTS}
     given = {may: _names(each, may) for may, each in users.items()}
     known = set(
@@ -133,18 +176,27 @@ def set_up_roles(connection: sa.Connection, users: Mapping[str, Iterable[str]], 
     for may, role in roles.items():
         _give_rights(connection, quoted(role), may, written, is_new=role not in known)
         for user in given.get(may, ()):
+            if user in roles.values():
+                raise InvalidParameterError(may, Shown(repr(user)), "users, not a role of the ledger")
             if user not in known:
                 hint = "The server's administrator makes one: CREATE ROLE name LOGIN."
                 raise InvalidParameterError(may, Shown(repr(user)), "users that the server knows", hint)
             connection.exec_driver_sql(f"GRANT {quoted(role)} TO {quoted(user)}")
     for may, role in roles.items():
-        _refuse_unbound(connection, may, [role, *given.get(may, ())], roles, place, owner)
-    members = connection.execute(_MEMBERS, {"roles": list(roles.values())}).all()
+        _refuse_unbound(connection, may, [role, *given.get(may, ())], roles, place, owners)
+    members_now = sa.text(_MEMBERS.format(_HAVE_IT if _version(connection) >= 16 else ""))
+    members = connection.execute(members_now, {"roles": list(roles.values())}).all()
     return [Role(name, may, tuple(row.member for row in members if row.role == name)) for may, name in roles.items()]
+
+
+def _version(connection: sa.Connection) -> int:
+    return cast(tuple[int, ...], connection.dialect.server_version_info)[0]
 
 
 def _name(given: object, argument: str) -> str:
     name = short_text(given, argument)
+    if argument == "roles" and name.startswith("pg_"):
+        raise InvalidParameterError(argument, name, "a name that does not begin with pg_, as the server's own do")
     if len(name.encode()) > _LONGEST - len("_manage"):
         raise InvalidParameterError(argument, Shown("<a long name>"), f"a name of at most {_LONGEST} bytes")
     return name
@@ -178,15 +230,35 @@ def _guard(connection: sa.Connection, place: str) -> None:
 
 
 def _refuse_unbound(
-    connection: sa.Connection, may: str, users: list[str], roles: Mapping[str, str], place: str, owner: str
+    connection: sa.Connection, may: str, users: list[str], roles: Mapping[str, str], place: str, owners: list[str]
 ) -> None:
     """Roles bind nobody who has more rights from elsewhere, or can take them."""
-    tables = {table.key: f"{place}.{table.name}" for table in (migrations, names, accounts, entries, releases)}
-    known = {name.removeprefix("dpselect_"): table for name, table in tables.items()}
-    limits = {"users": users, "owner": owner, "tables": list(tables.values()), **roles, **known}
-    found = connection.scalars(_UNBOUND, limits).first()
+    given = [(roles[each], right) for each, rights in _RIGHTS.items() for right in _by_column(rights)]
+    limits = {
+        "users": users,
+        "roles": list(roles.values()),
+        "powers": [*_POWERS, *owners],
+        "schema": schema_of(connection),
+        "tables": [f"{place}.{table}" for table, _ in _READS],
+        "holders": [holder for holder, _ in given],
+        "rights": [right for _, right in given],
+    }
+    found = connection.scalars(
+        sa.text(_UNBOUND.format(_PARAMETERS if _version(connection) >= 15 else "")), limits
+    ).first()
     if found is not None:
         hint = (
-            "A superuser, the owner of the tables, and users who may create roles or have other rights are not bound."
+            "Not bound are a superuser, the owner of the tables, schema or database, and who may create roles, create"
+            " in the schema or has other rights on the tables or the server, be it as PUBLIC."
         )
         raise InvalidParameterError(may, Shown(repr(found)), "users whom their roles can bind", hint)
+
+
+def _by_column(rights: Iterable[tuple[str, str]]) -> list[str]:
+    """Those to write, such as ``UPDATE dpselect_accounts.state``."""
+    found: list[str] = []
+    for table, right in rights:
+        act, _, columns = right.rstrip(")").partition(" (")
+        named = columns.split(", ") if columns else [column.name for column in metadata.tables[table].columns]
+        found += [f"{act} {table}.{column}" for column in named if act != "SELECT"]
+    return found

@@ -13,7 +13,7 @@ from typing import cast
 import sqlalchemy as sa
 
 from dpselect.errors import LedgerDamagedError, LedgerVersionError
-from dpselect.ledger.database import Database
+from dpselect.ledger.database import Database, has_table, schema_of
 
 metadata = sa.MetaData()
 
@@ -63,6 +63,8 @@ releases = sa.Table(
 
 names = sa.Table("dpselect_ledger", metadata, sa.Column("id", sa.Text, primary_key=True))
 
+_LOCKED = sa.select(names.c.id).with_for_update()
+
 _REFUSAL = "entries of a ledger are never changed, and accounts never deleted"
 
 
@@ -87,18 +89,19 @@ def _guard_against_accidents(connection: sa.Connection) -> None:
             f" BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
         )
         return
+    place = place_of(connection)
     connection.exec_driver_sql(
-        "CREATE FUNCTION dpselect_refuse() RETURNS trigger LANGUAGE plpgsql AS"
+        f"CREATE FUNCTION {place}.dpselect_refuse() RETURNS trigger LANGUAGE plpgsql AS"
         f" $$ BEGIN RAISE EXCEPTION '{_REFUSAL}'; END $$"
     )
     for table in ("entries", "releases"):
         connection.exec_driver_sql(
-            f"CREATE TRIGGER dpselect_{table}_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON dpselect_{table}"
-            " FOR EACH STATEMENT EXECUTE FUNCTION dpselect_refuse()"
+            f"CREATE TRIGGER dpselect_{table}_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON {place}.dpselect_{table}"
+            f" FOR EACH STATEMENT EXECUTE FUNCTION {place}.dpselect_refuse()"
         )
     connection.exec_driver_sql(
-        "CREATE TRIGGER dpselect_accounts_kept BEFORE DELETE OR TRUNCATE ON dpselect_accounts"
-        " FOR EACH STATEMENT EXECUTE FUNCTION dpselect_refuse()"
+        f"CREATE TRIGGER dpselect_accounts_kept BEFORE DELETE OR TRUNCATE ON {place}.dpselect_accounts"
+        f" FOR EACH STATEMENT EXECUTE FUNCTION {place}.dpselect_refuse()"
     )
 
 
@@ -124,9 +127,10 @@ def _name_ledger(connection: sa.Connection) -> None:
                 f" BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
             )
         return
+    place = place_of(connection)
     connection.exec_driver_sql(
-        "CREATE TRIGGER dpselect_ledger_kept BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dpselect_ledger"
-        " FOR EACH STATEMENT EXECUTE FUNCTION dpselect_refuse()"
+        f"CREATE TRIGGER dpselect_ledger_kept BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON {place}.dpselect_ledger"
+        f" FOR EACH STATEMENT EXECUTE FUNCTION {place}.dpselect_refuse()"
     )
 
 
@@ -164,7 +168,7 @@ def ledger_id(connection: sa.Connection, *, ledger: str) -> str | None:
     """
     if (connection.scalar(sa.select(version_now)) or 0) < 4:
         return None
-    there = sa.inspect(connection).has_table(names.name)
+    there = has_table(connection, names.name)
     found: list[object] = [*connection.scalars(sa.select(names.c.id))] if there else []
     if len(found) != 1 or not isinstance(found[0], str):
         raise LedgerDamagedError(ledger, "its own id is not what was written. Nothing was written.")
@@ -179,17 +183,36 @@ def migrate(database: Database, *, create: bool) -> str | None:
         LedgerVersionError: it is newer than this library.
     """
     with database.writing(create=create) as connection:
-        database.lock_whole(connection)
-        if database.is_empty(connection, migrations.name):
-            if not create:
-                raise LedgerDamagedError(database.shown, "there is no ledger in it. Opening an account makes one.")
-            version = 0
-        else:
-            found = connection.scalar(sa.select(sa.func.max(migrations.c.version)))
-            check_version(found, database)
-            version = found or 0
+        version = _version(connection, database, create=create)
+        if version < CURRENT:
+            database.lock_whole(connection)
+            version = _version(connection, database, create=create)
         for step in range(version + 1, CURRENT + 1):
             _STEPS[step](connection)
             now = datetime.now(UTC).isoformat(timespec="seconds")
             connection.execute(migrations.insert(), {"version": step, "time": now})
         return ledger_id(connection, ledger=database.shown)
+
+
+def lock_accounts(connection: sa.Connection) -> None:
+    """Keep everybody else from opening an account until the transaction ends.
+
+    On a server this takes a right to change the ledger's own id, which its trigger lets nobody use for anything else.
+    So whoever may not open accounts cannot hold this lock, as they could one of numbers alone (`Database.lock_whole`).
+    """
+    connection.execute(_LOCKED).all()
+
+
+def place_of(connection: sa.Connection) -> str:
+    """The schema of the tables on a server, for SQL."""
+    return connection.dialect.identifier_preparer.quote_identifier(str(schema_of(connection)))
+
+
+def _version(connection: sa.Connection, database: Database, *, create: bool) -> int:
+    if not database.is_empty(connection, migrations.name):
+        found = connection.scalar(sa.select(sa.func.max(migrations.c.version)))
+        check_version(found, database)
+        return found or 0
+    if not create:
+        raise LedgerDamagedError(database.shown, "there is no ledger in it. Opening an account makes one.")
+    return 0

@@ -30,10 +30,27 @@ _TO_COMMIT = 0.25
 _PAUSE = 0.05
 
 _PIN = """\
-SELECT current_setting('fsync'), set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true),
- set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN 'on'
- ELSE current_setting('synchronous_commit') END, true)"""
-"""For this transaction only. On a standby, `synchronous_commit` may ask for more than `on`."""
+SELECT pg_catalog.current_setting('fsync'), place, is_found,
+ pg_catalog.set_config('search_path', CASE WHEN place IS NULL THEN '' ELSE 'pg_catalog, pg_temp' END, true),
+ pg_catalog.set_config('lock_timeout', %s, true), pg_catalog.set_config('statement_timeout', %s, true),
+ pg_catalog.set_config('synchronous_commit', CASE WHEN pg_catalog.current_setting('synchronous_commit')
+ OPERATOR(pg_catalog.=) ANY (ARRAY['off', 'local']) THEN 'on'
+ ELSE pg_catalog.current_setting('synchronous_commit') END, true)
+"""
+_FOUND = """
+ FROM (SELECT TRUE AS is_found, %s AS place LIMIT 1) AS found"""
+_FIND = """
+ FROM (SELECT pg_catalog.to_regclass(%s) IS NOT NULL AS is_found,
+ COALESCE((SELECT nspname FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace AS held
+ ON held.oid OPERATOR(pg_catalog.=) relnamespace
+ WHERE pg_class.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(%s)), pg_catalog.current_schema()) AS place
+ LIMIT 1) AS found"""
+"""For this transaction only. On a standby, `synchronous_commit` may ask for more than `on`.
+
+The user's `search_path` says once where the tables are, or are to be made. From then on they are named with their
+schema, and what else is named (operators, functions, types) is looked up among the server's own alone. In the tables'
+schema others may have an operator that fits an argument more exactly than the server's, and so be called.
+"""
 
 
 class Server:
@@ -43,20 +60,23 @@ class Server:
         url: of it, with the driver to use.
         shown: how messages speak of it.
         wait: seconds that a call may take, be it for a connection, a lock or an answer.
+        table: one of those to be used, which lie in the same schema.
     """
 
-    def __init__(self, url: sa.URL, shown: str, *, wait: float) -> None:
-        self._url, self._shown, self._wait = url, shown, wait
+    def __init__(self, url: sa.URL, shown: str, *, wait: float, table: str) -> None:
+        self._url, self._shown, self._wait, self._table = url, shown, wait, table
         self._process, self._lock = os.getpid(), threading.Lock()
         self._due = threading.local()  # by when this thread has to have a connection
         self._has_warned = False
+        self._place: str | None = None  # the schema of the tables, once they are there
         options = self._options()
         self._engine = sa.create_engine(url, pool_timeout=wait, connect_args=options, use_native_hstore=False)
         event.listen(self._engine, "do_connect", self._connect)
 
     def close(self) -> None:
-        """Let go of connections; the next use opens new ones."""
+        """Let go of connections; the next use opens new ones, and looks up anew where the tables are."""
         self._engine.dispose()
+        self._place = None
 
     @contextmanager
     def reading(self) -> Generator[sa.Connection]:
@@ -119,7 +139,12 @@ class Server:
             session.deadline, session.silence = math.inf if is_reader else until + _GRACE, self._wait + _GRACE
             try:
                 session.isolation_level, session.read_only = isolation, is_reader or None
-                return connection, connection.exec_driver_sql(_PIN, self._timeouts(until)).scalar_one()
+                known = self._place
+                where = (_FIND, self._table, self._table) if known is None else (_FOUND, known)
+                pinned = connection.exec_driver_sql(_PIN + where[0], (*self._timeouts(until), *where[1:])).one()
+                fsync, place, is_found, *_ = pinned
+                self._place = place if is_found else None
+                return connection.execution_options(schema_translate_map={None: place}), fsync
             except BaseException as error:
                 is_lost = session.closed and isinstance(error, (SQLAlchemyError, psycopg.Error))
                 if is_lost:

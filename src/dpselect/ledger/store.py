@@ -134,10 +134,14 @@ def entry_rows(
         page = list(connection.execute(_PAGE, asked).mappings())
 
 
-def entries_under(connection: sa.Connection, terms: Terms, request: str, *, ledger: str) -> list[Mapping[Any, Any]]:
-    """The charges of an account under a request id, in order."""
-    found = connection.execute(_UNDER_REQUEST, {"wanted": terms.number, "asked": request}).mappings()
-    return list(sound(found, terms.name, ledger=ledger))
+def entries_under(connection: sa.Connection, row: AccountRow, request: str, *, ledger: str) -> list[Mapping[Any, Any]]:
+    """The charges of an account under a request id, in order.
+
+    Only those that the account counts: another is none of it, and was never charged.
+    """
+    found = connection.execute(_UNDER_REQUEST, {"wanted": row.terms.number, "asked": request}).mappings()
+    counted = [each for each in found if 0 <= each["sequence"] < row.state.entries]
+    return list(sound(counted, row.terms.name, ledger=ledger))
 
 
 def entry_at(connection: sa.Connection, terms: Terms, sequence: int, *, ledger: str) -> Mapping[Any, Any] | None:

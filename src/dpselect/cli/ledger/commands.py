@@ -181,12 +181,12 @@ def grant(
     """Set up roles on a PostgreSQL server, so that whoever charges cannot raise a limit.
 
     dpselect ledger grant postgresql://owner@host/database \\
-        --charge analyst --manage steward --read auditor
+        --charge ann --charge bob --manage steward --read auditor
 
     Makes the roles dpselect_charge, dpselect_manage and dpselect_read unless
     they exist, gives them their rights, and gives users the roles. Run it as
-    the owner of the tables. To take a role away: REVOKE dpselect_charge FROM
-    analyst.
+    the owner of the tables, who has to be allowed to create roles. To take a
+    role away: REVOKE dpselect_charge FROM ann.
 
     Args:
         ledger: The ledger, on a PostgreSQL server.
