@@ -49,7 +49,7 @@ class TableAnchor:
     __slots__ = ("_database", "_is_made", "_known", "_lock")
 
     def __init__(self, url: str | sa.URL, *, wait: float = 30.0) -> None:
-        self._database = Database(url, wait=seconds(wait))
+        self._database = Database(url, wait=seconds(wait), table=_heads.name)
         self._lock, self._is_made = threading.Lock(), False
         self._known: dict[str, tuple[Heads, int]] = {}  # of each ledger, with the number of the last row read
 

@@ -54,7 +54,7 @@ class Database:
         table: a table by which the schema of all is found, on a server.
     """
 
-    def __init__(self, url: object, *, wait: float, table: str = "dpselect_anchors") -> None:
+    def __init__(self, url: object, *, wait: float, table: str) -> None:
         self._address = Address.given(url)
         self.shown = self._address.shown
         self._wait, self._table = wait, table
