@@ -53,7 +53,7 @@ class _Asked(Questions[Any]):
 
 
 def planned(question: Question, neighbours: Neighbours) -> Priced[Any]:
-    """The task that a session would plan."""
+    """The question that a session would plan."""
     return question(_Asked(Rows(NoTable(), origin="", unit="who"), _Plans(None, None), neighbours))
 
 
@@ -76,7 +76,7 @@ def law(task: Priced[Any], summary: Any) -> Law:
     """Of the answer to `task` when this was handed up."""
     match task:
         case Grouped():
-            return [each for part in summary for each in law(task.task, part)]
+            return [each for part in summary for each in law(task.question, part)]
         case MostCommon():
             return [task.mechanism.pmf(task.scores(summary).values)]
         case TopK():
