@@ -21,7 +21,7 @@ from dpselect.errors import (
     LedgerUnavailableError,
     LedgerVersionError,
 )
-from dpselect.ledger import Ledger, Receipt, schema
+from dpselect.ledger import Ledger, Receipt, managed, schema
 from dpselect.ledger import ledger as ledger_module
 from tests.ledger.tampering import by_hand, engine_of
 
@@ -217,6 +217,7 @@ def guards(url: str) -> int:
 def test_an_older_ledger_is_brought_up_to_date_by_the_first_charge(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as older:
         older.setattr(schema, "CURRENT", 1)
+        older.setattr(managed, "lock_accounts", lambda _: None)  # which has locked a later table since
         with Ledger(url) as ledger:
             ledger.open_account("clicks", epsilon=1)
             receipt = ledger.charge("clicks", TENTH, request="november")
@@ -240,6 +241,7 @@ def test_an_older_ledger_is_brought_up_to_date_by_the_first_charge(url: str, mon
 
 def test_a_migration_that_fails_leaves_the_older_ledger(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "CURRENT", 1)
+    monkeypatch.setattr(managed, "lock_accounts", lambda _: None)  # which has locked a later table since
     with Ledger(url) as ledger:
         ledger.open_account("clicks", epsilon=1)
 

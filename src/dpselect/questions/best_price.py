@@ -66,7 +66,7 @@ class BestPrice(Question[UnitValues]):
                 1 to 10^9, or `bounds` not two finite numbers >= 0, the smaller first.
 
         >>> question = BestPrice.planned(range(1, 11), epsilon=0.5)
-        >>> question.mechanism.sensitivity, task.mechanism.scale  # in units of revenue: 10, and 9 / epsilon
+        >>> question.mechanism.sensitivity, question.mechanism.scale  # in units of revenue: 10, and 9 / epsilon
         (10.0, 18.0)
         >>> BestPrice.planned(bounds=(1, 10), epsilon=0.5).mechanism.scale
         20.0

@@ -50,7 +50,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
                 or `delta` not from 0 to below 1.
 
         >>> question = TopK.planned(PublicCandidates.given(range(1000)), 10, epsilon=1.0)
-        >>> round(task.plan.mechanism.epsilon, 6)  # of one round
+        >>> round(question.plan.mechanism.epsilon, 6)  # of one round
         0.1
         """
         moved = count_sensitivity(neighbours)
