@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from dpselect.session.questions import Questions
 
 from dpselect.backends.contract import Amount, Grouping, Table
 from dpselect.privacy import Neighbours
-from dpselect.session.questions import Questions
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends import asked, engines, laws, model
 from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS, carried

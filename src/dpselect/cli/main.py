@@ -16,35 +16,23 @@ from typing import Any
 from cyclopts import CycloptsError
 
 from dpselect import AnswerNotStoredWarning, FaultError, SelectionError
-from dpselect.cli import questions
 from dpselect.cli.app import app
-from dpselect.cli.asking import REFUSED
 from dpselect.cli.completion import completion
 from dpselect.cli.doctor import doctor
 from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.ledger import ledger_app, verify
 from dpselect.cli.output import encode_anything
 from dpselect.cli.plan import plan
+from dpselect.cli.question_options import REFUSED
+from dpselect.cli.questions import COMMANDS, command_of
 from dpselect.cli.streams import can_be_written, fill_closed
 from dpselect.cli.unseen import without_passwords
 from dpselect.cli.wording import in_words, misread, names_of
 
 BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = REFUSED, 1, 130, 141
 
-for question in (
-    questions.most_common,
-    questions.least_common,
-    questions.top_k,
-    questions.best_date,
-    questions.best_by,
-    questions.quantile,
-    questions.median,
-    questions.quantiles,
-    questions.mean,
-    questions.density,
-):
-    app.command(in_one_piece(question))
-app.command(in_one_piece(questions.best_price), alias="price")
+for about in COMMANDS:
+    app.command(command_of(about), alias=about.alias or None)
 app.command(in_one_piece(plan))
 app.command(ledger_app)
 app.command(verify)

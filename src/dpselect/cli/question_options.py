@@ -1,4 +1,4 @@
-"""The options of every question, and how a question is run and its answer printed."""
+"""The options that questions share, and how a question is run and its answer printed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REFUSED = 2
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class QuestionOptions:
     """Options of every question."""
 
     unit: str
@@ -104,7 +104,7 @@ class Asked:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class CandidateOptions:
     """Options of questions that choose from a list."""
 
     candidates: Text
@@ -125,7 +125,7 @@ class Chosen:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class InGroups:
+class GroupOptions:
     """Options of questions that can be asked for several groups at once."""
 
     by: str | None = None
@@ -155,15 +155,3 @@ class InGroups:
             return data.candidate_kinds(by)
         except InvalidDataError as error:  # which speaks of a column
             raise InvalidDataError("by", error.got, error.expected, error.hint) from None
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class OfRows:
-    """Options of questions about numbers."""
-
-    max_rows_per_unit: Whole = 1
-    """Number of rows used per unit. If a unit has more, this many are chosen at random. The error grows with it."""
-
-
-NO_GROUPS, ONE_ROW = InGroups(), OfRows()
