@@ -26,7 +26,7 @@ FENCE := ```
 # One more than processors, as many tests wait for a disk, a server or a child.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(min(4, 1 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4))')
 
-.PHONY: help demo test test-slow lint bench docs mutants sanitize loom address thread fuzz miri paper readme clean
+.PHONY: help demo test test-slow lint bench house docs mutants sanitize loom address thread fuzz miri paper readme clean
 .DELETE_ON_ERROR:
 
 help:
@@ -35,6 +35,7 @@ help:
 	@echo 'make test-slow the same with the rare and slow ones, all cases and more examples (EXAMPLES=1000: yet more)'
 	@echo 'make lint      ruff, pyright, import-linter, stubtest, rustfmt, clippy'
 	@echo 'make bench     ratios against peers, into README.md and docs/benchmarks.md (BIG=1: also 10^8 scores)'
+	@echo 'make house     files and calls that a question passes through, lines, import circles; beside them the limits'
 	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
 	@echo 'make sanitize  all orders of threads, address and thread sanitizers, fuzzers, Miri (nightly Rust)'
 	@echo 'make paper     the studies in examples: the permute-and-flip paper, releasing a whole distribution'
@@ -69,6 +70,9 @@ bench: $(BENCH)/.product
 	$(BENCH)/bin/python -m benchmarks $(if $(BIG),--big)
 	$(BENCH)/bin/python -m benchmarks.report --summary | $(BENCH)/bin/python docs/blocks.py README.md bench
 	$(BENCH)/bin/python -m benchmarks.report | $(BENCH)/bin/python docs/blocks.py docs/benchmarks.md bench
+
+house: $(VENV)/.dev
+	@$(BIN)/python -m tests.house
 
 mutants: $(VENV)/.dev
 	$(BIN)/python -m tests.mutants

@@ -6,18 +6,17 @@ import ast
 import inspect
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from graphlib import CycleError, TopologicalSorter
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-import grimp
 import pytest
 from docs.blocks import held
 from docs.layers import layers
 from docs.questions import of_guide, of_readme
 
 import dpselect
+from tests.house import circle, imports
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (".ci", "benchmarks", "docs", "examples", "proofs", "rust", "src", "tests")
@@ -194,20 +193,10 @@ def test_the_interface_page_has_every_public_name() -> None:
         assert re.search(rf"^\.\. auto\w+:: dpselect\.{name}$", page, re.MULTILINE), name
 
 
-def circle(imports: Mapping[str, set[str]]) -> list[str]:
-    """Modules that import each other in a circle, from what each one imports; empty if there are none."""
-    try:
-        TopologicalSorter(imports).prepare()
-    except CycleError as found:
-        return list(found.args[1])
-    return []
-
-
 def test_no_module_imports_itself_by_way_of_others() -> None:
-    graph = grimp.build_graph("dpselect", cache_dir=None)  # imports within functions and for types included
-    imports = {name: graph.find_modules_directly_imported_by(name) - {name} for name in graph.modules}
-    assert len(imports) > 200
-    assert circle(imports) == []
+    found = imports()
+    assert len(found) > 200
+    assert circle(found) == []
 
 
 def test_a_circle_is_found() -> None:

@@ -16,7 +16,7 @@ import pytest
 import sqlalchemy as sa
 
 import dpselect as dps
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError, SelectionError
 from tests.attacks.reachable import reachable
@@ -119,7 +119,7 @@ def test_ctrl_c_takes_no_rows_along() -> None:
 
 
 def _interrupted(rows: object) -> None:
-    with InOurWords(lambda error: SelectionError(str(error))):
+    with TranslatedErrors(lambda error: SelectionError(str(error))):
         try:
             raise ValueError(SECRET)
         except ValueError:

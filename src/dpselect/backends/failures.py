@@ -18,18 +18,18 @@ _OURS, _HANDED_ON = "dpselect", ("pyarrow", "numpy", "narwhals")
 """This package, and libraries that raise such errors for how they are called, which is this package's doing."""
 
 
-class InOurWords:
-    """Whatever goes wrong inside leaves as a new error, from which nothing of the first can be reached.
+class TranslatedErrors:
+    """Turns every error raised inside into an error of this package, from which nothing of the first can be reached.
 
     Errors of this package pass, and so do Ctrl-C and the like; but without the frames inside and without whatever was
     being handled there. Where no `kinds` are named, a fault in the code of this package is said to be one.
 
     Args:
-        say: our words for an error.
+        say: the error of this package to raise for the one given.
         kinds: of errors that are meant, also where this package raised them; others pass. None: all.
 
     >>> try:
-    ...     with InOurWords(lambda error: SelectionError("The table could not be read.")):
+    ...     with TranslatedErrors(lambda error: SelectionError("The table could not be read.")):
     ...         int("somebody's secret")
     ... except SelectionError as error:
     ...     print(error, error.__cause__, error.__context__)
@@ -86,12 +86,11 @@ def _our_fault(error: BaseException) -> FaultError | None:
     return None
 
 
-def cut_off() -> InOurWords:
-    """What this package says leaves as it is, but without the frames inside, which hold names that may be private."""
-    return InOurWords(lambda error: SelectionError(f"An unforeseen {type(error).__name__}."))
-
-
 def without_trace(error: BaseException) -> BaseException:
     """`error` itself, cut off from where it was raised and what was handled there."""
     error.__context__ = error.__cause__ = error.__traceback__ = None
     return error
+
+
+cut_off = TranslatedErrors(lambda error: SelectionError(f"An unforeseen {type(error).__name__}."))
+"""What this package says leaves as it is, but without the frames inside, which hold names that may be private."""

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.rows.arrow import pa, pq
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.summaries import CandidateKind
@@ -151,7 +151,7 @@ def _of_spark(frame: Any, column: str) -> list[Any]:
     renamed = frame.toDF(*map(str, range(len(frame.columns))))  # a dot in a name would lead into it
     expected = "a frame that can be read to its end"
     unread = InvalidCandidatesError("source", Shown("<PySpark DataFrame>"), expected)
-    with InOurWords(lambda _: unread):
+    with TranslatedErrors(lambda _: unread):
         return renamed.select(str(place)).toArrow().column(0).to_pylist()
 
 

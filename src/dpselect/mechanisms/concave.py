@@ -44,7 +44,7 @@ class ConcaveMechanism(ScaledMechanism):
 
     def __post_init__(self) -> None:
         ScaledMechanism.__post_init__(self)
-        self._set("_sampler", _core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor))
+        self._set(_sampler=_core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor))
 
     @property
     def event(self) -> BoundedRangeEvent:

@@ -73,12 +73,12 @@ class DensityMechanism(MechanismValue):
     neighbours: Neighbours = Neighbours.REPLACE_ONE
 
     def __post_init__(self) -> None:
-        self._set("epsilon", positive_epsilon(self.epsilon))
+        self._set(epsilon=positive_epsilon(self.epsilon))
         if self.k is not None:
-            self._set("k", positive_count(self.k, "k", at_most=LARGEST_SAMPLE))
+            self._set(k=positive_count(self.k, "k", at_most=LARGEST_SAMPLE))
         if self.base not in ("histograms", "points"):
             raise InvalidParameterError("base", self.base, "'histograms' or 'points'")
-        self._set("neighbours", neighbouring_relation(self.neighbours))
+        self._set(neighbours=neighbouring_relation(self.neighbours))
         if self.neighbours is not Neighbours.REPLACE_ONE:
             raise InvalidParameterError(
                 "neighbours",

@@ -58,13 +58,13 @@ class MarginalsMechanism(MechanismValue):
     _one: DensityMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set("epsilon", positive_epsilon(self.epsilon))
-        self._set("bounds", _all_bounds(self.bounds, at_least=1))
+        self._set(epsilon=positive_epsilon(self.epsilon))
+        self._set(bounds=_all_bounds(self.bounds, at_least=1))
         share = positive_epsilon(Fraction(self.epsilon) / len(self.bounds))  # rounded down
         one = DensityMechanism(epsilon=share, k=self.k, neighbours=self.neighbours)
-        self._set("k", one.k)
-        self._set("neighbours", one.neighbours)
-        self._set("_one", one)
+        self._set(k=one.k)
+        self._set(neighbours=one.neighbours)
+        self._set(_one=one)
 
     @property
     def event(self) -> ComposedEvent:
@@ -126,14 +126,14 @@ class CurveMechanism(MechanismValue):
     _one: DensityMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set("bounds", _all_bounds(self.bounds, at_least=2))
+        self._set(bounds=_all_bounds(self.bounds, at_least=2))
         most = _MOST_BITS // len(self.bounds)
-        self._set("bits", positive_count(self.bits, "bits", at_most=most, at_most_what="50 bits for all coordinates"))
+        self._set(bits=positive_count(self.bits, "bits", at_most=most, at_most_what="50 bits for all coordinates"))
         one = DensityMechanism(epsilon=self.epsilon, k=self.k, neighbours=self.neighbours)
-        self._set("epsilon", one.epsilon)
-        self._set("k", one.k)
-        self._set("neighbours", one.neighbours)
-        self._set("_one", one)
+        self._set(epsilon=one.epsilon)
+        self._set(k=one.k)
+        self._set(neighbours=one.neighbours)
+        self._set(_one=one)
 
     @property
     def event(self) -> BoundedRangeEvent:

@@ -90,9 +90,9 @@ class GridMechanism(ScaledMechanism):
         same = ExponentialMechanism(
             epsilon=self.epsilon, sensitivity=self.sensitivity, monotonic=self.monotonic, neighbours=self.neighbours
         )
-        self._set("bounds", (shortest(lower), shortest(upper)))
-        self._set("_grid", grid)
-        self._set("_mechanism", same)
+        self._set(bounds=(shortest(lower), shortest(upper)))
+        self._set(_grid=grid)
+        self._set(_mechanism=same)
 
     @property
     def event(self) -> BoundedRangeEvent:

@@ -57,7 +57,7 @@ class IntervalMechanism(ScaledMechanism):
 
     def __post_init__(self) -> None:
         ScaledMechanism.__post_init__(self)
-        self._set("_sampler", _core.IntervalSampler(*self.terms))
+        self._set(_sampler=_core.IntervalSampler(*self.terms))
 
     @property
     def terms(self) -> tuple[float, float, Literal[1, 2]]:

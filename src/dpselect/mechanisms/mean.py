@@ -82,15 +82,15 @@ class MeanMechanism(MechanismValue):
     _ends: tuple[Fraction, Fraction] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set("epsilon", positive_epsilon(self.epsilon))
+        self._set(epsilon=positive_epsilon(self.epsilon))
         if cast(object, self.score) not in ("absolute", "squared"):
             given = cast(object, self.score)
             raise InvalidParameterError("score", Shown(repr(given)) if isinstance(given, str) else given, _SCORES)
-        self._set("_ends", _bounded(self.bounds))
-        self._set("_grid", Grid.dividing(*self._ends, step=self.step))
-        self._set("neighbours", neighbouring_relation(self.neighbours))
+        self._set(_ends=_bounded(self.bounds))
+        self._set(_grid=Grid.dividing(*self._ends, step=self.step))
+        self._set(neighbours=neighbouring_relation(self.neighbours))
         if self.count is not None:
-            self._set("count", positive_count(self.count, "count", at_most=MOST_UNITS))
+            self._set(count=positive_count(self.count, "count", at_most=MOST_UNITS))
             if self.score == "squared":
                 raise InvalidParameterError("count", self.count, "None with score='squared'")
         elif self.neighbours is not Neighbours.REPLACE_ONE:

@@ -51,7 +51,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
 
     def __post_init__(self) -> None:
         ScaledMechanism.__post_init__(self)
-        self._set("_sampler", _core.Sampler(*self.terms))
+        self._set(_sampler=_core.Sampler(*self.terms))
 
     @property
     @abc.abstractmethod

@@ -44,9 +44,9 @@ class NoisyHistogramMechanism(MechanismValue):
         neighbours = neighbouring_relation(self.neighbours)
         moved = 1 if neighbours is Neighbours.ADD_REMOVE else 2
         noise = GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=neighbours)
-        self._set("epsilon", noise.epsilon)
-        self._set("neighbours", neighbours)
-        self._set("_noise", noise)
+        self._set(epsilon=noise.epsilon)
+        self._set(neighbours=neighbours)
+        self._set(_noise=noise)
 
     @property
     def sensitivity(self) -> int:

@@ -61,12 +61,12 @@ class PriceMechanism(MechanismValue):
         if lower < 0:
             raise InvalidParameterError("bounds", float(lower), "prices >= 0")
         ends = (float(lower), float(upper))
-        self._set("epsilon", positive_epsilon(self.epsilon))
-        self._set("bounds", ends)
-        self._set("neighbours", neighbouring_relation(self.neighbours))
-        self._set("values_per_unit", positive_count(self.values_per_unit, "values_per_unit"))
-        self._set("_ends", ends)
-        self._set("_sampler", _core.PiecewiseSampler(self.epsilon, self.sensitivity, 1))
+        self._set(epsilon=positive_epsilon(self.epsilon))
+        self._set(bounds=ends)
+        self._set(neighbours=neighbouring_relation(self.neighbours))
+        self._set(values_per_unit=positive_count(self.values_per_unit, "values_per_unit"))
+        self._set(_ends=ends)
+        self._set(_sampler=_core.PiecewiseSampler(self.epsilon, self.sensitivity, 1))
 
     @property
     def sensitivity(self) -> float:

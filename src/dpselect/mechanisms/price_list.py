@@ -75,13 +75,13 @@ class PriceListMechanism(MechanismValue):
         score_range = values_per_unit * range_of_one
         # At the scale score_range / epsilon, which is all that its proof asks for. With one price there is no choice.
         mechanism = PermuteAndFlip(epsilon=self.epsilon, sensitivity=max(1, score_range), monotonic=True)
-        self._set("epsilon", mechanism.epsilon)
-        self._set("prices", listed.prices)
-        self._set("neighbours", neighbours)
-        self._set("values_per_unit", values_per_unit)
-        self._set("_listed", listed)
-        self._set("_score_range", score_range)
-        self._set("_mechanism", mechanism)
+        self._set(epsilon=mechanism.epsilon)
+        self._set(prices=listed.prices)
+        self._set(neighbours=neighbours)
+        self._set(values_per_unit=values_per_unit)
+        self._set(_listed=listed)
+        self._set(_score_range=score_range)
+        self._set(_mechanism=mechanism)
         positive_sensitivity(self._sensitivity)  # refused here and not once there are offers
 
     @property

@@ -80,17 +80,17 @@ class QuantileMechanism(MechanismValue):
             monotonic=moves_one_way(level, neighbours),
             neighbours=neighbours,
         )
-        self._set("epsilon", mechanism.epsilon)
-        self._set("level", level)
-        self._set("bounds", (shortest(lower), shortest(upper)))
-        self._set("_ends", (float(lower), float(upper)))
-        self._set("neighbours", neighbours)
-        self._set("values_per_unit", values_per_unit)
-        self._set("_mechanism", mechanism)
-        self._set("_sampler", _core.IntervalSampler(*mechanism.terms))
+        self._set(epsilon=mechanism.epsilon)
+        self._set(level=level)
+        self._set(bounds=(shortest(lower), shortest(upper)))
+        self._set(_ends=(float(lower), float(upper)))
+        self._set(neighbours=neighbours)
+        self._set(values_per_unit=values_per_unit)
+        self._set(_mechanism=mechanism)
+        self._set(_sampler=_core.IntervalSampler(*mechanism.terms))
         grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
-        self._set("step", None if grid is None else shortest(grid.step))
-        self._set("_grid", grid)
+        self._set(step=None if grid is None else shortest(grid.step))
+        self._set(_grid=grid)
 
     @property
     def sensitivity(self) -> float:

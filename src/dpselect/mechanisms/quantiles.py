@@ -81,15 +81,15 @@ class QuantilesMechanism(MechanismValue):
 
     def __post_init__(self) -> None:
         lower, upper = finite_bounds(self.bounds)
-        self._set("epsilon", positive_epsilon(self.epsilon))
-        self._set("levels", _different_levels(self.levels))
-        self._set("bounds", (shortest(lower), shortest(upper)))
-        self._set("neighbours", neighbouring_relation(self.neighbours))
-        self._set("values_per_unit", positive_count(self.values_per_unit, "values_per_unit"))
-        self._set("_ends", (float(lower), float(upper)))
+        self._set(epsilon=positive_epsilon(self.epsilon))
+        self._set(levels=_different_levels(self.levels))
+        self._set(bounds=(shortest(lower), shortest(upper)))
+        self._set(neighbours=neighbouring_relation(self.neighbours))
+        self._set(values_per_unit=positive_count(self.values_per_unit, "values_per_unit"))
+        self._set(_ends=(float(lower), float(upper)))
         grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
-        self._set("step", None if grid is None else shortest(grid.step))
-        self._set("_grid", grid)
+        self._set(step=None if grid is None else shortest(grid.step))
+        self._set(_grid=grid)
         if self.method not in METHODS:
             raise InvalidParameterError("method", self.method, '"joint" or "halving"')
         if self.method == "joint" and self.epsilon > LARGEST_JOINT_EPSILON:

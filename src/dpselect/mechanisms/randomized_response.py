@@ -68,9 +68,9 @@ class RandomizedResponse(MechanismValue):
     _sampler: _core.ResponseSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set("epsilon", positive_epsilon(self.epsilon))
-        self._set("bits_per_unit", positive_count(self.bits_per_unit, "bits_per_unit", at_most=2**53))
-        self._set("_sampler", _core.ResponseSampler(self.epsilon, float(self.bits_per_unit)))
+        self._set(epsilon=positive_epsilon(self.epsilon))
+        self._set(bits_per_unit=positive_count(self.bits_per_unit, "bits_per_unit", at_most=2**53))
+        self._set(_sampler=_core.ResponseSampler(self.epsilon, float(self.bits_per_unit)))
 
     @property
     def event(self) -> PureEvent:

@@ -51,9 +51,9 @@ class SmoothedHistogramMechanism(MechanismValue):
     neighbours: Neighbours = Neighbours.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        self._set("epsilon", positive_epsilon(self.epsilon))
-        self._set("k", positive_count(self.k, "k", at_most=MOST_DRAWS))
-        self._set("neighbours", neighbouring_relation(self.neighbours))
+        self._set(epsilon=positive_epsilon(self.epsilon))
+        self._set(k=positive_count(self.k, "k", at_most=MOST_DRAWS))
+        self._set(neighbours=neighbouring_relation(self.neighbours))
         if Fraction(self._share) < Fraction(1, 2**_RATE_BITS) ** 2:
             expected = f"at least k * 2^-{2 * _RATE_BITS}"
             raise InvalidParameterError(

@@ -17,8 +17,9 @@ class MechanismValue:
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Callable[..., MechanismValue], tuple[type[MechanismValue], Mapping[str, object]]]:
         """Copies and pickles are built anew from the arguments: no generator state leaves the core."""
@@ -52,10 +53,12 @@ class ScaledMechanism(MechanismValue):
 
     def __post_init__(self) -> None:
         neighbours = neighbouring_relation(self.neighbours)
-        self._set("epsilon", positive_epsilon(self.epsilon))
-        self._set("sensitivity", positive_sensitivity(self.sensitivity))
-        self._set("neighbours", neighbours)
-        self._set("monotonic", check_monotonic(self.monotonic, neighbours))
+        self._set(
+            epsilon=positive_epsilon(self.epsilon),
+            sensitivity=positive_sensitivity(self.sensitivity),
+            neighbours=neighbours,
+            monotonic=check_monotonic(self.monotonic, neighbours),
+        )
 
     @property
     def _factor(self) -> Literal[1, 2]:

@@ -31,6 +31,9 @@ _UNIT_NODES, _UNIT_WEIGHTS = (1.0 + _NODES) / 2.0, _WEIGHTS / 2.0
 _MARGIN = 1.0 + 2.0**-40
 """On a probability, in favour of the bound: far above the rounding of the curves, far below what anyone could see."""
 
+_ROUNDING = 2.0**-44
+_SMALLEST = 5e-324
+
 
 @dataclass(frozen=True, slots=True)
 class WorstCase:
@@ -45,26 +48,19 @@ class WorstCase:
     def error_quantile(self, n: int, *, failure: float, confidence: float) -> float:
         """The smallest theta with ``Pr[error > theta] <= failure`` on every vector of `n` scores, rounded up.
 
-        `failure` and `confidence` sum to 1 and are both given, so that neither has to be subtracted from 1.
-        0 where a blind guess among `n` is confident enough.
+        By at most `_ROUNDING` of it. `failure` and `confidence` sum to 1 and are both given, so that neither has to be
+        subtracted from 1. 0 where a blind guess among `n` is confident enough.
         """
-
-        def holds(theta: float) -> bool:
-            if confidence >= 0.5:
-                return self.best_loses(theta, n) * _MARGIN <= failure
-            return self.best_wins(theta, n) >= confidence * _MARGIN
-
         if Fraction(confidence) * n <= 1:
             return 0.0
-        fails, works = 0.0, 1.0
-        while not holds(works):
-            fails, works = works, 2.0 * works
-        while (middle := fails + (works - fails) / 2.0) not in (fails, works):
-            if holds(middle):
-                works = middle
-            else:
-                fails = middle
-        return works
+
+        def excess(theta: float) -> float:
+            """Logarithm of how many times too likely an error is: above 0 where theta is too small."""
+            if confidence >= 0.5:
+                return math.log(max(self.best_loses(theta, n), _SMALLEST) * _MARGIN / failure)
+            return math.log(confidence * _MARGIN / self.best_wins(theta, n))
+
+        return _crossing(excess)
 
     def expected_error(self, n: int) -> float:
         """The largest expected error over vectors of `n` scores with one best and the others equal, in scales.
@@ -76,6 +72,26 @@ class WorstCase:
     def gap(self, n: int) -> float:
         """How far below the best the others are then, in scales."""
         return _peak(self.best_loses, n)[0]
+
+
+def _crossing(excess: Callable[[float], float]) -> float:
+    """Where a falling function reaches 0, rounded up: by secants that keep both ends (the Illinois method)."""
+    fails, works = 0.0, 1.0
+    above, below = excess(fails), excess(works)
+    while below > 0.0:
+        fails, above, works = works, below, 2.0 * works
+        below = excess(works)
+    side = 0
+    while works - fails > works * _ROUNDING:
+        middle = fails + (works - fails) * above / (above - below)
+        if not fails < middle < works:
+            middle = fails + (works - fails) / 2.0
+        found = excess(middle)
+        if found > 0.0:
+            fails, above, below, side = middle, found, below / (2.0 if side > 0 else 1.0), 1
+        else:
+            works, below, above, side = middle, found, above / (2.0 if side < 0 else 1.0), -1
+    return works
 
 
 @functools.lru_cache(maxsize=256)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.files import lines
 from dpselect.backends.rows.arrow import Array, RecordBatch, pa, pc, valid_text
 from dpselect.errors import InvalidDataError, Shown
@@ -41,7 +41,7 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
         raise InvalidDataError("source", shown, "a text file with line breaks of the form \\n or \\r\\n")
     expected = "a first line in UTF-8 with the names of the columns, separated by commas"
     hint = _hint_for_separator(content) or "Line breaks inside quotes are taken out first: docs/tables.md, CSV."
-    with InOurWords(lambda _: InvalidDataError("source", shown, expected, hint), csv.Error, ValueError):
+    with TranslatedErrors(lambda _: InvalidDataError("source", shown, expected, hint), csv.Error, ValueError):
         (names,) = csv.reader([content.decode()], strict=True)
     if len(names) < 2:
         expected = "at least two columns, a unit and a value, separated by commas"

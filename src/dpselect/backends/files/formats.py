@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 
 from dpselect.backends.columns import Column
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.files import csv_lines, json_lines, parquet_rows
 from dpselect.backends.rows.arrow import RecordBatch
 from dpselect.errors import InvalidDataError, Shown
@@ -82,9 +82,9 @@ def read_columns(path: str, format: Format, shown: Shown) -> tuple[Column, ...]:
         return readers[format].read_columns(path, shown)
 
 
-def _opening(shown: Shown) -> InOurWords:
+def _opening(shown: Shown) -> TranslatedErrors:
     """What the system says quotes the whole path, and only a glob may have found it."""
-    return InOurWords(lambda _: InvalidDataError("source", shown, "a file that can be opened"), OSError)
+    return TranslatedErrors(lambda _: InvalidDataError("source", shown, "a file that can be opened"), OSError)
 
 
 def size(path: str, format: Format) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pc, pq
 from dpselect.backends.rows.plain import PIECE_BYTES, plain_batches
 from dpselect.errors import InvalidDataError, Shown
@@ -32,7 +32,7 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
         InvalidDataError: the footer cannot be read, or two columns have the same name.
     """
     damaged = InvalidDataError("source", shown, "a Parquet file that can be read", "Its footer is damaged.")
-    with InOurWords(lambda _: damaged, OSError, pa.ArrowException):
+    with TranslatedErrors(lambda _: damaged, OSError, pa.ArrowException):
         found = schema(path)
     if len(set(found.names)) < len(found.names):
         raise InvalidDataError("source", shown, "columns with different names")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpselect.backends.columns import Column
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.files import formats, parquet_rows
 from dpselect.backends.files.formats import Format
 from dpselect.backends.files.table_formats import refuse_tables_of_formats
@@ -117,8 +117,8 @@ class FileSource:
         """How errors speak of the file at `position`."""
         return label(self.source, position=position, count=len(self.paths))
 
-    def _reading(self, position: int) -> InOurWords:
-        return InOurWords(lambda _: self._unreadable(position), OSError, pa.ArrowException)
+    def _reading(self, position: int) -> TranslatedErrors:
+        return TranslatedErrors(lambda _: self._unreadable(position), OSError, pa.ArrowException)
 
     def _unreadable(self, position: int) -> InvalidDataError:
         hint = "It is damaged, or changed while it was read."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpselect.backends.columns import Column
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.frames.names import check_unchanged, named_columns
 from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pc
 from dpselect.backends.rows.plain import plain_batches
@@ -116,7 +116,7 @@ class StreamSource:
         """The rows of a frame of a library that is not known here."""
         shown = f"<{type(frame).__name__}>"
         unreadable = InvalidDataError("source", Shown(shown), "a table that can be read as an Arrow stream")
-        with InOurWords(lambda _: unreadable, Exception):  # it runs code that is not ours; what it says may quote a row
+        with TranslatedErrors(lambda _: unreadable, Exception):  # the frame's own code, whose errors may quote a row
             schema = pa.RecordBatchReader.from_stream(frame).schema
         return cls(frame, shown, _columns_of(schema, shown))
 
@@ -142,7 +142,7 @@ def _check_types(dataset: Any, shown: Shown) -> None:
     """Refuse files that have other types than the data set, by what the files say now."""
     types = {field.name: field.type for field in dataset.schema}
     damaged = InvalidDataError("source", shown, "files that can be read", "One of them is damaged.")
-    with InOurWords(lambda _: damaged, OSError, pa.ArrowException):
+    with TranslatedErrors(lambda _: damaged, OSError, pa.ArrowException):
         schemas = [_schema_in(fragment) for fragment in dataset.get_fragments()]
     if any(field.type != types.get(field.name, field.type) for schema in schemas for field in schema):
         raise InvalidDataError("source", shown, "files with columns of the same types")

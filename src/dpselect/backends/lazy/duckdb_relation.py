@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.lazy.reading import changed, reading, unanswered
 from dpselect.backends.lazy.schema import columns_of
 from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa, valid_text
@@ -82,7 +82,7 @@ class DuckDBRelation:
         casts = [f"{_read(column, is_big=column in big)} AS {_quoted(column.name)}" for column in columns]
         is_long = big or any(column.holds in (Holds.TEXT, Holds.BYTES) for column in columns)
         rows = _BATCH_OF_TEXT if is_long else _BATCH
-        with InOurWords(lambda error: self._said(error, columns)):
+        with TranslatedErrors(lambda error: self._said(error, columns)):
             for batch in self.relation.project(", ".join(casts)).to_arrow_reader(rows):
                 # Text comes as it lies in the relation, which need not be UTF-8.
                 found = [
@@ -100,7 +100,7 @@ class DuckDBRelation:
             is_gone = isinstance(error, duckdb.BinderException | duckdb.CatalogException)
             return changed(self.shown) if is_gone else unanswered(error, self.shown)
 
-        with InOurWords(said):
+        with TranslatedErrors(said):
             found = self.relation.project(", ".join(_quoted(column.name) for column in columns))
         now = DuckDBRelation.of(found).columns
         if [column.holds for column in now] != [column.holds for column in columns]:

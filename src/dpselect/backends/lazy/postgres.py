@@ -16,7 +16,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from dpselect.backends.columns import Column
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.lazy.asked import EVERY_KIND, Asked, Frame
 from dpselect.backends.lazy.extras import ibis
 from dpselect.backends.lazy.matched import plain
@@ -85,7 +85,7 @@ class PostgresTable:
                 hint = "Give its name, or schema.name, with the capitals it was created with."
                 return InvalidDataError("table", Shown(repr(name)), expected, hint)
 
-            with InOurWords(not_there):
+            with TranslatedErrors(not_there):
                 named = f"{quoted(schema)}.{quoted(table)}" if schema else quoted(table)
                 ((readable, *found),) = backend.con.execute(_FOUND, [named])
                 if not readable:
@@ -195,7 +195,7 @@ def _connector(url: str, shown: str) -> Connect:
     @contextmanager
     def connect() -> Generator[Any]:
         postgres = ibis().postgres
-        with InOurWords(lambda error: _unreachable(error, shown)):
+        with TranslatedErrors(lambda error: _unreachable(error, shown)):
             options = f"{_asked_for(url)} {_OPTIONS}".strip()
             ours = {"options": options, "client_encoding": UNICODE, "application_name": "dpselect"}
             backend = postgres.connect(conninfo=url, port=None, **ours)
@@ -220,7 +220,7 @@ def _unreachable(error: BaseException, shown: str) -> SelectionError:
     return TableUnavailableError(shown, "the server cannot be reached, or does not let this user in")
 
 
-def _answering(backend: Any, table: PostgresTable) -> InOurWords:
+def _answering(backend: Any, table: PostgresTable) -> TranslatedErrors:
     """As `reading`, where it may also be the connection that breaks."""
 
     def said(error: BaseException) -> SelectionError:
@@ -228,4 +228,4 @@ def _answering(backend: Any, table: PostgresTable) -> InOurWords:
             return TableUnavailableError(table.server, _BROKE)
         return unanswered(error, table.shown)
 
-    return InOurWords(said)
+    return TranslatedErrors(said)

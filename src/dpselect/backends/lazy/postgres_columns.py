@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.lazy.postgres_rules import quoted
 from dpselect.backends.lazy.postgres_text import speak_unicode
 from dpselect.backends.lazy.reading import changed
@@ -79,7 +79,7 @@ def check_unchanged(connection: Any, source: str, types: Types, shown: str) -> N
     statement of its own, might be seen as it was before.
     """
     names = ", ".join(quoted(column.name) for column in types)
-    with InOurWords(lambda _: changed(shown), connection.ProgrammingError):  # no such column, no such table
+    with TranslatedErrors(lambda _: changed(shown), connection.ProgrammingError):  # no such column, no such table
         if _types(connection, names, source) != list(types.values()):
             raise changed(shown)
 

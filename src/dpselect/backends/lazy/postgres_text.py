@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 from typing import Any
 
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.errors import InvalidCandidatesError, Shown
 
 UNICODE = "UTF8"
@@ -44,7 +44,7 @@ def storable(connection: Any, texts: list[str], *, argument: str) -> list[str]:
     if encoding in _ANYTHING:
         return texts
     known = [text for text in texts if _is_known(text, _CODECS.get(encoding))]
-    with InOurWords(lambda _: _refused(argument, encoding), connection.DataError):
+    with TranslatedErrors(lambda _: _refused(argument, encoding), connection.DataError):
         ((returned,),) = connection.execute("SELECT CAST(%s AS text[])", [known])
         if returned != known:  # one character for two others; what came back could not be told apart
             raise _refused(argument, encoding)

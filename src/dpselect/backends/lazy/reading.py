@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 
 
-def reading(shown: str) -> InOurWords:
+def reading(shown: str) -> TranslatedErrors:
     """Whatever goes wrong inside is said in our own words.
 
     Raises:
         InvalidDataError: the engine could not answer.
         SelectionError: not enough memory.
     """
-    return InOurWords(lambda error: unanswered(error, shown))
+    return TranslatedErrors(lambda error: unanswered(error, shown))
 
 
 def unanswered(error: BaseException, shown: str) -> SelectionError:

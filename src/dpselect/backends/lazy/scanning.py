@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from dpselect.backends.contract import Table
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.lazy.table import LazyTable
 from dpselect.backends.rows import Source
 from dpselect.errors import MissingExtraError
@@ -27,7 +27,7 @@ def scanned_parquet(files: Source, paths: Sequence[str], engine: str) -> Table:
         InvalidDataError: the engine cannot read the files.
         MissingExtraError: the engine is not installed.
     """
-    with InOurWords(lambda _: MissingExtraError(f"reading files with {engine}", engine), ModuleNotFoundError):
+    with TranslatedErrors(lambda _: MissingExtraError(f"reading files with {engine}", engine), ModuleNotFoundError):
         import_module("polars" if engine == "polars" else "pyspark.sql")
     if engine == "polars":
         from dpselect.backends.lazy.polars_files import polars_files

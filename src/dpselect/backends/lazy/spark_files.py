@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import check_names
 from dpselect.backends.lazy.spark_frame import SparkFrame
@@ -101,7 +101,7 @@ def _session() -> Any:
     """The session that is there, or a new one, which writes no log: what it logs of an error quotes rows."""
     pyspark: Any = import_module("pyspark")
     sessions: Any = import_module("pyspark.sql").SparkSession
-    with InOurWords(lambda _: _refused("Spark could not start; it needs Java, of a version that it supports.")):
+    with TranslatedErrors(lambda _: _refused("Spark could not start; it needs Java, of a version that it supports.")):
         is_there = sessions.getActiveSession() is not None or pyspark.SparkContext._active_spark_context is not None
         if not is_there and "SPARK_REMOTE" not in os.environ:
             launch: Any = import_module("pyspark.java_gateway").launch_gateway

@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import reduce
 from typing import Any
 
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.spark_logs import unlogged
@@ -94,7 +94,7 @@ class KeptScores:
         """
         winners: list[Any] = []
         for _ in range(rounds):
-            with unlogged(), InOurWords(lambda _: _undrawn(self._shown), Exception):
+            with unlogged(), TranslatedErrors(lambda _: _undrawn(self._shown), Exception):
                 winners.append(selected(self._kept, mechanism, without=winners).winner())
             yield winners[-1]
 
@@ -124,7 +124,7 @@ def check_workers(session: Any, shown: str) -> None:
     Raises:
         InvalidDataError: they run a Python in which this package is not installed, or none at all.
     """
-    with InOurWords(lambda _: _without_us(shown)), unlogged():
+    with TranslatedErrors(lambda _: _without_us(shown)), unlogged():
         session.range(1).mapInArrow(_as_they_are, "id bigint").toArrow()
 
 

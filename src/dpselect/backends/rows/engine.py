@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 import duckdb
 
 from dpselect.backends.contract import Progress
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.rows.connection import Connection, connected
 from dpselect.backends.rows.scan import Scan, explained
 
@@ -53,7 +53,7 @@ def answer(
         SelectionError: memory or temporary disk space ran out.
     """
     running = _first_to_end(scan, query, progress, memory_limit)
-    with InOurWords(lambda error: scan.failure or explained(_as_our_own(error), scan.source)):
+    with TranslatedErrors(lambda error: scan.failure or explained(_as_our_own(error), scan.source)):
         try:
             return running.result()
         finally:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpselect.backends.columns import Column
-from dpselect.backends.failures import InOurWords
+from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.rows import matching
 from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa
 from dpselect.backends.rows.connection import Connection
@@ -95,8 +95,8 @@ class Scan:
             self.failure = error
             raise
 
-    def _reading(self) -> InOurWords:
-        return InOurWords(lambda error: explained(error, self.source))
+    def _reading(self) -> TranslatedErrors:
+        return TranslatedErrors(lambda error: explained(error, self.source))
 
     def _named(self, read: dict[Column, Any], rows: int) -> RecordBatch:
         arrays = {name: read[column] for name, column in self.columns.items()}

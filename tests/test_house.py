@@ -1,0 +1,58 @@
+"""The measures that `make house` prints: a call's way is counted right, and all of them can be taken."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from tests.house import Way, measures, way
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A package of two files in two packages, which is on the path."""
+    package = tmp_path / "toyhouse"
+    (package / "cellar").mkdir(parents=True)
+    (package / "door.py").write_text(
+        "from toyhouse.cellar.shelf import fetch\n"
+        "def ask():\n    return polite(fetch() + fetch())\n"
+        "def polite(answer):\n    return [each for each in [answer]]\n",
+        encoding="utf-8",
+    )
+    (package / "cellar" / "shelf.py").write_text(
+        "def fetch():\n    return reach()\ndef reach():\n    return 1\n", encoding="utf-8"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    yield package
+    for name in [each for each in sys.modules if each.partition(".")[0] == "toyhouse"]:
+        del sys.modules[name]
+
+
+def test_a_known_way_is_counted(toy: Path) -> None:
+    ask = import_module("toyhouse.door").ask
+    # ask | fetch, reach, fetch, reach | polite
+    assert way(ask, toy) == Way(files=2, file_hops=2, package_hops=2, calls=6)
+    assert sys.getprofile() is None
+
+
+def test_what_runs_on_another_thread_counts_and_what_is_outside_does_not(toy: Path) -> None:
+    fetch = import_module("toyhouse.cellar.shelf").fetch
+
+    def elsewhere() -> None:
+        thread = Thread(target=fetch)
+        thread.start()
+        thread.join()
+
+    assert way(elsewhere, toy) == Way(files=1, file_hops=0, package_hops=0, calls=2)
+    assert way(elsewhere, toy / "door.py") == Way()
+
+
+def test_every_measure_can_be_taken() -> None:
+    found = measures()
+    assert {name for name, (now, _) in found.items() if now == 0} == {"src: files in a circle of imports"}
+    assert found["most_common on Parquet: calls"][0] > found["most_common on Parquet: files"][0]
