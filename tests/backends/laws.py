@@ -23,7 +23,7 @@ from dpselect.privacy import Neighbours
 from dpselect.questions import BestBy, BestPrice, Density, Grouped, Mean, MostCommon, Quantile, Quantiles, TopK
 from dpselect.questions.density import with_absent
 from dpselect.questions.question import Priced
-from dpselect.scores import count_scores, sum_scores
+from dpselect.questions.scores import count_scores, sum_scores
 from dpselect.session.choices import ChoiceQuestions
 from dpselect.session.numbers import NumberQuestions
 from dpselect.session.rows import Rows, UnopenedTable

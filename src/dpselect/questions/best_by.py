@@ -16,9 +16,9 @@ from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.listed import ListQuestion, listed
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
+from dpselect.questions.scores import sum_range, sum_scores, sum_sensitivity
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text
-from dpselect.scores import sum_range, sum_scores, sum_sensitivity
 from dpselect.summaries import CandidateTotals, PublicCandidates, PublicClip, PublicGroups
 
 

@@ -19,9 +19,9 @@ from dpselect.questions.command import MAX_ROWS_PER_UNIT, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, gathered_for
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
+from dpselect.questions.scores import price_range_sensitivity, price_sensitivity
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted, counting_rows, from_rows
-from dpselect.scores import price_range_sensitivity, price_sensitivity
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 

@@ -16,9 +16,9 @@ from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.listed import ListQuestion, public_values
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
+from dpselect.questions.scores import Scores, count_scores, count_sensitivity, rarity_scores
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted
-from dpselect.scores import Scores, count_scores, count_sensitivity, rarity_scores
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicGroups
 
 

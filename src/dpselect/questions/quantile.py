@@ -17,9 +17,9 @@ from dpselect.questions.command import BOUNDS, MAX_ROWS_PER_UNIT, Command, Optio
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, gathered_for, numbers_between
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
+from dpselect.questions.scores import rank_sensitivity
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text, counting_rows, from_rows
-from dpselect.scores import rank_sensitivity
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 

@@ -15,8 +15,8 @@ from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.listed import ROUND_PROOFS, ListQuestion, public_values, selected
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
+from dpselect.questions.scores import count_scores, count_sensitivity
 from dpselect.questions.stated import Stated
-from dpselect.scores import count_scores, count_sensitivity
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicGroups
 
 
