@@ -53,14 +53,11 @@ class WorstCase:
         """
         if Fraction(confidence) * n <= 1:
             return 0.0
-
-        def excess(theta: float) -> float:
-            """Logarithm of how many times too likely an error is: above 0 where theta is too small."""
-            if confidence >= 0.5:
-                return math.log(max(self.best_loses(theta, n), _SMALLEST) * _MARGIN / failure)
-            return math.log(confidence * _MARGIN / self.best_wins(theta, n))
-
-        return _crossing(excess)
+        if confidence >= 0.5:
+            loses = self.best_loses
+            return _crossing(lambda theta: math.log(max(loses(theta, n), _SMALLEST) * _MARGIN / failure))
+        wins = self.best_wins
+        return _crossing(lambda theta: math.log(confidence * _MARGIN / wins(theta, n)))
 
     def expected_error(self, n: int) -> float:
         """The largest expected error over vectors of `n` scores with one best and the others equal, in scales.
@@ -75,7 +72,11 @@ class WorstCase:
 
 
 def _crossing(excess: Callable[[float], float]) -> float:
-    """Where a falling function reaches 0, rounded up: by secants that keep both ends (the Illinois method)."""
+    """Where a falling function reaches 0, rounded up: by secants that keep both ends (the Illinois method).
+
+    Args:
+        excess: the logarithm of how many times too likely an error is; above 0 where theta is too small.
+    """
     fails, works = 0.0, 1.0
     above, below = excess(fails), excess(works)
     while below > 0.0:
