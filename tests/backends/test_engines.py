@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from dpselect.session.questions import Questions
+from tests.backends.laws import Questions
 
 from dpselect.backends.contract import Amount, Grouping, Table
 from dpselect.privacy import Neighbours
@@ -165,7 +165,7 @@ EXPECTED = laws.expected_summaries(asked.ROWS)
 
 
 @pytest.fixture(scope="module")
-def answers(place: Callable[[pa.Table], Source]) -> Questions[Any]:
+def answers(place: Callable[[pa.Table], Source]) -> Questions:
     """What this engine hands up for each question."""
     return laws.summaries(place(asked.ROWS))
 
@@ -182,7 +182,7 @@ def expected_law(name: str, neighbours: Neighbours) -> laws.Law:
 
 
 @pytest.mark.parametrize("name", asked.QUESTIONS)
-def test_the_law(answers: Questions[Any], name: str) -> None:
+def test_the_law(answers: Questions, name: str) -> None:
     ask = asked.QUESTIONS[name]
     found = ask(answers)
     for neighbours in relations(name):
