@@ -6,7 +6,8 @@ import ast
 import inspect
 import re
 import tomllib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 
@@ -202,3 +203,75 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 def test_a_circle_is_found() -> None:
     assert set(circle({"a": {"b"}, "b": {"c"}, "c": {"b"}})) == {"b", "c"}
     assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+
+
+ODD_WORDS = re.compile(r"(?:^|_)(?:asked|apart|kept|wanted|in_parts|no_table|in_our_words)(?:$|_)")
+"""In names of code, where the field has a better word."""
+
+TO_RENAME = {
+    "dpselect.backends.frames.apart",
+    "dpselect.backends.frames.apart.taken_apart",
+    "dpselect.backends.lazy.asked",
+    "dpselect.backends.lazy.asked.Asked",
+    "dpselect.backends.lazy.postgres._asked_for",
+    "dpselect.backends.lazy.spark_selection.KeptScores",
+    "dpselect.backends.lazy.table._in_parts",
+    "dpselect.cli.asking.Asked",
+    "dpselect.ledger.kept",
+    "dpselect.ledger.kept.Kept",
+    "dpselect.ledger.ledger._kept",
+    "dpselect.ledger.requests.kept",
+    "dpselect.ledger.wanted",
+    "dpselect.ledger.wanted.Wanted",
+    "dpselect.session.no_table",
+    "dpselect.session.no_table.NoTable",
+}
+"""Odd names that are left; a line goes when its name does."""
+
+NAMED_TWICE = {"Column", "Question", "Terms", "_TwoWays"}
+"""Classes whose name another one has, too; a name goes when one of its classes is renamed."""
+
+
+def definitions(sources: Mapping[str, str]) -> Iterator[tuple[str, type[ast.AST]]]:
+    """The full names of all modules, classes and functions, from the text of each module."""
+    kinds = ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
+    for module, text in sources.items():
+        yield module, ast.Module
+        yield from (
+            (f"{module}.{each.name}", type(each)) for each in ast.walk(ast.parse(text)) if isinstance(each, kinds)
+        )
+
+
+def has_odd_word(name: str) -> bool:
+    """Whether the last part of a full name has an odd word, however its words are joined."""
+    last = name.rpartition(".")[2]
+    return ODD_WORDS.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", last).lower()) is not None
+
+
+def named_twice(sources: Mapping[str, str]) -> set[str]:
+    """Names that more than one class has."""
+    names = Counter(name.rpartition(".")[2] for name, kind in definitions(sources) if kind is ast.ClassDef)
+    return {name for name, count in names.items() if count > 1}
+
+
+MODULES = {
+    name.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", "."): text
+    for name, text in TEXTS.items()
+    if name.startswith("src/") and name.endswith(".py")
+}
+
+
+def test_names_are_words_of_the_field() -> None:
+    assert {name for name, _ in definitions(MODULES) if has_odd_word(name)} - TO_RENAME == set()
+
+
+def test_every_class_has_a_name_of_its_own() -> None:
+    assert named_twice(MODULES) - NAMED_TWICE == set()
+
+
+def test_odd_names_and_names_twice_are_found() -> None:
+    sources = {"a.kept": "class Terms:\n    def as_asked(self): ...", "b": "class InParts: ...\nclass Terms: ..."}
+    odd = {name for name, _ in definitions(sources) if has_odd_word(name)}
+    assert odd == {"a.kept", "a.kept.as_asked", "b.InParts"}
+    assert not has_odd_word("a.keptic.unwanted_basket")
+    assert named_twice(sources) == {"Terms"}

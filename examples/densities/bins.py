@@ -9,10 +9,11 @@ from examples.densities import methods, noisy_histogram
 from examples.densities.data import histogram
 from examples.densities.findings import crossing
 from examples.densities.names import CUT_OFF, KS_POINTS, MONOTONE, RULE_ERROR, SMOOTHED, column, line
+from examples.figures.charts import line_panels
 from examples.figures.figure import Figure, Finding
 from examples.figures.table import Table
 
-from dpselect.charts import Axis, Series, line_panels
+from dpselect.charts import Axis, Series
 
 DATA, RECORDS = "HEPTH", 4096
 EPSILONS = (1.0, 0.1)
@@ -101,7 +102,7 @@ def figure_3() -> Figure:
             ]
         return line_panels(
             panels,
-            x=Axis(title="bins m", log=True, lowest=BINS[0], highest=BINS[-1]),
+            x=Axis(title="bins m", log=True),
             y=Axis(title="expected Kolmogorov-Smirnov error", log=True),
             title=title,
             subtitle="Against the data's own distribution over the same bins.",

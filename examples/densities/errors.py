@@ -21,10 +21,11 @@ from examples.densities.names import (
     column,
     line,
 )
+from examples.figures.charts import line_panels
 from examples.figures.figure import Figure
 from examples.figures.table import Table
 
-from dpselect.charts import Axis, line_panels
+from dpselect.charts import Axis
 
 RECORDS = tuple(4**power for power in range(3, 9))
 
@@ -88,7 +89,7 @@ def _figure(name: str, epsilon: float) -> Figure:
             panels[data] = [line(each, part["records"], part[column(each)]) for each in LINES]
         return line_panels(
             panels,
-            x=Axis(title="records n", log=True, lowest=min(RECORDS), highest=max(RECORDS)),
+            x=Axis(title="records n", log=True),
             y=Axis(title="expected Kolmogorov-Smirnov error", log=True),
             title=title,
             subtitle="Against the data's own distribution; one record replaced changes the law by epsilon at most.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy.typing as npt
+from examples.figures.figure import FloatArray
 
 from dpselect.charts import Series
 
@@ -34,6 +34,6 @@ def column(method: str) -> str:
     return _COLUMNS[method]
 
 
-def line(method: str, x: npt.ArrayLike, y: npt.ArrayLike) -> Series:
+def line(method: str, x: FloatArray, y: FloatArray) -> Series:
     """The line of one method, alike in every picture."""
     return Series(name=method, x=x, y=y, style=LINES.index(method))

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from examples.densities import methods
 from examples.densities.data import HEPTH_BINS, NAMES, histogram
+from examples.figures.charts import line_panels
 from examples.figures.figure import Figure, Finding
 from examples.figures.table import Table
 
-from dpselect.charts import Axis, Series, line_panels
+from dpselect.charts import Axis, Series
 
 RECORDS, EPSILON = 4096, 1.0
 SIZES = tuple(2**power for power in range(2, 10))
@@ -80,7 +81,7 @@ def figure_4() -> Figure:
             ]
         return line_panels(
             panels,
-            x=Axis(title="size k of the sample", log=True, lowest=SIZES[0], highest=SIZES[-1]),
+            x=Axis(title="size k of the sample", log=True),
             y=Axis(title="expected Kolmogorov-Smirnov error", log=True),
             title=title,
             subtitle="Exact laws; the two KS mechanisms differ in what samples weigh before their distance counts.",

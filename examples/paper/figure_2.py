@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from examples.figures.charts import marked_lines
 from examples.figures.figure import Figure, Finding
 from examples.figures.table import Table
 from examples.paper.findings_2 import SOLVED, THRESHOLD, far_from_one, limit, near_one, optimal_from
 from examples.paper.mechanisms import EXPONENTIAL, MECHANISMS, PERMUTE_AND_FLIP
 
-from dpselect.charts import Axis, Series, lines
+from dpselect.charts import Axis, Series
 from dpselect.planning.optimal import optimal_error, optimal_ratio
 
 _EVERYWHERE = {10 ** (tenth / 10) for tenth in range(-20, 11)}
@@ -119,7 +120,7 @@ def _figure(
         x = Axis(title="epsilon (sensitivity 1)", log=True, lowest=0.01, highest=10.0)
         y = Axis(title="ratio of expected errors")
         marks = {THRESHOLD: f"theorem 3: {THRESHOLD:.4f}"}
-        return lines(curves, x=x, y=y, title=title, subtitle=lattice, x_marks=marks)
+        return marked_lines(curves, x=x, y=y, title=title, subtitle=lattice, marks=marks)
 
     return Figure(
         name=name,

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from examples.figures.charts import marked_lines
 from examples.figures.figure import Figure, Finding
 from examples.figures.table import Table
 from examples.paper.mechanisms import (
@@ -20,7 +21,7 @@ from examples.paper.mechanisms import (
 from scipy.optimize import brentq
 
 import dpselect as dps
-from dpselect.charts import Axis, lines
+from dpselect.charts import Axis
 
 EPSILON = SENSITIVITY = 1.0
 CANDIDATES = 3
@@ -106,7 +107,7 @@ def figure_4() -> Figure:
         x = Axis(title="c, the score of all but the best (unit of the scores)", lowest=LOWEST, highest=0.0)
         y = Axis(title=f"expected error ({SCORE_UNIT})", lowest=0.0)
         subtitle = "One best score and the others equal; epsilon = 1, sensitivity 1."
-        return lines(curves, x=x, y=y, title=title, subtitle=subtitle, x_marks=marks)
+        return marked_lines(curves, x=x, y=y, title=title, subtitle=subtitle, marks=marks)
 
     return Figure(
         name="4",

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from examples.figures.charts import grouped_bars
 from examples.figures.figure import Figure, Finding
 from examples.figures.table import Table
 from examples.paper.dpbench import BINS, NAMES
 from examples.paper.mechanisms import EXPONENTIAL, PERMUTE_AND_FLIP, error_column
 from examples.paper.problems import FIXED_ERROR, MEDIAN, MODE, RIVALS, Problem, fixed_error
-
-from dpselect.charts import bars
 
 NEAR = 0.1
 """How far from half of the other error, relative to it, still counts as close."""
@@ -110,7 +109,7 @@ def _finding(table: Table, problem: Problem, *, prefix: str) -> Finding:
 
 
 def _drawn(table: Table, groups: dict[str, np.ndarray], title: str, axis: str) -> Any:
-    return bars(
+    return grouped_bars(
         table.words("data_set"),
         {name: list(map(float, column)) for name, column in groups.items()},
         category="data set",
@@ -118,5 +117,4 @@ def _drawn(table: Table, groups: dict[str, np.ndarray], title: str, axis: str) -
         title=title,
         subtitle=f"{BINS} bins; each data set at the epsilon that brings the exponential mechanism to 50.",
         marks={FIXED_ERROR: EXPONENTIAL},
-        width=540,
     )

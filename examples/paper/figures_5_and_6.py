@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from examples.figures.charts import line_panels
 from examples.figures.figure import Figure, Finding
 from examples.figures.table import Table
 from examples.paper.dpbench import BINS, NAMES
 from examples.paper.mechanisms import MECHANISMS, curve, error_column
 from examples.paper.problems import LEAST_ERROR, MEDIAN, MODE, STEPS, Problem, curves, ratios
 
-from dpselect.charts import Axis, line_panels
+from dpselect.charts import Axis
 
 _SETTING = (
     f"{BINS} bins; {STEPS} equal steps of epsilon on each data set, up to where both errors are below {LEAST_ERROR:g}."
@@ -90,4 +91,4 @@ def _drawn(table: Table, problem: Problem, title: str) -> Any:
         panels[data] = [curve(name, rows["epsilon"], rows[error_column(name, problem.unit)]) for name in MECHANISMS]
     x, y = Axis(title="epsilon", lowest=0.0), Axis(title=problem.axis, log=True, lowest=LEAST_ERROR)
     subtitle = f"{BINS} bins each; curves are cut where the error is below {LEAST_ERROR:g}."
-    return line_panels(panels, x=x, y=y, title=title, subtitle=subtitle, columns=2, width=290)
+    return line_panels(panels, x=x, y=y, title=title, subtitle=subtitle, width=290)

@@ -39,12 +39,12 @@ def positive_sensitivity(value: object, name: str = "sensitivity") -> float:
     return _positive_double(value, name, up=True)
 
 
-def wanted_error(value: object, name: str, *, zero_allowed: bool = False) -> float:
+def target_error(value: object, name: str, *, zero_allowed: bool = False) -> float:
     """An error to stay within, as a double rounded *down*: > 0, or also 0.
 
-    >>> wanted_error(3, "within"), wanted_error(0, "within", zero_allowed=True)
+    >>> target_error(3, "within"), target_error(0, "within", zero_allowed=True)
     (3.0, 0.0)
-    >>> wanted_error(0.0, "within", zero_allowed=True)
+    >>> target_error(0.0, "within", zero_allowed=True)
     0.0
     """
     is_zero = value == 0.0 if isinstance(value, float) else _as_fraction(value) == 0

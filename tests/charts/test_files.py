@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpselect as dps
@@ -22,8 +23,11 @@ X, Y = Axis(title="epsilon"), Axis(title="error")
 
 
 def small(**options: Any) -> Any:
-    series = [Series(name=name, x=[0, 1], y=[height, height]) for name, height in (("a", 1), ("b", 2), ("c", 3))]
-    return charts.lines(series, x=X, y=Y, **{"title": "Three", "width": 60, "height": 60, **options})
+    series = [
+        Series(name=name, x=np.array([0.0, 1.0]), y=np.array([height, height]))
+        for name, height in (("a", 1.0), ("b", 2.0), ("c", 3.0))
+    ]
+    return charts.lines(series, x=X, y=Y, **{"title": "Three", **options})
 
 
 def has_colour(picture: Any, colour: str) -> bool:
@@ -34,8 +38,8 @@ def has_colour(picture: Any, colour: str) -> bool:
 def test_a_png_shows_every_line_and_nothing_is_cut_at_its_rim() -> None:
     picture = pixels(saved(small(), ".png"))
     height, width, _ = picture.shape
-    assert 200 < width < 600
-    assert 200 < height < 600
+    assert 1000 < width < 1200
+    assert 600 < height < 800
     assert [has_colour(picture, LINE_COLOURS[style]) for style in range(6)] == [
         style in (0, 2, 5) for style in range(6)
     ]
@@ -71,7 +75,7 @@ def test_a_page_fetches_nothing_and_links_nowhere() -> None:
 
 def test_no_label_ends_the_script_of_a_page() -> None:
     hostile = "</script><b>"
-    chart = charts.bars([hostile, "<!--"], {"share": [1, 2]}, category="c", value="v", title=hostile)
+    chart = charts.bars([hostile, "<!--"], [1, 2], category="c", value="v", title=hostile)
     page = saved(chart, ".html").decode()
     assert page.count("</script>") == 2
     assert hostile not in page

@@ -89,7 +89,7 @@ def calibrate(
         return at(basic)
     each = _largest(total, epsilon, start=basic, close=_CLOSE)
     if tight:
-        each = _largest(lambda wanted: total(wanted, work=_SEARCH_WORK), epsilon, start=each, close=_CLOSE_TIGHT)
+        each = _largest(lambda tried: total(tried, work=_SEARCH_WORK), epsilon, start=each, close=_CLOSE_TIGHT)
         while total(each, work=TIGHT_WORK) > epsilon:  # a finer grid is no worse, as a rule
             each *= 1.0 - _CLOSE_TIGHT
     return at(each)

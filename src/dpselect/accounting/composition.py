@@ -19,7 +19,7 @@ from dpselect.accounting.renyi import best_epsilon, best_log_delta
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.accounting.tight import Curve, NotTight, tight_curve
 from dpselect.accounting.zcdp import rho_of
-from dpselect.arguments import delta_below_one, wanted_error
+from dpselect.arguments import delta_below_one, target_error
 from dpselect.errors import InvalidParameterError
 
 TIGHT_WORK = 5e8
@@ -60,7 +60,7 @@ def compose(
     for name, value in (("tight", tight), ("pld", pld)):
         if not isinstance(cast(object, value), bool):
             raise InvalidParameterError(name, value, "True or False")
-    work = wanted_error(work, "work", zero_allowed=True)
+    work = target_error(work, "work", zero_allowed=True)
     leaves = leaves_of(events)
     distribution = LossDistribution(leaves.counts) if pld and leaves.counts else None
     return Composition(leaves=leaves, tight=tight, distribution=distribution, work=work)

@@ -48,14 +48,14 @@ def non_adaptive_delta(event: NonAdaptiveEvent, epsilon: float) -> float:
         return 1.0
     # Whole numbers of the same unit, so that what is left below the sum of all epsilons is exact, however little.
     unit = max(Fraction(each).denominator, Fraction(epsilon).denominator)  # both are powers of two
-    range_of_one, asked = int(Fraction(each) * unit), int(Fraction(epsilon) * unit)
+    range_of_one, allowed = int(Fraction(each) * unit), int(Fraction(epsilon) * unit)
     largest = 0.0
     for last in range(k):
-        left = (k - last) * range_of_one - asked
+        left = (k - last) * range_of_one - allowed
         if left <= 0:
             break
         s = math.nextafter(left / ((k + 1) * unit), math.inf)
-        t = math.nextafter((asked + (last + 1) * range_of_one) / ((k + 1) * unit), math.inf)
+        t = math.nextafter((allowed + (last + 1) * range_of_one) / ((k + 1) * unit), math.inf)
         largest = max(largest, _weighed(each, k, last, s=s, t=t))
     return min(1.0, largest * _UP + 1e-300)
 

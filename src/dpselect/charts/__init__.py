@@ -1,11 +1,10 @@
 """Charts in one style, from numbers that are public: offline, and readable in grey.
 
-`lines` and `line_panels` draw `Series` along `Axis`; `bars` draws bars; `save` writes any of them to a file.
+A theme for Altair, and thin functions: `lines` draws `Series` along `Axis`, `bars` draws bars, `save` writes files.
 """
 
-from dpselect.charts.axes import Axis
 from dpselect.charts.bars import bars
 from dpselect.charts.files import altair, save
-from dpselect.charts.lines import Series, line_panels, lines
+from dpselect.charts.lines import Axis, Series, lines
 
-__all__ = ["Axis", "Series", "altair", "bars", "line_panels", "lines", "save"]
+__all__ = ["Axis", "Series", "altair", "bars", "lines", "save"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from dpselect.errors import InvalidParameterError, MissingExtraError, Shown
 
 if TYPE_CHECKING:
-    from altair import ConcatChart, LayerChart
+    from altair import TopLevelMixin
 
 _MENU = {"export": True, "source": False, "compiled": False, "editor": False}
 """Of a page: it saves the picture, and has no link that would hand the data to a web site."""
@@ -57,12 +57,12 @@ def _loaded(name: str) -> ModuleType:
         raise MissingExtraError("plots", "plots") from missing
 
 
-def save(chart: LayerChart | ConcatChart, path: str | os.PathLike[str]) -> None:
+def save(chart: TopLevelMixin, path: str | os.PathLike[str]) -> None:
     """Write `chart` to a file whose suffix says how: ``.svg``, ``.png``, ``.html`` (with all it needs inside) or
     ``.json`` (the Vega-Lite specification).
 
     Args:
-        chart: what `lines`, `line_panels`, `bars` or a ``plot_`` function returned.
+        chart: what a ``plot_`` function returned, or any other chart of Altair.
         path: a file in an existing folder; one that is there is replaced, once the picture is complete.
 
     Raises:

@@ -7,8 +7,7 @@ than the one before, and the lightest still stands out from white paper (contras
 from __future__ import annotations
 
 import textwrap
-
-from dpselect.errors import InvalidParameterError
+from typing import Any
 
 LINE_COLOURS = ("#000000", "#7d1040", "#0b549c", "#117a65", "#8a6fd0", "#d67d00")
 LINE_DASHES = ((1, 0), (14, 4), (7, 3), (9, 3, 2, 3), (9, 2.5, 2, 2.5, 2, 2.5), (2, 2.5))
@@ -59,23 +58,28 @@ THEME: dict[str, object] = {
 """Configuration of every chart. It names no address: a chart is drawn the same without a network."""
 
 
-def heading(title: object, subtitle: object, remark: str = "") -> dict[str, object]:
-    """Title, subtitle and a remark on the drawing, in lines that fit; the title is also what a screen reader says.
+LABELS_AXIS: dict[str, object] = {
+    "labelLimit": 400,
+    "grid": False,
+    "ticks": False,
+    # The title above the labels, where it is read first however many there are.
+    "titleAngle": 0,
+    "titleAlign": "right",
+    "titleX": -6,
+    "titleY": -10,
+    "labelPadding": 6,
+}
+"""The axis of bars, which has a label for each."""
 
-    >>> heading("Expected error", "")
-    {'title': {'text': ['Expected error']}, 'description': 'Expected error'}
+
+def finished(chart: Any, title: str, subtitle: str) -> Any:
+    """`chart` in this style, with its headings in lines that fit; the title is also what a screen reader says.
+
+    >>> import altair
+    >>> finished(altair.Chart().mark_bar(), "Expected error", "").to_dict()["title"]
+    {'text': ['Expected error']}
     """
-    title = text("title", title, "a text that says what is shown")
-    if not isinstance(subtitle, str):
-        raise InvalidParameterError("subtitle", subtitle, "a text")
     shown = {"text": textwrap.wrap(title, 80, break_on_hyphens=False)}
-    if below := f"{subtitle} {remark}".strip():
+    if below := subtitle.strip():
         shown["subtitle"] = textwrap.wrap(below, 100, break_on_hyphens=False)
-    return {"title": shown, "description": title}
-
-
-def text(name: str, value: object, expected: str) -> str:
-    """`value`, if it is a text that is not blank."""
-    if not isinstance(value, str) or not value.strip():
-        raise InvalidParameterError(name, value, expected)
-    return value
+    return chart.properties(title=shown, description=title).configure(**THEME)

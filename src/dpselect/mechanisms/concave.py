@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Unit
+from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
 from dpselect.mechanisms.interval import doubles
 from dpselect.mechanisms.plans import NumberPlan
 from dpselect.mechanisms.score_vectors import ScoresLike
@@ -108,7 +108,7 @@ class ConcaveMechanism(ScaledMechanism):
 
     def _law(self, points: FloatArray, slopes: FloatArray, tails: bool) -> FallLaw:
         """Between breakpoints a rising part and a falling one, of which one may have no length."""
-        unit = Unit.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
+        scale = Scale.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
         lengths, before, after = np.diff(points), slopes[:-1], slopes[1:]
         bend = np.where(before > after, before - after, 1.0)
         share = np.where(before <= 0.0, 0.0, np.where(after >= 0.0, 1.0, before / bend))
@@ -119,8 +119,8 @@ class ConcaveMechanism(ScaledMechanism):
         low, high = np.c_[points[:-1], middle].ravel(), np.c_[middle, points[1:]].ravel()
         shares = np.c_[share, 1.0 - share].ravel()
         spans = shares * np.repeat(lengths, 2)
-        linear = unit.divide(np.c_[np.maximum(after, 0.0), np.maximum(-before, 0.0)].ravel(), spans)
-        quadratic = unit.divide(np.repeat(before - after, 2) / 2.0 * shares, spans)
+        linear = scale.divide(np.c_[np.maximum(after, 0.0), np.maximum(-before, 0.0)].ravel(), spans)
+        quadratic = scale.divide(np.repeat(before - after, 2) / 2.0 * shares, spans)
         is_upward, tops = np.tile([False, True], lengths.size), np.repeat(tops, 2)
         rate = np.ones_like(low)
         if tails:
@@ -128,8 +128,8 @@ class ConcaveMechanism(ScaledMechanism):
             linear, quadratic = np.r_[1.0, linear, 1.0], np.r_[0.0, quadratic, 0.0]
             is_upward, rate = np.r_[False, is_upward, True], np.r_[slopes[0], rate, -slopes[-1]]
             tops = np.r_[scores[0], tops, scores[-1]]
-        depth = unit.divide(tops[high > low].max() - tops)
-        return FallLaw(low, high, is_upward, np.maximum(depth, 0.0), linear, quadratic, rate, unit)
+        depth = scale.divide(tops[high > low].max() - tops)
+        return FallLaw(low, high, is_upward, np.maximum(depth, 0.0), linear, quadratic, rate, scale)
 
 
 def _checked(breakpoints: ScoresLike, slopes: ScoresLike, tails: object) -> tuple[FloatArray, FloatArray]:

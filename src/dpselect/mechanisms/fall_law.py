@@ -19,14 +19,14 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class Scale:
     """The scale b as a mantissa and an exponent, so that nothing overflows on the way to a quotient."""
 
     mantissa: float
     exponent: int
 
     @classmethod
-    def of(cls, *, epsilon: float, sensitivity: float, factor: int) -> Unit:
+    def of(cls, *, epsilon: float, sensitivity: float, factor: int) -> Scale:
         """``b = factor * sensitivity / epsilon``."""
         above, above_exponent = math.frexp(sensitivity)
         below, below_exponent = math.frexp(epsilon)
@@ -61,7 +61,7 @@ class FallLaw:
         depth: how far below the best score the top lies, in scales.
         linear, quadratic: D and Q.
         rate: shape ``(m,)``, a tail's fall for each unit, in the unit of the scores (else unused).
-        unit: the scale.
+        scale: what depths and falls are measured in.
     """
 
     low: FloatArray
@@ -71,7 +71,7 @@ class FallLaw:
     linear: FloatArray
     quadratic: FloatArray
     rate: FloatArray
-    unit: Unit
+    scale: Scale
 
     @property
     def _is_tail(self) -> BoolArray:
@@ -82,7 +82,7 @@ class FallLaw:
         halves = np.where(self._is_tail, 1.0, self.high / 2.0 - self.low / 2.0)
         with np.errstate(divide="ignore"):
             lengths = np.log(halves) + math.log(2.0)
-            tails = self.unit.log - np.log(self.rate)
+            tails = self.scale.log - np.log(self.rate)
         return np.where(self._is_tail, tails, lengths + _log_integral(self.linear, self.quadratic)) - self.depth
 
     def masses(self) -> FloatArray:
@@ -126,7 +126,7 @@ class FallLaw:
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             halves = np.maximum(np.where(is_upward, at / 2.0 - tops / 2.0, tops / 2.0 - at / 2.0), 0.0)
             share = np.clip(halves / (high / 2.0 - low / 2.0), 0.0, 1.0)
-            scales = self.unit.divide(halves, np.array(2.0), self.rate[piece])
+            scales = self.scale.divide(halves, np.array(2.0), self.rate[piece])
         return np.where(is_tail, scales, share)
 
     def _fall(self, share: FloatArray, piece: npt.NDArray[np.intp]) -> FloatArray:

@@ -98,13 +98,13 @@ class IntegerMechanism(ScaledMechanism):
             InvalidParameterError: `points` are not whole numbers, or the sum takes more than 10^6 of them.
             InvalidScoresError: as for `draw`.
         """
-        wanted = whole_points(points)
+        whole = whole_points(points)
         total = sum(weight for _, weight in self._weights(score, ceiling))
         chances = [
             self._weight(score, ceiling, point) / total if ceiling.contains(point) else 0.0
-            for point in wanted.ravel().tolist()
+            for point in whole.ravel().tolist()
         ]
-        return np.array(chances, dtype=np.float64).reshape(wanted.shape)
+        return np.array(chances, dtype=np.float64).reshape(whole.shape)
 
     def cdf(self, score: IntegerScore, ceiling: IntegerCeiling, points: npt.ArrayLike) -> FloatArray:
         """Probability of a draw not above each of `points`. For planning; cut off as `pmf` is.
@@ -112,12 +112,12 @@ class IntegerMechanism(ScaledMechanism):
         Raises:
             InvalidParameterError, InvalidScoresError: as for `pmf`.
         """
-        wanted = whole_points(points)
+        whole = whole_points(points)
         table = sorted(self._weights(score, ceiling))
         sums = np.concatenate([[0.0], np.cumsum([weight for _, weight in table])])
         first, last = table[0][0], table[-1][0]
-        places = [min(max(point, first - 1), last) - first + 1 for point in wanted.ravel().tolist()]
-        return np.minimum(sums[places] / sums[-1], 1.0).reshape(wanted.shape)
+        places = [min(max(point, first - 1), last) - first + 1 for point in whole.ravel().tolist()]
+        return np.minimum(sums[places] / sums[-1], 1.0).reshape(whole.shape)
 
     def expected_calls(self, score: IntegerScore, ceiling: IntegerCeiling) -> float:
         """Average number of scores that `draw` computes. For planning with public scores: it depends on every score.

@@ -36,23 +36,23 @@ class JointLaw:
         By logarithms, about n^2 m steps and n m^2 numbers for m levels of n values.
         """
         count = ends.size - 2
-        wanted = [(high - low) * count for low, high in pairwise([0.0, *levels, 1.0])]
+        shares = [(high - low) * count for low, high in pairwise([0.0, *levels, 1.0])]
         gaps = np.arange(count + 1)
         steps = gaps[:, None] - gaps[None, :]  # from the column's gap to the row's
 
         def onwards(j: int, messages: FloatArray, *, is_forward: bool) -> FloatArray:
             """Sum over all strictly smaller gaps, or strictly larger ones, that answer j - 1 or j may lie in."""
-            costs = np.where(steps > 0, -rate * np.abs(steps - wanted[j]), -np.inf)
+            costs = np.where(steps > 0, -rate * np.abs(steps - shares[j]), -np.inf)
             return logsumexp((costs if is_forward else costs.T) + messages[None, :], axis=1)
 
         last = len(levels) - 1
-        volumes = {run: _log_volume(ends, run, rate * sum(wanted[run[0] + 1 : run[1] + 1])) for run in _runs(last + 1)}
+        volumes = {run: _log_volume(ends, run, rate * sum(shares[run[0] + 1 : run[1] + 1])) for run in _runs(last + 1)}
         # What comes before a run that starts with level a, and what comes after one that ends with level b.
-        before = [-rate * np.abs(gaps - wanted[0])]
+        before = [-rate * np.abs(gaps - shares[0])]
         for b in range(last):
             ending = logsumexp([before[a] + volumes[a, b] for a in range(b + 1)], axis=0)
             before.append(onwards(b + 1, ending, is_forward=True))
-        after = {last: -rate * np.abs(count - gaps - wanted[last + 1])}
+        after = {last: -rate * np.abs(count - gaps - shares[last + 1])}
         for a in range(last, 0, -1):
             starting = logsumexp([after[b] + volumes[a, b] for b in range(a, last + 1)], axis=0)
             after[a - 1] = onwards(a, starting, is_forward=False)

@@ -15,7 +15,7 @@ from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.grids import Grid
-from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Unit
+from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
 from dpselect.mechanisms.laplace import draw_peak, laplace_cdf
 from dpselect.mechanisms.quantile import refused_values, with_nan
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
@@ -238,11 +238,11 @@ class MeanMechanism(MechanismValue):
 
     def _normal_law(self, mean: float, count: int) -> FallLaw:
         """With distances in widths, from the lower bound."""
-        unit = Unit.of(epsilon=self.epsilon, sensitivity=1.0 / count, factor=self._factor)
+        scale = Scale.of(epsilon=self.epsilon, sensitivity=1.0 / count, factor=self._factor)
         low, high = np.array([0.0, mean]), np.array([mean, 1.0])
         nothing = np.zeros(2)
-        quadratic = unit.divide(high - low, high - low)
-        return FallLaw(low, high, np.array([False, True]), nothing, nothing, quadratic, nothing + 1.0, unit)
+        quadratic = scale.divide(high - low, high - low)
+        return FallLaw(low, high, np.array([False, True]), nothing, nothing, quadratic, nothing + 1.0, scale)
 
     def _mean(self, values: ScoresLike) -> tuple[Fraction, int]:
         """The exact mean of the values' grid points, and how many there are."""

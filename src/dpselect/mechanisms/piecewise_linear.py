@@ -13,7 +13,7 @@ from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import finite_number
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Unit
+from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
 from dpselect.mechanisms.interval import doubles
 from dpselect.mechanisms.plans import NumberPlan
 from dpselect.mechanisms.score_vectors import ScoresLike
@@ -149,7 +149,7 @@ class PiecewiseLinearMechanism(ScaledMechanism):
         points, starts, ends = _checked(breakpoints, scores)
         below, above = _tails(left_slope, right_slope)
         _check_range(points, has_tail=below is not None or above is not None)
-        unit = Unit.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
+        scale = Scale.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
         low, high, rate = points[:-1], points[1:], np.ones(points.size - 1)
         first, last = starts[0], ends[-1]
         starts, ends = starts[: low.size], ends[: low.size]
@@ -162,9 +162,9 @@ class PiecewiseLinearMechanism(ScaledMechanism):
         is_tail = np.isinf(low) | np.isinf(high)
         is_upward = np.where(is_tail, np.isinf(high), starts >= ends)
         tops = np.maximum(starts, ends)
-        linear = np.where(is_tail, 1.0, unit.drops(starts, ends))
-        depth = unit.drops(tops, np.full_like(tops, tops[high > low].max()))
-        return FallLaw(low, high, is_upward, depth, linear, np.zeros_like(linear), rate, unit)
+        linear = np.where(is_tail, 1.0, scale.drops(starts, ends))
+        depth = scale.drops(tops, np.full_like(tops, tops[high > low].max()))
+        return FallLaw(low, high, is_upward, depth, linear, np.zeros_like(linear), rate, scale)
 
 
 def _checked(breakpoints: ScoresLike, scores: ScoresLike) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -38,18 +38,16 @@ def pmf_chart(probabilities: NDArray[np.float64], label: Pick | None, *, title: 
     else:
         title += f": probability of each of {count} candidates" if count > 1 else ": probability of the one candidate"
     labels = [str(index if label is None else label(int(index))) for index in shown]
-    heights = probabilities[shown].tolist()
+    others = None
     if count > len(shown):
-        others = np.ones(count, dtype=np.bool_)
-        others[shown] = False
         labels.append(f"the other {count - len(shown):,}")
-        heights.append(float(probabilities[others].sum()))
+        others = float(np.delete(probabilities, shown).sum())
     return bars(
         labels,
-        {"probability": heights},
+        probabilities[shown].tolist(),
         category="candidate" if label is not None else "index",
         value="probability of being selected",
         title=title,
         subtitle=subtitle,
-        pale={len(shown)},
+        others=others,
     )

@@ -13,7 +13,7 @@ from dpselect._native import _core
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import finite_bounds, positive_count, positive_epsilon, positive_sensitivity, probability
 from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Unit
+from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
 from dpselect.mechanisms.plans import NumberPlan
 from dpselect.mechanisms.quantile import plain_values
 from dpselect.mechanisms.score_vectors import ScoresLike
@@ -138,10 +138,10 @@ class PriceMechanism(MechanismValue):
         """
         confidence, share = probability(confidence, "confidence"), probability(share, "share")
         lower, upper = (Fraction(end) for end in self._ends)
-        kept = lower * (1 - Fraction(share)) / Fraction(share)  # length of the prices that are nearly as good
-        if lower == 0 or lower + kept > upper:
+        near = lower * (1 - Fraction(share)) / Fraction(share)  # length of the prices that are nearly as good
+        if lower == 0 or lower + near > upper:
             return math.inf
-        odds = Fraction(confidence) / (1 - Fraction(confidence)) * (upper - lower - kept) / kept
+        odds = Fraction(confidence) / (1 - Fraction(confidence)) * (upper - lower - near) / near
         if odds <= 1:
             return 0.0
         # In two logarithms, as the quotient may be beyond the doubles; the factor covers their rounding.
@@ -167,12 +167,12 @@ class PriceMechanism(MechanismValue):
     def _law(self, offers: ScoresLike) -> FallLaw:
         breakpoints, counts = self._demand(offers)
         low, high = breakpoints[:-1], breakpoints[1:]
-        unit = Unit.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=1)
+        scale = Scale.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=1)
         nothing = np.zeros_like(counts)
-        in_scales = unit.divide(counts, high)
+        in_scales = scale.divide(counts, high)
         depth = in_scales.max() - in_scales
-        linear = unit.divide(counts, high / 2.0 - low / 2.0, np.array(2.0))
-        return FallLaw(low, high, counts == 0.0, depth, linear, nothing, nothing + 1.0, unit)
+        linear = scale.divide(counts, high / 2.0 - low / 2.0, np.array(2.0))
+        return FallLaw(low, high, counts == 0.0, depth, linear, nothing, nothing + 1.0, scale)
 
     def _demand(self, offers: ScoresLike) -> tuple[FloatArray, FloatArray]:
         """Prices at which demand changes, from one bound to the other, and the demand between them."""

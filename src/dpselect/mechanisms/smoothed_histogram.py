@@ -103,8 +103,8 @@ class SmoothedHistogramMechanism(MechanismValue):
 
     def _unit_bits(self, bins: int) -> int:
         """As many as make r precise, as long as all bins together stay below 2^62."""
-        wanted = _RATE_BITS - math.frexp(float(_expm1_below(self._share)))[1]
-        return max(0, min(wanted, _TOTAL_BITS - bins.bit_length()))
+        needed = _RATE_BITS - math.frexp(float(_expm1_below(self._share)))[1]
+        return max(0, min(needed, _TOTAL_BITS - bins.bit_length()))
 
 
 def _expm1_below(x: float) -> Fraction:

@@ -123,18 +123,18 @@ def _permute_and_flip_loses(theta: float, n: int) -> float:
 
 
 def _permute_and_flip_wins(theta: float, n: int) -> float:
-    return _kept(math.exp(-theta), n)
+    return _not_tossed(math.exp(-theta), n)
 
 
-def _kept(p: float, n: int) -> float:
+def _not_tossed(p: float, n: int) -> float:
     """``integral_0^1 (1 - t p)^(n-1) dt = (1 - (1-p)^n) / (n p)``, for p in (0, 1]."""
     return (1.0 if p == 1.0 else -math.expm1(n * math.log1p(-p))) / (n * p) if p > 0.0 else 1.0
 
 
 def _tossed_away(p: float, n: int) -> float:
-    """One minus `_kept`."""
+    """One minus `_not_tossed`."""
     if n * p >= 1.0:
-        return 1.0 - _kept(p, n)
+        return 1.0 - _not_tossed(p, n)
     return float(-_UNIT_WEIGHTS @ np.expm1((n - 1) * np.log1p(-p * _UNIT_NODES)))
 
 
@@ -149,7 +149,7 @@ def _laplace_wins(theta: float, n: int) -> float:
     y, weights, log_all_below = _between_best_and_others(theta, n)
     between = float((weights * np.exp(-y)) @ np.exp(log_all_below))
     p = math.exp(-theta)
-    return (_kept(p / 2.0, n) + between + p * _below_all(n)) / 2.0
+    return (_not_tossed(p / 2.0, n) + between + p * _below_all(n)) / 2.0
 
 
 def _below_all(n: int) -> float:

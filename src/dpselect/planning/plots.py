@@ -89,7 +89,7 @@ def plot_error(
         f"Sensitivity {repr(settings[0].sensitivity).removesuffix('.0')}{', monotonic' if monotonic else ''}.",
     ]
     return lines(
-        [Series(name=name, x=at, y=curve) for name, curve in errors.items()],
+        [Series(name=name, x=np.array(at), y=curve) for name, curve in errors.items()],
         x=Axis(title="epsilon of one selection", log=log),
         y=y,
         title=_title(scores, n, confidence),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dpselect.arguments import probability, wanted_error
+from dpselect.arguments import probability, target_error
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.planning.measures import Errors, ErrorsOnScores, WorstErrors, errors_of
@@ -76,7 +76,7 @@ def epsilon_for(
     if expected_error is not None:
         if within is not None or confidence is not None:
             raise InvalidParameterError("expected_error", expected_error, "expected_error or within, not both")
-        target = wanted_error(expected_error, "expected_error")
+        target = target_error(expected_error, "expected_error")
         _check_expected(errors, target)
         return _smallest(lambda epsilon: errors.expected(setting.at(epsilon)), target, ("expected_error", target))
     if within is None or confidence is None:
@@ -84,14 +84,14 @@ def epsilon_for(
         raise InvalidParameterError(missing, None, "expected_error, or both within and confidence")
     probable = probability(confidence, "confidence")
     if isinstance(errors, WorstErrors):
-        target = wanted_error(within, "within")
+        target = target_error(within, "within")
         if errors.n == 1:
             raise _always("within", target, "one candidate is always the best")
         _check_worst_bound(errors, setting, probable)
         return _smallest(
             lambda epsilon: errors.bound(setting.at(epsilon), confidence=probable), target, ("within", target)
         )
-    distance = wanted_error(within, "within", zero_allowed=True)
+    distance = target_error(within, "within", zero_allowed=True)
     _check_chance(errors, distance, probable)
     named = ("within", distance)
     return _smallest(lambda epsilon: errors.chance_beyond(setting.at(epsilon), distance), 1.0 - probable, named)

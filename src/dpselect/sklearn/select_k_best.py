@@ -137,7 +137,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
         )
         task = BestFeatures.planned(features, self.k, epsilon=self.epsilon, delta=self.delta, neighbours=relation)
         question = task.identity | {"classes": labels}
-        asked = QuestionIdentity(task.terms.task, "", self.unit, "features", question)
+        identity = QuestionIdentity(task.terms.task, "", self.unit, "features", question)
 
         def tally() -> RuleCounts:
             return features.tally((column(table, place) for place in range(len(table.columns))), classes)
@@ -148,7 +148,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
                 "fitted again without a ledger: this is another release, and its epsilon adds to the earlier ones",
                 stacklevel=2,
             )
-        self.release_: Release = spending.answer(task, tally, asked, self.request)
+        self.release_: Release = spending.answer(task, tally, identity, self.request)
         place_of = {names[place]: place for place in range(len(names))}
         self.selected_ = np.array([place_of[each] for each in cast("list[Any]", self.release_.value)], dtype=np.int64)
         return self

@@ -100,11 +100,11 @@ def _each(given: Any, name: str, names: PublicCandidates, *, one: Callable[[obje
     count = len(names)
     if isinstance(given, Mapping):
         by_name = cast("Mapping[object, object]", given)
-        wanted = [names[place] for place in range(count)]
-        if set(by_name) != set(wanted):
-            hint = _difference(set(by_name), wanted)
+        expected = [names[place] for place in range(count)]
+        if set(by_name) != set(expected):
+            hint = _difference(set(by_name), expected)
             raise InvalidParameterError(name, Shown("<mapping>"), f"an entry for each of the {count} features", hint)
-        return [_as_lists(by_name[each]) for each in wanted]
+        return [_as_lists(by_name[each]) for each in expected]
     if one(given):
         return [given] * count
     if not isinstance(given, (list, tuple)):
@@ -115,10 +115,10 @@ def _each(given: Any, name: str, names: PublicCandidates, *, one: Callable[[obje
     return list(listed)
 
 
-def _difference(given: set[object], wanted: list[Any]) -> str:
+def _difference(given: set[object], expected: list[Any]) -> str:
     """Names of columns are schema, and what was given is the caller's own."""
-    missing = [each for each in wanted if each not in given]
-    unknown = sorted(repr(each) for each in given.difference(wanted))
+    missing = [each for each in expected if each not in given]
+    unknown = sorted(repr(each) for each in given.difference(expected))
     parts = {"Missing": [repr(each) for each in missing], "No feature": unknown}
     return " ".join(
         f"{what}: {', '.join(names[:5])}{', ...' * (len(names) > 5)}." for what, names in parts.items() if names

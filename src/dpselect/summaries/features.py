@@ -73,8 +73,8 @@ class PublicFeatures:
             classes: position of each row's class, shape ``(rows,)``; -1: none of them, and the row is left out.
         """
         known = classes >= 0
-        kept = classes[known]
-        right = [self._right(cut, column[known], kept) for cut, column in zip(self.bins, columns, strict=True)]
+        known_classes = classes[known]
+        right = [self._right(cut, column[known], known_classes) for cut, column in zip(self.bins, columns, strict=True)]
         return RuleCounts(np.array(right, dtype=np.int64))
 
     def _right(self, cut: PublicBins, values: NDArray[np.float64], classes: NDArray[np.int64]) -> int:

@@ -211,11 +211,11 @@ def _check_version(version: object) -> None:
         raise InvalidEventError("version", version, str(_VERSION), hint)
 
 
-def _check_names(fields: Mapping[str, object], wanted: set[str]) -> None:
-    if set(fields) != wanted:
-        missing, additional = len(wanted - set(fields)), len(set(fields) - wanted)
+def _check_names(fields: Mapping[str, object], expected: set[str]) -> None:
+    if set(fields) != expected:
+        missing, additional = len(expected - set(fields)), len(set(fields) - expected)
         got = Shown(f"<{missing} fields missing, {additional} too many>")
-        raise InvalidEventError("event", got, f"exactly the fields {', '.join(sorted(wanted))}")
+        raise InvalidEventError("event", got, f"exactly the fields {', '.join(sorted(expected))}")
 
 
 def _double(text: object) -> float:
