@@ -157,13 +157,13 @@ def _exact_integers(scores: Sequence[int]) -> npt.NDArray[Any] | None:
 
 
 def _from_arrow(scores: Any) -> npt.NDArray[Any]:
-    """Arrow data of any library through the Arrow C data interface; one chunk is not copied."""
+    """One chunk is not copied."""
+    chunks = arrow_chunks(scores)
+    if chunks is None:
+        raise _not_a_vector("object whose Arrow export fails")
     import pyarrow  # pyright: ignore[reportMissingTypeStubs] - here, because only who has Arrow data pays for loading it
 
     pa: Any = pyarrow
-    chunks = _arrow_chunks(scores, pa)
-    if chunks is None:
-        raise _not_a_vector("object whose Arrow export fails")
     if not (pa.types.is_floating(chunks.type) or pa.types.is_integer(chunks.type)):
         has_names = pa.types.is_nested(chunks.type) or pa.types.is_dictionary(chunks.type)
         raise _refusal(f"Arrow array of {'nested values' if has_names else chunks.type}", _EXPECTED, "Cast it first.")
@@ -172,12 +172,18 @@ def _from_arrow(scores: Any) -> npt.NDArray[Any]:
     return (chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()).to_numpy()
 
 
-def _arrow_chunks(scores: Any, pa: Any) -> Any:
-    """`scores` as a chunked array of pyarrow; nothing if its export fails, whose reason may quote values."""
+def arrow_chunks(foreign: Any) -> Any:
+    """Arrow data of any library, through the Arrow C data interface, as a chunked array of pyarrow.
+
+    Nothing if the export fails: its reason may quote values.
+    """
+    import pyarrow  # pyright: ignore[reportMissingTypeStubs]
+
+    pa: Any = pyarrow
     try:
-        if hasattr(scores, "__arrow_c_array__"):
-            return pa.chunked_array([pa.array(scores)])
-        return pa.chunked_array(scores)
+        if hasattr(foreign, "__arrow_c_array__"):
+            return pa.chunked_array([pa.array(foreign)])
+        return pa.chunked_array(foreign)
     except Exception:  # noqa: BLE001 - whatever a foreign object raises, its text may be data
         return None
 
