@@ -71,7 +71,7 @@ def _lines(command: App) -> Iterator[Line]:
         said = str(argument.parameter.help or "")
         if argument.required and not argument.is_positional_only():
             said += " Required."
-        elif argument.show_default and default is not None and not argument.is_flag():
+        elif argument.show_default and default not in (None, "") and not argument.is_flag():
             said += f" Default: {str(default).replace('_', '-').removesuffix('.0')}."
         if argument.name != "SOURCE":  # said once
             yield f"`{shown}`", said

@@ -58,14 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(given)
     except KeyboardInterrupt:
-        if arguments is None:  # a process on its way out: a second Ctrl-C has nothing left to stop
+        if arguments is None:  # the process is ending: a second Ctrl-C has nothing left to stop
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         return INTERRUPTED
     except BrokenPipeError:
-        _drop_output()  # whoever read it has seen enough
+        _drop_output()  # the reader has closed it
         return BROKEN_PIPE
     except OSError as error:
-        if error.filename is not None:  # no standard stream has one
+        if error.filename is not None:  # a standard stream has none
             return _unforeseen(error)
         _drop_output()
         hint = "Its charge stands. If the question had a --request, repeating it under the same id is free."
@@ -96,7 +96,7 @@ def _in_words(error: CycloptsError | SelectionError, arguments: Sequence[str]) -
 
 @contextmanager
 def _warnings_in_one_line() -> Generator[None]:
-    """That an answer is not stored is said as errors are, without a place in the code."""
+    """Report an answer that is not stored like an error, without a place in the code."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", AnswerNotStoredWarning)
         shown = warnings.showwarning
@@ -112,11 +112,11 @@ def _warnings_in_one_line() -> Generator[None]:
 
 
 def _drop_output() -> None:
-    """Keep Python from trying to write what is left once more on exit."""
+    """Keep Python from trying on exit to write the rest again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _report(text: str, status: int) -> int:
-    with suppress(OSError):  # where nobody hears it the status still tells
+    with suppress(OSError):  # if nobody can read it, the status still tells
         print("dpselect:", " ".join(text.split()), file=sys.stderr)
     return status

@@ -84,7 +84,7 @@ class QuestionOptions:
             forecast = ask(dry)
             print(forecast_shown(forecast, as_json=self.as_json, quiet=self.quiet))
             return REFUSED if forecast.fits is False else 0
-        refuse_unread()  # also where nothing is charged: reading may take long
+        refuse_unread()  # also if nothing is charged, because reading may take long
         with scan_progress(wanted=not self.quiet) as progress:
             reading = {"table": self.table, "engine": self.engine, "memory_limit": self.memory_limit}
             reading = {name: value for name, value in reading.items() if value is not None}
@@ -153,5 +153,5 @@ class GroupOptions:
     def _kinds(self, data: Dataset, by: str) -> tuple[CandidateKind, ...]:
         try:
             return data.candidate_kinds(by)
-        except InvalidDataError as error:  # which speaks of a column
+        except InvalidDataError as error:  # whose text is about a column
             raise InvalidDataError("by", error.got, error.expected, error.hint) from None

@@ -184,7 +184,7 @@ class GeometricMechanism(MechanismValue):
 
     @property
     def _rate(self) -> float:
-        """1/b, kept where its multiples are numbers."""
+        """1/b, limited so that its multiples are finite."""
         return 1.0 / min(max(self.scale, 1e-300), 1e300)
 
     def _noise_up_to(self, offsets: FloatArray | float) -> FloatArray:

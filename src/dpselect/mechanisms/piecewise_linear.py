@@ -205,7 +205,7 @@ def _check_range(points: FloatArray, *, has_tail: bool) -> None:
 
 
 def _tails(left_slope: object, right_slope: object) -> tuple[float | None, float | None]:
-    """How much the score falls for each unit outwards."""
+    """How much the score falls for each unit away from the breakpoints."""
     hint = "Unless the score keeps falling, the range has to be bounded: its mass would be infinite."
     below = None if left_slope is None else finite_number(left_slope, "left_slope")
     above = None if right_slope is None else -finite_number(right_slope, "right_slope")

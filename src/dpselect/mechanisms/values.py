@@ -22,7 +22,7 @@ class MechanismValue:
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Callable[..., MechanismValue], tuple[type[MechanismValue], Mapping[str, object]]]:
-        """Copies and pickles are built anew from the arguments: no generator state leaves the core."""
+        """Copies and pickles are built from the arguments: no generator state leaves the core."""
         return _rebuild, (type(self), {part.name: getattr(self, part.name) for part in fields(self) if part.init})
 
 
@@ -74,7 +74,7 @@ class ScaledMechanism(MechanismValue):
 
 
 def scale_of(epsilon: float, sensitivity: float, *, factor: Literal[1, 2]) -> float:
-    """``factor * sensitivity / epsilon``; infinite or 0 where a double cannot hold it.
+    """``factor * sensitivity / epsilon``; infinite or 0 if a double cannot hold it.
 
     >>> scale_of(0.5, 1.0, factor=2)
     4.0

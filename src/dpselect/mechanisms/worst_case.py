@@ -29,7 +29,7 @@ _NODES, _WEIGHTS = leggauss(16)
 _UNIT_NODES, _UNIT_WEIGHTS = (1.0 + _NODES) / 2.0, _WEIGHTS / 2.0
 
 _MARGIN = 1.0 + 2.0**-40
-"""On a probability, in favour of the bound: far above the rounding of the curves, far below what anyone could see."""
+"""Added to a probability, to be on the safe side: far above the rounding of the curves, and far too small to matter."""
 
 _ROUNDING = 2.0**-44
 _SMALLEST = 5e-324
@@ -40,16 +40,16 @@ class WorstCase:
     """The worst case of one law: the probability that the best of n loses to the n - 1 others, theta scales below."""
 
     best_loses: Curve
-    """Accurate relative to itself where it is small."""
+    """With a small relative error where it is small."""
 
     best_wins: Curve
-    """The complement, accurate relative to itself where *it* is small."""
+    """The complement, with a small relative error where *it* is small."""
 
     def error_quantile(self, n: int, *, failure: float, confidence: float) -> float:
         """The smallest theta with ``Pr[error > theta] <= failure`` on every vector of `n` scores, rounded up.
 
         By at most `_ROUNDING` of it. `failure` and `confidence` sum to 1 and are both given, so that neither has to be
-        subtracted from 1. 0 where a blind guess among `n` is confident enough.
+        subtracted from 1. 0 if a blind guess among `n` reaches the confidence.
         """
         if Fraction(confidence) * n <= 1:
             return 0.0
@@ -67,7 +67,7 @@ class WorstCase:
         return _peak(self.best_loses, n)[1]
 
     def gap(self, n: int) -> float:
-        """How far below the best the others are then, in scales."""
+        """How far below the best the others then are, in scales."""
         return _peak(self.best_loses, n)[0]
 
 
@@ -97,7 +97,7 @@ def _crossing(excess: Callable[[float], float]) -> float:
 
 @functools.lru_cache(maxsize=256)
 def _peak(best_loses: Curve, n: int) -> tuple[float, float]:
-    """Golden-section search for the one peak of ``theta * best_loses(theta)``: where it is, and how high."""
+    """Golden-section search for the single maximum of ``theta * best_loses(theta)``: its place and its height."""
     low, high = 0.0, 2.0 * math.log(n) + 4.0
     shrink = (math.sqrt(5.0) - 1.0) / 2.0
     for _ in range(48):
@@ -153,7 +153,7 @@ def _laplace_wins(theta: float, n: int) -> float:
 
 
 def _below_all(n: int) -> float:
-    """How often the best still wins once its noisy value lies below all the others' scores: ``2^(1-n) / n``."""
+    """Probability that the best wins if its noisy value is below the scores of all others: ``2^(1-n) / n``."""
     return math.ldexp(1.0, -min(n - 1, 2000)) / n
 
 
