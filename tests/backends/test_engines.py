@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.backends.laws import Questions
 
 from dpselect.backends.contract import Amount, Grouping, Table
 from dpselect.privacy import Neighbours
@@ -18,6 +17,7 @@ from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends import asked, engines, laws, model
 from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS, carried
 from tests.backends.engines import Opener, Source
+from tests.backends.laws import Questions
 from tests.backends.model import Rows
 from tests.slow import SLOW
 
