@@ -13,10 +13,9 @@ def price_sensitivity(
 ) -> Sensitivity:
     r"""How much all rows of one unit can change the revenue of any price of a list.
 
-    A unit adds :math:`j \le m` offers, of which :math:`k \le j` are at least the price :math:`p`. The revenue of that
-    price rises by :math:`k p`, and no revenue falls: monotone. The difference of two revenues then changes by less than
-    the largest rise, so the scale is less than the sensitivity divided by epsilon
-    (``dpselect.PriceListMechanism.score_range``).
+    A unit adds :math:`j \le m` offers, of which :math:`k \le j` are at least the price :math:`p`: its revenue rises by
+    :math:`k p`, and none falls: monotone. The difference between two revenues never changes by all of this, so the
+    scale is less than this divided by epsilon (``dpselect.PriceListMechanism.score_range``).
 
     Args:
         highest: the highest price of the public list, as the decimal it is written as.

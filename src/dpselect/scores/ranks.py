@@ -14,9 +14,9 @@ def rank_sensitivity(
 ) -> Sensitivity:
     r"""How much all rows of one unit can change the rank score of any number.
 
-    With :math:`n` values, of which :math:`L` are below a number, that number's score is
+    With :math:`n` values, of which :math:`L` lie below a number, that number's score is
     :math:`-|L - \text{level} \cdot n|`, or on a grid the negative distance of :math:`\text{level} \cdot n` from the
-    ranks the number has. A unit adds :math:`j \le m` values, so :math:`L - \text{level} \cdot n` changes by between
+    ranks the number has. A unit adds :math:`j \le m` values, so :math:`L - \text{level} \cdot n` moves by between
     :math:`-\text{level} \cdot j` and :math:`(1 - \text{level}) j`. Scores on the two sides of the quantile change in
     opposite directions: not monotone, and the scale is twice this divided by epsilon. At levels 0 and 1 there is only
     one side, all scores fall when a unit is added, and the scale is half of that.

@@ -12,9 +12,9 @@ _PROOF = "proofs/clipped_sums.md"
 def sum_sensitivity(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Sensitivity:
     """How much one unit can change any sum, in scaled whole numbers.
 
-    A unit adds an amount from `lower` to `upper` to some candidates and nothing to the others. If one unit is added,
-    a sum changes by at most the larger of the bounds' magnitudes, and sums are monotone if both bounds have the same
-    sign. If one unit is replaced, a sum changes by at most the distance between two amounts, of which one may be 0.
+    A unit adds an amount from `lower` to `upper` to some candidates and nothing to the others. If one unit is added
+    that is the larger of the two bounds' magnitudes, and monotone if they have one sign; if one is replaced, sums also
+    move by the distance from one amount to another, and 0 is an amount, too.
 
     Proof: ``proofs/clipped_sums.md``.
 
