@@ -158,7 +158,7 @@ def _exact_integers(scores: Sequence[int]) -> npt.NDArray[Any] | None:
 
 def _from_arrow(scores: Any) -> npt.NDArray[Any]:
     """Arrow data of any library through the Arrow C data interface; one chunk is not copied."""
-    import pyarrow  # pyright: ignore[reportMissingTypeStubs] - here, because only who has Arrow data pays for loading it
+    import pyarrow  # pyright: ignore[reportMissingTypeStubs] - here, so that only Arrow data cost the time to load it
 
     pa: Any = pyarrow
     chunks = _arrow_chunks(scores, pa)
@@ -173,7 +173,7 @@ def _from_arrow(scores: Any) -> npt.NDArray[Any]:
 
 
 def _arrow_chunks(scores: Any, pa: Any) -> Any:
-    """`scores` as a chunked array of pyarrow; nothing if its export fails, whose reason may quote values."""
+    """`scores` as a chunked array of pyarrow; None if its export fails, for a reason that may quote values."""
     try:
         if hasattr(scores, "__arrow_c_array__"):
             return pa.chunked_array([pa.array(scores)])
