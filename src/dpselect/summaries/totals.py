@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CandidateTotals:
-    """What the units' clipped amounts add up to for each candidate. Private: no ``repr``, no pickle.
+    """The sum of the units' clipped amounts for each candidate. Private: no ``repr``, no pickle.
 
     Attributes:
         totals: shape ``(n,)``, int64, read-only; one entry for each candidate, in the candidates' order. Adding all

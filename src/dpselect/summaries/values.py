@@ -13,11 +13,11 @@ from dpselect.summaries.domain import PublicDomain
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UnitValues:
-    """Numbers of which each unit has a few at most. Private: not shown by ``repr``, and cannot be pickled.
+    """Numbers, at most a few of each unit. Private: not shown by ``repr``, and cannot be pickled.
 
     Attributes:
-        values: shape ``(n,)``, float64, read-only, within the bounds of `domain`, in no order that means anything.
-            How many there are is as private as they are. Adding all rows of one more unit adds at most
+        values: shape ``(n,)``, float64, read-only, within the bounds of `domain`, in an order without meaning.
+            Their number is as private as they are. Adding all rows of one more unit adds at most
             `max_rows_per_unit` values and changes no other (proof: ``proofs/unit_values.md``).
         domain: the public set they were clipped into.
         max_rows_per_unit: the most values one unit has among them.
