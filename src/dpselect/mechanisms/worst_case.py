@@ -48,23 +48,7 @@ class WorstCase:
         `failure` and `confidence` sum to 1 and are both given, so that neither has to be subtracted from 1.
         0 where a blind guess among `n` is confident enough.
         """
-
-        def holds(theta: float) -> bool:
-            if confidence >= 0.5:
-                return self.best_loses(theta, n) * _MARGIN <= failure
-            return self.best_wins(theta, n) >= confidence * _MARGIN
-
-        if Fraction(confidence) * n <= 1:
-            return 0.0
-        fails, works = 0.0, 1.0
-        while not holds(works):
-            fails, works = works, 2.0 * works
-        while (middle := fails + (works - fails) / 2.0) not in (fails, works):
-            if holds(middle):
-                works = middle
-            else:
-                fails = middle
-        return works
+        return _error_quantile(self, n, failure, confidence)
 
     def expected_error(self, n: int) -> float:
         """The largest expected error over vectors of `n` scores with one best and the others equal, in scales.
@@ -76,6 +60,28 @@ class WorstCase:
     def gap(self, n: int) -> float:
         """How far below the best the others are then, in scales."""
         return _peak(self.best_loses, n)[0]
+
+
+@functools.lru_cache(maxsize=256)  # all of it is public, and a service asks for few sizes
+def _error_quantile(worst: WorstCase, n: int, failure: float, confidence: float) -> float:
+    """Bisection of the curve that falls with theta, down to two doubles beside each other."""
+
+    def holds(theta: float) -> bool:
+        if confidence >= 0.5:
+            return worst.best_loses(theta, n) * _MARGIN <= failure
+        return worst.best_wins(theta, n) >= confidence * _MARGIN
+
+    if Fraction(confidence) * n <= 1:
+        return 0.0
+    fails, works = 0.0, 1.0
+    while not holds(works):
+        fails, works = works, 2.0 * works
+    while (middle := fails + (works - fails) / 2.0) not in (fails, works):
+        if holds(middle):
+            works = middle
+        else:
+            fails = middle
+    return works
 
 
 @functools.lru_cache(maxsize=256)
