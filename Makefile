@@ -138,6 +138,8 @@ readme: $(VENV)/.product
 	{ echo '$(FENCE)' && examples/budget_in_two_shells.sh $(BIN)/dpselect && echo '$(FENCE)'; } \
 		| $(BIN)/python docs/blocks.py README.md budget
 	$(BIN)/python docs/commands.py | $(BIN)/python docs/blocks.py docs/command-line.md commands
+	$(BIN)/python docs/questions.py readme | $(BIN)/python docs/blocks.py README.md questions
+	$(BIN)/python docs/questions.py guide | $(BIN)/python docs/blocks.py docs/tables.md questions
 	$(BIN)/python docs/layers.py | $(BIN)/python docs/blocks.py CONTRIBUTING.md layers
 	$(BIN)/python docs/consoles.py docs/*.md docs/tasks/*.md
 

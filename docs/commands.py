@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from cyclopts import App
 
-from dpselect.cli.main import app, questions
+from dpselect.cli.main import app
+from dpselect.cli.questions import COMMANDS
 
 Line = tuple[str, str]
 """An argument or an option, and what it means."""
@@ -20,8 +21,8 @@ _OPTION = re.compile(r"(?<![\w`-])(--[a-z][a-z-]*)")
 _NAMED = {"int": "INTEGER", "float": "NUMBER", "str": "TEXT", "Path": "FILE"}
 """What a value of a type is called."""
 
-ALIASES = {"best-price": "price"}
-QUESTIONS = [name.replace("_", "-") for name in questions.__all__]
+ALIASES = {about.name.replace("_", "-"): about.alias for about in COMMANDS if about.alias}
+QUESTIONS = sorted(about.name.replace("_", "-") for about in COMMANDS)
 
 
 def reference() -> str:
@@ -70,7 +71,7 @@ def _lines(command: App) -> Iterator[Line]:
         said = str(argument.parameter.help or "")
         if argument.required and not argument.is_positional_only():
             said += " Required."
-        elif argument.show_default and default is not None and not argument.is_flag():
+        elif argument.show_default and default not in (None, "") and not argument.is_flag():
             said += f" Default: {str(default).replace('_', '-').removesuffix('.0')}."
         if argument.name != "SOURCE":  # said once
             yield f"`{shown}`", said

@@ -14,9 +14,9 @@ CLICKS = Path(__file__).parent / "data" / "clicks.parquet"
 
 
 def main() -> None:
-    """Ask one question of the click data and print answer, promise and accuracy."""
+    """Ask one question of the click data, and print the answer, the promise and the accuracy."""
     clicks = dps.Dataset(CLICKS, unit="session")
-    # The portal's page numbers are public; which of them anybody opened is not.
+    # The portal's page numbers are public; which pages people opened is not.
     release = clicks.top_k("page", 10, candidates=range(1, 41271), epsilon=1.0)
 
     print("Pages opened by the most sessions, best first:", *release.value)

@@ -11,7 +11,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.questions import BestBy, MostCommon, Quantile
-from dpselect.session.rows import Rows
+from dpselect.session.rows import ColumnRows
 from tests.backends import asked
 from tests.backends.engines import PLACERS
 from tests.test_certificates_keep_quiet import NOON, Clock, clock, dataset, folders, stated
@@ -32,7 +32,7 @@ def taking(monkeypatch: pytest.MonkeyPatch, *, reading: timedelta, drawing: time
 
     monkeypatch.setattr(Clock, "shown", start)
     for name in ("count", "total", "gather", "select"):
-        monkeypatch.setattr(Rows, name, slow(getattr(Rows, name), reading))
+        monkeypatch.setattr(ColumnRows, name, slow(getattr(ColumnRows, name), reading))
     for task in (MostCommon, BestBy, Quantile):
         monkeypatch.setattr(task, "draw", slow(task.draw, drawing))
 

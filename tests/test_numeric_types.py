@@ -23,7 +23,7 @@ import dpselect as dps
 from dpselect.certificates import check
 from dpselect.certificates.release import Release
 from dpselect.errors import SelectionError
-from dpselect.session.rows import Rows
+from dpselect.session.rows import ColumnRows
 from tests.slow import SLOW
 
 ROWS = pa.table(
@@ -125,7 +125,7 @@ def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same is read of the same table once: what is tested here is what comes before and after it."""
     for name in ("count", "select", "total", "gather"):
         known: dict[str, Any] = {}
-        read = getattr(Rows, name)
+        read = getattr(ColumnRows, name)
 
         def remembered(*given: Any, read: Any = read, known: dict[str, Any] = known, **named: Any) -> Any:
             key = repr((given[1:], named))
@@ -133,7 +133,7 @@ def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
                 known[key] = read(*given, **named)
             return known[key]
 
-        monkeypatch.setattr(Rows, name, remembered)
+        monkeypatch.setattr(ColumnRows, name, remembered)
 
 
 def asked(question: str, *, by: bool) -> tuple[str, Asked]:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from docs.blocks import held
 from docs.layers import layers
+from docs.questions import of_guide, of_readme
 
 import dpselect
 from tests.house import circle, imports
@@ -179,6 +180,12 @@ def test_contributing_shows_the_layers_that_lint_checks() -> None:
     shown = layers(TEXTS["pyproject.toml"])
     assert held(TEXTS["CONTRIBUTING.md"], "layers") == shown, "make readme puts it right"
     assert {"cli | sklearn", "errors"} < set(shown.splitlines())
+
+
+def test_the_tables_of_questions_come_from_the_registry() -> None:
+    assert held(TEXTS["README.md"], "questions") == of_readme(), "make readme puts it right"
+    assert held(TEXTS["docs/tables.md"], "questions") == of_guide(), "make readme puts it right"
+    assert "`top-k clicks.parquet page 10 " in of_readme()
 
 
 def test_the_interface_page_has_every_public_name() -> None:

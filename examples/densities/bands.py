@@ -1,4 +1,4 @@
-"""How many samples of a histogram lie within every distance of it: the law of the distance, without drawing."""
+"""How many samples of a histogram are within each distance of it: the law of the distance, without drawing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CUTS_AT_ONCE = 64
 """Few, so that narrow bands stay narrow: all of them get arrays as wide as the widest."""
 
 SMALLEST = 1e-200
-"""Weights below this share of the largest count as none: products of them would slow everything down."""
+"""Weights below this share of the largest count as 0: their products would slow everything down."""
 
 
 def log_weights(counts: IntArray, k: int, within: IntArray, *, chances: FloatArray | None = None) -> FloatArray:
@@ -21,7 +21,7 @@ def log_weights(counts: IntArray, k: int, within: IntArray, *, chances: FloatArr
 
     A sample is a histogram with cumulative counts C_1, ..., C_m = k, the data has cumulative counts X_1, ..., X_m = n,
     and the distance max_j abs(n C_j - k X_j) is n k times the Kolmogorov-Smirnov distance. A step of the recursion
-    adds a bin, for many of `within` at once; only doubles of like sign are added.
+    adds a bin, for many of `within` at once. Only doubles of the same sign are added.
 
     Args:
         counts: shape ``(m,)``, records in each bin.

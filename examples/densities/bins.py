@@ -20,13 +20,13 @@ EPSILONS = (1.0, 0.1)
 BINS = (16, 64, 256, 1024)
 GROWS_FROM = 64
 MANY_BINS, MANY_RECORDS = 1024, (1024, 4096, 16384)
-"""Where the slope in the number of records is looked at once more."""
+"""The numbers of records at which the slope is computed once more."""
 
 KS_PUBLIC = "KS, public k"
 
 
 def row(epsilon: float, bins: int) -> dict[str, float]:
-    """All errors with so many bins."""
+    """All errors with this number of bins."""
     counts = histogram(DATA, RECORDS, bins)
     k = methods.rule_size(RECORDS, epsilon, bins)
     smoothed_k = methods.best_smoothed_size(DATA, RECORDS, bins, epsilon)
@@ -52,7 +52,7 @@ def table() -> Table:
 
 
 def findings(table: Table) -> tuple[Finding, ...]:
-    """What is said of the number of bins, looked up in the numbers."""
+    """The claims about the number of bins, checked in the numbers."""
     parts = {epsilon: _at(table, epsilon) for epsilon in EPSILONS}
     growth = {method: [_growth(part, method) for part in parts.values()] for method in (column(MONOTONE), RULE_ERROR)}
     said, wins = [], []
@@ -68,8 +68,8 @@ def findings(table: Table) -> tuple[Finding, ...]:
     return (
         Finding(
             claim="noise on the histogram grows in proportion to the number of bins (class notes: Lap(m Δ/epsilon))",
-            found=f"one record moves two counts by one, whatever m is, and the noise of a bin does not depend on m. "
-            f"Errors add up in the cumulative counts: the one made monotone grows as m to the power {low:.2f} to "
+            found=f"one record changes two counts by one, whatever m is, and the noise of a bin does not depend on m. "
+            f"Errors add up in the cumulative counts: the error made monotone grows as m to the power {low:.2f} to "
             f"{high:.2f}, from {GROWS_FROM} to {BINS[-1]:,} bins",
             holds=low > 0.9,
         ),
@@ -122,15 +122,15 @@ def figure_3() -> Figure:
 
 
 def many_bins_note() -> str:
-    """The rate where bins are so many that they do not count."""
+    """The rate with so many bins that their number does not matter."""
     slopes = {epsilon: _slope_of_many(epsilon) for epsilon in EPSILONS}
     said = " and ".join(f"{each:.2f} (epsilon = {epsilon:g})" for epsilon, each in slopes.items())
     return (
         f"With {MANY_BINS:,} bins the slope of the Kolmogorov-Smirnov mechanism's log error on log n, from "
         f"{MANY_RECORDS[0]:,} to {MANY_RECORDS[-1]:,} records and with the public k, is {said}. The rate "
-        "without bins is -1/2: about 1/δ independent points are needed within a distance of δ, at the price of as many "
-        "factors of the base measure, against e^(epsilon n δ/2); the two balance at δ of the order (epsilon n)^(-1/2), "
-        "with k of the order (epsilon n)^(1/2). The steeper slopes above come from having few bins for many records."
+        "without bins is -1/2: a distance of δ needs about 1/δ independent points, which costs as many factors of the "
+        "base measure, against e^(epsilon n δ/2). The two balance at δ of the order (epsilon n)^(-1/2), with k of the "
+        "order (epsilon n)^(1/2). The slopes above are steeper because there are few bins for many records."
     )
 
 

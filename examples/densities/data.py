@@ -1,4 +1,4 @@
-"""Two real histograms, brought to any number of records without changing their shape."""
+"""Two real histograms, scaled to any number of records without changing their shape."""
 
 from __future__ import annotations
 

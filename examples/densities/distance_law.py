@@ -9,16 +9,16 @@ import numpy as np
 from examples.densities.bands import FloatArray, IntArray, log_weights
 
 MOST_CUTS = 4096
-"""So many values of the distance are told apart, unless more are asked for."""
+"""How many values of the distance are distinguished, unless the caller sets another number."""
 
 _FIRST_CUTS, _SECOND_CUTS = 64, 128
 _NEGLIGIBLE = 25.0
-"""Samples of less than exp(-25) of the largest weight need no fine cuts."""
+"""Samples with less than exp(-25) of the largest weight need no fine cuts."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Between:
-    """A number with bounds on both sides, good up to roundings."""
+    """A number with bounds on both sides, valid up to rounding."""
 
     low: float
     high: float
@@ -32,7 +32,7 @@ class Between:
 
 @dataclass(frozen=True, eq=False)
 class _Shells:
-    """Samples by distance: those of a shell are `nearest` to `farthest` away."""
+    """Samples by distance: those in a shell are at distances from `nearest` to `farthest`."""
 
     nearest: FloatArray
     farthest: FloatArray
@@ -52,13 +52,13 @@ class _Shells:
         return cls(starts[seen], ends[seen], own[seen])
 
     def relevant(self, rate: float) -> tuple[float, float]:
-        """From where to where the weights exp(-rate distance) leave anything that counts."""
+        """The range of distances in which the weights exp(-rate distance) are not negligible."""
         at_most, at_least = self.log_weight - rate * self.nearest, self.log_weight - rate * self.farthest
         kept = np.flatnonzero(at_most > at_least.max() - _NEGLIGIBLE)
         return float(self.nearest[kept[0]]), float(self.farthest[kept[-1]])
 
     def mean(self, rate: float, side: int) -> float:
-        """The least (`side` -1), largest (1) or a middling (0) mean distance that the shells leave possible.
+        """The smallest (`side` -1), largest (1) or a middle (0) mean distance that the shells allow.
 
         The mean is where the sum of weight * (distance - mean) * exp(-rate * distance) changes its sign.
         """
@@ -90,15 +90,16 @@ def expected_distance(
     r"""Mean Kolmogorov-Smirnov distance of a sample z of size `k`, with weight ``base(z) exp(-rate d(z))``.
 
     ``d = n k`` times the Kolmogorov-Smirnov distance is a whole number, and the base weight of all samples with
-    ``d <= t`` comes from `log_weights`. If all values of d can be told apart, both bounds are the mean itself; else
-    they enclose it, because within a shell ``(d - mean) exp(-rate d)`` is largest and least where it is easily found.
+    ``d <= t`` comes from `log_weights`. If all values of d are distinguished, both bounds are the mean itself.
+    Otherwise they enclose it, because the largest and the smallest ``(d - mean) exp(-rate d)`` of a shell are easy to
+    find.
 
     Args:
         counts: shape ``(m,)``, records in each bin.
         k: size of the sample, >= 1.
         rate: epsilon / (2 k) for the Kolmogorov-Smirnov mechanism; 0 for independent points.
         chances: the base measure, as for `log_weights`.
-        most_cuts: how many values of the distance are told apart at most; with fewer the bounds are farther apart.
+        most_cuts: maximum number of values of the distance to distinguish; with fewer, the bounds are farther apart.
 
     >>> round(expected_distance(np.array([3, 1]), 4, rate=0.0).estimate, 9)  # 0 to 4 points in the first bin, all alike
     0.35

@@ -1,4 +1,4 @@
-"""What is said of the mechanisms, looked up in the numbers of figures 1 and 2."""
+"""The claims about the mechanisms, checked in the numbers of figures 1 and 2."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from examples.figures.table import Table
 BINS = {"HEPTH": HEPTH_BINS, "ADULT": len(AGES)}
 
 FITTED_FROM = 1024
-"""Slopes are fitted from so many records on: with fewer, an error is near what no data at all would give."""
+"""Slopes are fitted from this number of records on. With fewer, errors are close to those without any data."""
 
 SOURCE_RATE, HISTOGRAM_RATE, NEAR_RATE = -1 / 3, -1.0, 0.1
 NEAR_BEST = 0.1
-"""How far a slope may be off, and an error above the least, to count as that."""
+"""How far a slope may differ from a rate, and an error exceed the smallest, and still count as equal."""
 
 ENOUGH = 100
 """Epsilon times records: below, every method is close to a guess."""
@@ -84,7 +84,7 @@ def findings(table: Table, epsilon: float) -> tuple[Finding, ...]:
 
 
 def sampling_note(table: Table) -> str:
-    """How the errors compare with that of the data themselves."""
+    """How the errors compare with the sampling error of the data."""
     n, sampling = table["records"], table["sampling_error"]
     beyond = {}
     for method in (KS_BEST, MONOTONE):
@@ -94,8 +94,8 @@ def sampling_note(table: Table) -> str:
         ]
     where = {method: _both(found) for method, found in beyond.items()}
     return (
-        "Whoever wants the distribution behind the data has their sampling error as well, in the mean about 0.87/√n at "
-        f"most ({sampling[n.argmin()]:.3f} at n = {n.min():.0f}, {sampling[n.argmax()]:.4f} at "
+        "An estimate of the distribution behind the data has their sampling error as well, on average at most about "
+        f"0.87/√n ({sampling[n.argmin()]:.3f} at n = {n.min():.0f}, {sampling[n.argmax()]:.4f} at "
         f"n = {n.max():,.0f}). On {' and '.join(NAMES)} the error that privacy adds is below it "
         f"{where[MONOTONE]} with noise on the histogram (made monotone), {where[KS_BEST]} with the "
         "Kolmogorov-Smirnov mechanism."
@@ -119,8 +119,8 @@ def _who_is_best(parts: Mapping[str, Table]) -> Finding:
     )
     return Finding(
         claim="the Kolmogorov-Smirnov mechanism is the best of the three (class notes on Wasserman and Zhou)",
-        found=f"against its best k, {'; '.join(said)}; at n = {records:,.0f} the Kolmogorov-Smirnov mechanism's is "
-        f"{min(last):.1f} to {max(last):.1f} times that of the histogram with noise, made monotone",
+        found=f"against its best k, {'; '.join(said)}; at n = {records:,.0f} the error of the Kolmogorov-Smirnov "
+        f"mechanism is {min(last):.1f} to {max(last):.1f} times that of the histogram with noise, made monotone",
         holds=everywhere,
     )
 
@@ -131,7 +131,7 @@ def _where_noise_wins(parts: Mapping[str, Table], epsilon: float) -> Finding:
         for name, part in parts.items()
     }
     return Finding(
-        claim="noise on the histogram, made monotone, is the better one from epsilon n = 2 m on, about, for m bins",
+        claim="noise on the histogram, made monotone, is better from about epsilon n = 2 m on, for m bins",
         found="; ".join(f"from {turn:.1f} m on ({name}, m = {BINS[name]})" for name, turn in turns.items()),
         holds=all(1 < turn < 3 for turn in turns.values()),
     )
@@ -147,13 +147,13 @@ def _rates(parts: Mapping[str, Table]) -> tuple[Finding, Finding]:
     source, best, points, noisy = (slopes(each) for each in (KS_SOURCE, KS_BEST, KS_POINTS, MONOTONE))
     return (
         Finding(
-            claim="the Kolmogorov-Smirnov mechanism's error, with k = n^(2/3), is of the order n^(-1/3)",
+            claim="the error of the Kolmogorov-Smirnov mechanism, with k = n^(2/3), is of the order n^(-1/3)",
             found=f"slope of log error on log n: {both(source)}; with the best k {both(best)}; with the base of points "
             f"and the public k {both(points)}",
             holds=all(abs(each - SOURCE_RATE) <= NEAR_RATE for each in source),
         ),
         Finding(
-            claim="that of a noisy histogram is of the order 1/n when the bins are fixed",
+            claim="the error of a noisy histogram is of the order 1/n if the bins are fixed",
             found=f"slope, made monotone: {both(noisy)}",
             holds=all(abs(each - HISTOGRAM_RATE) <= NEAR_RATE for each in noisy),
         ),
@@ -178,7 +178,7 @@ def _points(table: Table, epsilon: float) -> Finding:
     return Finding(
         claim="with the public k the base of points gives a smaller error than that of histograms",
         found=f"{ratio[enough].min():.2f} to {ratio[enough].max():.2f} times that of histograms where epsilon "
-        f"n is at least {ENOUGH}; with the size `DensityMechanism` chooses by itself, it is "
+        f"n is at least {ENOUGH}; with the size that `DensityMechanism` chooses by itself, it is "
         f"{default[enough].min():.2f} to {default[enough].max():.2f} times that with the public k above",
         holds=bool((ratio[enough] < 1).all()),
     )

@@ -16,11 +16,11 @@ LARGEST_SIZE = 1024
 LARGEST_SMOOTHED = 128
 
 SMOOTHED_CUTS, POINTS_CUTS = 256, 1024
-"""Cuts of the distance where a step of the recursion is a product of matrices."""
+"""Number of cuts of the distance if a step of the recursion is a product of matrices."""
 
 
 def power_of_two(value: float) -> int:
-    """The nearest one on a logarithmic scale: with such n and k all distances are whole multiples of k, and few.
+    """The nearest power of two on a logarithmic scale. With such n and k the distances are few whole multiples of k.
 
     >>> power_of_two(25.4), power_of_two(22.0)
     (32, 16)
@@ -71,26 +71,26 @@ def default_size(n: int, epsilon: float) -> int:
 
 @cache
 def smoothed_histogram(name: str, n: int, bins: int, epsilon: float, k: int) -> Between:
-    """Expected error of the share of `k` independent draws in each bin: a law of the same distance, without tilt."""
+    """Expected error of the share of `k` independent draws in each bin: a law of the same distance, with rate 0."""
     counts = histogram(name, n, bins)
     mechanism = dps.SmoothedHistogramMechanism(epsilon=epsilon, k=k, neighbours=dps.Neighbours.REPLACE_ONE)
     return expected_distance(counts, k, rate=0.0, chances=mechanism.probabilities(counts), most_cuts=SMOOTHED_CUTS)
 
 
 def best_size(name: str, n: int, bins: int, epsilon: float) -> int:
-    """The power of two with the least expected error. It depends on the data: nobody can know it privately."""
+    """The power of two with the smallest expected error. It depends on the data and is not private."""
     start = rule_size(n, epsilon, len(histogram(name, n, bins)))
     return _least(lambda k: kolmogorov_smirnov(name, n, bins, epsilon, k).estimate, start, at_most=LARGEST_SIZE)
 
 
 def best_smoothed_size(name: str, n: int, bins: int, epsilon: float) -> int:
-    """The same for the smoothed histogram, from where sampling error and smoothing balance."""
+    """The same for the smoothed histogram, starting where sampling error and smoothing balance."""
     start = power_of_two(max(16.0, (epsilon * n / len(histogram(name, n, bins))) ** (2 / 3)))
     return _least(lambda k: smoothed_histogram(name, n, bins, epsilon, k).estimate, start, at_most=LARGEST_SMOOTHED)
 
 
 def _least(error: Callable[[int], float], start: int, *, at_most: int) -> int:
-    """Walk from `start` by factors of two, both ways, until the error has risen twice in a row."""
+    """Walk from `start` by factors of two, both ways, until the error has increased twice in a row."""
     errors = {start: error(start)}
     for factor in (0.5, 2.0):
         k, risen = start, 0

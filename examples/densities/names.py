@@ -35,5 +35,5 @@ def column(method: str) -> str:
 
 
 def line(method: str, x: FloatArray, y: FloatArray) -> Series:
-    """The line of one method, alike in every picture."""
+    """The line of one method, the same in every picture."""
     return Series(name=method, x=x, y=y, style=LINES.index(method))

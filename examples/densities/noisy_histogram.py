@@ -1,6 +1,7 @@
 """The histogram with noise on every bin: its error as a distribution, by simulating the noise with a fixed seed.
 
-This studies a law on public data. A release is never drawn like this: `dpselect.GeometricMechanism` draws one exactly.
+This studies a distribution, on public data. Do not draw a release like this: `dpselect.GeometricMechanism` draws it
+exactly.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from examples.densities.bands import FloatArray, IntArray
 REPETITIONS = 2000
 SEED = 2010
 L1_SENSITIVITY = 2
-"""One record that is replaced leaves a bin and enters another, whatever the number of bins."""
+"""A record that is replaced leaves one bin and enters another, whatever the number of bins."""
 
 
 def cut_off(noisy: IntArray, n: int) -> FloatArray:
@@ -21,7 +22,7 @@ def cut_off(noisy: IntArray, n: int) -> FloatArray:
 
     Args:
         noisy: shape ``(r, m)``.
-        n: not needed; what is divided by is the sum.
+        n: not used; the counts are divided by their sum.
 
     >>> cut_off(np.array([[3, -1, 1]]), 4)
     array([[0.75, 0.75, 1.  ]])
@@ -33,8 +34,8 @@ def cut_off(noisy: IntArray, n: int) -> FloatArray:
 
 
 def made_monotone(noisy: IntArray, n: int) -> FloatArray:
-    """Distribution functions of noisy counts: what their sum is off by is shared out evenly; then the increasing
-    function that is nearest in the largest difference.
+    """Distribution functions of noisy counts. The error of their sum is distributed evenly; then the result is the
+    increasing function whose largest difference is smallest.
 
     >>> made_monotone(np.array([[3, -1, 2]]), 4)  # cumulative counts 3, 2, 4
     array([[0.625, 0.625, 1.   ]])

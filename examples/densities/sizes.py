@@ -39,7 +39,7 @@ def table() -> Table:
 
 
 def findings(table: Table) -> tuple[Finding, ...]:
-    """What is said of the size, looked up in the numbers."""
+    """The claims about the size, checked in the numbers."""
     parts = [table.where("data_set", name) for name in NAMES]
     best = {curve: [int(p["k"][p[column].argmin()]) for p in parts] for curve, (column, _) in CURVES.items()}
     public = [methods.rule_size(RECORDS, EPSILON, len(histogram(name, RECORDS))) for name in NAMES]
@@ -59,8 +59,8 @@ def findings(table: Table) -> tuple[Finding, ...]:
         Finding(
             claim="once it is large enough, the size hardly matters",
             found=f"with k up to n^(1/3) the error is at least {min(few):.2f}/k; with k = {SIZES[-1]:,} it is "
-            f"{max(losses['histograms_error']):.2f} times the least if all histograms are alike, "
-            f"{max(losses['points_error']):.1f} times if points are uniform, whose own pull grows with k",
+            f"{max(losses['histograms_error']):.2f} times the smallest if all histograms have the same weight, "
+            f"{max(losses['points_error']):.1f} times if points are uniform, whose own influence grows with k",
             holds=max(*losses["histograms_error"], *losses["points_error"]) < 1.1,
         ),
     )

@@ -1,4 +1,4 @@
-"""Pictures in about half of the bytes, without a pixel's difference, the same every time: the repository keeps them."""
+"""Pictures in about half the bytes, without any visible change, and always the same: the repository has them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOTHING = (
     re.compile(r'<path class="(?:fore|back)ground"[^>]* d="(?:M0,0h0v0h0Z)?"[^>]*/>'),
     re.compile(r' (?:opacity="1"|pointer-events="none")'),
 )
-"""What is not seen: labels without words, frames without an area, attributes that say what goes without saying."""
+"""What is not visible: labels without words, frames without an area, attributes that repeat the default."""
 
 
 def compact(picture: str) -> str:
@@ -36,7 +36,7 @@ def compact(picture: str) -> str:
 
 
 def _renumbered(picture: str) -> str:
-    """Clipping areas numbered from 1: the renderer counts on from picture to picture.
+    """Clipping areas numbered from 1, because the renderer goes on counting from picture to picture.
 
     >>> _renumbered('<clipPath id="clip7"/><g clip-path="url(#clip9)"/><clipPath id="clip9"/>')
     '<clipPath id="clip1"/><g clip-path="url(#clip2)"/><clipPath id="clip2"/>'

@@ -1,4 +1,4 @@
-"""A page that shows every figure with what is claimed of it and what was found, and the files beside it."""
+"""A page that shows every figure with the claims about it and what was found, and the files of numbers and pictures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Page:
 
     Args:
         introduction: the text before the overview, heading included.
-        claimant: heads the column of claims, as "what the paper says".
+        claimant: the heading of the column of claims, such as "what the paper says".
     """
 
     introduction: str
@@ -46,7 +46,7 @@ class Page:
         return "\n\n".join(["\n".join([self.introduction, *overview]), *map(self.section, figures)]) + "\n"
 
     def section(self, figure: Figure) -> str:
-        """What the page says of one figure."""
+        """The section of the page about one figure."""
         rows = ((each.claim, each.found, VERDICTS[each.holds]) for each in figure.findings)
         parts = [
             f"## Figure {figure.label}",
@@ -89,7 +89,7 @@ def _exceptions(figures: Sequence[Figure]) -> str:
         for finding in figure.findings
         if not finding.holds
     ]
-    return f"; not so: {'; '.join(refuted)}" if refuted else ""
+    return f". Those that do not hold: {'; '.join(refuted)}" if refuted else ""
 
 
 def _headline(figure: Figure) -> tuple[str, ...]:

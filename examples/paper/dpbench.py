@@ -24,7 +24,7 @@ BINS = 1024
 
 
 def load(name: str) -> Counts:
-    """How many records lie in each of 1024 bins.
+    """How many records are in each of 1024 bins.
 
     Args:
         name: of a data set in the file, in capitals or not: one of `NAMES`, "INCOME" or "NETTRACE".

@@ -39,7 +39,7 @@ def table_1a() -> Table:
 
 
 def findings_1a(table: Table) -> tuple[Finding, ...]:
-    """The paper's claims, looked up in the numbers."""
+    """The paper's claims, checked in the numbers."""
     p, larger, smaller = table["p"], table[error_column(EXPONENTIAL)], table[error_column(PERMUTE_AND_FLIP)]
     inside = p < 1.0
     saved = 1.0 - smaller[inside] / larger[inside]
@@ -54,7 +54,7 @@ def findings_1a(table: Table) -> tuple[Finding, ...]:
             holds=bool((saved > 0).all()),
         ),
         Finding(
-            claim="both errors are 0 at p → 0 and at p = 1",
+            claim="both errors tend to 0 as p → 0 and are 0 at p = 1",
             found=f"at p = {p[0]:g} they are {larger[0]:.1e} and {smaller[0]:.1e}, at p = {p[-1]:g} "
             f"{larger[-1]:g} and {smaller[-1]:g}",
             holds=bool((ends[:2] < 1e-3 * larger.max()).all() and (ends[2:] == 0).all()),
@@ -62,7 +62,8 @@ def findings_1a(table: Table) -> tuple[Finding, ...]:
         Finding(
             claim="both errors are largest in the middle, near p = 1/n",
             found=f"largest at p = {peaks[0]:.2f} (exponential mechanism) and {peaks[1]:.2f} (permute-and-flip), "
-            f"1/n being {1 / CANDIDATES:.2f}; at p = 1/n they are {shares[0]:.0%} and {shares[1]:.0%} of their largest",
+            f"where 1/n is {1 / CANDIDATES:.2f}; at p = 1/n they are {shares[0]:.0%} and {shares[1]:.0%} of the "
+            "largest",
             holds=min(shares) > 0.9,
         ),
     )
@@ -87,7 +88,7 @@ def figure_1a() -> Figure:
     return Figure(
         name="1a",
         title=title,
-        setting=f"Scores {SCORES}, epsilon = {EPSILON:g}, sensitivity {SENSITIVITY:g}; errors in the unit of the "
+        setting=f"Scores {SCORES}, epsilon = {EPSILON:g}, sensitivity {SENSITIVITY:g}; errors are in the unit of the "
         "scores, from `expected_error` of the two mechanisms.",
         table=table,
         findings=findings_1a(table),
@@ -104,7 +105,7 @@ def table_1b() -> Table:
 
 
 def findings_1b(table: Table) -> tuple[Finding, ...]:
-    """The paper's claims, looked up in the numbers."""
+    """The paper's claims, checked in the numbers."""
     p = table["p"]
     ratios = np.array([table[f"ratio_{n}_candidates"] for n in COUNTS])
     middle = 1.5
@@ -142,11 +143,11 @@ def figure_1b() -> Figure:
     return Figure(
         name="1b",
         title=title,
-        setting=f"Scores (c, ..., c, 0) of n = {', '.join(map(str, COUNTS))} candidates; a ratio has no unit, and "
-        "depends on epsilon and the sensitivity through p only.",
+        setting=f"Scores (c, ..., c, 0) of n = {', '.join(map(str, COUNTS))} candidates. A ratio has no unit, and "
+        "depends on epsilon and the sensitivity only through p.",
         table=table,
         findings=findings_1b(table),
         draw=draw,
-        beyond="That the ratio is never above 2, whatever the scores, is left open in the paper; it is a theorem: "
+        beyond="The paper leaves open whether the ratio can be above 2. It cannot, whatever the scores are: "
         "[claim 3](../../proofs/permute_and_flip.md).",
     )

@@ -1,4 +1,4 @@
-"""Figure 1(c): the largest expected error that any scores lead to, against the number of candidates."""
+"""Figure 1(c): the largest expected error over all scores, against the number of candidates."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def table_1c() -> Table:
 
 
 def findings_1c(table: Table) -> tuple[Finding, ...]:
-    """The paper's claims, looked up in the numbers."""
+    """The paper's claims, checked in the numbers."""
     n = table["candidates"]
     larger, smaller = (table[error_column(name, WORST)] for name in (EXPONENTIAL, PERMUTE_AND_FLIP))
     ratio = larger / smaller
@@ -56,13 +56,13 @@ def findings_1c(table: Table) -> tuple[Finding, ...]:
         ),
         Finding(
             claim="it falls towards 1",
-            found=f"it falls with every n drawn, to {ratio[-1]:.3f} at n = {n[-1]:,.0f}",
+            found=f"it falls at every n in the figure, to {ratio[-1]:.3f} at n = {n[-1]:,.0f}",
             holds=falls(ratio) and bool(1 < ratio[-1] < 1.05),
         ),
         Finding(
-            claim="both errors lie between the two bounds",
+            claim="both errors are between the two bounds",
             found=f"permute-and-flip's is {(smaller / table[LOWER]).min():.2f} to {(smaller / table[LOWER]).max():.2f} "
-            f"times the lower, the exponential mechanism's {(larger / table[UPPER]).min():.2f} to "
+            f"times the lower bound, the exponential mechanism's {(larger / table[UPPER]).min():.2f} to "
             f"{(larger / table[UPPER]).max():.2f} times the upper bound",
             holds=bool(np.all(within)),
         ),
@@ -94,11 +94,11 @@ def figure_1c() -> Figure:
     return Figure(
         name="1c",
         title=title,
-        setting=f"Epsilon = {EPSILON:g}, sensitivity {SENSITIVITY:g}; errors in the unit of the scores, from "
+        setting=f"Epsilon = {EPSILON:g}, sensitivity {SENSITIVITY:g}; errors are in the unit of the scores, from "
         "`planning.worst_case_error`. The bounds are (sensitivity/2 epsilon) ln n and (2 sensitivity/epsilon) ln n.",
         table=table,
         findings=findings_1c(table),
         draw=draw,
-        beyond=f"At n = {FAR:,} the ratio is {far:.4f}. That no scores are worse than one best and the others equal "
-        "is proved in [claim 4](../../proofs/error_bounds.md).",
+        beyond=f"At n = {FAR:,} the ratio is {far:.4f}. [Claim 4](../../proofs/error_bounds.md) proves that no "
+        "scores are worse than one best score with all others equal.",
     )

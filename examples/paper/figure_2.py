@@ -51,28 +51,28 @@ def table_2c() -> Table:
 
 
 def findings_2a(table: Table) -> tuple[Finding, ...]:
-    """The paper's claims, looked up in the numbers."""
+    """The paper's claims, checked in the numbers."""
     return near_one(table, "the number of candidates")
 
 
 def findings_2b(table: Table) -> tuple[Finding, ...]:
-    """The paper's claims, looked up in the numbers."""
+    """The paper's claims, checked in the numbers."""
     return near_one(table, "the number of steps")
 
 
 def findings_2c(table: Table) -> tuple[Finding, ...]:
-    """The paper's claims, looked up in the numbers."""
+    """The paper's claims, checked in the numbers."""
     return far_from_one(table)
 
 
 def figure_2a() -> Figure:
     """Permute-and-flip, for different numbers of candidates."""
     table = table_2a()
-    lattice = f"Scores at most {STEPS} steps below the best, a step being twice the sensitivity."
+    lattice = f"Scores at most {STEPS} steps below the best; a step is twice the sensitivity."
     widest = max(optimal_error(n=n, levels=STEPS, epsilon=epsilon).gap for n in COUNTS for epsilon in EPSILONS)
     beyond = (
-        "Each optimum lies between two bounds that hold whatever the solver's tolerances are; here they are never "
-        f"farther apart than {widest:.0e} of the optimum."
+        "Each optimum is between two bounds that hold whatever the tolerances of the solver are. Here they differ by "
+        f"at most {widest:.0e} of the optimum."
     )
     return _figure("2a", PERMUTE_AND_FLIP, table, findings_2a(table), lattice, beyond)
 
@@ -81,7 +81,9 @@ def figure_2b() -> Figure:
     """Permute-and-flip, for different lattices."""
     table = table_2b()
     starts = "; ".join(f"{_optimal_from(table, name):.3f} with {_BY_STEPS[name][1]} steps" for name in _BY_STEPS)
-    beyond = f"On these lattices permute-and-flip is optimal from a smaller epsilon on than theorem 3 says: {starts}."
+    beyond = (
+        f"On these lattices permute-and-flip is already optimal from a smaller epsilon than in theorem 3 on: {starts}."
+    )
     return _figure("2b", PERMUTE_AND_FLIP, table, findings_2b(table), _LATTICE, beyond)
 
 
@@ -92,12 +94,12 @@ def figure_2c() -> Figure:
     beyond = (
         "Where k scores tie for the best, the error of the exponential mechanism tends to (k + 1)/k times that of "
         f"permute-and-flip, which is the optimum. So for large epsilon the ratio on the lattice tends to {limits}: "
-        "towards 2 only with more and more steps, because ties for the best become rarer."
+        "it approaches 2 only with more and more steps, because ties for the best become rarer."
     )
     return _figure("2c", EXPONENTIAL, table, findings_2c(table), _LATTICE, beyond)
 
 
-_LATTICE = f"{CANDIDATES} candidates, scores some steps below the best, a step being twice the sensitivity."
+_LATTICE = f"{CANDIDATES} candidates, scores some steps below the best; a step is twice the sensitivity."
 
 
 def _optimal_from(table: Table, name: str) -> float:
@@ -126,7 +128,7 @@ def _figure(
         name=name,
         title=title,
         setting=f"{lattice} The mechanism's expected errors, summed over all such vectors with the best score at 0, "
-        "are divided by the optimum of the linear program, from `planning.optimal_ratio`; a ratio has no unit. The "
+        "are divided by the optimum of the linear program, from `planning.optimal_ratio`. A ratio has no unit. The "
         f"line marks ln((3 + √5)/2) = {THRESHOLD:.4f}.",
         table=table,
         findings=findings,

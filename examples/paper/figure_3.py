@@ -29,12 +29,12 @@ def table_3b() -> Table:
 
 
 def findings_3a(table: Table) -> tuple[Finding, ...]:
-    """The paper's claims, looked up in the numbers."""
+    """The paper's claims, checked in the numbers."""
     return _findings(table, MODE, at=0.04, about=1.84)
 
 
 def findings_3b(table: Table) -> tuple[Finding, ...]:
-    """The paper's claims, looked up in the numbers."""
+    """The paper's claims, checked in the numbers."""
     return _findings(table, MEDIAN, at=0.01, about=1.9)
 
 
@@ -99,7 +99,7 @@ def _grid(table: Table) -> str:
 
 
 def _breakdown(table: Table) -> str:
-    """Where the paper's formula for the probabilities stops working in doubles on this data set."""
+    """Where the paper's formula for the probabilities fails in doubles on this data set."""
     counts = load(DATA_SET)
     below = counts - counts.max()
     sums = [float(alternating_sum(np.exp(epsilon / SENSITIVITY * below)).sum()) for epsilon in table["epsilon"]]
@@ -107,7 +107,8 @@ def _breakdown(table: Table) -> str:
     here = (dps.PermuteAndFlip(epsilon=each, sensitivity=SENSITIVITY, monotonic=True) for each in table["epsilon"])
     farthest = max(abs(float(mechanism.pmf(counts).sum()) - 1) for mechanism in here)
     return (
-        f"The paper computes permute-and-flip's {BINS} probabilities by an alternating sum. In doubles they add up to "
-        f"{sums[0]:.1e} at epsilon = {table['epsilon'][0]:g}; the largest epsilon drawn at which they miss 1 by "
-        f"more than one in a thousand is {max(wrong):g}. The probabilities used here miss it by {farthest:.0e} at most."
+        f"The paper computes permute-and-flip's {BINS} probabilities by an alternating sum. In doubles their sum is "
+        f"{sums[0]:.1e} at epsilon = {table['epsilon'][0]:g}. The largest epsilon in the figure at which it differs "
+        f"from 1 by more than a thousandth is {max(wrong):g}. The sum of the probabilities used here differs by "
+        f"{farthest:.0e} at most."
     )

@@ -1,4 +1,4 @@
-"""Figure 4: noisy max with Laplace noise beside the two mechanisms, on one best score, 0, and the others all c."""
+"""Figure 4: noisy max with Laplace noise next to the two mechanisms, on one best score, 0, and the others all c."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ALL = {**MECHANISMS, LAPLACE: partial(dps.ReportNoisyMax, noise="laplace")}
 LOWEST = -20.0
 C = [LOWEST + step / 10 for step in range(201)]
 MORE = (2, 4, 10, 100, 1000)
-"""Numbers of candidates for which the crossing is worked out too."""
+"""Numbers of candidates for which the crossing is computed too."""
 
 
 def _error(mechanism: str, c: float, candidates: int = CANDIDATES) -> float:
@@ -39,7 +39,7 @@ def _error(mechanism: str, c: float, candidates: int = CANDIDATES) -> float:
 
 
 def crossing(candidates: int) -> float | None:
-    """The c below 0 at which Laplace noise and the exponential mechanism err alike, if there is one.
+    """The c below 0 at which Laplace noise and the exponential mechanism have the same error, if there is one.
 
     >>> round(crossing(3), 2), crossing(2)
     (-3.7, None)
@@ -59,7 +59,7 @@ def table_4() -> Table:
 
 
 def findings_4(table: Table) -> tuple[Finding, ...]:
-    """The paper's claims, looked up in the numbers."""
+    """The paper's claims, checked in the numbers."""
     c, larger, smaller, noisy = (
         table["c_score_units"],
         *(table[error_column(name)] for name in (EXPONENTIAL, PERMUTE_AND_FLIP, LAPLACE)),
@@ -112,11 +112,12 @@ def figure_4() -> Figure:
     return Figure(
         name="4",
         title=title,
-        setting=f"Scores {SCORES}, epsilon = {EPSILON:g}, sensitivity {SENSITIVITY:g}; errors in the unit of the "
-        f"scores. That there are {CANDIDATES} candidates is our choice. Laplace noise of scale 2 sensitivity/epsilon.",
+        setting=f"Scores {SCORES}, epsilon = {EPSILON:g}, sensitivity {SENSITIVITY:g}; errors are in the unit of the "
+        f"scores. The number of candidates, {CANDIDATES}, is our choice. Laplace noise has scale "
+        "2 sensitivity/epsilon.",
         table=table,
         findings=findings_4(table),
         draw=draw,
-        beyond=f"Noisy max and the exponential mechanism err alike at c = {here:.4f}. For other numbers n of "
-        f"candidates: {others}; for n = {never} noisy max is never the better one.",
+        beyond=f"Noisy max and the exponential mechanism have the same error at c = {here:.4f}. For other numbers n of "
+        f"candidates: {others}; for n = {never} noisy max is never better.",
     )

@@ -34,12 +34,12 @@ def table_7() -> Table:
 
 
 def findings_3c(table: Table) -> tuple[Finding, ...]:
-    """The paper's claim, looked up in the numbers."""
+    """The paper's claim, checked in the numbers."""
     return (_finding(table, MODE, prefix=""),)
 
 
 def findings_7(table: Table) -> tuple[Finding, ...]:
-    """The paper's claim, looked up in the numbers, for each problem."""
+    """The paper's claim, checked in the numbers, for each problem."""
     return tuple(_finding(table, problem, prefix=f"{problem.name}_") for problem in PROBLEMS)
 
 
@@ -54,12 +54,12 @@ def figure_3c() -> Figure:
     return Figure(
         name="3c",
         title=title,
-        setting="For the mode; figure 7 has the median too. Each data set's epsilon, listed with the numbers, "
-        "is found by `planning.epsilon_for`. Both errors in the paper's unit, twice the count: 50 is 25 records.",
+        setting="For the mode; figure 7 has the median too. The epsilon of each data set, listed with the numbers, "
+        "is found by `planning.epsilon_for`. Both errors are in the paper's unit, twice the count: 50 is 25 records.",
         table=table,
         findings=findings_3c(table),
         draw=lambda: _drawn(table, {"permute-and-flip": column}, title, MODE.axis),
-        beyond=f"With the exponential mechanism's error at {FIXED_ERROR:g} records instead, permute-and-flip's is, in "
+        beyond=f"If the exponential mechanism's error is {FIXED_ERROR:g} records instead, permute-and-flip's is, in "
         f"records and in the same order, {listed}.",
     )
 
@@ -73,7 +73,7 @@ def figure_7() -> Figure:
     return Figure(
         name="7",
         title=title,
-        setting="As figure 3(c), for both problems: the mode in the paper's unit, twice the count, the median "
+        setting="Like figure 3(c), for both problems: the mode in the paper's unit, twice the count; the median "
         "in records.",
         table=table,
         findings=findings_7(table),
@@ -87,8 +87,8 @@ def _rivals(table: Table) -> str:
     mode, median = (table[f"{problem.name}_{RIVALS}"] for problem in PROBLEMS)
     listed = (f"{data} {one:.3f} and {other:.3f}" for data, one, other in zip(NAMES, mode, median, strict=True))
     return (
-        "The error is close to half where the best bin is nearly alone at that epsilon, and above where it has rivals: "
-        f"the expected number of other bins whose coin shows heads is, for mode and median, {'; '.join(listed)}."
+        "The error is close to half if the best bin has almost no rivals at that epsilon, and larger if it has some. "
+        f"The expected number of other bins whose coin shows heads is, for mode and median, {'; '.join(listed)}."
     )
 
 

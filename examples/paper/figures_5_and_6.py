@@ -29,12 +29,12 @@ def table_6() -> Table:
 
 
 def findings_5(table: Table) -> tuple[Finding, ...]:
-    """The paper's claims, looked up in the numbers."""
+    """The paper's claims, checked in the numbers."""
     return _findings(table, MODE)
 
 
 def findings_6(table: Table) -> tuple[Finding, ...]:
-    """The paper's claims, looked up in the numbers."""
+    """The paper's claims, checked in the numbers."""
     return _findings(table, MEDIAN)
 
 

@@ -1,4 +1,4 @@
-"""What figure 2 shows: how far from the optimum each mechanism is, and where it reaches it."""
+"""What figure 2 shows: how far from the optimum each mechanism is, and where it reaches the optimum."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ THRESHOLD = math.log((3 + math.sqrt(5)) / 2)
 """The epsilon from which permute-and-flip is optimal, by the paper's theorem 3 (at sensitivity 1)."""
 
 SOLVED = 1e-6
-"""Ratios closer to 1 than this are taken for 1: what is asked of the solver."""
+"""Ratios closer to 1 than this count as 1: the accuracy that the solver is asked for."""
 
 FINE = 2e-4
-"""How finely the epsilon is looked for at which a ratio becomes 1."""
+"""How precisely the epsilon is determined at which a ratio becomes 1."""
 
 
 def ratios(table: Table) -> FloatArray:
@@ -26,7 +26,7 @@ def ratios(table: Table) -> FloatArray:
 
 
 def near_one(table: Table, varied: str) -> tuple[Finding, ...]:
-    """The paper's claims of permute-and-flip, looked up in the numbers."""
+    """The paper's claims about permute-and-flip, checked in the numbers."""
     epsilon, ratio = table["epsilon"], ratios(table)
     above = epsilon >= THRESHOLD
     off = np.abs(ratio[:, above] - 1).max()
@@ -35,7 +35,8 @@ def near_one(table: Table, varied: str) -> tuple[Finding, ...]:
     return (
         Finding(
             claim=f"permute-and-flip is exactly optimal above epsilon = {THRESHOLD:.4f}",
-            found=f"the ratio is within {max(off, 1e-12):.0e} of 1 at the {above.sum()} epsilons drawn from there on",
+            found=f"the ratio is within {max(off, 1e-12):.0e} of 1 at the {above.sum()} epsilons in the figure from "
+            "there on",
             holds=bool(off < SOLVED),
         ),
         Finding(
@@ -45,14 +46,14 @@ def near_one(table: Table, varied: str) -> tuple[Finding, ...]:
         ),
         Finding(
             claim=f"it barely depends on {varied}",
-            found=f"at no epsilon are two curves more than {spread:.4f} apart",
+            found=f"two curves differ by at most {spread:.4f} at any epsilon",
             holds=bool(spread < 0.015),
         ),
     )
 
 
 def far_from_one(table: Table) -> tuple[Finding, ...]:
-    """The paper's claims of the exponential mechanism, looked up in the numbers."""
+    """The paper's claims about the exponential mechanism, checked in the numbers."""
     epsilon, ratio = table["epsilon"], ratios(table)
     least, last = ratio.min(axis=0), ratio[:, -1]
     from_threshold = least[epsilon >= THRESHOLD]
@@ -76,8 +77,8 @@ def far_from_one(table: Table) -> tuple[Finding, ...]:
 def limit(candidates: int, steps: int) -> float:
     """The exponential mechanism's error over permute-and-flip's, summed over the lattice, as epsilon grows.
 
-    In the limit only scores one step below the best count. Where k scores are the best, each of them is selected with
-    probability p/k and p/(k + 1), p = exp(-epsilon).
+    In the limit only scores one step below the best count. If k scores are the best, each score one step below is
+    selected with probability p/k and p/(k + 1), p = exp(-epsilon).
 
     >>> limit(2, 1), limit(2, 10**6) > 1.99
     (2.0, True)

@@ -1,4 +1,4 @@
-"""The mechanisms of the figures, alike in every picture and file."""
+"""The mechanisms of the figures, the same in every picture and file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCORE_UNIT = "unit of the scores"
 
 
 def curve(mechanism: str, x: FloatArray, y: FloatArray) -> Series:
-    """The line of one mechanism, alike in every picture."""
+    """The line of one mechanism, the same in every picture."""
     return Series(name=mechanism, x=x, y=y, style=_STYLES[mechanism])
 
 

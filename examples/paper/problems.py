@@ -23,13 +23,13 @@ _FIRST_STEP = (0.1, 0.25, 0.5, 0.75)
 """More places within the first step, where errors fall fastest."""
 
 LEAST_ERROR = 1.0
-"""Curves are cut below it, as in the paper."""
+"""Curves end below it, as in the paper."""
 
 FIXED_ERROR = 50.0
-"""Of the exponential mechanism, where permute-and-flip's is compared with it."""
+"""The exponential mechanism's error at which permute-and-flip's is compared with it."""
 
 SENSITIVITY = 1.0
-"""Of both scores, in records: one record more or less moves a score by at most 1."""
+"""Of both scores, in records: one record more or less changes a score by at most 1."""
 
 RIVALS = "expected_heads_besides_best"
 
@@ -38,8 +38,8 @@ RIVALS = "expected_heads_besides_best"
 class Problem:
     """A problem, and the unit in which the paper counts its errors.
 
-    The paper gives a bin of x records the score 2x, where the product gives x and halves the noise because counts are
-    monotone: the same law, but the paper's errors are twice as large.
+    The paper gives a bin of x records the score 2x. dpselect gives it x and halves the noise, because counts are
+    monotone. The law is the same, but the paper's errors are twice as large.
     """
 
     name: str

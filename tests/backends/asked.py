@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dpselect.session.questions import Questions
-
-Question = Callable[[Questions[Any]], Any]
+Question = Callable[[Any], Any]
+"""Of a `dpselect.Dataset`, or of what has its questions."""
 
 PEOPLE = 24
 NOBODY = ["", " ", "NA", None] * 3

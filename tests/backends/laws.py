@@ -23,10 +23,10 @@ from dpselect.privacy import Neighbours
 from dpselect.questions import BestBy, BestPrice, Density, Grouped, Mean, MostCommon, Quantile, Quantiles, TopK
 from dpselect.questions.density import with_absent
 from dpselect.questions.question import Priced
-from dpselect.scores import count_scores, sum_scores
-from dpselect.session.no_table import NoTable
-from dpselect.session.questions import Questions
-from dpselect.session.rows import Rows
+from dpselect.questions.scores import count_scores, sum_scores
+from dpselect.session.choices import ChoiceQuestions
+from dpselect.session.numbers import NumberQuestions
+from dpselect.session.rows import Rows, UnopenedTable
 from dpselect.session.spending import Payer
 from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
 from tests.backends import model
@@ -47,27 +47,29 @@ class _Summaries(Payer[Any]):
         return gather()
 
 
-class _Asked(Questions[Any]):
+class Questions(ChoiceQuestions[Any], NumberQuestions[Any]):
+    """Every question, as `Dataset` has them."""
+
     def __init__(self, rows: Rows, payer: Payer[Any], neighbours: Neighbours = Neighbours.ADD_REMOVE) -> None:
         self._rows, self._spending, self._neighbours = rows, payer, neighbours
 
 
 def planned(question: Question, neighbours: Neighbours) -> Priced[Any]:
     """The question that a session would plan."""
-    return question(_Asked(Rows(NoTable(), origin="", unit="who"), _Plans(None, None), neighbours))
+    return question(Questions(Rows(UnopenedTable(), origin="", unit="who"), _Plans(None, None), neighbours))
 
 
-def summaries(source: Source) -> Questions[Any]:
+def summaries(source: Source) -> Questions:
     """Replies to each question with what the engine hands up."""
     return summaries_of(Rows(source.opened(), origin="", unit="who"))
 
 
-def summaries_of(rows: Rows) -> Questions[Any]:
+def summaries_of(rows: Rows) -> Questions:
     """The same of rows that are read already."""
-    return _Asked(rows, _Summaries(None, None))
+    return Questions(rows, _Summaries(None, None))
 
 
-def expected_summaries(rows: pa.Table) -> Questions[Any]:
+def expected_summaries(rows: pa.Table) -> Questions:
     """The same by a few lines of Python."""
     return summaries_of(Rows(ModelTable(rows.to_pylist()), origin="", unit="who"))
 

@@ -22,6 +22,12 @@ NULLABLE = {pa.int64(): pd.Int64Dtype(), pa.int16(): pd.Int16Dtype(), pa.bool_()
 """How pandas keeps whole numbers and booleans if some are missing; as numpy's own they would become floats, objects."""
 
 
+def in_pandas(type_: pa.DataType) -> Any:
+    """The dtype of a column; pandas itself would keep dates and decimals as Python objects, which are text."""
+    is_arrow = pa.types.is_date(type_) or pa.types.is_decimal(type_)
+    return pd.ArrowDtype(type_) if is_arrow else NULLABLE.get(type_)
+
+
 class Stranger:
     """A frame of a library nobody has heard of."""
 
@@ -51,7 +57,7 @@ FRAMES: dict[str, Callable[[pa.Table, Path], Any]] = {
     "dataset": dataset,
     "stranger": lambda table, _: Stranger(in_chunks(table)),
     "eager-polars": lambda table, _: pl.from_arrow(in_chunks(table)),
-    "pandas": lambda table, _: table.to_pandas(types_mapper=NULLABLE.get),
+    "pandas": lambda table, _: table.to_pandas(types_mapper=in_pandas),
     "arrow-in-pandas": lambda table, _: table.to_pandas(types_mapper=pd.ArrowDtype),
 }
 

@@ -39,14 +39,13 @@ def columns(draw: st.DrawFn) -> tuple[list[int], int, Any, int]:
     near_zero = st.integers(-12, 12).flatmap(lambda n: st.integers(0, digits - 2).map(lambda zeros: n * 10**zeros))
     number = near_zero | st.integers(1 - 10**digits, 10**digits - 1)
     numbers = draw(st.lists(number.filter(lambda n: abs(n) < 10**digits), max_size=8))
-    return numbers, draw(st.integers(-5, digits)), make, digits
+    return numbers, draw(st.integers(0, digits)), make, digits
 
 
 @settings(max_examples=200)
 @given(first=columns(), second=columns())
 @example(first=([0, 10], 1, pa.decimal128, 38), second=([0, 10**10], 10, pa.decimal256, 76))
 @example(first=([1, -1000], 7, min(DIGITS, key=DIGITS.__getitem__), 9), second=([1000, 1], 10, pa.decimal128, 38))
-@example(first=([12, 0], -3, pa.decimal128, 38), second=([12000], 0, pa.decimal128, 38))
 def test_texts_are_equal_exactly_if_the_numbers_are(first: Any, second: Any) -> None:
     texts: dict[Decimal, str] = {}
     for whole, places, make, digits in (first, second):

@@ -13,11 +13,11 @@ import pytest
 
 from dpselect.backends.contract import Amount, Grouping, Table
 from dpselect.privacy import Neighbours
-from dpselect.session.questions import Questions
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends import asked, engines, laws, model
 from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS, carried
 from tests.backends.engines import Opener, Source
+from tests.backends.laws import Questions
 from tests.backends.model import Rows
 from tests.slow import SLOW
 
@@ -165,7 +165,7 @@ EXPECTED = laws.expected_summaries(asked.ROWS)
 
 
 @pytest.fixture(scope="module")
-def answers(place: Callable[[pa.Table], Source]) -> Questions[Any]:
+def answers(place: Callable[[pa.Table], Source]) -> Questions:
     """What this engine hands up for each question."""
     return laws.summaries(place(asked.ROWS))
 
@@ -182,7 +182,7 @@ def expected_law(name: str, neighbours: Neighbours) -> laws.Law:
 
 
 @pytest.mark.parametrize("name", asked.QUESTIONS)
-def test_the_law(answers: Questions[Any], name: str) -> None:
+def test_the_law(answers: Questions, name: str) -> None:
     ask = asked.QUESTIONS[name]
     found = ask(answers)
     for neighbours in relations(name):

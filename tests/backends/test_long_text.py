@@ -323,24 +323,6 @@ def test_a_text_that_many_rows_refer_to_is_never_written_out_in_all_of_them(
     assert (max(read) < 2 * PIECE_BYTES) is looked_up
 
 
-@pytest.mark.parametrize("sign", ["", "-"])
-def test_of_relations_very_long_numbers_are_left_out_and_stop_nothing(sign: str) -> None:
-    database = duckdb.connect()
-    most = "9" * 10_000
-    database.execute("CREATE TABLE t AS SELECT range AS unit, range::BIGNUM AS value FROM range(-1, 3)")
-    database.execute("INSERT INTO t VALUES (7, ?::BIGNUM), (8, ?::BIGNUM), (9, NULL)", [sign + most, f"{sign}1{most}"])
-    table: Any = open_table(database.table("t"))
-    unit, value = table.unit("unit"), table.column("value")
-    (found,) = table.count(unit=unit, column=value, candidates=PublicCandidates.given([-1, 0, 2]))
-    assert found.counts.tolist() == [1, 1, 1]
-    # As a unit, the longest that is written is somebody.
-    (found,) = table.count(unit=value, column=unit, candidates=PublicCandidates.given([-1, 0, 1, 2, 7, 8, 9]))
-    assert found.counts.tolist() == [1, 1, 1, 1, 1, 0, 0]
-    database.execute("INSERT INTO t SELECT 7, range FROM range(4000)")
-    sizes = [batch.num_rows for batch in table.source.batches([unit, value], lambda rows: None)]
-    assert (sum(sizes), max(sizes)) == (4007, 1024)
-
-
 @pytest.mark.slow  # takes gigabytes
 @pytest.mark.parametrize("type_", ["VARCHAR", "BLOB"])
 def test_of_relations_very_long_text_is_left_out_and_stops_nothing(type_: str) -> None:

@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -133,9 +134,7 @@ TYPED: dict[str, tuple[str, Ask, str]] = {
     ),
 }
 
-UNTYPED = dict.fromkeys(("csv", "csv-glob", "json", "json-glob"), ROWS.column_names) | {
-    "pandas": ["who", "name", "day"]  # columns of Python objects, each read as text would be
-}
+UNTYPED = dict.fromkeys(("csv", "csv-glob", "json", "json-glob"), ROWS.column_names)
 """Columns without a type, of which the candidates decide how they are read: rows that do not fit count for nobody."""
 
 
@@ -215,3 +214,17 @@ def test_nothing_is_shown_of_a_table(source: Source, data: dps.Dataset) -> None:
     held = {name: field for name, field in release.to_dict().items() if name != "time"}
     said = repr(data) + repr(release) + repr(held) + repr(source.opened())
     assert not any(each in said for each in HIDDEN)
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+@pytest.mark.parametrize("type_", ["BIGNUM", "BIT", "TIME_NS[]", "STRUCT(x INTEGER)"])
+def test_odd_types_of_a_relation_are_refused_whatever_is_in_them_bignum_too(type_: str, rows: int) -> None:
+    relation = duckdb.connect().sql(f"SELECT NULL::{type_} AS odd, range AS unit, 1 AS other FROM range({rows})")
+    with pytest.raises(dps.InvalidDataError, match=r"a column of identifiers.*Convert it first"):
+        dps.Dataset(relation, unit="odd").most_common("unit", candidates=[1, 2], epsilon=1.0)
+    data = dps.Dataset(relation, unit="unit")
+    assert data.median("other", bounds=(0, 9), step=1, epsilon=1.0).value in range(10)
+    with pytest.raises(dps.InvalidDataError, match="Convert it first, for example to numbers or text"):
+        data.most_common("odd", candidates=[1, 2], epsilon=1.0)
+    with pytest.raises(dps.InvalidDataError, match="a column of numbers"):
+        data.median("odd", bounds=(0, 9), step=1, epsilon=1.0)

@@ -17,9 +17,8 @@ import polars as pl
 import pytest
 
 from dpselect.privacy import Neighbours
-from dpselect.session.questions import Questions
 from tests.backends.asked import Question
-from tests.backends.laws import planned
+from tests.backends.laws import Questions, planned
 from tests.laws.tiny_tables import (
     UNLIMITED,
     Limits,
@@ -383,7 +382,7 @@ def test_more_rows_than_chance_may_leave_are_noticed(name: str) -> None:
 
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_epsilon_fails_no_more_often_than_delta(neighbours: Neighbours) -> None:
-    def ask(asked: Questions[Any], factor: float = 1.0) -> Any:
+    def ask(asked: Questions, factor: float = 1.0) -> Any:
         return asked.top_k("page", 2, candidates=["x", "v", "y"], epsilon=0.5 * factor, delta=0.4)
 
     task = planned(ask, neighbours)

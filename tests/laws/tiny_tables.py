@@ -21,11 +21,10 @@ from dpselect.backends.contract import Grouping
 from dpselect.backends.opening import open_table
 from dpselect.privacy import Neighbours
 from dpselect.questions.question import Priced
-from dpselect.session.questions import Questions
 from dpselect.session.rows import Rows
 from dpselect.summaries import PublicCandidates
 from tests.backends.asked import Question
-from tests.backends.laws import planned, summaries_of
+from tests.backends.laws import Questions, planned, summaries_of
 from tests.laws.fed import Fed, laws_of, log_law
 
 Row = tuple[Any, ...]
@@ -67,7 +66,7 @@ class Universe:
     most: int = 2
     cuts: tuple[Fraction, ...] = ()
     broken: Frame | None = None
-    _opened: dict[Table, Questions[Any]] = field(default_factory=dict[Table, Any], init=False, repr=False)
+    _opened: dict[Table, Questions] = field(default_factory=dict[Table, Any], init=False, repr=False)
 
     def common(self) -> Iterator[Table]:
         """What neighbours have in common."""
@@ -87,7 +86,7 @@ class Universe:
         frame = pl.DataFrame(rows[::2] + rows[1::2], schema={"who": pl.String, **self.schema}, orient="row")
         return frame if self.broken is None else self.broken(frame)
 
-    def asked(self, table: Table) -> Questions[Any]:
+    def asked(self, table: Table) -> Questions:
         """Replies with summaries of the table."""
         if table not in self._opened:
             rows = Rows(_Remembering(open_table(self.frame(table).lazy())), origin="", unit="who")

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
-from dpselect.ledger.file import FileConnection
+from dpselect.ledger.sqlite_file import FileConnection
 
 Moment = Literal["before", "amid", "after"]
 

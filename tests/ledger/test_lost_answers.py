@@ -25,9 +25,9 @@ from dpselect.errors import (
     RequestReusedError,
     SelectionError,
 )
-from dpselect.ledger import database, unsettled
+from dpselect.ledger import sqlite_database, unsettled
 from dpselect.ledger.chain import release_hash
-from dpselect.ledger.file import FileConnection
+from dpselect.ledger.sqlite_file import FileConnection
 from dpselect.mechanisms import PermuteAndFlip
 from tests.backends.tables import write_csv
 from tests.ledger.broken_lines import Fault, failure, faulty_connection, line_to
@@ -137,7 +137,7 @@ def test_no_failure_of_a_disk_loses_an_answer(
         ask, ledger = asking(path, table, wait=0.02 if lasting else 30)
         with monkeypatch.context() as patch, dps.Ledger(path) as truth, ledger:
             truth.account("clicks")  # by a connection that does not fail
-            patch.setattr(database, "FileConnection", faulty_connection(fault, CODES[code]))
+            patch.setattr(sqlite_database, "FileConnection", faulty_connection(fault, CODES[code]))
             outcomes.append(check_that_nothing_is_lost(ask, fault, truth, draws))
         if not fault.hit:
             break
@@ -175,7 +175,7 @@ def unknown(opened: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
         path = Path(shutil.copy(opened, tmp_path / f"{at}.db"))
         fault = Fault(at, "after", lasting=True)
         with monkeypatch.context() as patch, dps.Ledger(path, wait=0.01) as ledger:
-            patch.setattr(database, "FileConnection", faulty_connection(fault, sqlite3.SQLITE_IOERR))
+            patch.setattr(sqlite_database, "FileConnection", faulty_connection(fault, sqlite3.SQLITE_IOERR))
             with pytest.raises(SelectionError) as failed:
                 ledger.charge("clicks", ALL, **ASKED)  # type: ignore[arg-type]
             fault.lift()
@@ -244,7 +244,7 @@ def test_an_interrupted_commit_is_no_lost_budget(opened: Path, tmp_path: Path, m
     with dps.Ledger(path) as ledger:
         ledger.charge("clicks", half)
         with monkeypatch.context() as patch:
-            patch.setattr(database, "refuse_lost_log", interrupted)  # right after the commit
+            patch.setattr(sqlite_database, "refuse_lost_log", interrupted)  # right after the commit
             with pytest.raises(KeyboardInterrupt):
                 ledger.charge("clicks", half)
         assert ledger.account("clicks").entries == 3
@@ -254,14 +254,18 @@ def test_an_interrupted_commit_is_no_lost_budget(opened: Path, tmp_path: Path, m
 def read_only(ledger: dps.Ledger, patch: pytest.MonkeyPatch) -> None:
     """Of a sudden, for all connections that are opened from now on."""
 
-    class ReadOnly(FileConnection):
+    class Cursor(sqlite3.Cursor):
         def execute(self, *given: Any) -> sqlite3.Cursor:
             if given[0] == "BEGIN IMMEDIATE":
                 raise failure(sqlite3.SQLITE_READONLY)
             return super().execute(*given)
 
+    class ReadOnly(FileConnection):
+        def cursor(self, *_: Any) -> sqlite3.Cursor:  # type: ignore[override]
+            return super().cursor(Cursor)
+
     ledger.disconnect()
-    patch.setattr(database, "FileConnection", ReadOnly)
+    patch.setattr(sqlite_database, "FileConnection", ReadOnly)
 
 
 def test_an_answer_that_cannot_be_stored_is_given_and_kept(

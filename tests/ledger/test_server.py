@@ -23,7 +23,7 @@ from dpselect.errors import (
 from dpselect.ledger import Ledger, server
 from dpselect.ledger.patience import NoAnswerError
 from dpselect.ledger.schema import migrations
-from dpselect.ledger.server_faults import failed, refused
+from dpselect.ledger.server_errors import failed, refused
 
 TENTH = PureEvent(epsilon=0.125)
 NOTHING = "Nothing was written"

@@ -17,7 +17,7 @@ from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import QuantileMechanism
 from dpselect.privacy import Neighbours
 from dpselect.questions import Quantile
-from dpselect.scores import rank_sensitivity
+from dpselect.questions.scores import rank_sensitivity
 from dpselect.summaries import PublicDomain, UnitValues
 from tests import rank_laws
 from tests.drawn_answers import drawn_answer

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dpselect import Neighbours, PriceListMechanism
-from dpselect.scores import price_sensitivity
+from dpselect.questions.scores import price_sensitivity
 from tests.reference.best_price import (
     cut_off,
     exp_epsilon,

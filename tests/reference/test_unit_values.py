@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from dpselect.privacy import Neighbours
-from dpselect.scores import rank_sensitivity
+from dpselect.questions.scores import rank_sensitivity
 from tests.reference.counting import is_monotone, score_range, sensitivity
 from tests.reference.unit_values import (
     Contribution,

@@ -274,9 +274,11 @@ def test_cells_are_never_quoted(table: Any) -> None:
 
 
 @pytest.mark.parametrize("others", [[], [0]])
-def test_what_a_sparse_label_is_does_not_depend_on_other_rows(others: list[int]) -> None:
+def test_sparse_labels_whose_type_depends_on_rows_are_refused(others: list[int]) -> None:
     """Large unsigned numbers and the zero that is left out would make floats of all, and of large ones one."""
     large = 2**63 + 1
     labels = pd.arrays.SparseArray(np.array([large, large + 1, *others], np.uint64), dtype=pd.SparseDtype("uint64", 0))
-    found = positions(pd.Series(labels), [large, large + 1], rows=2 + len(others))
+    with pytest.raises(dps.InvalidDataError, match=r"Convert it first: frame\['y'\] = frame\['y'\]\.sparse\.to_dense"):
+        positions(pd.Series(labels), [large, large + 1], rows=2 + len(others))
+    found = positions(pd.Series(labels).sparse.to_dense(), [large, large + 1], rows=2 + len(others))
     assert found.tolist() == [0, 1, *(-1 for _ in others)]

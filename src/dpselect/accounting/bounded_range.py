@@ -21,13 +21,13 @@ FloatArray = NDArray[np.float64]
 def bounded_range_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
     r"""Rényi divergence, at each order, of the worst :math:`\varepsilon`-bounded-range mechanism, rounded up.
 
-    The tight closed form, rewritten so that its large terms cancel on paper instead of in floats: with
+    The tight closed form, rewritten so that its large terms cancel in the formula instead of in floats: with
     :math:`\ell(z) = \ln(\sinh(z/2)/(z/2))`,
 
     .. math:: R_a = \frac{a\,\ell(a\varepsilon) - (a-1)\,\ell((a-1)\varepsilon) - \ell(\varepsilon)}{a-1}.
 
-    What cancellation remains is bounded and added; where that makes the result worse than :math:`a\varepsilon^2/8`
-    or :math:`\varepsilon`, which hold too, the smaller of these is returned.
+    The error of the remaining cancellation is bounded and added. If that makes the result larger than
+    :math:`a\varepsilon^2/8` or :math:`\varepsilon`, which are valid too, the smaller of these is returned.
 
     Args:
         epsilon: the range of the privacy loss, > 0; of several, shape ``(n, 1)``.
@@ -54,7 +54,7 @@ def bounded_range_renyi(epsilon: float | FloatArray, orders: FloatArray) -> Floa
 
 
 def log_sinhc(z: FloatArray) -> FloatArray:
-    """``ln(sinh(z/2) / (z/2))`` for ``z >= 0``, accurate relative to itself even where it is tiny."""
+    """``ln(sinh(z/2) / (z/2))`` for ``z >= 0``, with a small relative error even where it is tiny."""
     square = np.minimum(z / 2.0, 2.0) ** 2
     tail = np.zeros_like(square)  # sinh(h)/h - 1 = h^2/6 (1 + h^2/20 (1 + h^2/42 (...))): all terms positive
     for m in range(14, 0, -1):
@@ -91,7 +91,7 @@ def bounded_range_epsilon(epsilon: float, *, count: int, delta: float) -> float:
 def calibrate_bounded_range(*, epsilon: float, delta: float, count: int) -> float:
     r"""The largest epsilon a run that keeps `count` adaptive bounded-range runs within (`epsilon`, `delta`).
 
-    Never below ``epsilon / count``, what basic composition allows.
+    Never below ``epsilon / count``, which basic composition allows.
 
     Args:
         epsilon: total, > 0.

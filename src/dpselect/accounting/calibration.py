@@ -90,7 +90,7 @@ def calibrate(
     each = _largest(total, epsilon, start=basic, close=_CLOSE)
     if tight:
         each = _largest(lambda tried: total(tried, work=_SEARCH_WORK), epsilon, start=each, close=_CLOSE_TIGHT)
-        while total(each, work=TIGHT_WORK) > epsilon:  # a finer grid is no worse, as a rule
+        while total(each, work=TIGHT_WORK) > epsilon:  # a finer grid is usually not worse
             each *= 1.0 - _CLOSE_TIGHT
     return at(each)
 
@@ -98,8 +98,8 @@ def calibrate(
 def _largest(total: Callable[[float], float], limit: float, *, start: float, close: float) -> float:
     """The largest argument, within `close`, at which `total` is at most `limit`; `start` is one such.
 
-    Between a good and a bad argument the next is where a power law through both would reach the limit; every third is
-    halfway, in case it is none.
+    The next argument, between a good and a bad one, is where a power law through both would reach the limit. Every
+    third is halfway, in case the total does not follow a power law.
     """
     good, bad, at_good, at_bad = start, math.inf, total(start), math.inf
     while not bad < math.inf:

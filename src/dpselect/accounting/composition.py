@@ -174,7 +174,7 @@ class Composition:
 
     @cached_property
     def _group(self) -> NonAdaptiveEvent | None:
-        """The group whose draws are counted together, if there is but one and it is not too large."""
+        """The group whose draws are counted together, if there is only one and it is not too large."""
         groups = self.leaves.groups
         if list(groups.values()) != [1]:
             return None
@@ -183,7 +183,7 @@ class Composition:
 
     @cached_property
     def _beside(self) -> Fraction:
-        """The sum of the epsilons of all that is not in `_group`."""
+        """The sum of the epsilons of everything that is not in `_group`."""
         group = self._group
         return self.leaves.basic - (Fraction(group.event.epsilon) * group.count if group else 0)
 

@@ -1,4 +1,4 @@
-"""The Rényi divergence of all that ran: one number for each order, added up over events."""
+"""The Rényi divergence of everything that ran: one number for each order, added up over events."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from dpselect.accounting.renyi import Renyi
 FloatArray = NDArray[np.float64]
 
 _AT_ONCE = 2**17
-"""Divergences evaluated together, so that they stay in the processor's cache."""
+"""Number of divergences evaluated together, so that they stay in the processor's cache."""
 
 
 def renyi_of(kind: type[SingleEvent]) -> Renyi:
-    """The divergence of the worst mechanism with this property; of an approximate event, where it does not fail."""
+    """The divergence of the worst mechanism with this property; for an approximate event, if it does not fail."""
     if kind is BoundedRangeEvent:
         return bounded_range_renyi
     if kind is LaplaceProfileEvent:
@@ -44,7 +44,7 @@ class Divergences:
         if self._known is not None and np.array_equal(self._known[0], orders):
             return self._known[1]
         total = self._total(orders)
-        if self._known is None:  # the first orders asked for are the coarse grid, which every search begins with
+        if self._known is None:  # the first orders are always the coarse grid, with which every search begins
             self._known = (orders, total)
         return total
 

@@ -19,7 +19,7 @@ from dpselect.accounting.tight import equal_rounds_curve
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
 
 MOST_EXACT = 100
-"""Rounds. So many take less than a tenth of a second to plan."""
+"""Number of rounds. This many take less than a tenth of a second to plan."""
 
 _PLACES, _COARSEST, _FINEST = 400, 4, 50
 _WIDEST, _SMALLEST = 60.0, 1e-200
@@ -27,7 +27,7 @@ _TRIALS = 4
 _NEARBY = 0.95
 _FLATTEST, _STEEPEST = 0.75, 2.5
 _ROOM = Fraction(1, 2**30)
-"""Of the total, left free: the functions of another machine may differ by less in their last digits."""
+"""Share of the total that is left free: the functions of another machine may differ in their last digits, by less."""
 _AIM = 1.0 - 2.0**-11
 
 
@@ -70,7 +70,7 @@ def _exact(epsilon: float, count: int, steps: int, delta: float) -> float:
 
 
 def _steps(epsilon: float, *, count: int, delta: float) -> int | None:
-    """As `exact_steps`; None also where there is no delta, or the grid cannot hold the range."""
+    """As `exact_steps`; None also if there is no delta, or the grid cannot hold the range."""
     return exact_steps(count) if delta and _SMALLEST <= epsilon <= _WIDEST else None
 
 
@@ -105,7 +105,7 @@ def calibrate_rounds(*, epsilon: float, delta: float, count: int) -> float:
     if _steps(each, count=count, delta=delta) is None:
         return each
     tried, total = each, rounds_epsilon(each, count=count, delta=delta)
-    # Where a power law reaches the limit: at first as the other bound grows, then through the last two totals.
+    # Where a power law reaches the limit: first with the growth of the other bound, then through the last two totals.
     before = _NEARBY * each, bounded_range_epsilon(_NEARBY * each, count=count, delta=delta) * (total / epsilon)
     for _ in range(_TRIALS - 1):
         if total <= 0.0:
@@ -124,16 +124,16 @@ def calibrate_rounds(*, epsilon: float, delta: float, count: int) -> float:
 
 
 def _power(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """The exponent of the power law through two points, within what a composition can have."""
+    """The exponent of the power law through two points, limited to what a composition can have."""
     if not 0.0 < first[1] < math.inf:
         return _STEEPEST
     return min(max(math.log(second[1] / first[1]) / math.log(second[0] / first[0]), _FLATTEST), _STEEPEST)
 
 
 def planned_epsilon(event: Event, *, delta: float) -> float | None:
-    """What rounds of one bounded-range mechanism cost as they are planned; None if `event` is something else.
+    """The planned cost of rounds of one bounded-range mechanism; None if `event` is something else.
 
-    Several groups of them, one within the other, cost the sum, each with its share of `delta`.
+    If such groups are nested, they cost the sum, each with its share of `delta`.
 
     >>> rounds = ComposedEvent(event=BoundedRangeEvent(epsilon=0.15), count=10)
     >>> planned_epsilon(rounds, delta=1e-6) == rounds_epsilon(0.15, count=10, delta=1e-6)

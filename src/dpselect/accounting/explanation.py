@@ -24,9 +24,9 @@ class Bound:
 
     Attributes:
         name: ``"basic"`` (the sum), ``"renyi"``, ``"tight"``, ``"non-adaptive"`` or ``"pld"``.
-        value: what it gives, rounded up; infinite if nothing.
+        value: its value, rounded up; infinite if it gives none.
         order: of the divergence, where that is the bound.
-        note: why it gives nothing.
+        note: why it gives no value.
 
     >>> Bound(name="renyi", value=2.4, order=8.5).value
     2.4
@@ -79,7 +79,7 @@ class Explanation:
 
 
 def _up(value: float) -> str:
-    """Four digits, rounded up, but for the last bits of a double: a sum of tenths that is 10 is shown as 10."""
+    """Four digits, rounded up except for the last bits of a double: a sum of tenths that is 10 is shown as 10."""
     if math.isinf(value) or value == 0.0:
         return f"{value:g}"
     with localcontext(prec=4, rounding=ROUND_CEILING):

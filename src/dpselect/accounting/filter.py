@@ -91,7 +91,7 @@ class Filter(Locked):
     @property
     def share(self) -> float:
         """The part of the limit that is used, from 0 to 1, by the bound that has the most left."""
-        spent = self._spent  # one state, whatever other threads add meanwhile
+        spent = self._spent  # one state, even if other threads add events meanwhile
         routes = zip(spent.divergences, self._allowed, strict=True)
         by_order = (float(used / allowed) for used, allowed in routes if allowed > 0.0)
         return min(float(spent.basic / Fraction(self.epsilon)), *by_order, 1.0)
@@ -103,7 +103,7 @@ class Filter(Locked):
 
 
 def _orders(epsilon: float, delta: float) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], list[float]]:
-    """One order that is best for many small events within the limits, with most of delta, and some around it."""
+    """The order that is best for many small events within the limits, with most of delta, and some orders around it."""
     if delta == 0.0:
         return np.empty(0), []
     log = -math.log(delta)
@@ -121,6 +121,6 @@ def _allowance(order: float, *, epsilon: float, delta: float) -> float:
     orders = np.array([order])
     at_limit = float(epsilons(np.array([epsilon]), orders, delta=delta)[0])
     room = 2.0**-40 * (epsilon + abs(at_limit - epsilon))
-    allowed = epsilon - (at_limit - epsilon) - room  # what the conversion adds does not depend on the divergence
+    allowed = epsilon - (at_limit - epsilon) - room  # what the conversion adds is independent of the divergence
     fits = allowed > 0.0 and epsilons(np.array([allowed]), orders, delta=delta)[0] <= epsilon
     return allowed if fits else -1.0

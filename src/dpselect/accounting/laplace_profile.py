@@ -1,8 +1,8 @@
 r"""Composition of mechanisms below the privacy profile of the Laplace mechanism, safe in floating point.
 
-Permute-and-flip and report-noisy-max with exponential or Laplace noise: for any two neighbours and any event their
-chances are at most as far apart as those of the Laplace mechanism at the same epsilon. So every Rényi divergence is at
-most the Laplace mechanism's, and these add up.
+This covers permute-and-flip and report-noisy-max with exponential or Laplace noise. For any two neighbours and any
+event, their probabilities are at most as far apart as those of the Laplace mechanism at the same epsilon. So every
+Rényi divergence is at most that of the Laplace mechanism, and divergences add up.
 
 Proof: ``proofs/noisy_max.md``, claims 4 and 6. Source: Mironov (2017) for the divergence of the Laplace mechanism.
 """
@@ -24,7 +24,7 @@ def laplace_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> Fl
 
     .. math:: R_a = \frac{1}{a-1} \ln \frac{a\,e^{(a-1)\varepsilon} + (a-1)\,e^{-a\varepsilon}}{2a - 1}.
 
-    What cancels in floats is bounded and added; where that makes the result worse than :math:`a\varepsilon^2/2` or
+    The error of cancellation is bounded and added. If that makes the result larger than :math:`a\varepsilon^2/2` or
     :math:`\varepsilon`, which hold for anything :math:`\varepsilon`-DP, the smaller of these is returned.
 
     Args:
@@ -82,7 +82,7 @@ def laplace_profile_epsilon(epsilon: float, *, count: int, delta: float) -> floa
 def calibrate_laplace_profile(*, epsilon: float, delta: float, count: int) -> float:
     r"""The largest epsilon a run that keeps `count` adaptive runs below the Laplace profile within both totals.
 
-    Never below ``epsilon / count``, what basic composition allows.
+    Never below ``epsilon / count``, which basic composition allows.
 
     Args:
         epsilon: total, > 0.

@@ -1,4 +1,4 @@
-"""What a list of events amounts to: how often each single one ran."""
+"""A list of events reduced to how often each single event ran."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dpselect.errors import InvalidParameterError, Shown
 EXPECTED = "events of dpselect.accounting"
 
 _BLOCK = 4096
-"""Events compared at once, so that they stay in the processor's cache."""
+"""Number of events compared at once, so that they stay in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +47,10 @@ class Leaves:
 
 
 def leaves_of(events: Iterable[Event | Run]) -> Leaves:
-    """Take groups apart and count.
+    """Split groups into single events and count these.
 
     Raises:
-        InvalidParameterError: something is no event, or runs differ in whom they protect.
+        InvalidParameterError: an entry is not an event, or runs differ in whom they protect.
     """
     counts: Counter[SingleEvent] = Counter()
     groups: Counter[NonAdaptiveEvent] = Counter()
@@ -80,7 +80,7 @@ def leaves_of(events: Iterable[Event | Run]) -> Leaves:
 
 
 def _counted(events: Iterable[Event | Run]) -> Counter[object]:
-    """How often each is in the list; the very same object a million times is counted at the speed of a comparison."""
+    """How often each is in the list; the same object a million times is counted at the speed of a comparison."""
     if isinstance(events, (Event, Run)):
         hint = "One event goes into a list as well."
         raise InvalidParameterError("events", Shown("<a single event>"), f"a list of {EXPECTED}", hint)
@@ -106,7 +106,7 @@ def _counted(events: Iterable[Event | Run]) -> Counter[object]:
 
 
 def _all_alike(listed: Sequence[object], first: object) -> bool:
-    """Comparing sequences looks at identity first and stops at the first difference: a nanosecond or two each."""
+    """Comparing sequences checks identity first and stops at the first difference: one or two nanoseconds each."""
     alike = type(listed)([first] * min(len(listed), _BLOCK))  # type: ignore[call-arg]
     return all(
         listed[start : start + _BLOCK] == alike[: min(_BLOCK, len(listed) - start)]
@@ -115,7 +115,7 @@ def _all_alike(listed: Sequence[object], first: object) -> bool:
 
 
 def _plain(counts: Counter[object]) -> dict[Event, int]:
-    """The events, of runs their events; refused unless all runs protect the same unit in the same way."""
+    """The events, for runs their events; refused unless all runs protect the same unit under the same relation."""
     runs = [each for each in counts if isinstance(each, Run)]
     for name in ("neighbours", "unit"):
         if len({getattr(run, name) for run in runs}) > 1:

@@ -1,4 +1,4 @@
-"""State that the threads of one process change one after the other."""
+"""State that the threads of one process change one at a time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Locked:
-    """Has a lock of its own, which no copy and no pickle takes along: a copy goes on alone from the same state."""
+    """Has a lock of its own, which copies and pickles do not contain: a copy goes on separately from the same state."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

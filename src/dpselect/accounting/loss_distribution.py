@@ -1,10 +1,10 @@
 """Privacy loss distributions by fast Fourier transform, for very many runs: the extra ``pld``.
 
 The convolutions are those of the package dp-accounting; the pairs are ours, already split onto a grid from above
-(`dpselect.accounting.tight.pairs`), and a bounded-range run is counted by its logistic pair. Never used is that
-package's own event for the exponential mechanism.
+(`dpselect.accounting.tight.pairs`), and a bounded-range run counts as its logistic pair. The package's own event for
+the exponential mechanism is never used.
 
-Proof of the pairs: ``proofs/composition.md``, claims 4 and 6. The transform's rounding is not enclosed but allowed for.
+Proof of the pairs: ``proofs/composition.md``, claims 4 and 6. The transform's rounding has a margin, not a bound.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from dpselect.accounting.tight.pairs import loss_masses
 from dpselect.errors import MissingExtraError
 
 _ROUNDING = 2.0**-40
-"""Room in delta for the transform: it rounds each mass by some 2^-53 of the largest, times a logarithm."""
+"""Margin in delta for the transform, which rounds each mass by about 2^-53 of the largest, times a logarithm."""
 
 _MOST_PLACES = 10**6
 _STEPS = 64
 
 
 class LossDistribution:
-    """The loss of all that ran, as a dp-accounting distribution.
+    """The loss of everything that ran, as a dp-accounting distribution.
 
     Raises:
         MissingExtraError: the extra ``pld`` is not installed.

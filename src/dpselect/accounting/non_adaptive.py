@@ -24,17 +24,17 @@ from numpy.typing import NDArray
 from dpselect.accounting.events import NonAdaptiveEvent
 
 MOST = 1000
-"""Draws of which the formula is evaluated: the terms are this many squared."""
+"""Number of draws up to which the formula is evaluated: the number of terms is its square."""
 
 _ROOM = 2.0**-46
-"""For the rounding of logarithms: relative to each, and of each factor, of which there are at most `MOST`."""
+"""For the rounding of logarithms: relative to each, and for each factor, of which there are at most `MOST`."""
 
 _UP = 1.0 + 2.0**-40
-"""For everything else: some ten roundings of each term, and those of their sum, all of it positive."""
+"""For everything else: about ten roundings of each term, and those of their sum; all terms are positive."""
 
 
 def non_adaptive_delta(event: NonAdaptiveEvent, epsilon: float) -> float:
-    """Delta at `epsilon` >= 0 of the group, rounded up; 1 beyond `MOST` draws, of which nothing is computed.
+    """Delta at `epsilon` >= 0 of the group, rounded up; 1 for more than `MOST` draws, without any computation.
 
     >>> from dpselect.accounting import BoundedRangeEvent
     >>> group = NonAdaptiveEvent(event=BoundedRangeEvent(epsilon=0.5), count=5)
@@ -46,7 +46,7 @@ def non_adaptive_delta(event: NonAdaptiveEvent, epsilon: float) -> float:
         return 0.0
     if k > MOST:
         return 1.0
-    # Whole numbers of the same unit, so that what is left below the sum of all epsilons is exact, however little.
+    # Whole numbers of the same unit, so that what is left below the sum of all epsilons is exact, however small it is.
     unit = max(Fraction(each).denominator, Fraction(epsilon).denominator)  # both are powers of two
     range_of_one, allowed = int(Fraction(each) * unit), int(Fraction(epsilon) * unit)
     largest = 0.0
@@ -63,8 +63,8 @@ def non_adaptive_delta(event: NonAdaptiveEvent, epsilon: float) -> float:
 def _weighed(each: float, k: int, last: int, *, s: float, t: float) -> float:
     """The sum at one `last`: `s` is the range less `t`, and both are rounded up.
 
-    Losses are above epsilon by ``s + (last - i) * each``, without a difference of what nearly cancels. The chances of
-    both losses increase with `s` and with `t`.
+    Losses exceed epsilon by ``s + (last - i) * each``, a sum in which nothing cancels. The probabilities of both
+    losses increase with `s` and with `t`.
     """
     i = np.arange(last + 1, dtype=np.float64)
     gains = -np.expm1(-(s + (last - i) * each))
@@ -78,7 +78,7 @@ def _weighed(each: float, k: int, last: int, *, s: float, t: float) -> float:
 
 @functools.lru_cache(maxsize=64)
 def _log_binomials(k: int) -> NDArray[np.float64]:
-    """Of ``k`` over 0 to `k`, each from the exact whole number."""
+    """Logarithms of the binomials ``k`` over 0 to `k`, each from the exact whole number."""
     binomials = itertools.accumulate(range(1, k + 1), lambda found, i: found * (k - i + 1) // i, initial=1)
     return np.array([math.log(each) for each in binomials])
 

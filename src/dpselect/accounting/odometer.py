@@ -13,7 +13,7 @@ from dpselect.accounting.running import Running, nothing
 from dpselect.arguments import delta_below_one
 
 _LARGEST = 1e290
-"""A sum beyond is returned as it is: its divergences would overflow, and would not be smaller."""
+"""A larger sum is returned unchanged: its divergences would overflow, and would not be smaller."""
 
 _ORDERS = 1.0 + np.exp(np.linspace(math.log(0.125), math.log(2048.0), 29))
 
@@ -73,7 +73,7 @@ class Odometer(Locked):
     @property
     def epsilon(self) -> float:
         """The total so far, rounded up: no privacy loss exceeds it, except with probability `delta` (and `failing`)."""
-        spent = self._spent  # one state, whatever other threads add meanwhile
+        spent = self._spent  # one state, even if other threads add events meanwhile
         low, high = 0.0, fraction_up(spent.basic)
         if self.delta == 0.0 or high > _LARGEST:
             return high

@@ -1,8 +1,8 @@
 r"""From Rényi divergence to epsilon and back, rounded to the safe side.
 
 A mechanism with Rényi divergence at most :math:`R_a` run :math:`k` times, adaptively, has at most :math:`k R_a`, and
-so :math:`(\varepsilon', \delta)`-DP for the best order :math:`a > 1`. Every order gives a valid bound, so how close
-to the best one a search comes costs tightness only.
+is :math:`(\varepsilon', \delta)`-DP for the best order :math:`a > 1`. Every order gives a valid bound, so a search that
+misses the best order only makes the bound looser.
 
 Proof: ``proofs/top_k.md``. Sources: Mironov (2017) and Bun & Steinke (2016) for Rényi divergence; Canonne, Kamath &
 Steinke (2020) for the conversion.
@@ -26,7 +26,7 @@ Renyi = Callable[[float | FloatArray, FloatArray], FloatArray]
 """From epsilon and orders, shape ``(m,)``, each > 1, to Rényi divergences rounded up, shape ``(m,)``, in nats."""
 
 RELATIVE_ERROR = 2.0**-48
-"""Bound on the relative rounding error of one evaluated term, with room to spare (a few units of 2^-53)."""
+"""Bound on the relative rounding error of one evaluated term, with a margin (a few units of 2^-53)."""
 
 _LOG_ORDERS_MINUS_ONE = np.linspace(math.log(1e-3), math.log(1e9), 161)
 
@@ -47,14 +47,14 @@ def total_epsilon(renyi: Renyi, *, epsilon: float, count: int, delta: float) -> 
         return basic
 
     def total(orders: FloatArray) -> FloatArray:
-        with np.errstate(over="ignore"):  # infinite is the right answer to an epsilon near the largest double
+        with np.errstate(over="ignore"):  # for an epsilon near the largest double, infinite is correct
             return count * renyi(epsilon, orders) * (1.0 + 2.0**-50)
 
     return min(basic, best_epsilon(total, delta=delta)[0])
 
 
 Divergence = Callable[[FloatArray], FloatArray]
-"""From orders, shape ``(m,)``, each > 1, to the divergence of all that ran, rounded up, shape ``(m,)``."""
+"""From orders, shape ``(m,)``, each > 1, to the divergence of everything that ran, rounded up, shape ``(m,)``."""
 
 
 def best_epsilon(divergence: Divergence, *, delta: float) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Doubles rounded to the safe side: what is spent is never understated, what may be spent never overstated."""
+"""Doubles rounded to the safe side: what is spent is never understated, and what may be spent is never overstated."""
 
 from __future__ import annotations
 

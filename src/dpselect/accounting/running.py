@@ -17,14 +17,14 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Running:
-    """What was spent so far; `after` gives the next one and leaves this as it is.
+    """What was spent so far; `after` returns the next state and leaves this one unchanged.
 
     Attributes:
         orders: fixed before the first event.
         divergences: at each of them, rounded up.
         basic: sum of all epsilons.
         delta: sum of the events' own deltas.
-        run: one that says whom it protects; the others have to protect the same.
+        run: a run that says whom it protects; the others have to protect the same.
     """
 
     orders: FloatArray
@@ -40,7 +40,7 @@ class Running:
             InvalidParameterError: no event, or a run for another unit or relation than the earlier ones.
         """
         if self.run is not None:
-            leaves_of([event, self.run])  # refuses what does not add up
+            leaves_of([event, self.run])  # refuses runs that do not add up
         leaves = leaves_of([event])
         with np.errstate(over="ignore"):
             divergences = (self.divergences + Divergences(leaves.counts)(self.orders)) * (1.0 + 2.0**-52)

@@ -23,7 +23,7 @@ _RELATIVE = 2.0**-48
 
 
 def rho_of(event: SingleEvent) -> float:
-    r"""The smallest rho of which the property of `event` is a proof, rounded up; infinite if it has a delta.
+    r"""The smallest rho that the property of `event` proves, rounded up; infinite if it has a delta.
 
     Bounded range: :math:`y - 1 - \ln y` with :math:`y = \varepsilon/(e^\varepsilon - 1)`; logistic:
     :math:`\varepsilon\coth(\varepsilon/2) - 2`; Laplace: :math:`\varepsilon - 1 + e^{-\varepsilon}`; pure:
@@ -50,7 +50,7 @@ def rho_of(event: SingleEvent) -> float:
 
 
 def _bounded_range(epsilon: float) -> tuple[float, float]:
-    if epsilon < 0.1:  # the series alternates, its terms fall, and the last one kept is positive
+    if epsilon < 0.1:  # the series alternates, its terms fall, and the last term that is kept is positive
         square = epsilon * epsilon
         return square / 8.0 * (1.0 - square / 72.0 * (1.0 - square / 45.0)), 0.0
     minus_log_y = epsilon - math.log(epsilon) + math.log1p(-math.exp(-epsilon))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import StrEnum
 
@@ -44,13 +44,30 @@ _MATCHING: dict[CandidateKind, frozenset[Holds]] = {
 
 _NUMERIC = frozenset({Holds.INTEGERS, Holds.UNSIGNED, Holds.FLOATS, Holds.SHORT_FLOATS, Holds.DECIMALS})
 
+_CAST = "Convert it first, for example to numbers or text."
+_DATES = (
+    "If only the date matters, make dates of it first: frame[...].dt.date.astype('date32[pyarrow]') in pandas, "
+    ".dt.date() in Polars, elsewhere a cast."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name as the file spells it, and what it holds."""
+    """One column.
+
+    Attributes:
+        name: as the file spells it.
+        holds: what its type says it holds.
+        hint: how to convert it where its type does not fit a question, in the words of its library.
+    """
 
     name: str
     holds: Holds
+    hint: str = field(default="", compare=False)
+
+    def described(self, otherwise: str = "") -> str:
+        """What an error says of it: what it holds, and its hint, or else `otherwise`."""
+        return f"This one holds {self.holds}. {self.hint or otherwise}".strip()
 
 
 def find_column(columns: Sequence[Column], name: object, *, argument: str, listed: bool) -> Column:
@@ -90,7 +107,7 @@ def check_unit(column: Column) -> None:
     """Refuse a column whose values cannot be told apart in every file alike."""
     if column.holds in (Holds.NESTED, Holds.OTHER, Holds.WIDE_DECIMALS, Holds.TIMES):
         expected = "a column of identifiers: numbers, text, bytes or dates"
-        raise InvalidDataError("unit", Shown(repr(column.name)), expected, f"This one holds {column.holds}.")
+        raise InvalidDataError("unit", Shown(repr(column.name)), expected, column.described(_CAST))
 
 
 def candidate_kinds(column: Column) -> tuple[CandidateKind, ...]:
@@ -102,21 +119,20 @@ def check_match(column: Column, kind: CandidateKind, *, argument: str = "candida
     """Refuse candidates (or groups, or dates: what `argument` calls them) that no value of the column could equal."""
     if column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _MATCHING[kind]:
         return
-    held = f"This one holds {column.holds}."
-    if column.holds is Holds.TIMES:
-        held += " If only the date matters, make dates of it first: .dt.date in pandas and Polars, elsewhere a cast."
     if argument == "dates":
-        if column.holds is not Holds.TIMES:
-            held += " Make dates of it first, where that makes sense."
-        raise InvalidDataError("column", Shown(repr(column.name)), "a column of dates", held)
+        hint = column.described(_DATES if column.holds is Holds.TIMES else "Convert it to dates first.")
+        raise InvalidDataError("column", Shown(repr(column.name)), "a column of dates", hint)
     if not any(column.holds in matching for matching in _MATCHING.values()):
         expected = "a column of whole numbers, numbers, text, dates or booleans"
         named = "column" if argument == "candidates" else "by"
-        raise InvalidDataError(named, Shown(repr(column.name)), expected, held)
+        hint = column.described(_DATES if column.holds is Holds.TIMES else _CAST)
+        raise InvalidDataError(named, Shown(repr(column.name)), expected, hint)
     fitting = " or ".join(str(kind) for kind, matching in _MATCHING.items() if column.holds in matching)
     hint = f"Column {column.name!r} holds {column.holds}: give {fitting}."
     if column.holds is Holds.SHORT_FLOATS and kind is CandidateKind.NUMBER:
         hint += " In it 0.7 is 0.69999998...: make doubles of it first, rounded to the decimals that are meant."
+    elif column.hint:
+        hint += f" {column.hint}"
     raise InvalidDataError(argument, Shown(f"<{kind}>"), f"{argument} of the column's type", hint)
 
 
@@ -124,5 +140,5 @@ def check_numeric(column: Column, *, argument: str = "column") -> None:
     """Refuse a column that can hold no number."""
     if column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _NUMERIC:
         return
-    hint = f"This one holds {column.holds}; convert it to numbers first, where that makes sense."
+    hint = column.described("Convert it to numbers first.")
     raise InvalidDataError(argument, Shown(repr(column.name)), "a column of numbers", hint)

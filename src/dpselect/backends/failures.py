@@ -86,12 +86,11 @@ def _our_fault(error: BaseException) -> FaultError | None:
     return None
 
 
-def cut_off() -> TranslatedErrors:
-    """What this package says leaves as it is, but without the frames inside, which hold names that may be private."""
-    return TranslatedErrors(lambda error: SelectionError(f"An unforeseen {type(error).__name__}."))
-
-
 def without_trace(error: BaseException) -> BaseException:
     """`error` itself, cut off from where it was raised and what was handled there."""
     error.__context__ = error.__cause__ = error.__traceback__ = None
     return error
+
+
+cut_off = TranslatedErrors(lambda error: SelectionError(f"An unforeseen {type(error).__name__}."))
+"""What this package says leaves as it is, but without the frames inside, which hold names that may be private."""

@@ -59,7 +59,7 @@ def open_table(
     if table is not None:
         raise InvalidDataError("table", typed(table), "no table, as the source is one itself")
     if is_path:
-        with cut_off():
+        with cut_off:
             files = FileSource.at(source)
         return _of_files(files, engine, memory_limit)
     lazy = lazy_table(source, memory_limit=memory_limit)

@@ -78,7 +78,7 @@ def parsed(
             raise InvalidCandidatesError(argument, _shown(text), f"{argument} of the column's type", hint)
         if kind in (None, CandidateKind.INTEGER):
             return _several(listed, text, argument)
-        # Checked as numbers first: a range too long to be counted out is refused before it is.
+        # Checked as numbers first, so that a range that is too long is refused before it is listed.
         PublicCandidates.given(listed)
         listed = list(map(str, listed))
     dotted = (member for member in listed if ".." in member or "\N{HORIZONTAL ELLIPSIS}" in member)
@@ -90,7 +90,7 @@ def parsed(
             _check_clear(listed, text, argument)
         kind = fitting[0] if len(fitting) == 1 else kind_of(listed, _NUMBERS if fitting else _UNTYPED)
         if kind is CandidateKind.INTEGER and _are_decimals(listed):
-            kind = CandidateKind.NUMBER  # refused by the question, which knows what the column holds
+            kind = CandidateKind.NUMBER  # refused by the question, which knows the type of the column
     convert = CONVERSIONS[kind]
     try:
         return [convert(member) for member in listed]
@@ -104,7 +104,7 @@ def _are_decimals(listed: Sequence[str]) -> bool:
 
 
 def _check_clear(listed: Sequence[str], text: str, argument: str) -> None:
-    """Refuse members that may be text or another type if nothing says which, and several texts would mean the same."""
+    """Refuse members that may be text or another type if nothing says which, and several texts mean the same value."""
     if all(map(_BOOLEAN.fullmatch, listed)):
         what, how = "booleans", "boolean (true is True and TRUE)"
     elif _are_decimals(listed):
@@ -116,8 +116,8 @@ def _check_clear(listed: Sequence[str], text: str, argument: str) -> None:
 
 
 def _several(listed: Listed, text: str, argument: str) -> Listed:
-    """What `text` lists, if anything is left to choose."""
-    if listed and not listed[1:2] and argument != "groups":  # a range may be too long for its length to be asked
+    """The members that `text` lists, if there are at least two."""
+    if listed and not listed[1:2] and argument != "groups":  # a range may be too long for len()
         ranges = "" if argument == "dates" else " A range of whole numbers is written 1..100."
         hint = (
             f"One leaves nothing to choose. Separate a list by commas, and write @ before the name of a file.{ranges}"
@@ -176,13 +176,13 @@ def parsed_dates(text: str, *, private: str) -> range | Sequence[Member]:
 
 
 def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument: str) -> list[Member] | None:
-    """What ``@codes.csv:column`` names; None if `text` is of another form.
+    """The members that ``@codes.csv:column`` names; None if `text` has another form.
 
     Args:
         text: see `parsed`.
-        kind: how to read a CSV file; a Parquet file says it itself.
+        kind: the type to read from a CSV file; a Parquet file states its types.
         private: see `parsed`.
-        argument: what errors call it.
+        argument: its name in errors.
     """
     table = _TABLE.fullmatch(text)
     if table is None or os.path.exists(text[1:]):
@@ -194,13 +194,13 @@ def _of_column(text: str, *, kind: CandidateKind | None, private: str, argument:
     typed = path.lower().endswith(".parquet")
     try:
         return candidates_from(path, column=column, kind=None if typed else kind)
-    except InvalidCandidatesError as refused:  # in the words of a Python argument
+    except InvalidCandidatesError as refused:  # named like the Python argument
         at = f"; {refused.got.strip('<>')} has none" if refused.got.startswith("<") else ""
         raise InvalidCandidatesError(argument, _shown(text), refused.expected + at) from None
 
 
 def members(text: str, *, private: str, argument: str) -> range | list[str]:
-    """What `text` lists, not yet taken for numbers or dates; a range is one of whole numbers."""
+    """The members that `text` lists, not yet read as numbers or dates; a range is one of whole numbers."""
     if text.startswith("@"):
         _refuse_private(text[1:], private, text, argument)
         if _LOOKS_LIKE_A_TABLE.fullmatch(text) and os.path.isfile(text[1:]):
@@ -247,12 +247,12 @@ def _listed(text: str, argument: str) -> list[str]:
 
 
 def _refuse_private(path: str, private: str, text: str, argument: str) -> None:
-    """Refuse the table of the question as the source of its own candidates, under whatever name it is given."""
+    """Refuse the table of the question as the source of its own candidates, whatever name is given for it."""
     asked = [private] if os.path.exists(private) else glob.iglob(private, recursive=True)
     try:
         same = any(os.path.samefile(path, each) for each in asked)
     except (OSError, ValueError):
-        return  # a file that is not there is said elsewhere not to be
+        return  # a missing file is reported elsewhere
     if same:
         hint = "Which values occur in it is private: a value that only one person has would reveal that person."
         raise InvalidCandidatesError(argument, _shown(text), "a public file, not the table of the question", hint)

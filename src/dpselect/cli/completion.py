@@ -18,5 +18,5 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
         shell: Shell that will run the script.
     """
     script = app.generate_completion(prog_name="dpselect", shell=shell)
-    # Files wherever nothing else is offered, as for a command that bash has no script of.
+    # Offer files where nothing else is offered, as bash does for commands without a script.
     print(script.replace("\ncomplete -F ", "\ncomplete -o filenames -o default -F "))

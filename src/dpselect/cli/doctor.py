@@ -1,4 +1,4 @@
-"""``dpselect doctor``: what of dpselect works on this machine, and what to install for the rest."""
+"""``dpselect doctor``: which parts of dpselect work on this machine, and what to install for the others."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Finding:
     """One thing that works here, or does not.
 
     Attributes:
-        what: in the words of the documents.
+        what: its name in the documents.
         works: whether it does.
         found: versions and places, or what is missing.
-        remedy: what to do about it; empty where nothing is to be done.
+        remedy: what to do about it; empty if there is nothing to do.
     """
 
     what: str
@@ -40,7 +40,7 @@ class _Extra:
     what: str
     modules: tuple[str, ...]
     more: Callable[[], str | None] = lambda: None
-    """What is missing beside the modules, or None."""
+    """What is missing besides the modules, or None."""
 
 
 def _missing_java() -> str | None:
@@ -68,7 +68,7 @@ _EXTRAS = (
 _FILES = ("duckdb", "pyarrow", "narwhals")
 """What every question about a table needs."""
 _FRAMES = ("pandas", "ibis")
-"""What else tables may be held in; imported by whoever gives one, and shown where it works."""
+"""Other libraries that tables may be in; callers import them, and they are shown where they work."""
 _PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "ibis": "ibis-framework"}
 
 
@@ -79,7 +79,7 @@ def doctor(*, as_json: Json = False) -> int:
         as_json: Print JSON instead of a table.
 
     Returns:
-        0, or 1 if what every question needs does not work. Extras that are not installed are no fault.
+        0, or 1 if something that every question needs does not work. Missing extras are not a fault.
     """
     findings = list(_findings())
     if as_json:
@@ -101,7 +101,7 @@ def _findings() -> Iterator[Finding]:
 
 
 def _core() -> Finding:
-    """A draw whose outcome is certain: the second is better by more than any noise can hide."""
+    """A draw whose outcome is certain: the second candidate is better by more than any noise."""
     about = f"dpselect {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     what = "drawing, from the operating system's randomness"
     if PermuteAndFlip(epsilon=1.0, sensitivity=1.0).select([0, 10**6]) == 1:
@@ -145,7 +145,7 @@ def _of_extra(extra: _Extra) -> Finding:
 
 
 def _imports(name: str) -> bool:
-    """Being installed is not enough: a broken library is found by nothing but importing it."""
+    """Being installed is not enough: only importing a library shows that it is broken."""
     try:
         importlib.import_module(name)
     except Exception:  # noqa: BLE001 - whatever it raises, it does not work

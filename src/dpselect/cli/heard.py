@@ -1,4 +1,4 @@
-"""The ledger of a question on the command line: asked to charge only while somebody can read the answer."""
+"""The ledger of a question on the command line: it charges only while somebody can read the answer."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class HeardLedger(Ledger):
     __slots__ = ()
 
     def charge(self, *given: Any, **named: Any) -> Receipt:
-        """As any ledger does, if there is still somebody to read the answer.
+        """Charge as any ledger does, if somebody can still read the answer.
 
         Raises:
-            BrokenPipeError: nobody is; nothing was charged.
+            BrokenPipeError: nobody can; nothing was charged.
         """
         refuse_unread()
         return super().charge(*given, **named)

@@ -16,35 +16,23 @@ from typing import Any
 from cyclopts import CycloptsError
 
 from dpselect import AnswerNotStoredWarning, FaultError, SelectionError
-from dpselect.cli import questions
 from dpselect.cli.app import app
-from dpselect.cli.asking import REFUSED
 from dpselect.cli.completion import completion
 from dpselect.cli.doctor import doctor
 from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.ledger import ledger_app, verify
 from dpselect.cli.output import encode_anything
 from dpselect.cli.plan import plan
+from dpselect.cli.question_options import REFUSED
+from dpselect.cli.questions import COMMANDS, command_of
 from dpselect.cli.streams import can_be_written, fill_closed
 from dpselect.cli.unseen import without_passwords
 from dpselect.cli.wording import in_words, misread, names_of
 
 BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = REFUSED, 1, 130, 141
 
-for question in (
-    questions.most_common,
-    questions.least_common,
-    questions.top_k,
-    questions.best_date,
-    questions.best_by,
-    questions.quantile,
-    questions.median,
-    questions.quantiles,
-    questions.mean,
-    questions.density,
-):
-    app.command(in_one_piece(question))
-app.command(in_one_piece(questions.best_price), alias="price")
+for about in COMMANDS:
+    app.command(command_of(about), alias=about.alias or None)
 app.command(in_one_piece(plan))
 app.command(ledger_app)
 app.command(verify)
@@ -70,14 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(given)
     except KeyboardInterrupt:
-        if arguments is None:  # a process on its way out: a second Ctrl-C has nothing left to stop
+        if arguments is None:  # the process is ending: a second Ctrl-C has nothing left to stop
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         return INTERRUPTED
     except BrokenPipeError:
-        _drop_output()  # whoever read it has seen enough
+        _drop_output()  # the reader has closed it
         return BROKEN_PIPE
     except OSError as error:
-        if error.filename is not None:  # no standard stream has one
+        if error.filename is not None:  # a standard stream has none
             return _unforeseen(error)
         _drop_output()
         hint = "Its charge stands. If the question had a --request, repeating it under the same id is free."
@@ -108,7 +96,7 @@ def _in_words(error: CycloptsError | SelectionError, arguments: Sequence[str]) -
 
 @contextmanager
 def _warnings_in_one_line() -> Generator[None]:
-    """That an answer is not stored is said as errors are, without a place in the code."""
+    """Report an answer that is not stored like an error, without a place in the code."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", AnswerNotStoredWarning)
         shown = warnings.showwarning
@@ -124,11 +112,11 @@ def _warnings_in_one_line() -> Generator[None]:
 
 
 def _drop_output() -> None:
-    """Keep Python from trying to write what is left once more on exit."""
+    """Keep Python from trying on exit to write the rest again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _report(text: str, status: int) -> int:
-    with suppress(OSError):  # where nobody hears it the status still tells
+    with suppress(OSError):  # if nobody can read it, the status still tells
         print("dpselect:", " ".join(text.split()), file=sys.stderr)
     return status

@@ -17,7 +17,7 @@ _MOST_DIGITS = 40
 
 
 def _whole(kind: object, tokens: Sequence[Token]) -> int:
-    """A whole number, also as 1e9; the parser on its own rounds 2.7 to 3."""
+    """A whole number, also as 1e9; the parser itself would round 2.7 to 3."""
     text = tokens[0].value
     try:
         number = Decimal(text)
@@ -31,7 +31,7 @@ def _whole(kind: object, tokens: Sequence[Token]) -> int:
 
 
 def _double(kind: object, tokens: Sequence[Token]) -> float:
-    """A decimal; a fraction would be rounded, and what an answer costs should be what was typed."""
+    """A decimal. A fraction would be rounded, and the cost of an answer has to be exactly what was typed."""
     text = tokens[0].value
     try:
         if "_" not in text:
@@ -51,7 +51,7 @@ def _fraction(text: str) -> Fraction | None:
 
 
 def _decimal(text: str) -> float | Fraction:
-    """The number that is written: as a double where that stands for it, else as a fraction.
+    """The number that is written: as a double if one is written like it, otherwise as a fraction.
 
     >>> _decimal("0.1"), _decimal("1/3"), _decimal("0.12345678901234567890")
     (0.1, Fraction(1, 3), Fraction(1234567890123456789, 10000000000000000000))
@@ -64,7 +64,7 @@ def _decimal(text: str) -> float | Fraction:
     except (InvalidOperation, ValueError):
         raise ValueError(expected) from None
     if not number.is_finite() or nearest in (float("inf"), float("-inf")):
-        return nearest  # refused by the question, in its own words
+        return nearest  # refused by the question
     if number and not (number.adjusted() > -400 and len(text) <= 400):
         raise ValueError(expected)
     exact = Fraction(number)
@@ -81,7 +81,7 @@ def _both_exactly(kind: object, tokens: Sequence[Token]) -> tuple[float | Fracti
     for token in tokens:
         try:
             numbers.append(_decimal(token.value))
-        except ValueError as error:  # the parser says of which option only if it is told the token
+        except ValueError as error:  # the parser names the option only if it is told the token
             raise CoercionError(msg=str(error), token=token) from None
     return tuple(numbers)
 
@@ -107,16 +107,16 @@ Numbers = Annotated[list[float], Parameter(allow_leading_hyphen=True, negative="
 Bounds = Annotated[
     tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_both_exactly, n_tokens=2)
 ]
-"""Two of these."""
+"""Two such numbers."""
 Names = Annotated[list[str] | None, Parameter(negative=())]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False)]
 
 
 def exact(text: str, name: str) -> Fraction | float:
-    """A fraction such as 3/10, exactly; a decimal is the double that it is as the epsilon of a question.
+    """A fraction such as 3/10, exactly; a decimal as the double that it is as the epsilon of a question.
 
-    So a question with the epsilon of a limit fits into it, however both are written.
+    So a question fits into a limit with the same epsilon, however both are written.
 
     Raises:
         InvalidParameterError: neither.
@@ -127,5 +127,5 @@ def exact(text: str, name: str) -> Fraction | float:
         if "_" not in text:
             return float(text)
     except (ValueError, ZeroDivisionError):
-        pass  # said below
+        pass  # reported below
     raise InvalidParameterError(name, Shown("<text>"), "a decimal such as 0.3, or a fraction such as 3/10")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def encode_anything(stream: TextIO) -> None:
-    """Write what the stream's encoding does not have as JSON does: an answer that was paid for is not lost to it."""
+    """Write characters that the stream's encoding lacks as JSON escapes, so that no answer that was charged is lost."""
     codecs.register_error("dpselect.json", _as_in_json)
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="dpselect.json")
@@ -30,7 +30,7 @@ def _as_in_json(error: UnicodeError) -> tuple[str, int]:
 
 
 def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:
-    """What is printed of the release; nothing else ever goes to standard output."""
+    """What is printed of the release; nothing else is written to standard output."""
     if as_json:
         return release.to_json()
     label, rows = release.rows()
@@ -47,7 +47,7 @@ def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:
 
 
 def forecast_shown(forecast: Forecast, *, as_json: bool, quiet: bool = False) -> str:
-    """What is printed of a question that was only planned."""
+    """What is printed for a question that was only planned."""
     if as_json:
         return forecast.to_json()
     if quiet:
@@ -85,10 +85,10 @@ def _provenance(release: Release) -> str:
 
 
 def _escaped(sentence: str) -> str:
-    """`sentence`, and in it whatever would move the cursor or worse as Python writes it."""
+    """`sentence`, with anything that would move the cursor, or worse, written as Python writes it."""
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in sentence)
 
 
 def _printable(text: str) -> str:
-    """`text`, unless it would move the cursor or worse."""
+    """`text`, unless it would move the cursor, or worse; then as Python writes it."""
     return text if text.isprintable() else repr(text)

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, for people who wait; it knows how much was read, not what."""
+"""A progress bar on standard error; it shows how much was read, not what."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PATIENCE_SECONDS = 0.5
 
 @contextmanager
 def scan_progress(*, wanted: bool = True) -> Generator[Callable[[float], None] | None]:
-    """What to call with the fraction read; None where nobody wants or sees it (standard error is not a terminal)."""
+    """What to call with the fraction read; None if nobody wants or sees it (standard error is not a terminal)."""
     if not wanted or not sys.stderr.isatty():
         yield None
         return

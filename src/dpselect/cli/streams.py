@@ -1,4 +1,4 @@
-"""Whether anybody can read the answer: found out before it is paid for, not after."""
+"""Whether anybody can read the answer: checked before it is charged, not after."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TextIO
 
 
 def fill_closed() -> None:
-    """Give each standard stream that is closed a place to go, or the next file that is opened would take its place.
+    """Open something for each closed standard stream; otherwise the next file that is opened would take its place.
 
     Standard output stays ``None``: there is nowhere to write an answer then.
     """
@@ -36,12 +36,12 @@ def can_be_written(stream: TextIO | None) -> bool:
 
 
 def refuse_unread() -> None:
-    """Look whether whoever was to read standard output has gone, as far as the system can tell.
+    """Check whether the reader of standard output has gone, as far as the system can tell.
 
     Raises:
-        BrokenPipeError: it has.
+        BrokenPipeError: the reader has gone.
     """
-    if not hasattr(select, "poll") or not _has_number(sys.stdout):  # on Windows it is found out when writing
+    if not hasattr(select, "poll") or not _has_number(sys.stdout):  # on Windows only writing shows it
         return
     watched = select.poll()
     watched.register(sys.stdout.fileno(), 0)
@@ -50,7 +50,7 @@ def refuse_unread() -> None:
 
 
 def _has_number(stream: TextIO) -> bool:
-    """Whether it is one of the system's; one in memory is not."""
+    """Whether it is a stream of the system; one in memory is not."""
     try:
         stream.fileno()
     except (OSError, ValueError):

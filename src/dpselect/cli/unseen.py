@@ -1,4 +1,4 @@
-"""What was typed and may hold a password, taken out of what is said about it: a screen is seen, and logs are kept."""
+"""Passwords that were typed are removed from messages, because others see screens and logs are kept."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from dpselect.server_urls import HIDDEN, may_tell_password
 
 SHOWN_OF_EACH = 40
-"""Characters of an argument that messages quote at most where they cut it off."""
+"""Largest number of characters of an argument that messages quote before they cut it off."""
 
 _WORD = re.compile(r"\S+")
 
 
 def without_passwords(text: str, arguments: Sequence[str]) -> str:
-    """`text` without those of the `arguments` that may hold a password, and without any word that looks like one.
+    """`text` without those `arguments` that may contain a password, and without any word that looks like one.
 
     >>> without_passwords("Not understood: 'host=db password=a b'. See --help.", ["host=db password=a b"])
     "Not understood: '<text that may hold a password>'. See --help."
@@ -28,7 +28,7 @@ def without_passwords(text: str, arguments: Sequence[str]) -> str:
 
 
 def _forms(argument: str) -> Iterator[str]:
-    """How messages quote it: all of it, or what is on one side of its equals sign; as it is, or as Python writes it."""
+    """The ways in which messages quote it: whole, or one side of its equals sign; unchanged, or as Python writes it."""
     for part in (argument, *argument.partition("=")[::2]):
         if may_tell_password(part):
             for cut in (part, part[:SHOWN_OF_EACH]):

@@ -21,7 +21,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import SQLAlchemyError
 
 from dpselect.ledger.patience import NoAnswerError, PatientConnection, connected
-from dpselect.ledger.server_faults import failed, is_passing, refused
+from dpselect.ledger.server_errors import failed, is_passing, refused
 
 _GRACE = 0.5
 """Seconds beyond the time to wait, for a call that does not wait for anybody: those that the server itself needs."""

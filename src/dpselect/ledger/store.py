@@ -13,7 +13,6 @@ from dpselect.errors import InvalidAccountError, LedgerDamagedError, Shown
 from dpselect.ledger.accounts import State, Terms
 from dpselect.ledger.chain import account_seal, canonical, entry_hash
 from dpselect.ledger.damage import damaged_account, readable, sound
-from dpselect.ledger.driver import run
 from dpselect.ledger.schema import accounts, entries, releases, version_now
 
 _ACCOUNT = sa.select(accounts, version_now.label("version")).where(accounts.c.name == sa.bindparam("wanted"))
@@ -68,8 +67,7 @@ def account_row(connection: sa.Connection, name: str, *, ledger: str, lock: bool
         InvalidAccountError: there is none.
         LedgerDamagedError: its row was changed by hand.
     """
-    found = run(connection, _LOCKED if lock else _ACCOUNT, {"wanted": name})
-    row = found[0] if found else None
+    row = connection.execute(_LOCKED if lock else _ACCOUNT, {"wanted": name}).mappings().first()
     if row is None:
         names = account_names(connection, ledger=ledger)  # one whose name is no text any more is damaged, not missing
         close = [each for each in names if each.casefold() == name.casefold()] or get_close_matches(name, names, n=1)
@@ -156,10 +154,10 @@ def append(connection: sa.Connection, before: AccountRow, after: State, body: Ma
     text = canonical({**body, "account": terms.name, "sequence": before.state.entries})
     head, state = entry_hash(before.head, text), after.to_text()
     place = {"account": terms.number, "sequence": before.state.entries}
-    run(connection, _INSERT_ENTRY, {**place, "request": body.get("request"), "body": text, "hash": head})
+    connection.execute(_INSERT_ENTRY, {**place, "request": body.get("request"), "body": text, "hash": head})
     seal = account_seal(terms.number, terms.name, terms.to_text(), state, head)
     moved = {"wanted": terms.number, "new_state": state, "new_head": head, "new_seal": seal}
-    run(connection, _MOVE_ON, moved)
+    connection.execute(_MOVE_ON, moved)
     if len(_written) >= _ACCOUNTS_KEPT:
         _written.clear()
     _written[terms.to_text()] = (terms.number, terms.name, terms.to_text(), state, head, seal), after

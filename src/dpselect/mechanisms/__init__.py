@@ -1,4 +1,4 @@
-"""Mechanisms: from scores to a candidate. Values with their arguments; the drawing is in the compiled core."""
+"""Mechanisms: from scores to a candidate. They are values with arguments; the compiled core draws."""
 
 from dpselect.mechanisms.concave import ConcaveMechanism
 from dpselect.mechanisms.density import DensityMechanism

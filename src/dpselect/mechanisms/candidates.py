@@ -21,15 +21,15 @@ _NOT_SEQUENCES: Any = (str, bytes, bytearray, memoryview, Mapping, Set)
 
 
 def checked_candidates(candidates: object, *, count: int) -> Pick:
-    """How to get from an index to a candidate, once `candidates` is known to fit `count` scores.
+    """Check that `candidates` fits `count` scores, and return the way from an index to a candidate.
 
     Args:
         candidates: a sequence or one-dimensional array (NumPy, pandas, Polars, Arrow) without duplicates.
         count: the number of scores.
 
     Returns:
-        A function of the index. From a sequence it gives the member itself; from an array, the member as the
-        Python value that library gives (NumPy dates stay NumPy dates: Python has none as fine).
+        A function of the index. For a sequence it returns the member itself; for an array, the member as the Python
+        value that the library returns (NumPy dates stay NumPy dates, because Python's are not as fine).
 
     Raises:
         InvalidCandidatesError: another length, duplicates, or not a sequence.
@@ -81,7 +81,7 @@ def _has_duplicates(members: Sequence[object], candidates: object) -> bool:
     try:
         return len(set(members)) != len(members)
     except TypeError:
-        pass  # some members cannot be hashed: compare those with all others, one by one
+        pass  # some members cannot be hashed: compare each of these with all others
     seen: set[object] = set()
     unhashable: list[object] = []
     for member in members:
@@ -105,7 +105,7 @@ def _has_duplicates(members: Sequence[object], candidates: object) -> bool:
 
 
 def _equal(one: object, other: object) -> bool | None:
-    """Whether two members are equal; nothing where ``==`` has no plain answer (arrays, tables)."""
+    """Whether two members are equal; None where ``==`` does not answer True or False (arrays, tables)."""
     try:
         return bool(one == other)
     except (TypeError, ValueError):

@@ -44,7 +44,7 @@ class ConcaveMechanism(ScaledMechanism):
 
     def __post_init__(self) -> None:
         ScaledMechanism.__post_init__(self)
-        self._set("_sampler", _core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor))
+        self._set(_sampler=_core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor))
 
     @property
     def event(self) -> BoundedRangeEvent:
@@ -107,7 +107,7 @@ class ConcaveMechanism(ScaledMechanism):
         return self._law(*_checked(breakpoints, slopes, tails), tails).pdf(points)
 
     def _law(self, points: FloatArray, slopes: FloatArray, tails: bool) -> FallLaw:
-        """Between breakpoints a rising part and a falling one, of which one may have no length."""
+        """Between breakpoints a rising part and a falling part; one of them may have no length."""
         scale = Scale.of(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
         lengths, before, after = np.diff(points), slopes[:-1], slopes[1:]
         bend = np.where(before > after, before - after, 1.0)

@@ -28,7 +28,7 @@ IntArray = npt.NDArray[np.int64]
 _LARGEST_DISTANCE = 2**61
 
 LARGEST_SAMPLE = 1_000_000
-"""Larger ones are refused: planning takes time and memory in proportion."""
+"""Larger samples are refused: the time and memory of planning grow in proportion."""
 _MOST_SAMPLES = 500_000
 
 
@@ -73,12 +73,12 @@ class DensityMechanism(MechanismValue):
     neighbours: Neighbours = Neighbours.REPLACE_ONE
 
     def __post_init__(self) -> None:
-        self._set("epsilon", positive_epsilon(self.epsilon))
+        self._set(epsilon=positive_epsilon(self.epsilon))
         if self.k is not None:
-            self._set("k", positive_count(self.k, "k", at_most=LARGEST_SAMPLE))
+            self._set(k=positive_count(self.k, "k", at_most=LARGEST_SAMPLE))
         if self.base not in ("histograms", "points"):
             raise InvalidParameterError("base", self.base, "'histograms' or 'points'")
-        self._set("neighbours", neighbouring_relation(self.neighbours))
+        self._set(neighbours=neighbouring_relation(self.neighbours))
         if self.neighbours is not Neighbours.REPLACE_ONE:
             raise InvalidParameterError(
                 "neighbours",
@@ -268,11 +268,11 @@ def _or_none(convert: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any] | None
     try:
         return convert()
     except InvalidScoresError:
-        return None  # said again in the words of the argument it is about
+        return None  # the same, but naming the argument that it is about
 
 
 def _all_samples(k: int, bins: int) -> IntArray:
-    """All ways to write `k` as a sum of so many counts, by the places of the bars between them."""
+    """All ways to write `k` as a sum of this many counts, by the places of the bars between them."""
     ends = [(-1, *bars, k + bins - 1) for bars in combinations(range(k + bins - 1), bins - 1)]
     ordered = np.diff(np.array(ends, dtype=np.int64), axis=1) - 1
     return ordered[::-1].copy()

@@ -21,7 +21,7 @@ from dpselect.privacy import Neighbours
 FloatArray = npt.NDArray[np.float64]
 Bounds = Sequence[tuple[float | Fraction, float | Fraction]]
 
-# Cells of the curve are told apart by doubles.
+# Doubles have to distinguish the cells of the curve.
 _MOST_BITS = 50
 
 
@@ -58,13 +58,13 @@ class MarginalsMechanism(MechanismValue):
     _one: DensityMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set("epsilon", positive_epsilon(self.epsilon))
-        self._set("bounds", _all_bounds(self.bounds, at_least=1))
+        self._set(epsilon=positive_epsilon(self.epsilon))
+        self._set(bounds=_all_bounds(self.bounds, at_least=1))
         share = positive_epsilon(Fraction(self.epsilon) / len(self.bounds))  # rounded down
         one = DensityMechanism(epsilon=share, k=self.k, neighbours=self.neighbours)
-        self._set("k", one.k)
-        self._set("neighbours", one.neighbours)
-        self._set("_one", one)
+        self._set(k=one.k)
+        self._set(neighbours=one.neighbours)
+        self._set(_one=one)
 
     @property
     def event(self) -> ComposedEvent:
@@ -126,14 +126,14 @@ class CurveMechanism(MechanismValue):
     _one: DensityMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set("bounds", _all_bounds(self.bounds, at_least=2))
+        self._set(bounds=_all_bounds(self.bounds, at_least=2))
         most = _MOST_BITS // len(self.bounds)
-        self._set("bits", positive_count(self.bits, "bits", at_most=most, at_most_what="50 bits for all coordinates"))
+        self._set(bits=positive_count(self.bits, "bits", at_most=most, at_most_what="50 bits for all coordinates"))
         one = DensityMechanism(epsilon=self.epsilon, k=self.k, neighbours=self.neighbours)
-        self._set("epsilon", one.epsilon)
-        self._set("k", one.k)
-        self._set("neighbours", one.neighbours)
-        self._set("_one", one)
+        self._set(epsilon=one.epsilon)
+        self._set(k=one.k)
+        self._set(neighbours=one.neighbours)
+        self._set(_one=one)
 
     @property
     def event(self) -> BoundedRangeEvent:
@@ -156,7 +156,7 @@ class CurveMechanism(MechanismValue):
         rows = _checked_rows(values, columns=len(self.bounds))
         lower, upper = np.array([[float(end) for end in pair] for pair in self.bounds]).T
         side = 1 << self.bits
-        # Whatever is rounded here, a row's cell depends on the row alone. Halves: the width may be beyond the doubles.
+        # Despite the rounding, a row's cell depends on that row alone. Halves, because the width may overflow a double.
         shares = (np.clip(rows, lower, upper) / 2.0 - lower / 2.0) / (upper / 2.0 - lower / 2.0)
         cells = np.minimum((shares * side).astype(np.int64), side - 1)
         count = 1 << (self.bits * len(self.bounds))
@@ -179,7 +179,7 @@ def _checked_rows(values: npt.ArrayLike, *, columns: int) -> FloatArray:
     expected = f"numbers of shape (n, {columns}), n >= 1"
     try:
         rows: npt.NDArray[Any] | None = np.asarray(values)
-    except Exception:  # noqa: BLE001 - whatever a foreign object raises, its text may be data
+    except Exception:  # noqa: BLE001 - the text of any error of a foreign object may be data
         rows = None
     if rows is None or rows.dtype.kind not in "fiu" or rows.ndim != 2 or rows.shape[1] != columns or len(rows) == 0:
         raise InvalidDataError("values", Shown("<something else>"), expected)

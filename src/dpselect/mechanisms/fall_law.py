@@ -1,7 +1,7 @@
-r"""Probabilities where the score falls from the top of each piece in a line or a parabola, for planning and tests.
+r"""Probabilities if the score falls from the top of each piece as a line or a parabola, for planning and tests.
 
-A piece at the depth d, in scales, has the density :math:`e^{-d - D \tau - Q \tau^2}` at the share :math:`\tau` of its
-length from its top; on a tail without end :math:`\tau` counts scales, D is 1 and Q is 0.
+A piece whose top is at depth d, in scales, has density :math:`e^{-d - D \tau - Q \tau^2}` at the share :math:`\tau` of
+its length from the top. On an unbounded tail :math:`\tau` counts scales, D is 1 and Q is 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The scale b as a mantissa and an exponent, so that nothing overflows on the way to a quotient."""
+    """The scale b as a mantissa and an exponent, so that no intermediate result of a quotient overflows."""
 
     mantissa: float
     exponent: int
@@ -58,9 +58,9 @@ class FallLaw:
     Attributes:
         low, high: shape ``(m,)``, ends of the pieces; infinite where a tail has none.
         is_upward: the top is the lower end.
-        depth: how far below the best score the top lies, in scales.
+        depth: how far the top is below the best score, in scales.
         linear, quadratic: D and Q.
-        rate: shape ``(m,)``, a tail's fall for each unit, in the unit of the scores (else unused).
+        rate: shape ``(m,)``, how much a tail falls for each unit, in the unit of the scores (unused for other pieces).
         scale: what depths and falls are measured in.
     """
 
@@ -108,7 +108,7 @@ class FallLaw:
         share = self._share(at, piece)
         masses = self.masses()
         sums = np.concatenate([[0.0], np.cumsum(masses)])
-        beyond = self._beyond(share, piece)  # of the piece's mass, what is farther from its top
+        beyond = self._beyond(share, piece)  # the part of the piece's mass that is farther from its top
         part = np.where(self.is_upward[piece], 1.0 - beyond, beyond)
         inside = np.minimum(sums[piece] + masses[piece] * part, 1.0)
         return np.where(is_inside, inside, np.where(at < self.low[0], 0.0, 1.0))
@@ -153,10 +153,10 @@ def _log_integral(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
     >>> np.exp(_log_integral(np.array([0.0, 2.0]), np.array([0.0, 0.0])))
     array([1.        , 0.43233236])
     """
-    from scipy import special  # not loaded with the package: whoever only draws needs none of it
+    from scipy import special  # not loaded with the package, because draws do not need it
 
     d, q = np.minimum(linear, 1e300), np.minimum(quadratic, 1e300)
-    # Little falls: sixteen nodes have an error below 1e-16. Else nothing cancels in the formulas.
+    # If the fall is small, sixteen nodes have an error below 1e-16. Otherwise nothing cancels in the formulas.
     small_d, small_q = np.minimum(d, 2.0)[..., np.newaxis], np.minimum(q, 2.0)[..., np.newaxis]
     gentle = np.log((np.exp(-(small_d + small_q * _RULE.nodes) * _RULE.nodes) * _RULE.weights).sum(axis=-1))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

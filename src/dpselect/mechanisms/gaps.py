@@ -1,4 +1,4 @@
-r"""How far each score lies below the best, exactly enough for any finite scores, epsilon and sensitivity.
+r"""How far each score is below the best, accurately for any finite scores, epsilon and sensitivity.
 
 In the notation of the proof pages: the gap :math:`s^* - s_i` and the scaled gap :math:`x_i = (s^* - s_i)/b`.
 """
@@ -18,7 +18,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """Gaps ``mantissa * 2**exponent``: the exponent is 1 only where a difference of doubles would overflow."""
+    """Gaps ``mantissa * 2**exponent``: the exponent is 1 only if a difference of doubles would overflow."""
 
     mantissa: FloatArray
     exponent: int
@@ -34,7 +34,7 @@ class Gaps:
             difference = best - scores
         if np.isfinite(difference).all():
             return cls(difference, 0)
-        # The best is beyond 2^970 here, so halving loses nothing that could be seen beside it.
+        # The best is beyond 2^970 here, so what halving loses is negligible.
         return cls(best / 2.0 - scores / 2.0, 1)
 
     def scaled(self, *, epsilon: float, sensitivity: float, factor: int) -> FloatArray:
@@ -42,7 +42,7 @@ class Gaps:
 
         Infinite or zero only where the true value is that extreme.
         """
-        # Mantissas and exponents apart: the quotient of the arguments alone may overflow where the product does not.
+        # Mantissas and exponents separately: the quotient of the arguments may overflow although the product does not.
         epsilon_mantissa, epsilon_exponent = math.frexp(epsilon)
         sensitivity_mantissa, sensitivity_exponent = math.frexp(sensitivity)
         ratio = epsilon_mantissa / sensitivity_mantissa

@@ -66,11 +66,11 @@ class GeometricMechanism(MechanismValue):
     _sampler: _core.GeometricSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set("epsilon", positive_epsilon(self.epsilon))
-        self._set("sensitivity", whole_sensitivity(self.sensitivity))
-        self._set("bounds", None if self.bounds is None else whole_bounds(self.bounds))
-        self._set("neighbours", neighbouring_relation(self.neighbours))
-        self._set("_sampler", _core.GeometricSampler(self.epsilon, float(self.sensitivity)))
+        self._set(epsilon=positive_epsilon(self.epsilon))
+        self._set(sensitivity=whole_sensitivity(self.sensitivity))
+        self._set(bounds=None if self.bounds is None else whole_bounds(self.bounds))
+        self._set(neighbours=neighbouring_relation(self.neighbours))
+        self._set(_sampler=_core.GeometricSampler(self.epsilon, float(self.sensitivity)))
 
     @property
     def scale(self) -> float:
@@ -184,7 +184,7 @@ class GeometricMechanism(MechanismValue):
 
     @property
     def _rate(self) -> float:
-        """1/b, kept where its multiples are numbers."""
+        """1/b, limited so that its multiples are finite."""
         return 1.0 / min(max(self.scale, 1e-300), 1e300)
 
     def _noise_up_to(self, offsets: FloatArray | float) -> FloatArray:

@@ -26,7 +26,7 @@ VectorScore = Callable[[FloatArray], npt.ArrayLike]
 
 _MOST_POINTS = 10_000_000
 _BYTES_A_POINT = {True: 8 + 8, False: 8 + 8 + 8 + 32}
-"""Point and score; one at a time also a list's place and a Python number."""
+"""Of a point and its score; if scores are computed one at a time, also of a place in a list and a Python number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,9 @@ class GridMechanism(ScaledMechanism):
         same = ExponentialMechanism(
             epsilon=self.epsilon, sensitivity=self.sensitivity, monotonic=self.monotonic, neighbours=self.neighbours
         )
-        self._set("bounds", (shortest(lower), shortest(upper)))
-        self._set("_grid", grid)
-        self._set("_mechanism", same)
+        self._set(bounds=(shortest(lower), shortest(upper)))
+        self._set(_grid=grid)
+        self._set(_mechanism=same)
 
     @property
     def event(self) -> BoundedRangeEvent:
@@ -101,7 +101,7 @@ class GridMechanism(ScaledMechanism):
 
     @property
     def cost(self) -> GridCost:
-        """What one draw takes, before any score is computed."""
+        """What one draw takes; known before any score is computed."""
         return GridCost(self._grid.count, self._grid.count * _BYTES_A_POINT[False])
 
     @property

@@ -1,4 +1,4 @@
-"""Hilbert's curve through a grid of 2^bits cells a side: a public order of cells in which neighbours stay near."""
+"""Hilbert's curve through a grid of 2^bits cells a side: a public order of cells in which neighbours are near."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def cells_on_curve(places: IntArray, *, bits: int, dimensions: int) -> IntArray:
 
 
 def _turn(x: list[IntArray], axis: int, *, bit: int) -> None:
-    """Where `bit` of this axis is set, flip the lower bits of the first axis; elsewhere exchange theirs and its."""
+    """Where `bit` of this axis is set, flip the lower bits of the first axis; elsewhere exchange those of both axes."""
     below = (1 << bit) - 1
     is_set = (x[axis] >> bit & 1).astype(bool)
     exchanged = np.where(is_set, 0, (x[0] ^ x[axis]) & below)

@@ -83,7 +83,7 @@ class IntegerCeiling:
 
     @property
     def reaches(self) -> tuple[int | None, int | None]:
-        """How many steps there are to the left and to the right of the centre; None for endless."""
+        """How many steps there are to the left and to the right of the centre; None if there is no end."""
         left = None if self.lower is None else self.center - self.lower
         return left, None if self.upper is None else self.upper - self.center
 

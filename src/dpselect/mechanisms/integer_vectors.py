@@ -1,4 +1,4 @@
-"""Whole numbers as callers hold them, taken by their type, so that no refusal depends on a value."""
+"""Whole numbers as callers hold them, accepted by their type, so that no refusal depends on a value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HINT = "Round first, and give the sensitivity of the rounded numbers."
 
 
 def whole_value(value: object) -> int:
-    """`value` as an int, if its type holds whole numbers only.
+    """`value` as an int, if its type is one of whole numbers.
 
     >>> whole_value(np.int8(-3))
     -3
@@ -33,7 +33,7 @@ def _is_whole(value: object) -> bool:
 
 
 def whole_values(values: ScoresLike) -> npt.NDArray[np.int64]:
-    """`values` as contiguous 64-bit integers; those beyond become the nearer end of what 64 bits hold.
+    """`values` as contiguous 64-bit integers; those outside that range become its nearer end.
 
     >>> whole_values(np.array([3, 2**64 - 1], dtype=np.uint64))
     array([                  3, 9223372036854775807])

@@ -142,14 +142,14 @@ class IntegerMechanism(ScaledMechanism):
         return left + right - 1.0
 
     def _weight(self, score: IntegerScore, ceiling: IntegerCeiling, point: int) -> float:
-        """Relative to the ceiling's height."""
+        """The weight of a point, relative to the ceiling's height."""
         gap = exact_number(ceiling.height, "height") - min(_exact(score(point)), ceiling.at(point))
         exponent = gap * self._rate
         return math.exp(-float(exponent)) if exponent < 800 else 0.0
 
     def _weights(self, score: IntegerScore, ceiling: IntegerCeiling) -> list[tuple[int, float]]:
-        """Points outwards from the centre, until what the ceiling leaves is less than `_TRUNCATION` of the sum."""
-        self._proposals(ceiling)  # refuses what is no ceiling
+        """Points outwards from the centre, until the ceiling leaves less than `_TRUNCATION` of the sum."""
+        self._proposals(ceiling)  # refuses anything that is not a ceiling
         weights = [(ceiling.center, self._weight(score, ceiling, ceiling.center))]
         total = weights[0][1]
         ends = [math.inf if reach is None else reach for reach in ceiling.reaches]
@@ -182,7 +182,7 @@ class IntegerMechanism(ScaledMechanism):
 
 def _exact(score: object) -> Fraction:
     is_flag = isinstance(score, bool)
-    if isinstance(score, Rational) and not is_flag:  # also beyond the doubles
+    if isinstance(score, Rational) and not is_flag:  # also those that overflow a double
         return Fraction(int(score.numerator), int(score.denominator))
     try:
         return exact_number(score, "score")

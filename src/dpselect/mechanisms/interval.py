@@ -57,11 +57,11 @@ class IntervalMechanism(ScaledMechanism):
 
     def __post_init__(self) -> None:
         ScaledMechanism.__post_init__(self)
-        self._set("_sampler", _core.IntervalSampler(*self.terms))
+        self._set(_sampler=_core.IntervalSampler(*self.terms))
 
     @property
     def terms(self) -> tuple[float, float, Literal[1, 2]]:
-        """Epsilon, sensitivity and what the scale is a multiple of; all that the scale depends on."""
+        """Epsilon, sensitivity and the factor of the scale: everything that the scale depends on."""
         return self.epsilon, self.sensitivity, self._factor
 
     @property
@@ -134,7 +134,7 @@ class IntervalMechanism(ScaledMechanism):
         inside = (at >= ends[0]) & (at <= ends[-1])
         piece = np.where(inside, piece, 0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            # A length that overflows leaves a density below the doubles.
+            # A length that overflows gives a density below the smallest double.
             return np.where(inside, probabilities[piece] / (ends[piece + 1] - ends[piece]), 0.0)
 
     def cdf(self, breakpoints: ScoresLike, scores: ScoresLike, points: npt.ArrayLike) -> FloatArray:
@@ -172,7 +172,7 @@ def _checked(breakpoints: ScoresLike, scores: ScoresLike) -> tuple[FloatArray, F
 
 
 def doubles(name: str, numbers: ScoresLike) -> FloatArray:
-    """`numbers` as contiguous finite doubles, exactly, or an error about the argument `name` that shows none."""
+    """`numbers` as contiguous finite doubles, exactly; or an error about the argument `name` that shows no number."""
     try:
         finite = finite_scores(numbers)
     except InvalidScoresError as refused:
@@ -190,6 +190,6 @@ def _cells(points: FloatArray, *, step: object) -> tuple[Grid, npt.NDArray[np.ui
     native = native_grid(grid)
     below = np.array([native.below(float(point)) for point in points], dtype=np.uint64)
     below[-1] = grid.count
-    # Pieces of no length at the upper end leave the last point to the last piece that has one.
+    # If pieces at the upper end have no length, the last point belongs to the last piece that has one.
     below[_last_with_length(points) + 1 :] = grid.count
     return grid, below[1:] - below[:-1]

@@ -13,7 +13,7 @@ from scipy.special import betainc, logsumexp
 
 FloatArray = npt.NDArray[np.float64]
 Run = tuple[int, int]
-"""The first and the last of the levels whose answers lie in one gap."""
+"""The first and the last of the levels whose answers are in one gap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class JointLaw:
     """Where the answers lie, from ``proofs/joint_quantiles.md``, "Drawing".
 
     Attributes:
-        ends: lower bound, sorted values, upper bound: gap i lies between ends i and i + 1.
+        ends: lower bound, sorted values, upper bound: gap i is between ends i and i + 1.
         runs: for each run of levels, the probability that these and no others have their answers in gap i, shape
             ``(n + 1,)``.
     """
@@ -31,9 +31,9 @@ class JointLaw:
 
     @classmethod
     def of(cls, ends: FloatArray, levels: Sequence[float], *, rate: float) -> JointLaw:
-        """`levels` increasing; `rate` is what the logarithm of the density falls by for a value missing in a group.
+        """`levels` increase; `rate` is how much the logarithm of the density falls for each value missing in a group.
 
-        By logarithms, about n^2 m steps and n m^2 numbers for m levels of n values.
+        Computed in logarithms, with about n^2 m steps and n m^2 numbers for m levels of n values.
         """
         count = ends.size - 2
         shares = [(high - low) * count for low, high in pairwise([0.0, *levels, 1.0])]
@@ -41,7 +41,7 @@ class JointLaw:
         steps = gaps[:, None] - gaps[None, :]  # from the column's gap to the row's
 
         def onwards(j: int, messages: FloatArray, *, is_forward: bool) -> FloatArray:
-            """Sum over all strictly smaller gaps, or strictly larger ones, that answer j - 1 or j may lie in."""
+            """Sum over all strictly smaller gaps, or strictly larger ones, that answer j - 1 or j may be in."""
             costs = np.where(steps > 0, -rate * np.abs(steps - shares[j]), -np.inf)
             return logsumexp((costs if is_forward else costs.T) + messages[None, :], axis=1)
 
@@ -83,7 +83,7 @@ def _runs(levels: int) -> list[Run]:
 
 
 def _log_volume(ends: FloatArray, run: Run, cost: float) -> FloatArray:
-    """Of the answers of a run in each gap, in order, less what it costs that no values lie between them."""
+    """For the answers of a run in each gap, in order, minus what it costs that no values are between them."""
     with np.errstate(over="ignore", divide="ignore"):
         lengths = np.diff(ends)
         logs = np.where(np.isinf(lengths), np.log(np.diff(ends / 2.0)) + math.log(2.0), np.log(lengths))

@@ -59,16 +59,16 @@ class LaplaceMechanism(MechanismValue):
     _sampler: _core.PiecewiseSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set("epsilon", positive_epsilon(self.epsilon))
-        self._set("sensitivity", positive_sensitivity(self.sensitivity))
-        self._set("neighbours", neighbouring_relation(self.neighbours))
+        self._set(epsilon=positive_epsilon(self.epsilon))
+        self._set(sensitivity=positive_sensitivity(self.sensitivity))
+        self._set(neighbours=neighbouring_relation(self.neighbours))
         ends = (-np.inf, np.inf)
         if self.bounds is not None:
             lower, upper = finite_bounds(self.bounds)
             ends = (float(lower), float(upper))
-            self._set("bounds", ends)
-        self._set("_ends", ends)
-        self._set("_sampler", _core.PiecewiseSampler(self.epsilon, self.sensitivity, 1))
+            self._set(bounds=ends)
+        self._set(_ends=ends)
+        self._set(_sampler=_core.PiecewiseSampler(self.epsilon, self.sensitivity, 1))
 
     @property
     def scale(self) -> float:

@@ -1,12 +1,12 @@
 r"""Probabilities of report-noisy-max with Laplace noise, by quadrature between the scores.
 
 In units of the scale, with the best score at 0, candidate j at :math:`-x_j` and the winning noisy value at
-:math:`-y`, the product of the noise distribution functions changes its form only where y passes an :math:`x_j`:
+:math:`-y`, the product of the noise distribution functions changes its form only if y passes an :math:`x_j`:
 
 .. math:: F_j = 1 - \tfrac12 e^{y - x_j} \ (y \le x_j), \qquad F_j = \tfrac12 e^{x_j - y} \ (y > x_j).
 
-Above the best score (y < 0), with :math:`t = e^{y}`, what is left of candidate i is
-:math:`\frac{p_i}{2} \int_0^1 \prod_{j \ne i} (1 - t p_j/2)\,dt`: permute-and-flip's integral at half the p.
+Above the best score (y < 0), with :math:`t = e^{y}`, candidate i has
+:math:`\frac{p_i}{2} \int_0^1 \prod_{j \ne i} (1 - t p_j/2)\,dt`: the integral of permute-and-flip at half the p.
 Below, with :math:`w(y) = e^{y} \prod_j F_j`, which never increases,
 
 .. math:: \frac{p_i}{2} \int_0^{x_i} \frac{w(y)}{1 - \frac12 e^{y - x_i}}\,dy + \int_{x_i}^\infty e^{-y} w(y)\,dy .
@@ -35,10 +35,10 @@ _WIDEST = 1.0
 """Width of a panel: the product varies on the scale of 1, whatever the number of candidates."""
 
 _NEGLIGIBLE = 1e-21
-"""Panels are left out once w is so small, relative to the integral above the best score."""
+"""Panels are left out once w is this small, relative to the integral above the best score."""
 
 _NEAR = math.log(25.0)
-"""Beyond this distance ``q = e^-distance / 2`` is at most 0.02 and enters through power series."""
+"""Beyond this distance ``q = e^-distance / 2`` is at most 0.02, and power series are used."""
 
 _TERMS = 10
 
@@ -76,10 +76,10 @@ def laplace_probabilities(x: FloatArray) -> FloatArray:
 
 
 def _deepest_near(x: FloatArray, *, count: int) -> float:
-    """The `count`-th smallest scaled gap, or `_DEEPEST` if that is less: what lies below is far from every panel.
+    """The `count`-th smallest scaled gap, or `_DEEPEST` if that is smaller: anything below is far from every panel.
 
-    Panels end where w is negligible. Each of `count - 1` candidates (the best is left out) that are passed or no
-    further away than `_NEAR` and a panel's width brings w down by the factor exp(-enough / (count - 1)) or more.
+    Panels end where w is negligible. Each of `count - 1` candidates (the best is left out) that was passed, or is at
+    most `_NEAR` and a panel's width away, reduces w by a factor of exp(-enough / (count - 1)) or more.
     """
     if x.size <= count:
         return _DEEPEST
@@ -101,10 +101,10 @@ class _Levels:
     """The distinct scaled gaps in increasing order.
 
     Attributes:
-        x: those gaps, but for the deep ones, which are far from every panel.
-        counts: how many candidates share each.
+        x: those gaps, except the deep ones, which are far from every panel.
+        counts: how many candidates have each.
         deep: `_power_sums` of the deep ones' distance from the last of `x`.
-        negligible: the w from which on nothing can be seen.
+        negligible: the w from which on the rest is negligible.
     """
 
     x: FloatArray
@@ -113,7 +113,7 @@ class _Levels:
     negligible: float
 
     def edges(self) -> FloatArray:
-        """Ends of the panels: the levels themselves, as far down as w can matter, and points between them."""
+        """Ends of the panels: the levels themselves, as far down as w matters, and points between them."""
         # w is at most 2^-N once N candidates have been passed.
         last = int(np.searchsorted(np.cumsum(self.counts), -math.log2(self.negligible)))
         stops = self.x[: last + 1]
@@ -129,7 +129,7 @@ class _Levels:
         first_far = np.searchsorted(self.x, stops + _NEAR, side="right")
         sums: list[FloatArray] = []
         total, reference, end = self.deep, float(self.x[-1]), self.x.size
-        for stop, begin in zip(stops[::-1], first_far[::-1], strict=True):  # backwards: sums only ever grow
+        for stop, begin in zip(stops[::-1], first_far[::-1], strict=True):  # backwards, so that sums only grow
             total = total * np.exp(-powers * (reference - stop))
             weight, step = self.counts[begin:end].astype(np.float64), np.exp(stop - self.x[begin:end])
             for m in range(powers.size):
@@ -140,9 +140,9 @@ class _Levels:
         return sums[::-1]
 
     def log_w(self, y: FloatArray, *, passed: int, near: int, far: FloatArray, stop: float) -> FloatArray:
-        """``ln w`` at each y: levels before `passed` lie above y, those before `near` are taken one by one."""
+        """``ln w`` at each y: levels before `passed` are above y; those before `near` are computed one by one."""
         others = self.counts[:passed].astype(np.float64)
-        others[0] -= 1.0  # e^y cancels the fall of one candidate at the top, on paper
+        others[0] -= 1.0  # e^y cancels the fall of one candidate at the top, in the formula
         above = (others * (y[:, np.newaxis] - self.x[:passed] + math.log(2.0))).sum(axis=1)
         q = 0.5 * np.exp(y[:, np.newaxis] - self.x[passed:near])
         below = (self.counts[passed:near] * np.log1p(-q)).sum(axis=1)
@@ -158,13 +158,13 @@ def _half_powers(distance: FloatArray) -> FloatArray:
 def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray, _Moments]:
     """The two integrals over values below the best score, for each level: before and after the value passes it.
 
-    Panel by panel downwards, until nothing that could be seen is left. The moments give the first integral for
-    whatever is further down than the levels.
+    Panel by panel downwards, until the rest is negligible. The moments give the first integral for everything below
+    the levels.
     """
     edges = levels.edges()
     upper, lower = np.zeros((2, levels.x.size))
     moments = _Moments()
-    still_far = int(np.searchsorted(levels.x, _NEAR, side="right"))  # levels from here on live in the moments
+    still_far = int(np.searchsorted(levels.x, _NEAR, side="right"))  # levels from here on are in the moments
     all_passed = edges[-1] == levels.x[-1]
     for start, stop, far in zip(edges[:-1], edges[1:], levels.far_power_sums(edges[1:]), strict=True):
         passed, near = (int(i) for i in np.searchsorted(levels.x, [start, stop + _NEAR], side="right"))
@@ -182,7 +182,7 @@ def _below_best(levels: _Levels) -> tuple[FloatArray, FloatArray, _Moments]:
         moments.add(y, weights, stop=stop)
         lower[:passed] += (np.exp(-y) * weights).sum()
     upper[still_far:] = moments.at(levels.x[still_far:])
-    if all_passed:  # what is left falls like exp(-n y) for ever
+    if all_passed:  # the rest falls like exp(-n y)
         end, n = levels.x[-1:], levels.x.size
         log_w = levels.log_w(end, passed=n, near=n, far=np.zeros(_TERMS - 1), stop=float(end[0]))
         lower += np.exp(log_w - end) / levels.counts.sum()

@@ -1,7 +1,7 @@
-"""The three laws a selection can follow, each with everything that is known about it.
+"""The three laws that a selection can have, each with everything that is known about it.
 
-A mechanism is a law at a scale. Report-noisy-max has no law of its own for two of its noises: Gumbel noise gives the
-exponential mechanism's, exponential noise permute-and-flip's.
+A mechanism is a law at a scale. For two kinds of noise report-noisy-max has no law of its own: with Gumbel noise it has
+that of the exponential mechanism, with exponential noise that of permute-and-flip.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Law:
     """How the winner is distributed, given the scaled gaps.
 
     Attributes:
-        name: what the compiled core calls it.
+        name: its name in the compiled core.
         probabilities: from scaled gaps, shape ``(n,)``, to probabilities, shape ``(n,)``.
-        worst_case: what holds for any scores.
-        privacy: the event of one run at the scale that costs epsilon.
+        worst_case: the errors for the worst scores.
+        privacy: the event of one run at the scale for epsilon.
     """
 
     name: Literal["exponential", "permute_and_flip", "laplace"]

@@ -82,15 +82,15 @@ class MeanMechanism(MechanismValue):
     _ends: tuple[Fraction, Fraction] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set("epsilon", positive_epsilon(self.epsilon))
+        self._set(epsilon=positive_epsilon(self.epsilon))
         if cast(object, self.score) not in ("absolute", "squared"):
             given = cast(object, self.score)
             raise InvalidParameterError("score", Shown(repr(given)) if isinstance(given, str) else given, _SCORES)
-        self._set("_ends", _bounded(self.bounds))
-        self._set("_grid", Grid.dividing(*self._ends, step=self.step))
-        self._set("neighbours", neighbouring_relation(self.neighbours))
+        self._set(_ends=_bounded(self.bounds))
+        self._set(_grid=Grid.dividing(*self._ends, step=self.step))
+        self._set(neighbours=neighbouring_relation(self.neighbours))
         if self.count is not None:
-            self._set("count", positive_count(self.count, "count", at_most=MOST_UNITS))
+            self._set(count=positive_count(self.count, "count", at_most=MOST_UNITS))
             if self.score == "squared":
                 raise InvalidParameterError("count", self.count, "None with score='squared'")
         elif self.neighbours is not Neighbours.REPLACE_ONE:
@@ -187,7 +187,7 @@ class MeanMechanism(MechanismValue):
                 then.
         """
         mean, count = self._mean(values)
-        # Distances in widths: the score then moves by 1 / n, or ranges over 2 / n, and no square can overflow.
+        # Distances in widths: the score then changes by 1 / n, or has range 2 / n, and no square can overflow.
         sampler = _core.PiecewiseSampler(self.epsilon, positive_sensitivity(self._share(count)), self._factor)
         lower, upper = (float(end) for end in self._ends)
         if self.score == "squared":
@@ -237,7 +237,7 @@ class MeanMechanism(MechanismValue):
         return 1 if self.score == "absolute" else 2
 
     def _normal_law(self, mean: float, count: int) -> FallLaw:
-        """With distances in widths, from the lower bound."""
+        """The law of the squared score, with distances in widths, from the lower bound."""
         scale = Scale.of(epsilon=self.epsilon, sensitivity=1.0 / count, factor=self._factor)
         low, high = np.array([0.0, mean]), np.array([mean, 1.0])
         nothing = np.zeros(2)
@@ -269,9 +269,9 @@ class MeanMechanism(MechanismValue):
         share = Fraction(2 * total + (self.count - n) * last, 2 * last * self.count)
         return self._ends[0] + self._width * min(max(share, Fraction(0)), Fraction(1))
 
-    @np.errstate(all="ignore")  # a value near zero may underflow; whether that is an error is not for the caller to say
+    @np.errstate(all="ignore")  # a value near zero may underflow; the caller's settings must not make that an error
     def _grid_sum(self, values: FloatArray) -> int:
-        """The sum of the grid indices, each value's by itself, in integers: the order of the values does not matter."""
+        """The sum of the grid indices of the single values, in integers: the order of the values does not matter."""
         lower, upper = (float(end) for end in self._ends)
         last = self._grid.count - 1
         share = np.clip(values, lower, upper) / 2.0 - lower / 2.0  # halves, so that nothing overflows
@@ -284,7 +284,7 @@ class MeanMechanism(MechanismValue):
 def _rounded_up(number: Fraction) -> float:
     try:
         return positive_sensitivity(number)
-    except InvalidParameterError:  # beyond the doubles, or nearer to 0 than all of them
+    except InvalidParameterError:  # it overflows, or underflows to 0
         return math.inf if number > 1 else math.ulp(0.0)
 
 

@@ -51,7 +51,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
 
     def __post_init__(self) -> None:
         ScaledMechanism.__post_init__(self)
-        self._set("_sampler", _core.Sampler(*self.terms))
+        self._set(_sampler=_core.Sampler(*self.terms))
 
     @property
     @abc.abstractmethod
@@ -60,7 +60,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
 
     @property
     def _title(self) -> str:
-        """What a chart calls it."""
+        """Its name in a chart."""
         return type(self).__name__
 
     @property
@@ -102,7 +102,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
             try:
                 return self._sampler.select(scores)
             except InvalidScoresError:
-                pass  # nothing was drawn; below it is converted to what the core reads in place, or refused for good
+                pass  # nothing was drawn; below, it is converted to what the core reads in place, or refused
         native = native_scores(scores)
         if candidates is None:
             return self._sampler.select(native)
@@ -235,7 +235,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
         return self.worst_error(n_candidates, failure=1.0 - confidence, confidence=confidence)
 
     def worst_error(self, n_candidates: int, *, failure: float, confidence: float) -> float:
-        """`error_bound` for a `failure` and `confidence` that sum to 1, so that neither is rounded off the other."""
+        """`error_bound` for a `failure` and a `confidence` that sum to 1; neither is computed from the other."""
         theta = self.law.worst_case.error_quantile(n_candidates, failure=failure, confidence=confidence)
         if theta == 0.0:
             return 0.0
@@ -249,7 +249,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
         return self.law.worst_case.expected_error(n_candidates) * self.scale if n_candidates > 1 else 0.0
 
     def probabilities(self, gaps: Gaps) -> NDArray[np.float64]:
-        """`pmf` from precomputed gaps, for use with many epsilons."""
+        """`pmf` from gaps computed before, for use with many epsilons."""
         return self.law.probabilities(
             gaps.scaled(epsilon=self.epsilon, sensitivity=self.sensitivity, factor=self._factor)
         )

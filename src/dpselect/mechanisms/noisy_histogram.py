@@ -44,9 +44,9 @@ class NoisyHistogramMechanism(MechanismValue):
         neighbours = neighbouring_relation(self.neighbours)
         moved = 1 if neighbours is Neighbours.ADD_REMOVE else 2
         noise = GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=neighbours)
-        self._set("epsilon", noise.epsilon)
-        self._set("neighbours", neighbours)
-        self._set("_noise", noise)
+        self._set(epsilon=noise.epsilon)
+        self._set(neighbours=neighbours)
+        self._set(_noise=noise)
 
     @property
     def sensitivity(self) -> int:
@@ -105,5 +105,5 @@ def shares(noisy: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     reached = np.clip(reached, 0, total)
     from_left = np.maximum.accumulate(reached)
     from_right = np.minimum.accumulate(reached[::-1])[::-1]
-    # Half the sum of both never decreases, and nothing that does not is nearer to `reached` in its largest difference.
+    # Half the sum of both never decreases. No other such function has a smaller largest difference from `reached`.
     return np.diff(from_left / 2.0 + from_right / 2.0, prepend=0.0) / total

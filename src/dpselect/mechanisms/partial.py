@@ -20,7 +20,7 @@ _MergeableLaw = Literal["exponential", "permute_and_flip"]
 class Winner:
     """The winner: the number of its partition and its index within that partition's scores.
 
-    If each partition's number is the number of scores before it, the two add up to the index among all scores.
+    If each partition's number is the number of scores before it, the sum of the two is the index among all scores.
     """
 
     partition: int

@@ -1,4 +1,4 @@
-"""A selection drawn in parts, together with what its winners are called: what comes back from where the scores are."""
+"""A selection drawn in parts, together with the names of its winners: what returns from where the scores are."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpselect.mechanisms.partial import PartialSelection
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CandidateSelection:
-    """The selection from all scores, drawn but not looked at, with the candidate that each part sent. Private.
+    """The selection from all scores, drawn but not read, with the candidate that each part sent. Private.
 
     Attributes:
         selection: all parts merged.
@@ -44,11 +44,11 @@ class CandidateSelection:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PendingSelection:
-    """A selection that is drawn when it is looked at, where the scores are; not before it was paid for.
+    """A selection that is drawn when it is read, where the scores are, so not before it was charged.
 
     Attributes:
-        draw: makes so many draws, one after another, each from the candidates that are left. Each call makes others.
-        close: lets go of the scores, which are kept until then; does not fail.
+        draw: makes a number of draws, one after another, each from the candidates that are left. Each call draws anew.
+        close: releases the scores, which are kept until then; does not fail.
 
     >>> PendingSelection(lambda rounds: ["red", "blue", "green"][:rounds]).winner()
     'red'

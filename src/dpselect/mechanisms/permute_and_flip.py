@@ -15,7 +15,7 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 
 Candidate = TypeVar("Candidate")
 
-_USUAL = Neighbours.ADD_REMOVE  # to look a member up takes a while
+_USUAL = Neighbours.ADD_REMOVE  # because looking up a member takes a while
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,9 +128,9 @@ def _mechanism_for(epsilon: float, sensitivity: float, monotonic: bool, neighbou
     global _last
     try:
         mechanism = _mechanism(epsilon, sensitivity, monotonic, neighbours)
-    except TypeError:  # an argument that cannot be hashed is none that is valid: let the checks say so
+    except TypeError:  # an argument that cannot be hashed is not valid: the checks refuse it
         return _mechanism.__wrapped__(epsilon, sensitivity, monotonic, neighbours)
-    # A loop passes the very same objects again; what can be hashed does not change.
+    # A loop passes the same objects again, and what can be hashed does not change.
     if monotonic is False and neighbours is _USUAL:
         _last = epsilon, sensitivity, mechanism
     return mechanism
@@ -138,10 +138,10 @@ def _mechanism_for(epsilon: float, sensitivity: float, monotonic: bool, neighbou
 
 @lru_cache(maxsize=64, typed=True)
 def _mechanism(epsilon: float, sensitivity: float, monotonic: bool, neighbours: Neighbours | str, /) -> PermuteAndFlip:
-    """Mechanisms are values without random state, so that calls with the same arguments may share one."""
+    """Mechanisms are values without random state, so calls with the same arguments may share one."""
     relation = neighbouring_relation(neighbours)
     return PermuteAndFlip(epsilon=epsilon, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation)
 
 
 _last: tuple[object, object, PermuteAndFlip] = (object(), object(), PermuteAndFlip(epsilon=1.0, sensitivity=1.0))
-"""The arguments of the last call that was a usual one, and the mechanism with them: replaced as a whole."""
+"""The arguments of the last usual call, with its mechanism: replaced as a whole."""

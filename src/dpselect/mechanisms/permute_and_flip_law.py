@@ -24,22 +24,22 @@ _TAIL = 36.0
 """The integrand falls at least like exp(-t P), P the sum of the p_j; beyond t = 36/P less than e^-35 of it is left."""
 
 _NODES = ((2.8, 8), (5.7, 10), (9.6, 12), (14.6, 14), (20.5, 16), (27.4, 18), (math.inf, 20))
-"""How many nodes are enough on [0, T], by the largest ``T P`` they are enough for; it is 36 at most."""
+"""For how large a ``T P``, at most 36, how many nodes are enough on [0, T]."""
 
 _TERMS = 12
 """Powers of ``t p`` in a series."""
 
 _SHARES = 128
-"""Items of at most a 128th of all p_j together enter through series; so fewer than 128 do not."""
+"""Items with at most a 128th of the sum of all p_j use series, so fewer than 128 items do not."""
 
 _ALWAYS_ONE_BY_ONE = 1536
-"""Of so few items those few would take longer apart than all together."""
+"""With at most this many items, separating those few would take longer than computing all in one way."""
 
 _STRIPES = 16
-"""Into so many long rows factors are cut to be multiplied."""
+"""Number of long rows that the factors are divided into for multiplying."""
 
 _CHUNK = 4096
-"""Powers of so many items at once stay in the processor's cache."""
+"""The powers of this many items stay in the processor's cache."""
 
 
 def permute_and_flip_probabilities(x: FloatArray) -> FloatArray:
@@ -94,7 +94,7 @@ def product_integrals(p: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A rule for [0, 1], and what is asked of its nodes t time and again.
+    """A rule for [0, 1], and what is needed of its nodes t repeatedly.
 
     Attributes:
         weights: shape ``(K,)``.
@@ -119,7 +119,7 @@ def _rule(count: int) -> _Rule:
 
 def _factors(p: FloatArray, rule: _Rule) -> FloatArray:
     """``1 - t p_j``, shape ``(len(p), nodes)``."""
-    # A product of matrices, for speed. The 1 comes second: so t p is rounded before the difference is, fused
+    # A product of matrices, for speed. The 1 is second, so t p is rounded before the difference is, with fused
     # operations or not, and equal scores stay equal wherever they stand.
     columns = np.ones((p.size, 2))
     columns[:, 0] = p
@@ -139,12 +139,12 @@ def _products(factors: FloatArray) -> FloatArray:
 
 def _without_own_factor(factors: FloatArray, weights: FloatArray) -> FloatArray:
     """``sum_k weights_k / factors_ik``: the whole product divided by item i's own factor."""
-    # Not as factors**-1 @ weights: the order in which that adds may differ from item to item.
+    # Not as factors**-1 @ weights, whose order of addition may differ from item to item.
     return np.einsum("ik,k->i", np.divide(1.0, factors, out=factors), weights)
 
 
 class _Series:
-    """The same two things from power series in ``t p``, chunk by chunk."""
+    """The same two results from power series in ``t p``, chunk by chunk."""
 
     def __init__(self, p: FloatArray) -> None:
         self._p = p

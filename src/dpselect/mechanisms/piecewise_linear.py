@@ -49,7 +49,7 @@ class PiecewiseLinearMechanism(ScaledMechanism):
 
     def __post_init__(self) -> None:
         ScaledMechanism.__post_init__(self)
-        self._set("_sampler", _core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor))
+        self._set(_sampler=_core.PiecewiseSampler(self.epsilon, self.sensitivity, self._factor))
 
     @property
     def event(self) -> BoundedRangeEvent:
@@ -205,7 +205,7 @@ def _check_range(points: FloatArray, *, has_tail: bool) -> None:
 
 
 def _tails(left_slope: object, right_slope: object) -> tuple[float | None, float | None]:
-    """How much the score falls for each unit outwards."""
+    """How much the score falls for each unit away from the breakpoints."""
     hint = "Unless the score keeps falling, the range has to be bounded: its mass would be infinite."
     below = None if left_slope is None else finite_number(left_slope, "left_slope")
     above = None if right_slope is None else -finite_number(right_slope, "right_slope")

@@ -1,4 +1,4 @@
-"""Prepared draws: what is made of the data once, and drawn from many times."""
+"""Prepared draws: computed from the data once, and drawn from many times."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Native = TypeVar("Native", _core.DensityPlan, _core.PiecewisePlan)
 
 
 class Plan(Generic[Native]):
-    """What all kinds share: the prepared data, and what each draw costs. The data are never shown and never pickled."""
+    """What all plans have: the prepared data, and the cost of each draw. The data are never shown and never pickled."""
 
     __slots__ = ("_event", "_native")
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from altair import LayerChart
 
 MOST_CANDIDATES = 50
-"""Up to here each candidate has its bar, in the order given."""
+"""Up to this number each candidate has a bar, in the order given."""
 
 SHOWN_OF_MANY = 20
-"""Beyond, this many have: the most probable ones, the likeliest first."""
+"""With more candidates, this many have one: the most probable, in decreasing order."""
 
 
 def pmf_chart(probabilities: NDArray[np.float64], label: Pick | None, *, title: str, subtitle: str) -> LayerChart:
@@ -26,8 +26,8 @@ def pmf_chart(probabilities: NDArray[np.float64], label: Pick | None, *, title: 
     Args:
         probabilities: shape ``(n,)``, those of a mechanism's law.
         label: from an index to the candidate; None to show the index.
-        title: how it begins: the mechanism.
-        subtitle: how it begins: under which conditions.
+        title: the beginning of the title: the mechanism.
+        subtitle: the beginning of the subtitle: the conditions.
     """
     count = len(probabilities)
     shown = np.arange(count)

@@ -61,12 +61,12 @@ class PriceMechanism(MechanismValue):
         if lower < 0:
             raise InvalidParameterError("bounds", float(lower), "prices >= 0")
         ends = (float(lower), float(upper))
-        self._set("epsilon", positive_epsilon(self.epsilon))
-        self._set("bounds", ends)
-        self._set("neighbours", neighbouring_relation(self.neighbours))
-        self._set("values_per_unit", positive_count(self.values_per_unit, "values_per_unit"))
-        self._set("_ends", ends)
-        self._set("_sampler", _core.PiecewiseSampler(self.epsilon, self.sensitivity, 1))
+        self._set(epsilon=positive_epsilon(self.epsilon))
+        self._set(bounds=ends)
+        self._set(neighbours=neighbouring_relation(self.neighbours))
+        self._set(values_per_unit=positive_count(self.values_per_unit, "values_per_unit"))
+        self._set(_ends=ends)
+        self._set(_sampler=_core.PiecewiseSampler(self.epsilon, self.sensitivity, 1))
 
     @property
     def sensitivity(self) -> float:
@@ -138,13 +138,13 @@ class PriceMechanism(MechanismValue):
         """
         confidence, share = probability(confidence, "confidence"), probability(share, "share")
         lower, upper = (Fraction(end) for end in self._ends)
-        near = lower * (1 - Fraction(share)) / Fraction(share)  # length of the prices that are nearly as good
+        near = lower * (1 - Fraction(share)) / Fraction(share)  # length of the range of prices that are nearly as good
         if lower == 0 or lower + near > upper:
             return math.inf
         odds = Fraction(confidence) / (1 - Fraction(confidence)) * (upper - lower - near) / near
         if odds <= 1:
             return 0.0
-        # In two logarithms, as the quotient may be beyond the doubles; the factor covers their rounding.
+        # In two logarithms, because the quotient may overflow; the factor covers their rounding.
         logarithm = math.log(odds.numerator) - math.log(odds.denominator)
         return self.scale * (logarithm + 1e-12 * (1.0 + math.log(odds.numerator)))
 
@@ -183,5 +183,5 @@ class PriceMechanism(MechanismValue):
         is_level = np.ones(buying.size, dtype=np.bool_)
         is_level[1:] = buying[1:] != buying[:-1]
         first = np.flatnonzero(is_level)
-        demand = np.append(buying.size - first, 0).astype(np.float64)  # at least so high
+        demand = np.append(buying.size - first, 0).astype(np.float64)  # offers that are at least as high
         return np.concatenate([[lower], buying[first], [upper]]), demand

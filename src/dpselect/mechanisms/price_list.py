@@ -23,7 +23,7 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 _LARGEST = 2**63 - 1
 
 _CHUNK = 1 << 16
-"""Offers looked up at a time, so that memory does not grow with their number."""
+"""Number of offers looked up at a time, so that memory does not grow with the number of offers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,16 +73,16 @@ class PriceListMechanism(MechanismValue):
         else:
             range_of_one = listed.highest if len(listed.prices) > 1 else 0
         score_range = values_per_unit * range_of_one
-        # At the scale score_range / epsilon, which is all that its proof asks for. With one price there is no choice.
+        # At the scale score_range / epsilon, which is all that its proof needs. With one price there is no choice.
         mechanism = PermuteAndFlip(epsilon=self.epsilon, sensitivity=max(1, score_range), monotonic=True)
-        self._set("epsilon", mechanism.epsilon)
-        self._set("prices", listed.prices)
-        self._set("neighbours", neighbours)
-        self._set("values_per_unit", values_per_unit)
-        self._set("_listed", listed)
-        self._set("_score_range", score_range)
-        self._set("_mechanism", mechanism)
-        positive_sensitivity(self._sensitivity)  # refused here and not once there are offers
+        self._set(epsilon=mechanism.epsilon)
+        self._set(prices=listed.prices)
+        self._set(neighbours=neighbours)
+        self._set(values_per_unit=values_per_unit)
+        self._set(_listed=listed)
+        self._set(_score_range=score_range)
+        self._set(_mechanism=mechanism)
+        positive_sensitivity(self._sensitivity)  # refused here, and not only when there are offers
 
     @property
     def count(self) -> int:
@@ -192,7 +192,7 @@ class PriceListMechanism(MechanismValue):
         return self.bound_of(self.count, unit=self._listed.unit, confidence=confidence)
 
     def bound_of(self, count: int, *, unit: Fraction, confidence: float) -> float:
-        """`error_bound` of a list of `count` prices with the common `unit` and the same two highest and lowest.
+        """`error_bound` of a list of `count` prices with the common `unit`, and the same lowest and two highest prices.
 
         The bound depends on no other price, so a certificate that states these can be checked. `unit` divides the
         common unit of the prices here.
@@ -201,7 +201,7 @@ class PriceListMechanism(MechanismValue):
         score_range = max(1, int(self._score_range * parts))
         mechanism = PermuteAndFlip(epsilon=self.epsilon, sensitivity=score_range, monotonic=True)
         within = mechanism.error_bound(count, confidence=confidence)
-        if within >= _LARGEST:  # as far as revenues are told apart
+        if within >= _LARGEST:  # up to where revenues are distinguished
             return math.inf
         try:
             return _as_written(math.floor(within) * unit)
@@ -209,10 +209,10 @@ class PriceListMechanism(MechanismValue):
             return math.inf
 
     def _revenues(self, offers: ScoresLike) -> NDArray[np.int64]:
-        """Of each price, in the order given and in common units: shape ``(m,)``, exact.
+        """The revenue of each price, in the order given and in common units: shape ``(m,)``, exact.
 
-        If they might not fit into 64 bits: their distances from the best, those from 2^63 on as 2^63 - 1. So nothing
-        wraps around, no error tells of the number of offers, and no two revenues move further apart.
+        If they might not fit into 64 bits: their distances from the best, with 2^63 - 1 for larger distances. So
+        nothing wraps around, no error reveals the number of offers, and no difference of two revenues changes by more.
         """
         listed = self._listed
         plain = _plain_offers(offers)
@@ -226,7 +226,7 @@ class PriceListMechanism(MechanismValue):
 
 def _buyers(offers: NDArray[np.float64 | np.int64 | np.uint64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
     """How many offers are at least each of the increasing `thresholds`."""
-    reached = np.zeros(thresholds.size + 1, np.int64)  # at [j]: offers that reach exactly the j lowest
+    reached = np.zeros(thresholds.size + 1, np.int64)  # at [j]: offers that reach exactly the j lowest thresholds
     for start in range(0, offers.size, _CHUNK):
         part = offers[start : start + _CHUNK].astype(np.float64, copy=False)
         if np.isnan(part).any():
@@ -244,6 +244,6 @@ def _plain_offers(offers: ScoresLike) -> NDArray[np.float64 | np.int64 | np.uint
 
 
 def _as_written(exact: Fraction) -> float:
-    """The double that is written as `exact`, or else the next above."""
+    """The double that is written like `exact`, or otherwise the next double above."""
     nearest = float(exact)
     return nearest if Fraction(repr(nearest)) >= exact else math.nextafter(nearest, math.inf)

@@ -19,13 +19,13 @@ from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 Price = int | float | Fraction
 
 MOST_PRICES = 1_000_000
-"""A longer list is refused: it describes a range."""
+"""A longer list is refused, because it describes a range."""
 
 MOST_UNITS = 2**40
-"""The highest price, in common units. Revenues that 64 bits cannot tell apart are then millions of prices apart."""
+"""The highest price allowed, in common units. Revenues 2^63 units apart are then millions of highest prices apart."""
 
 _LONGEST_DENOMINATOR = 2200
-"""In bits: a common unit this small makes more than `MOST_UNITS` of any double."""
+"""In bits: any double is more than `MOST_UNITS` of a common unit this small."""
 
 _ACCEPTED = "finite numbers > 0"
 
@@ -112,12 +112,12 @@ def _members(prices: Any) -> list[object]:
 
 def _positive(member: object, prices: object) -> int | Fraction:
     if type(member) is int and 0 < member <= MOST_UNITS:
-        return member  # a long range in good time
+        return member  # a long range is refused early
     try:
         exact = decimal_fraction(member, "prices", expected=_ACCEPTED)
     except InvalidParameterError:
         exact = Fraction(0)
-    if not float(exact) > 0.0:  # also what is so small that its double is 0
+    if not float(exact) > 0.0:  # also a number so small that its double is 0
         raise _refusal(prices, _ACCEPTED, "One of them is not, or is missing, or is no number a double can hold.")
     return exact
 

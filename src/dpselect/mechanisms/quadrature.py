@@ -28,9 +28,9 @@ class Rule:
 def gauss_legendre(count: int) -> Rule:
     """The rule of `count` nodes.
 
-    NumPy's and SciPy's nodes are as near to the truth as doubles around 1 get; at the ends of the interval that leaves
-    their weights with errors of 1e-13, which would be the largest in a probability. Here each node is found by its
-    distance to the nearer end.
+    NumPy's and SciPy's nodes are as accurate as doubles around 1. At the ends of the interval their weights then have
+    errors of 1e-13, which would be the largest error of a probability. Here each node is found as its distance from
+    the nearer end.
 
     >>> rule = gauss_legendre(2)
     >>> rule.nodes.round(4), rule.weights
@@ -51,9 +51,9 @@ def gauss_legendre(count: int) -> Rule:
 
 
 def _legendre(v: FloatArray, degree: int) -> tuple[FloatArray, FloatArray]:
-    """``P(1 - 2v)`` of `degree` and its derivative by v, through the steps between successive degrees.
+    """``P(1 - 2v)`` of `degree` and its derivative by v, by steps between successive degrees.
 
-    The steps are small where v is, so that nothing cancels there.
+    The steps are small for small v, so nothing cancels there.
     """
     value, before, step = np.ones_like(v), np.ones_like(v), np.zeros_like(v)
     for k in range(degree):

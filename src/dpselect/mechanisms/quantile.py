@@ -80,17 +80,17 @@ class QuantileMechanism(MechanismValue):
             monotonic=moves_one_way(level, neighbours),
             neighbours=neighbours,
         )
-        self._set("epsilon", mechanism.epsilon)
-        self._set("level", level)
-        self._set("bounds", (shortest(lower), shortest(upper)))
-        self._set("_ends", (float(lower), float(upper)))
-        self._set("neighbours", neighbours)
-        self._set("values_per_unit", values_per_unit)
-        self._set("_mechanism", mechanism)
-        self._set("_sampler", _core.IntervalSampler(*mechanism.terms))
+        self._set(epsilon=mechanism.epsilon)
+        self._set(level=level)
+        self._set(bounds=(shortest(lower), shortest(upper)))
+        self._set(_ends=(float(lower), float(upper)))
+        self._set(neighbours=neighbours)
+        self._set(values_per_unit=values_per_unit)
+        self._set(_mechanism=mechanism)
+        self._set(_sampler=_core.IntervalSampler(*mechanism.terms))
         grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
-        self._set("step", None if grid is None else shortest(grid.step))
-        self._set("_grid", grid)
+        self._set(step=None if grid is None else shortest(grid.step))
+        self._set(_grid=grid)
 
     @property
     def sensitivity(self) -> float:
@@ -191,12 +191,12 @@ def moves_one_way(level: float, neighbours: Neighbours) -> bool:
 
 
 def shortest(number: Fraction) -> float | Fraction:
-    """The float that is written as this decimal, if there is one."""
+    """The float that is written like this decimal, if there is one."""
     return float(number) if Fraction(repr(float(number))) == number else number
 
 
 def plain_values(values: ScoresLike, name: str = "values") -> FloatArray:
-    """As doubles, for planning; refused as a draw refuses them."""
+    """`values` as doubles, for planning; refused in the same cases as by a draw."""
     try:
         plain = native_scores(values).astype(np.float64)
     except InvalidScoresError as refused:
@@ -209,7 +209,7 @@ def plain_values(values: ScoresLike, name: str = "values") -> FloatArray:
 
 
 def refused_values(refused: InvalidScoresError, name: str = "values") -> InvalidDataError:
-    """The same refusal for values (infinite values are not refused)."""
+    """Refuse what a draw refuses (not infinite values)."""
     if "NaN" in refused.got:
         return with_nan(name)
     expected = refused.expected.replace("score for every candidate", "number in every place")
@@ -217,7 +217,7 @@ def refused_values(refused: InvalidScoresError, name: str = "values") -> Invalid
 
 
 def with_nan(name: str = "values") -> InvalidDataError:
-    """The refusal of NaN."""
+    """The error for NaN."""
     return InvalidDataError(name, Shown("<NaN among them>"), "numbers", "Leave out such rows first, by a public rule.")
 
 

@@ -26,7 +26,7 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 QuantilesMethod = Literal["joint", "halving"]
 METHODS: tuple[str, ...] = get_args(QuantilesMethod)
 LARGEST_JOINT_EPSILON = 100.0
-"""With a larger one, doubles could not compare the weights of ranks over millions of values."""
+"""With a larger epsilon, doubles could not compare the weights of ranks over millions of values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,21 +81,21 @@ class QuantilesMechanism(MechanismValue):
 
     def __post_init__(self) -> None:
         lower, upper = finite_bounds(self.bounds)
-        self._set("epsilon", positive_epsilon(self.epsilon))
-        self._set("levels", _different_levels(self.levels))
-        self._set("bounds", (shortest(lower), shortest(upper)))
-        self._set("neighbours", neighbouring_relation(self.neighbours))
-        self._set("values_per_unit", positive_count(self.values_per_unit, "values_per_unit"))
-        self._set("_ends", (float(lower), float(upper)))
+        self._set(epsilon=positive_epsilon(self.epsilon))
+        self._set(levels=_different_levels(self.levels))
+        self._set(bounds=(shortest(lower), shortest(upper)))
+        self._set(neighbours=neighbouring_relation(self.neighbours))
+        self._set(values_per_unit=positive_count(self.values_per_unit, "values_per_unit"))
+        self._set(_ends=(float(lower), float(upper)))
         grid = None if self.step is None else Grid.dividing(lower, upper, step=self.step)
-        self._set("step", None if grid is None else shortest(grid.step))
-        self._set("_grid", grid)
+        self._set(step=None if grid is None else shortest(grid.step))
+        self._set(_grid=grid)
         if self.method not in METHODS:
             raise InvalidParameterError("method", self.method, '"joint" or "halving"')
         if self.method == "joint" and self.epsilon > LARGEST_JOINT_EPSILON:
             expected = f"at most {LARGEST_JOINT_EPSILON:g} for joint quantiles"
             raise InvalidParameterError("epsilon", self.epsilon, expected, 'For a larger one use method="halving".')
-        positive_epsilon(self._node_epsilon, "epsilon")  # refuses what is too small to be divided
+        positive_epsilon(self._node_epsilon, "epsilon")  # refuses an epsilon that is too small to be divided
 
     @property
     def sensitivity(self) -> float:
@@ -132,7 +132,7 @@ class QuantilesMechanism(MechanismValue):
 
     @property
     def _shares(self) -> list[Fraction]:
-        """Of the values, in the groups between the answers."""
+        """The share of the values in each group between the answers."""
         ends = [Fraction(0), *(Fraction(level) for level in sorted(self.levels)), Fraction(1)]
         return [high - low for low, high in pairwise(ends)]
 
@@ -178,7 +178,7 @@ class QuantilesMechanism(MechanismValue):
         try:
             native = native_scores(values)
             if self.method == "joint":
-                # The core's scale is twice this over epsilon; a half of a double is one.
+                # The core's scale is twice this divided by epsilon; half of a double is a double.
                 arguments = (increasing, self.epsilon, self.score_range / 2.0, *self._ends, grid)
                 answers = _core.joint_quantiles(native, *arguments)
             else:
@@ -220,14 +220,14 @@ class QuantilesMechanism(MechanismValue):
         if self._grid is not None:
             hint = "On a grid the values are placed at random, and there is no formula for the average."
             raise InvalidParameterError("step", self.step, "None, to plan several quantiles", hint)
-        from dpselect.mechanisms.joint_law import JointLaw  # it loads SciPy, which whoever only draws needs not
+        from dpselect.mechanisms.joint_law import JointLaw  # it loads SciPy, which draws do not need
 
         plain = plain_values(values)
         if plain.size > _MOST_PLANNED:
             raise InvalidDataError("values", Shown("<too many>"), f"at most {_MOST_PLANNED} to plan with")
         ends = np.sort(np.concatenate([plain.clip(*self._ends), self._ends]))
         increasing = sorted(self.levels)
-        # A value in a wrong group is one too many there and one missing in another.
+        # A value in a wrong group is surplus there and missing in another group.
         law = JointLaw.of(ends, increasing, rate=self.epsilon / (2.0 * self.score_range))
         at = np.asarray(points, dtype=np.float64)
         return np.array([law.cdf(increasing.index(level), at) for level in self.levels])

@@ -68,9 +68,9 @@ class RandomizedResponse(MechanismValue):
     _sampler: _core.ResponseSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set("epsilon", positive_epsilon(self.epsilon))
-        self._set("bits_per_unit", positive_count(self.bits_per_unit, "bits_per_unit", at_most=2**53))
-        self._set("_sampler", _core.ResponseSampler(self.epsilon, float(self.bits_per_unit)))
+        self._set(epsilon=positive_epsilon(self.epsilon))
+        self._set(bits_per_unit=positive_count(self.bits_per_unit, "bits_per_unit", at_most=2**53))
+        self._set(_sampler=_core.ResponseSampler(self.epsilon, float(self.bits_per_unit)))
 
     @property
     def event(self) -> PureEvent:
@@ -171,7 +171,7 @@ def _checked_bits(bits: ScoresLike, name: str) -> npt.NDArray[np.bool_]:
 
 
 def _as_booleans(bits: Any) -> npt.NDArray[np.bool_] | None:
-    """`bits` if they are booleans by their type: NumPy's, Arrow's and Polars' arrays, pandas' columns, plain lists."""
+    """`bits` if their type is boolean: arrays of NumPy, Arrow and Polars, columns of pandas, plain lists."""
     if isinstance(bits, list | tuple):
         members = cast("list[object]", bits)
         is_boolean = bool(members) and all(isinstance(bit, bool | np.bool_) for bit in members)
@@ -180,5 +180,5 @@ def _as_booleans(bits: Any) -> npt.NDArray[np.bool_] | None:
     vector: npt.NDArray[Any] = np.asarray(cast(Any, bits)) if is_boolean else np.empty(0)
     if vector.ndim != 1 or vector.dtype != np.bool_:
         return None
-    # Bytes other than 0 and 1, which a view of other memory may have, are no booleans to the core.
+    # The core does not take bytes other than 0 and 1 for booleans; a view of other memory may have some.
     return np.not_equal(np.ascontiguousarray(vector).view(np.uint8), 0)

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
-from numpy import ma  # NumPy loads it on first use: during a fork that could leave the child a lock nobody holds
+from numpy import ma  # NumPy loads it on first use: in a fork, the child could inherit a lock that nobody holds
 
 from dpselect.errors import InvalidScoresError, Shown
 
@@ -134,7 +134,7 @@ def _from_numbers(scores: Sequence[object]) -> npt.NDArray[Any]:
 
 
 def _number_kind(kind: type[object]) -> str:
-    """``"f"`` or ``"i"`` for the types of number a list may hold, else nothing."""
+    """``"f"`` or ``"i"`` for the types of number that a list may hold; otherwise None."""
     if issubclass(kind, _EXACTLY_DOUBLES):
         return "f"
     if issubclass(kind, int | np.integer) and not issubclass(kind, bool | np.timedelta64):
@@ -147,7 +147,7 @@ def _is_exact_double(score: object) -> bool:
 
 
 def _exact_integers(scores: Sequence[int]) -> npt.NDArray[Any] | None:
-    plain = list(map(int, scores))  # NumPy's own integers would wrap around without a word
+    plain = list(map(int, scores))  # NumPy's integers would wrap around silently
     for integer_type in (np.int64, np.uint64):
         try:
             return np.array(plain, dtype=integer_type)
@@ -157,13 +157,13 @@ def _exact_integers(scores: Sequence[int]) -> npt.NDArray[Any] | None:
 
 
 def _from_arrow(scores: Any) -> npt.NDArray[Any]:
-    """Arrow data of any library through the Arrow C data interface; one chunk is not copied."""
-    import pyarrow  # pyright: ignore[reportMissingTypeStubs] - here, because only who has Arrow data pays for loading it
-
-    pa: Any = pyarrow
-    chunks = _arrow_chunks(scores, pa)
+    """Arrow data of any library; one chunk is not copied."""
+    chunks = arrow_chunks(scores)
     if chunks is None:
         raise _not_a_vector("object whose Arrow export fails")
+    import pyarrow  # pyright: ignore[reportMissingTypeStubs] - here, so that only Arrow data cost the time to load it
+
+    pa: Any = pyarrow
     if not (pa.types.is_floating(chunks.type) or pa.types.is_integer(chunks.type)):
         has_names = pa.types.is_nested(chunks.type) or pa.types.is_dictionary(chunks.type)
         raise _refusal(f"Arrow array of {'nested values' if has_names else chunks.type}", _EXPECTED, "Cast it first.")
@@ -172,31 +172,37 @@ def _from_arrow(scores: Any) -> npt.NDArray[Any]:
     return (chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()).to_numpy()
 
 
-def _arrow_chunks(scores: Any, pa: Any) -> Any:
-    """`scores` as a chunked array of pyarrow; nothing if its export fails, whose reason may quote values."""
+def arrow_chunks(foreign: Any) -> Any:
+    """Arrow data of any library, through the Arrow C data interface, as a chunked array of pyarrow.
+
+    Nothing if the export fails: its reason may quote values.
+    """
+    import pyarrow  # pyright: ignore[reportMissingTypeStubs]
+
+    pa: Any = pyarrow
     try:
-        if hasattr(scores, "__arrow_c_array__"):
-            return pa.chunked_array([pa.array(scores)])
-        return pa.chunked_array(scores)
+        if hasattr(foreign, "__arrow_c_array__"):
+            return pa.chunked_array([pa.array(foreign)])
+        return pa.chunked_array(foreign)
     except Exception:  # noqa: BLE001 - whatever a foreign object raises, its text may be data
         return None
 
 
 def _to_numpy(scores: Any) -> npt.NDArray[Any] | None:
-    """`scores` as NumPy by the object's own method, or NumPy's protocol; nothing if neither works.
+    """`scores` as NumPy by the object's own method, or by NumPy's protocol; None if neither works.
 
-    Why it does not is not passed on: the reason may quote values.
+    The reason is not passed on: it may quote values.
     """
     for convert in (getattr(scores, "to_numpy", None), functools.partial(np.asarray, scores)):
         try:
             if convert is not None:
                 return np.asarray(convert())
         except Exception:  # noqa: BLE001, S112 - whatever a foreign object raises, its text may be data
-            continue  # pyarrow arrays in one chunk refuse to_numpy() where it would copy; np.asarray lets them
+            continue  # pyarrow arrays in one chunk refuse to_numpy() if it would copy; np.asarray allows it
     return None
 
 
-# The texts below are the core's own where both can be the one to refuse, so that a caller sees one set of words.
+# Where both this code and the core may refuse, the texts below are those of the core, so that they are the same.
 
 
 def _not_a_vector(got: str) -> InvalidScoresError:

@@ -51,9 +51,9 @@ class SmoothedHistogramMechanism(MechanismValue):
     neighbours: Neighbours = Neighbours.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        self._set("epsilon", positive_epsilon(self.epsilon))
-        self._set("k", positive_count(self.k, "k", at_most=MOST_DRAWS))
-        self._set("neighbours", neighbouring_relation(self.neighbours))
+        self._set(epsilon=positive_epsilon(self.epsilon))
+        self._set(k=positive_count(self.k, "k", at_most=MOST_DRAWS))
+        self._set(neighbours=neighbouring_relation(self.neighbours))
         if Fraction(self._share) < Fraction(1, 2**_RATE_BITS) ** 2:
             expected = f"at least k * 2^-{2 * _RATE_BITS}"
             raise InvalidParameterError(
@@ -96,19 +96,19 @@ class SmoothedHistogramMechanism(MechanismValue):
         return weights / weights.sum()
 
     def _weights(self, counts: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Whole weights ``unit + rate * count``; `rate` over `unit` is r, and both know only public arguments."""
+        """Whole weights ``unit + rate * count``; r is `rate` / `unit`, and both depend only on public arguments."""
         unit_bits = self._unit_bits(counts.size)
         rate = min(int(_expm1_below(self._share) * 2**unit_bits), (1 << _RATE_BITS) - 1)
         return counts.astype(np.uint64) * np.uint64(rate) + np.uint64(1 << unit_bits)
 
     def _unit_bits(self, bins: int) -> int:
-        """As many as make r precise, as long as all bins together stay below 2^62."""
+        """As many bits as make r precise, as long as all bins together stay below 2^62."""
         needed = _RATE_BITS - math.frexp(float(_expm1_below(self._share)))[1]
         return max(0, min(needed, _TOTAL_BITS - bins.bit_length()))
 
 
 def _expm1_below(x: float) -> Fraction:
-    """A number that is not above exp(x) - 1, by a little: a platform's own function may be some last places off."""
+    """A number slightly below exp(x) - 1: a platform's own function may be wrong in its last digits."""
     if x > _RATE_BITS:
         return Fraction(2**_RATE_BITS)
     return Fraction(math.expm1(x)) * (1 - Fraction(1, 2**48))

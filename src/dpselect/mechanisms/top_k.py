@@ -65,7 +65,7 @@ class TopKPlan:
 
         Proof: ``proofs/error_bounds.md``.
         """
-        # Each round holds with this probability whatever the earlier ones released, so all do with its power.
+        # Each round holds with this probability whatever earlier rounds released, so all hold with a power of it.
         log_confidence = math.log(probability(confidence, "confidence")) / self.rounds
         return self.mechanism.worst_error(
             self.n_candidates, failure=-math.expm1(log_confidence), confidence=math.exp(log_confidence)
@@ -160,14 +160,14 @@ def plan_top_k(
 
 @functools.lru_cache(maxsize=256)
 def _epsilons_per_round(n: int, rounds: int, epsilon: float, delta: float) -> tuple[float, float | None]:
-    """Epsilon of a permute-and-flip round; and of an exponential one, if that errs less."""
+    """Epsilon of a round of permute-and-flip; and of a round of the exponential mechanism, if its error is smaller."""
     pure = calibrate_rounds(epsilon=epsilon, delta=0.0, count=rounds)
     if delta == 0.0:
-        return pure, None  # at equal epsilon permute-and-flip never errs more: proofs/permute_and_flip.md
+        return pure, None  # at equal epsilon permute-and-flip never has the larger error: proofs/permute_and_flip.md
     approximate = calibrate_rounds(epsilon=epsilon, delta=delta, count=rounds)
     pure_error = laws.PERMUTE_AND_FLIP.worst_case.expected_error(n)
     approximate_error = laws.EXPONENTIAL.worst_case.expected_error(n)
-    # Errors are in scales, and the scale is inverse to epsilon.
+    # Errors are in scales, and the scale is inversely proportional to epsilon.
     return pure, approximate if approximate_error * (pure / approximate) < pure_error else None
 
 

@@ -17,11 +17,12 @@ class MechanismValue:
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Callable[..., MechanismValue], tuple[type[MechanismValue], Mapping[str, object]]]:
-        """Copies and pickles are built anew from the arguments: no generator state leaves the core."""
+        """Copies and pickles are built from the arguments: no generator state leaves the core."""
         return _rebuild, (type(self), {part.name: getattr(self, part.name) for part in fields(self) if part.init})
 
 
@@ -52,10 +53,12 @@ class ScaledMechanism(MechanismValue):
 
     def __post_init__(self) -> None:
         neighbours = neighbouring_relation(self.neighbours)
-        self._set("epsilon", positive_epsilon(self.epsilon))
-        self._set("sensitivity", positive_sensitivity(self.sensitivity))
-        self._set("neighbours", neighbours)
-        self._set("monotonic", check_monotonic(self.monotonic, neighbours))
+        self._set(
+            epsilon=positive_epsilon(self.epsilon),
+            sensitivity=positive_sensitivity(self.sensitivity),
+            neighbours=neighbours,
+            monotonic=check_monotonic(self.monotonic, neighbours),
+        )
 
     @property
     def _factor(self) -> Literal[1, 2]:
@@ -71,7 +74,7 @@ class ScaledMechanism(MechanismValue):
 
 
 def scale_of(epsilon: float, sensitivity: float, *, factor: Literal[1, 2]) -> float:
-    """``factor * sensitivity / epsilon``; infinite or 0 where a double cannot hold it.
+    """``factor * sensitivity / epsilon``; infinite or 0 if a double cannot hold it.
 
     >>> scale_of(0.5, 1.0, factor=2)
     4.0

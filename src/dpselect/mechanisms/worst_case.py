@@ -29,7 +29,10 @@ _NODES, _WEIGHTS = leggauss(16)
 _UNIT_NODES, _UNIT_WEIGHTS = (1.0 + _NODES) / 2.0, _WEIGHTS / 2.0
 
 _MARGIN = 1.0 + 2.0**-40
-"""On a probability, in favour of the bound: far above the rounding of the curves, far below what anyone could see."""
+"""Added to a probability, to be on the safe side: far above the rounding of the curves, and far too small to matter."""
+
+_ROUNDING = 2.0**-44
+_SMALLEST = 5e-324
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +40,24 @@ class WorstCase:
     """The worst case of one law: the probability that the best of n loses to the n - 1 others, theta scales below."""
 
     best_loses: Curve
-    """Accurate relative to itself where it is small."""
+    """With a small relative error where it is small."""
 
     best_wins: Curve
-    """The complement, accurate relative to itself where *it* is small."""
+    """The complement, with a small relative error where *it* is small."""
 
     def error_quantile(self, n: int, *, failure: float, confidence: float) -> float:
         """The smallest theta with ``Pr[error > theta] <= failure`` on every vector of `n` scores, rounded up.
 
-        `failure` and `confidence` sum to 1 and are both given, so that neither has to be subtracted from 1.
-        0 where a blind guess among `n` is confident enough.
+        By at most `_ROUNDING` of it. `failure` and `confidence` sum to 1 and are both given, so that neither has to be
+        subtracted from 1. 0 if a blind guess among `n` reaches the confidence.
         """
-        return _error_quantile(self, n, failure, confidence)
+        if Fraction(confidence) * n <= 1:
+            return 0.0
+        if confidence >= 0.5:
+            loses = self.best_loses
+            return _crossing(lambda theta: math.log(max(loses(theta, n), _SMALLEST) * _MARGIN / failure))
+        wins = self.best_wins
+        return _crossing(lambda theta: math.log(confidence * _MARGIN / wins(theta, n)))
 
     def expected_error(self, n: int) -> float:
         """The largest expected error over vectors of `n` scores with one best and the others equal, in scales.
@@ -58,35 +67,37 @@ class WorstCase:
         return _peak(self.best_loses, n)[1]
 
     def gap(self, n: int) -> float:
-        """How far below the best the others are then, in scales."""
+        """How far below the best the others then are, in scales."""
         return _peak(self.best_loses, n)[0]
 
 
-@functools.lru_cache(maxsize=256)  # all of it is public, and a service asks for few sizes
-def _error_quantile(worst: WorstCase, n: int, failure: float, confidence: float) -> float:
-    """Bisection of the curve that falls with theta, down to two doubles beside each other."""
+def _crossing(excess: Callable[[float], float]) -> float:
+    """Where a falling function reaches 0, rounded up: by secants that keep both ends (the Illinois method).
 
-    def holds(theta: float) -> bool:
-        if confidence >= 0.5:
-            return worst.best_loses(theta, n) * _MARGIN <= failure
-        return worst.best_wins(theta, n) >= confidence * _MARGIN
-
-    if Fraction(confidence) * n <= 1:
-        return 0.0
+    Args:
+        excess: the logarithm of how many times too likely an error is; above 0 where theta is too small.
+    """
     fails, works = 0.0, 1.0
-    while not holds(works):
-        fails, works = works, 2.0 * works
-    while (middle := fails + (works - fails) / 2.0) not in (fails, works):
-        if holds(middle):
-            works = middle
+    above, below = excess(fails), excess(works)
+    while below > 0.0:
+        fails, above, works = works, below, 2.0 * works
+        below = excess(works)
+    side = 0
+    while works - fails > works * _ROUNDING:
+        middle = fails + (works - fails) * above / (above - below)
+        if not fails < middle < works:
+            middle = fails + (works - fails) / 2.0
+        found = excess(middle)
+        if found > 0.0:
+            fails, above, below, side = middle, found, below / (2.0 if side > 0 else 1.0), 1
         else:
-            fails = middle
+            works, below, above, side = middle, found, above / (2.0 if side < 0 else 1.0), -1
     return works
 
 
 @functools.lru_cache(maxsize=256)
 def _peak(best_loses: Curve, n: int) -> tuple[float, float]:
-    """Golden-section search for the one peak of ``theta * best_loses(theta)``: where it is, and how high."""
+    """Golden-section search for the single maximum of ``theta * best_loses(theta)``: its place and its height."""
     low, high = 0.0, 2.0 * math.log(n) + 4.0
     shrink = (math.sqrt(5.0) - 1.0) / 2.0
     for _ in range(48):
@@ -142,7 +153,7 @@ def _laplace_wins(theta: float, n: int) -> float:
 
 
 def _below_all(n: int) -> float:
-    """How often the best still wins once its noisy value lies below all the others' scores: ``2^(1-n) / n``."""
+    """Probability that the best wins if its noisy value is below the scores of all others: ``2^(1-n) / n``."""
     return math.ldexp(1.0, -min(n - 1, 2000)) / n
 
 

@@ -1,7 +1,7 @@
 r"""What a plan is about: an error as a function of epsilon, on given scores or in the worst case.
 
-Each measure falls, or stays, as epsilon grows, whatever the scores: ``proofs/error_bounds.md``, claim 7. So "which
-epsilon buys this error" has one answer.
+No measure rises as epsilon grows, whatever the scores are: ``proofs/error_bounds.md``, claim 7. So there is one
+smallest epsilon for a target error.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ErrorsOnScores:
 
     gaps: Gaps
     distances: FloatArray
-    """The gaps in the unit of the scores; infinite where that is beyond the doubles."""
+    """The gaps in the unit of the scores; infinite if they overflow a double."""
 
     @classmethod
     def of(cls, scores: ScoresLike) -> ErrorsOnScores:
@@ -53,7 +53,7 @@ class ErrorsOnScores:
             return cls(gaps, np.ldexp(gaps.mantissa, gaps.exponent))
 
     def expected(self, mechanism: Mechanism) -> float:
-        """As `Mechanism.expected_error`."""
+        """See `Mechanism.expected_error`."""
         return self.gaps.mean(mechanism.probabilities(self.gaps))
 
     def bound(self, mechanism: Mechanism, *, confidence: float) -> float:
@@ -86,11 +86,11 @@ class WorstErrors:
     n: int
 
     def expected(self, mechanism: Mechanism) -> float:
-        """As `Mechanism.worst_expected_error`."""
+        """See `Mechanism.worst_expected_error`."""
         return mechanism.worst_expected_error(self.n)
 
     def bound(self, mechanism: Mechanism, *, confidence: float) -> float:
-        """As `Mechanism.error_bound`."""
+        """See `Mechanism.error_bound`."""
         return mechanism.error_bound(self.n, confidence)
 
 

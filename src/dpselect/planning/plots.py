@@ -30,7 +30,7 @@ MECHANISMS: Mapping[str, MechanismKind] = {
 }
 
 _MOST_DECADES = 6
-"""Of errors on a log axis; below them an error is as good as none, and would only squeeze the others."""
+"""Range of errors on a log axis; smaller errors are negligible and would only compress the others."""
 
 
 def plot_error(
@@ -99,7 +99,7 @@ def plot_error(
 
 
 def _checked(mechanisms: object) -> Mapping[str, MechanismKind]:
-    """Names and kinds of mechanism, as many as a chart can show; the kinds are checked where they are used."""
+    """Names and kinds of mechanisms, at most as many as a chart can show; the kinds are checked where they are used."""
     expected = f"a mapping from 1 to {MOST_SERIES} names to mechanism classes"
     if not isinstance(mechanisms, Mapping):
         raise InvalidParameterError("mechanisms", mechanisms, expected)
@@ -110,13 +110,13 @@ def _checked(mechanisms: object) -> Mapping[str, MechanismKind]:
 
 
 def _scope(settings: Sequence[Setting], *, expected: bool) -> str:
-    """Over which scores the errors are the worst; with Laplace noise that is proved of probable ones only."""
+    """The scores over which errors are the worst; with Laplace noise this is proved only for errors at a confidence."""
     has_laplace = any(each.at(1.0).law.name == "laplace" for each in settings)
     return f"The worst over all scores{' (with Laplace noise, the worst known)' if expected and has_laplace else ''}."
 
 
 def _error_axis(errors: np.ndarray, *, log: bool, expected: bool) -> tuple[Axis, list[str]]:
-    """The axis of the errors, and what has to be said of those that have no place on it."""
+    """The axis of the errors, and a sentence about errors that have no place on it."""
     title = f"{'expected error' if expected else 'error'}, in the unit of the scores"
     if not errors.any():
         return Axis(title=title, lowest=0.0, highest=1.0), ["Every error is 0."]

@@ -1,4 +1,4 @@
-"""Which mechanism errs less when several selections share one budget, computed for the case at hand."""
+"""Which mechanism has the smaller error when several selections share one budget, computed for the given case."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def recommendation(
 ) -> Recommendation:
     """Compare permute-and-flip and the exponential mechanism within one total (`epsilon`, `delta`).
 
-    At the same epsilon permute-and-flip never errs more. But the exponential mechanism's privacy loss has a bounded
-    range, so with `delta` > 0 each of many selections may spend more. This function composes both, each by a bound that
-    is proved for it, and compares their errors at a `confidence` level.
+    At the same epsilon permute-and-flip never has the larger error. But the exponential mechanism's privacy loss has a
+    bounded range, so with `delta` > 0 each of many selections may spend more. This function composes both, each by a
+    bound that is proved for it, and compares their errors at a `confidence` level.
 
     Args:
         selections: how many selections share the budget, >= 1.
@@ -106,7 +106,7 @@ def _break_even(n: int, confidence: float) -> float:
     bounds = [
         kind(epsilon=1.0, sensitivity=1.0).error_bound(n, confidence) for kind in (ExponentialMechanism, PermuteAndFlip)
     ]
-    # At a confidence that a blind guess reaches neither errs, and no epsilon makes one better than the other.
+    # At a confidence that a blind guess reaches, both errors are 0, and no epsilon makes one better than the other.
     return bounds[0] / bounds[1] if 0.0 not in bounds else math.inf
 
 

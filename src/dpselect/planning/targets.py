@@ -12,15 +12,15 @@ from dpselect.planning.measures import Errors, ErrorsOnScores, WorstErrors, erro
 from dpselect.planning.setting import MechanismKind, Setting
 
 _SMALLEST, _LARGEST = 1e-290, 1e290
-"""Epsilons a plan may come to; scales beyond them leave the doubles."""
+"""Epsilons that a plan may have; beyond them scales overflow."""
 
 _STEP = 8.0
 
 _LEAST_CHANCE = 1e-290
-"""Of the farthest candidate, in an expected error: smaller probabilities lose digits."""
+"""Smallest probability of the farthest candidate in an expected error: smaller ones lose digits."""
 
 _LEAST = math.ulp(0.0)
-"""In place of an error that underflows, which has no logarithm."""
+"""Used in place of an error that underflows, because 0 has no logarithm."""
 
 _TIGHT = 1e-12
 """Relative distance of the answer from the smallest epsilon that does, unless rounding hides the difference."""
@@ -142,7 +142,7 @@ def _always(name: str, target: float, why: str) -> InvalidParameterError:
 def _smallest(error: Callable[[float], float], target: float, named: tuple[str, float]) -> float:
     """The smallest epsilon with ``error(epsilon) <= target``, for an error that never rises.
 
-    `named` is what the caller asked for, in an error's words.
+    `named` is the caller's target, as an error names it.
     """
     high = 1.0
     while error(high) > target:
@@ -160,9 +160,9 @@ def _smallest(error: Callable[[float], float], target: float, named: tuple[str, 
 def _refined(error: Callable[[float], float], target: float, low: float, high: float) -> float:
     """The crossing between `low`, where the error is too large, and `high`, where it is not; never on the wrong side.
 
-    Searched in logarithms, where errors are close to straight lines at both ends.
+    Searched in logarithms, in which errors are nearly straight lines at both ends.
     """
-    from scipy.optimize import brentq  # half a second to load: only for those who plan
+    from scipy.optimize import brentq  # half a second to load, so only for plans
 
     def excess(log_epsilon: float) -> float:
         return math.log(max(error(math.exp(log_epsilon)), _LEAST)) - math.log(target)

@@ -67,7 +67,7 @@ class WorstCaseScores:
         """
         try:
             scores = np.full(self.n, -self.gap)
-        except (MemoryError, ValueError):  # NumPy's word for more than an address space
+        except (MemoryError, ValueError):  # NumPy's error for more than an address space
             raise InsufficientMemoryError(f"{self.n} scores do not fit into memory.") from None
         scores[0] = 0.0
         return scores
@@ -130,7 +130,7 @@ def worst_case_bounds(
 
 
 def _mean_of_largest_laplace(n: int) -> float:
-    """``sum_{k=1}^n (1 - 2^-k) / k``: the harmonic number less ``ln 2``, up to what the tail leaves."""
+    """``sum_{k=1}^n (1 - 2^-k) / k``: the harmonic number minus ``ln 2``, up to the tail of the sum."""
     terms = min(n, 64)
     head = math.fsum((1.0 - 0.5**k) / k for k in range(1, terms + 1))
     if n == terms:

@@ -12,13 +12,14 @@ from dpselect.arguments import decimal_fraction
 from dpselect.mechanisms import PermuteAndFlip
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
+from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.listed import ListQuestion, listed
-from dpselect.questions.question import CONFIDENCE, Planned, Terms, Value
+from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
+from dpselect.questions.scores import sum_range, sum_scores, sum_sensitivity
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text
-from dpselect.scores import sum_range, sum_scores, sum_sensitivity
-from dpselect.summaries import CandidateTotals, PublicCandidates, PublicClip
+from dpselect.summaries import CandidateTotals, PublicCandidates, PublicClip, PublicGroups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,34 @@ class BestBy(ListQuestion[CandidateTotals]):
     """
 
     name: ClassVar[str] = "best_by"
+    commands: ClassVar[tuple[Command, ...]] = (
+        Command(
+            name="best_by",
+            asks="Which value has the largest sum of amounts?",
+            does="Find the value of COLUMN with the largest sum of the numbers in SUM.",
+            example=(
+                "adult.csv education_num capital_gain",
+                "--unit person_id --candidates 1..16 --clip 0 10000 --epsilon 1",
+            ),
+            column="Column with the values.",
+            positional=(Option("sum", "text", "Column of numbers to add up."),),
+            options=(
+                Option(
+                    "clip",
+                    "bounds",
+                    "Smallest and largest amount that one unit may add to a value; public. The error grows with the"
+                    " range.",
+                ),
+                Option(
+                    "scale",
+                    "number",
+                    "Multiply the numbers by this and round them to whole numbers: 100 counts cents.",
+                    default=1.0,
+                ),
+            ),
+            chooses=True,
+        ),
+    )
 
     candidates: PublicCandidates
     clip: PublicClip
@@ -94,6 +123,10 @@ class BestBy(ListQuestion[CandidateTotals]):
     def identity(self) -> dict[str, Any]:
         """The public arguments that distinguish this question from others about the same column."""
         return {"candidates": self.candidates.values, "clip": self.clip}
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateTotals]:
+        """What the units' amounts add up to for each candidate."""
+        return rows.total(self.candidates, self.clip, groups)
 
     def draw(self, summary: CandidateTotals, /) -> Value:
         """One of the candidates, by what the units' amounts add up to, in the candidates' order."""

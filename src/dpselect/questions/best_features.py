@@ -15,8 +15,8 @@ from dpselect.questions import fields
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.listed import ROUND_PROOFS, ListQuestion, listed, selected
 from dpselect.questions.question import CONFIDENCE, Planned, Terms, Value
+from dpselect.questions.scores import rule_scores, rule_sensitivity
 from dpselect.questions.stated import Stated
-from dpselect.scores import rule_scores, rule_sensitivity
 from dpselect.summaries import HIGHEST_WEIGHT, MOST_CELLS, PublicFeatures, RuleCounts
 
 

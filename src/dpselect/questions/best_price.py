@@ -15,13 +15,14 @@ from dpselect.mechanisms import PriceListMechanism, PriceMechanism
 from dpselect.mechanisms.price_units import MOST_UNITS
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
+from dpselect.questions.command import MAX_ROWS_PER_UNIT, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, gathered_for
-from dpselect.questions.question import CONFIDENCE, Planned, Question, Terms
+from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
+from dpselect.questions.scores import price_range_sensitivity, price_sensitivity
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted, counting_rows, from_rows
-from dpselect.scores import price_range_sensitivity, price_sensitivity
-from dpselect.summaries import PublicDomain, UnitValues
+from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,33 @@ class BestPrice(Question[UnitValues]):
     """
 
     name: ClassVar[str] = "best_price"
+    commands: ClassVar[tuple[Command, ...]] = (
+        Command(
+            name="best_price",
+            asks="Which price earns the most?",
+            does="Find the price that earns the most if everybody buys who offers at least the price.",
+            example=("adult.csv capital_gain", "--unit person_id --prices 500,1000,2500,5000,7000 --epsilon 1"),
+            column="Column of numbers: the most that each unit would pay.",
+            options=(
+                Option(
+                    "prices",
+                    "prices",
+                    "Public prices to choose from: a range 1..100, a list 4.99,9.99, @file with one per line, or"
+                    " @codes.csv:column. The error grows with the highest price. Give either this or --bounds.",
+                    default=None,
+                ),
+                Option(
+                    "bounds",
+                    "bounds",
+                    "Smallest and largest price, public; the answer is any price between them. There is no error bound"
+                    " then.",
+                    default=None,
+                ),
+                MAX_ROWS_PER_UNIT,
+            ),
+            alias="price",
+        ),
+    )
 
     mechanism: PriceListMechanism | PriceMechanism
     sensitivity: Sensitivity
@@ -151,6 +179,10 @@ class BestPrice(Question[UnitValues]):
     def identity(self) -> dict[str, Any]:
         """The public arguments that distinguish this question from others about the same column."""
         return {**self.offered, "rows": self.max_rows_per_unit}
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
+        """Offers, of each unit at most so many."""
+        return rows.gather(self.domain, groups, max_rows_per_unit=self.max_rows_per_unit)
 
     def draw(self, summary: UnitValues, /) -> int | float:
         """A price, by offers gathered with this question's domain and number of rows."""

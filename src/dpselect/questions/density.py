@@ -21,12 +21,13 @@ from dpselect.mechanisms.density import LARGEST_SAMPLE
 from dpselect.mechanisms.noisy_histogram import shares
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
+from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import gathered_for
-from dpselect.questions.question import CONFIDENCE, Planned, Question, Terms, Value
+from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms, Value
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted, counting_rows, from_rows
-from dpselect.summaries import PublicBins, PublicDomain, UnitValues
+from dpselect.summaries import PublicBins, PublicDomain, PublicGroups, UnitValues
 
 MOST_UNITS = 10**9
 
@@ -43,6 +44,42 @@ class Density(Question[UnitValues]):
     """
 
     name: ClassVar[str] = "density"
+    commands: ClassVar[tuple[Command, ...]] = (
+        Command(
+            name="density",
+            asks="What share of the units falls in each bin?",
+            does="Find how the values are distributed: the share of the units in each bin.",
+            example=("adult.csv age", "--unit person_id --bounds 0 120 --bins 12 --epsilon 0.5"),
+            options=(
+                Option(
+                    "bounds",
+                    "bounds",
+                    "Start of the first bin and end of the last. Public, never taken from the column; values beyond"
+                    " belong to the outer bins.",
+                ),
+                Option("bins", "whole", "Number of bins of equal width."),
+                Option(
+                    "method",
+                    ("counts", "sample"),
+                    "counts adds noise to the count of each bin and is nearly always more accurate. sample draws a"
+                    " sample that is close to the units in Kolmogorov-Smirnov distance.",
+                    default="counts",
+                ),
+                Option(
+                    "units",
+                    "whole",
+                    "For a sample, the number of units (in each group), as publicly known.",
+                    default=None,
+                ),
+                Option(
+                    "sample_size",
+                    "whole",
+                    "For a sample, its number of points. Default: computed from epsilon and the number of units.",
+                    default=None,
+                ),
+            ),
+        ),
+    )
 
     bins: PublicBins
     mechanism: NoisyHistogramMechanism | DensityMechanism
@@ -159,6 +196,10 @@ class Density(Question[UnitValues]):
     def identity(self) -> dict[str, Any]:
         """The public arguments that distinguish this question from others about the same column."""
         return {"bins": self.bins, "units": self.units, "sample_size": self.sample_size}
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
+        """Values within the bounds, one of each unit."""
+        return rows.gather(self.domain, groups, max_rows_per_unit=1)
 
     def draw(self, summary: UnitValues, /) -> list[Value]:
         """The share of each bin, by values gathered with this question's domain, one of each unit."""

@@ -11,7 +11,7 @@ from dpselect.accounting.rounding import product_up
 from dpselect.arguments import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
-from dpselect.questions.question import Answered, Priced, Question, Terms, Value
+from dpselect.questions.question import Answered, Priced, Question, RowReader, Terms, Value
 from dpselect.summaries import PublicGroups
 
 Summary = TypeVar("Summary")
@@ -78,6 +78,10 @@ class Grouped(Priced[list[Summary]], Generic[Summary]):
         """The groups, without an answer of any."""
         members = self.groups.members
         return {members[place]: cast(Value, None) for place in range(len(members))}
+
+    def read(self, rows: RowReader, /) -> list[Summary]:
+        """The summary of each group."""
+        return self.question.summaries(rows, self.groups)
 
     def draw(self, summary: list[Summary], /) -> dict[Value, Value | list[Value]]:
         """An answer for each group, by one summary for each, in their order."""

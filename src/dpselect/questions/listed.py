@@ -12,7 +12,7 @@ from dpselect.questions.question import Planned, Question
 from dpselect.questions.stated import Stated
 from dpselect.summaries import DistantCandidates, PublicCandidates
 
-Summary = TypeVar("Summary", contravariant=True)
+Summary = TypeVar("Summary")
 
 ROUND_PROOFS = {
     PermuteAndFlip: "proofs/permute_and_flip.md",

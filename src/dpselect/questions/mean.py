@@ -14,12 +14,13 @@ from dpselect.mechanisms import MeanMechanism
 from dpselect.mechanisms.mean import MOST_UNITS
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
+from dpselect.questions.command import BOUNDS, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import gathered_for
-from dpselect.questions.question import CONFIDENCE, Planned, Question, Terms
+from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted, counting_rows, from_rows, rounded_up
-from dpselect.summaries import PublicDomain, UnitValues
+from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,24 @@ class Mean(Question[UnitValues]):
     """
 
     name: ClassVar[str] = "mean"
+    commands: ClassVar[tuple[Command, ...]] = (
+        Command(
+            name="mean",
+            asks="What is the mean?",
+            does="Find the mean of one value per unit. The number of units has to be public.",
+            example=("adult.csv age", "--unit person_id --bounds 0 120 --step 0.5 --units 32561 --epsilon 0.5"),
+            options=(
+                BOUNDS,
+                Option(
+                    "step",
+                    "exact",
+                    "Values are rounded to multiples of this above the lower bound; it has to divide the distance"
+                    " between the bounds.",
+                ),
+                Option("units", "whole", "Number of units, as publicly known."),
+            ),
+        ),
+    )
 
     domain: PublicDomain
     mechanism: MeanMechanism
@@ -106,6 +125,10 @@ class Mean(Question[UnitValues]):
     def identity(self) -> dict[str, Any]:
         """The public arguments that distinguish this question from others about the same column."""
         return {"domain": self.domain, "units": self.units}
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
+        """Values on the grid, one of each unit."""
+        return rows.gather(self.domain, groups, max_rows_per_unit=1)
 
     def draw(self, summary: UnitValues, /) -> float:
         """A number within the bounds, by values gathered with this question's domain, one of each unit."""

@@ -12,13 +12,14 @@ from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.mechanisms import PendingSelection, PermuteAndFlip
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
+from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.listed import ListQuestion, public_values
-from dpselect.questions.question import CONFIDENCE, Planned, Terms, Value
+from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
+from dpselect.questions.scores import Scores, count_scores, count_sensitivity, rarity_scores
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted
-from dpselect.scores import Scores, count_scores, count_sensitivity, rarity_scores
-from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates
+from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicGroups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +32,16 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     """
 
     name: ClassVar[str] = "most_common"
+    commands: ClassVar[tuple[Command, ...]] = (
+        Command(
+            name="most_common",
+            asks="What is the most common value?",
+            does="Find the most common value.",
+            example=("clicks.parquet page", "--unit session --candidates 1..41270 --epsilon 0.5"),
+            column="Column with the values.",
+            chooses=True,
+        ),
+    )
 
     candidates: PublicCandidates | DistantCandidates
     mechanism: PermuteAndFlip
@@ -83,6 +94,12 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         """The public arguments that distinguish this question from others about the same column."""
         return {"candidates": public_values(self.candidates)}
 
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
+        """How many units have each candidate, or a pending draw where they are counted."""
+        if groups is not None and isinstance(self.candidates, PublicCandidates):
+            return [*rows.count(self.candidates, groups)]
+        return [*rows.select(self.candidates, self.mechanism)]
+
     def draw(self, summary: CandidateCounts | PendingSelection, /) -> Value:
         """One of the candidates, by distinct units per candidate, in the candidates' order.
 
@@ -117,6 +134,21 @@ class LeastCommon(MostCommon):
     """
 
     name: ClassVar[str] = "least_common"
+    commands: ClassVar[tuple[Command, ...]] = (
+        Command(
+            name="least_common",
+            asks="What is the rarest value?",
+            does="Find the rarest value. A value that nobody has is the rarest of all.",
+            example=("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5"),
+            column="Column with the values.",
+            chooses=True,
+        ),
+    )
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
+        """How many units have each candidate."""
+        assert isinstance(self.candidates, PublicCandidates)
+        return [*rows.count(self.candidates, groups)]
 
     def scores(self, summary: CandidateCounts) -> Scores:
         """How rare each candidate is."""
@@ -139,7 +171,32 @@ class BestDate(MostCommon):
     """
 
     name: ClassVar[str] = "best_date"
+    commands: ClassVar[tuple[Command, ...]] = (
+        Command(
+            name="best_date",
+            asks="On which date are the most people free?",
+            does="Find the date on which the most units are free. Each row states that a unit is free on a date.",
+            example=("free_days.csv free_on", "--unit person --bounds 2026-12-01 2026-12-31 --epsilon 1"),
+            column="Column of dates.",
+            options=(
+                Option(
+                    "dates",
+                    "dates",
+                    "Public dates to choose from: a list 2026-12-01,2026-12-08, @file with one per line, or"
+                    " @codes.csv:column.",
+                    default=None,
+                ),
+                Option("bounds", "ends", "First and last date, instead of a list.", default=None),
+                Option("step", "whole", "With --bounds, the number of days from one date to the next.", default=1),
+            ),
+        ),
+    )
     label: ClassVar[str] = "answer"
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
+        """How many units are free on each date."""
+        assert isinstance(self.candidates, PublicCandidates)
+        return [*rows.count(self.candidates, groups, argument="dates")]
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:

@@ -13,13 +13,14 @@ from dpselect.arguments import positive_count, quantile_level
 from dpselect.mechanisms import ExponentialMechanism, QuantileMechanism
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
+from dpselect.questions.command import BOUNDS, MAX_ROWS_PER_UNIT, Command, Option, step
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, gathered_for, numbers_between
-from dpselect.questions.question import CONFIDENCE, Planned, Question, Terms
+from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
+from dpselect.questions.scores import rank_sensitivity
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text, counting_rows, from_rows
-from dpselect.scores import rank_sensitivity
-from dpselect.summaries import PublicDomain, UnitValues
+from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +33,25 @@ class Quantile(Question[UnitValues]):
     """
 
     name: ClassVar[str] = "quantile"
+    commands: ClassVar[tuple[Command, ...]] = (
+        Command(
+            name="quantile",
+            asks="Below which number does a given share of the values lie?",
+            does="Find the quantile at LEVEL: about this share of the values lies below it. 0.5 is the median.",
+            example=("adult.csv age 0.5", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5"),
+            positional=(Option("level", "number", "Share of the values below the quantile, from 0 to 1."),),
+            options=(BOUNDS, step("Only with a step is there an error bound."), MAX_ROWS_PER_UNIT),
+            page="quantiles",
+        ),
+        Command(
+            name="median",
+            asks="What is the median?",
+            does="Find the median: about half of the values lie below it.",
+            example=("adult.csv age", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5"),
+            options=(BOUNDS, step("Only with a step is there an error bound."), MAX_ROWS_PER_UNIT),
+            page="quantiles",
+        ),
+    )
 
     domain: PublicDomain
     mechanism: QuantileMechanism
@@ -126,6 +146,10 @@ class Quantile(Question[UnitValues]):
     def identity(self) -> dict[str, Any]:
         """The public arguments that distinguish this question from others about the same column."""
         return {"level": self.level, "domain": self.domain, "rows": self.max_rows_per_unit}
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
+        """Values within the bounds, of each unit at most so many."""
+        return rows.gather(self.domain, groups, max_rows_per_unit=self.max_rows_per_unit)
 
     def draw(self, summary: UnitValues, /) -> float:
         """A number within the bounds, by values gathered with this question's domain and number of rows."""

@@ -12,12 +12,13 @@ from dpselect.arguments import positive_count
 from dpselect.mechanisms import QuantilesMechanism, QuantilesMethod
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
+from dpselect.questions.command import BOUNDS, MAX_ROWS_PER_UNIT, Command, Option, step
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, gathered_for, numbers_between
-from dpselect.questions.question import Planned, Question, Terms, Value
+from dpselect.questions.question import Planned, Question, RowReader, Terms, Value
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text, counting_rows, from_rows
-from dpselect.summaries import PublicDomain, UnitValues
+from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,29 @@ class Quantiles(Question[UnitValues]):
     """
 
     name: ClassVar[str] = "quantiles"
+    commands: ClassVar[tuple[Command, ...]] = (
+        Command(
+            name="quantiles",
+            asks="What are the quartiles?",
+            does="Find several quantiles at the cost of one epsilon.",
+            example=("adult.csv age 0.25,0.5,0.75", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5"),
+            positional=(
+                Option("levels", "levels", "Different shares of the values, from 0 to 1, separated by commas."),
+            ),
+            options=(
+                BOUNDS,
+                step("Use it if many units have the same value."),
+                Option(
+                    "method",
+                    ("joint", "halving"),
+                    "joint draws all quantiles at once. halving draws the middle one first, then the others on each"
+                    " side; it is better for very many levels.",
+                    default="joint",
+                ),
+                MAX_ROWS_PER_UNIT,
+            ),
+        ),
+    )
 
     domain: PublicDomain
     mechanism: QuantilesMechanism
@@ -122,6 +146,10 @@ class Quantiles(Question[UnitValues]):
         """The public arguments that distinguish this question from others about the same column."""
         levels, method = self.mechanism.levels, self.mechanism.method
         return {"levels": levels, "domain": self.domain, "rows": self.max_rows_per_unit, "method": method}
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
+        """Values within the bounds, of each unit at most so many."""
+        return rows.gather(self.domain, groups, max_rows_per_unit=self.max_rows_per_unit)
 
     def draw(self, summary: UnitValues, /) -> list[Value]:
         """One number for each level, in their order, by values gathered for this question."""

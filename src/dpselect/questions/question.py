@@ -10,10 +10,21 @@ from functools import cached_property
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, cast
 
 from dpselect.accounting import Event
-from dpselect.mechanisms import PendingSelection
+from dpselect.mechanisms import Mechanism, PendingSelection
 from dpselect.privacy import Sensitivity
+from dpselect.questions.command import Command
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.stated import Stated
+from dpselect.summaries import (
+    CandidateCounts,
+    CandidateTotals,
+    DistantCandidates,
+    PublicCandidates,
+    PublicClip,
+    PublicDomain,
+    PublicGroups,
+    UnitValues,
+)
 
 CONFIDENCE = 0.99
 """Of the error bound that every release states."""
@@ -24,7 +35,7 @@ Value = int | float | str | bool | date
 Answered = Value | list[Value] | dict[Value, "Value | list[Value]"]
 """One value, several in order, or either of these for each group."""
 
-Summary = TypeVar("Summary", contravariant=True)
+Summary = TypeVar("Summary")
 """The summary that a backend makes of one group of rows."""
 
 
@@ -83,6 +94,23 @@ class Planned(Protocol):
     def groups(self) -> Mapping[str, Any] | None: ...
 
 
+class RowReader(Protocol):
+    """The rows of a table, as a question about one of its columns reads them: a summary of each group, or only one."""
+
+    def count(
+        self, candidates: PublicCandidates, groups: PublicGroups | None = None, *, argument: str = ...
+    ) -> list[CandidateCounts]: ...
+    def select(
+        self, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism
+    ) -> list[CandidateCounts] | list[PendingSelection]: ...
+    def total(
+        self, candidates: PublicCandidates, clip: PublicClip, groups: PublicGroups | None = None
+    ) -> list[CandidateTotals]: ...
+    def gather(
+        self, domain: PublicDomain, groups: PublicGroups | None = None, *, max_rows_per_unit: int
+    ) -> list[UnitValues]: ...
+
+
 class Priced(ABC, Generic[Summary]):
     """What is answered: a question, or one of several groups, at a price for all of it."""
 
@@ -105,6 +133,10 @@ class Priced(ABC, Generic[Summary]):
     def nothing_drawn(self) -> Answered:
         """The placeholder for the answer before it is drawn."""
         return cast(Answered, None)
+
+    @abstractmethod
+    def read(self, rows: RowReader, /) -> Summary:
+        """The summary of the rows that `draw` needs."""
 
     @abstractmethod
     def draw(self, summary: Summary, /) -> Answered:
@@ -132,6 +164,18 @@ class Question(Priced[Summary]):
 
     name: ClassVar[str]
     """As a release calls it: a method of `dpselect.Dataset`."""
+
+    commands: ClassVar[tuple[Command, ...]] = ()
+    """How it is asked on the command line."""
+
+    def read(self, rows: RowReader, /) -> Summary:
+        """The summary of all rows that `draw` needs."""
+        (summary,) = self.summaries(rows, None)
+        return summary
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Summary]:
+        """The summaries of each of the groups, in their order; or of all rows. Not for questions without a table."""
+        raise NotImplementedError
 
     # Sentences about an answer, of which only a certificate or a forecast may be at hand.
 

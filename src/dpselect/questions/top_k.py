@@ -11,12 +11,13 @@ from dpselect.accounting import ComposedEvent
 from dpselect.mechanisms import PendingSelection
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.privacy import Neighbours
+from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.listed import ROUND_PROOFS, ListQuestion, public_values, selected
-from dpselect.questions.question import CONFIDENCE, Planned, Terms, Value
+from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
+from dpselect.questions.scores import count_scores, count_sensitivity
 from dpselect.questions.stated import Stated
-from dpselect.scores import count_scores, count_sensitivity
-from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates
+from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicGroups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,26 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     """
 
     name: ClassVar[str] = "top_k"
+    commands: ClassVar[tuple[Command, ...]] = (
+        Command(
+            name="top_k",
+            asks="What are the ten most common values?",
+            does="Find the K most common values, best first.",
+            example=("clicks.parquet page 10", "--unit session --candidates 1..41270 --epsilon 1"),
+            column="Column with the values.",
+            positional=(Option("k", "whole", "Number of values to select."),),
+            options=(
+                Option(
+                    "delta",
+                    "number",
+                    "Probability with which the guarantee may fail. A value above 0 reduces the error from about ten"
+                    " values on.",
+                    default=0.0,
+                ),
+            ),
+            chooses=True,
+        ),
+    )
 
     candidates: PublicCandidates | DistantCandidates
     plan: TopKPlan
@@ -93,6 +114,12 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     def identity(self) -> dict[str, Any]:
         """The public arguments that distinguish this question from others about the same column."""
         return {"k": self.plan.k, "delta": self.plan.delta, "candidates": public_values(self.candidates)}
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
+        """How many units have each candidate, or a pending draw where they are counted."""
+        if groups is not None and isinstance(self.candidates, PublicCandidates):
+            return [*rows.count(self.candidates, groups)]
+        return [*rows.select(self.candidates, self.plan.mechanism)]
 
     def draw(self, summary: CandidateCounts | PendingSelection, /) -> list[Value]:
         """The candidates, best first, by distinct units per candidate; see `MostCommon.draw`."""

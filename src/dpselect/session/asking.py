@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Generic, TypeVar
+from typing import Any, Generic
 
+from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.privacy import Neighbours
 from dpselect.questions import Grouped, Question
 from dpselect.questions.question import Priced
 from dpselect.session.rows import Rows
 from dpselect.session.spending import Payer, Reply
-from dpselect.summaries import PublicGroups
-
-Summary = TypeVar("Summary")
+from dpselect.summaries import DistantCandidates, PublicCandidates, PublicGroups
 
 
 class Asking(Generic[Reply]):
-    """Each family of questions is a subclass of this one, and a `dpselect.Dataset` inherits from all of them.
+    """The two families of questions are subclasses of this one, and a `dpselect.Dataset` inherits from both.
 
-    A question is a method of three steps: it checks its arguments, plans a question, and has it answered by `_answer`
-    or, if it supports groups, by `_answer_each`.
+    A question is a method of two steps: it reads its public arguments, and lets `_ask` plan the question and answer it.
     """
 
     __slots__ = ("_neighbours", "_rows", "_spending")
@@ -38,34 +36,33 @@ class Asking(Generic[Reply]):
     _rows: Rows
     _spending: Payer[Reply]
 
-    def _answer(
-        self, question: Priced[Summary], column: str, gather: Callable[[], list[Summary]], request: str | None
-    ) -> Reply:
-        """The answer to `question`, from the summary of the rows that `gather` makes; charged before it is drawn."""
-
-        def only() -> Summary:
-            (summary,) = gather()
-            return summary
-
-        return self._spending.answer(question, only, self._identity(question, column), request)
-
-    def _answer_each(
+    def _ask(
         self,
-        plan: Callable[[float], Question[Summary]],
         column: str,
-        gather: Callable[[PublicGroups | None], list[Summary]],
-        *,
+        planned: Callable[..., Question[Any]],
         epsilon: float,
         groups: PublicGroups | None,
         request: str | None,
     ) -> Reply:
-        """The answer to the question that `plan` makes for an epsilon, for each of the `groups` if there are any."""
+        """The answer to the question that `planned` makes for an epsilon, for each of the `groups` if there are any."""
+        question: Priced[Any]
         if groups is None:
-            return self._answer(plan(epsilon), column, lambda: gather(None), request)
-        question = Grouped[Summary].planned(plan(groups.share(epsilon)), groups, epsilon=epsilon)
-        self._rows.check(groups.column, argument="by")
-        return self._spending.answer(question, lambda: gather(groups), self._identity(question, column), request)
+            question = planned(epsilon=epsilon, neighbours=self._neighbours)
+        else:
+            of_one = planned(epsilon=groups.share(epsilon), neighbours=self._neighbours)
+            question = Grouped[Any].planned(of_one, groups, epsilon=epsilon)
+            self._rows.check(groups.column, argument="by")
+        rows = self._rows.of(column)  # a column that is not there is refused before anything is charged
+        identity = QuestionIdentity(question.terms.task, self._rows.origin, self._rows.unit, column, question.identity)
+        return self._spending.answer(question, lambda: question.read(rows), identity, request)
 
-    def _identity(self, question: Priced[Summary], column: str) -> QuestionIdentity:
-        self._rows.check(column)  # a column that is not there is refused before anything is charged
-        return QuestionIdentity(question.terms.task, self._rows.origin, self._rows.unit, column, question.identity)
+    def _candidates(
+        self, given: object, groups: PublicGroups | None, *, allow_many: bool
+    ) -> PublicCandidates | DistantCandidates:
+        """The public candidates: listed locally, or without groups in a frame of the table's own engine."""
+        public = self._rows.candidates(given, allow_many=allow_many)
+        if groups is not None and isinstance(public, DistantCandidates):
+            hint = "Ask without groups, or give a list that is short enough to be fetched."
+            got = Shown(f"<{len(public):,} {public.kind}>")
+            raise InvalidCandidatesError("candidates", got, "a local list", hint)
+        return public

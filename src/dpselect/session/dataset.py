@@ -12,13 +12,14 @@ from dpselect.certificates.release import Release
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.public_time import Times
-from dpselect.session.questions import Questions
+from dpselect.session.choices import ChoiceQuestions
+from dpselect.session.numbers import NumberQuestions
 from dpselect.session.rows import Rows
 from dpselect.session.spending import Spending
 from dpselect.summaries import CandidateKind
 
 
-class Dataset(Questions[Release]):
+class Dataset(ChoiceQuestions[Release], NumberQuestions[Release]):
     """A table about people (or devices, or visits) that can be asked private questions.
 
     It is a description, not a copy: constructing it reads headers and footers, and each question reads the rows anew.

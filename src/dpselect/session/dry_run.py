@@ -8,14 +8,14 @@ from typing import Literal
 from dpselect.backends.opening import origin_of
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.session.choices import ChoiceQuestions
 from dpselect.session.forecast import Forecast, Forecasting
-from dpselect.session.no_table import NoTable
-from dpselect.session.questions import Questions
-from dpselect.session.rows import Rows
+from dpselect.session.numbers import NumberQuestions
+from dpselect.session.rows import Rows, UnopenedTable
 from dpselect.summaries import CandidateKind
 
 
-class DryRun(Questions[Forecast]):
+class DryRun(ChoiceQuestions[Forecast], NumberQuestions[Forecast]):
     """The questions of a `dpselect.Dataset` without the data: what they would cost, and how accurate they would be.
 
     It reads no table and writes to no ledger. Its results are not private: they follow from the arguments alone.
@@ -53,7 +53,7 @@ class DryRun(Questions[Forecast]):
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Forecasting(ledger, account)
         origin = "" if source is None else origin_of(source, table=table)
-        self._rows = Rows(NoTable(), origin=origin, unit=unit)
+        self._rows = Rows(UnopenedTable(), origin=origin, unit=unit)
 
     def __repr__(self) -> str:
         return f"DryRun(unit={self._rows.unit!r})"

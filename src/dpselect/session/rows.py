@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn
 
-from dpselect.backends.columns import Column, candidate_kinds, check_match, check_numeric
+from dpselect.backends.columns import Column, Holds, candidate_kinds, check_match, check_numeric
 from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Table
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.mechanisms import Mechanism, PendingSelection
@@ -34,113 +36,144 @@ class Rows:
         InvalidDataError: no such column, or one that can name no units.
     """
 
-    __slots__ = ("_progress", "_table", "_unit", "origin")
+    __slots__ = ("origin", "progress", "table", "unit_column")
 
     def __init__(
         self, table: Table, *, origin: str, unit: str, progress: Callable[[float], None] | None = None
     ) -> None:
-        self._table = table
+        self.table = table
         self.origin = origin
-        self._unit = table.unit(unit)
-        self._progress = progress
+        self.unit_column = table.unit(unit)
+        self.progress = progress
 
     @property
     def shown(self) -> str:
         """Text for the table in a ``repr``."""
-        return self._table.shown
+        return self.table.shown
 
     @property
     def unit(self) -> str:
         """Name of the column that identifies whom a row belongs to."""
-        return self._unit.name
+        return self.unit_column.name
 
     def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
         """The kinds of candidates that the type of `column` can match; empty if it has no type."""
-        return candidate_kinds(self._table.column(column))
+        return candidate_kinds(self.table.column(column))
 
     def check(self, column: str, *, argument: str = "column") -> Column:
-        """The column a question is about, or `InvalidDataError`."""
-        found = self._table.column(column, argument=argument)
-        if found == self._unit:
+        """The column that a question names, or `InvalidDataError`."""
+        found = self.table.column(column, argument=argument)
+        if found == self.unit_column:
             hint = "Every value of the unit column belongs to one unit only."
             raise InvalidDataError(argument, Shown(repr(found.name)), "another column than the unit", hint)
         return found
 
-    def count(
-        self,
-        column: str,
-        candidates: PublicCandidates,
-        groups: PublicGroups | None = None,
-        *,
-        argument: str = "candidates",
-    ) -> list[CandidateCounts]:
-        """How many units have each candidate, in each group; `argument` is the question's name for the candidates."""
-        asked = self.check(column)
-        check_match(asked, candidates.kind, argument=argument)
-        return self._table.count(
-            unit=self._unit,
-            column=asked,
-            candidates=candidates,
-            grouping=self._grouping(groups, len(candidates)),
-            progress=self._progress,
-        )
+    def of(self, column: str) -> ColumnRows:
+        """The rows, read for a question about `column`, or `InvalidDataError`."""
+        return ColumnRows(self, self.check(column))
 
     def candidates(self, given: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates:
         """The public candidates: listed locally, or in a frame of the table's own engine."""
-        found = self._table.listed(given, allow_many=allow_many) if isinstance(self._table, DrawsInPlace) else None
+        found = self.table.listed(given, allow_many=allow_many) if isinstance(self.table, DrawsInPlace) else None
         return PublicCandidates.given(given, allow_many=allow_many) if found is None else found
 
+
+@dataclass(frozen=True, slots=True)
+class ColumnRows:
+    """The rows of a table for questions about one column; see `dpselect.questions.question.RowReader`."""
+
+    rows: Rows
+    column: Column
+
+    def count(
+        self, candidates: PublicCandidates, groups: PublicGroups | None = None, *, argument: str = "candidates"
+    ) -> list[CandidateCounts]:
+        """How many units have each candidate, in each group; `argument` is the question's name for the candidates."""
+        check_match(self.column, candidates.kind, argument=argument)
+        return self.rows.table.count(
+            unit=self.rows.unit_column,
+            column=self.column,
+            candidates=candidates,
+            grouping=self._grouping(groups, len(candidates)),
+            progress=self.rows.progress,
+        )
+
     def select(
-        self, column: str, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism
+        self, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism
     ) -> list[CandidateCounts] | list[PendingSelection]:
         """The counts from which the most common candidates are drawn, or a pending draw where the scores are."""
-        asked = self.check(column)
-        check_match(asked, candidates.kind)
-        pending = None
-        if isinstance(self._table, DrawsInPlace):
-            pending = self._table.select(
-                unit=self._unit, column=asked, candidates=candidates, mechanism=mechanism, progress=self._progress
+        check_match(self.column, candidates.kind)
+        table, pending = self.rows.table, None
+        if isinstance(table, DrawsInPlace):
+            pending = table.select(
+                unit=self.rows.unit_column,
+                column=self.column,
+                candidates=candidates,
+                mechanism=mechanism,
+                progress=self.rows.progress,
             )
         if pending is not None:
             return [pending]
         assert isinstance(candidates, PublicCandidates), "an engine that lists candidates also draws from them"
-        return self.count(column, candidates)
+        return self.count(candidates)
 
     def total(
-        self, column: str, candidates: PublicCandidates, clip: PublicClip, groups: PublicGroups | None = None
+        self, candidates: PublicCandidates, clip: PublicClip, groups: PublicGroups | None = None
     ) -> list[CandidateTotals]:
         """The sum of the units' clipped amounts for each candidate, in each group."""
-        asked, summed = self.check(column), self.check(clip.column, argument="sum")
-        check_match(asked, candidates.kind)
+        summed = self.rows.check(clip.column, argument="sum")
+        check_match(self.column, candidates.kind)
         check_numeric(summed, argument="sum")
-        return self._table.total(
-            unit=self._unit,
-            column=asked,
+        return self.rows.table.total(
+            unit=self.rows.unit_column,
+            column=self.column,
             candidates=candidates,
             amount=Amount(summed, clip.scale, clip.lower, clip.upper),
             grouping=self._grouping(groups, len(candidates)),
-            progress=self._progress,
+            progress=self.rows.progress,
         )
 
     def gather(
-        self, column: str, domain: PublicDomain, groups: PublicGroups | None = None, *, max_rows_per_unit: int
+        self, domain: PublicDomain, groups: PublicGroups | None = None, *, max_rows_per_unit: int
     ) -> list[UnitValues]:
         """The numbers of a column, at most `max_rows_per_unit` of each unit in each group."""
-        asked = self.check(column)
-        check_numeric(asked)
-        return self._table.gather(
-            unit=self._unit,
-            column=asked,
+        check_numeric(self.column)
+        return self.rows.table.gather(
+            unit=self.rows.unit_column,
+            column=self.column,
             domain=domain,
             max_rows_per_unit=max_rows_per_unit,
             grouping=self._grouping(groups, 1),
-            progress=self._progress,
+            progress=self.rows.progress,
         )
 
     def _grouping(self, groups: PublicGroups | None, candidates: int) -> Grouping | None:
         if groups is None:
             return None
         groups.check_size(candidates)
-        column = self.check(groups.column, argument="by")
+        column = self.rows.check(groups.column, argument="by")
         check_match(column, groups.members.kind, argument="groups")
         return Grouping(column, groups.members, groups.max_per_unit)
+
+
+class UnopenedTable:
+    """The stand-in for a table when questions are only planned: any name is a column, and nothing is read."""
+
+    __slots__ = ()
+    shown = "<no table>"
+
+    def column(self, name: object, *, argument: str = "column") -> Column:
+        """A column of that name, of any type."""
+        if not isinstance(name, str):
+            raise InvalidDataError(argument, name, "the name of a column, as text")
+        return Column(name, Holds.ANYTHING)
+
+    def unit(self, name: object) -> Column:
+        """As `column`."""
+        return self.column(name, argument="unit")
+
+    def count(self, **_: object) -> NoReturn:
+        """Never called: a dry run reads no rows."""
+        raise AssertionError("a dry run reads no rows")
+
+    total = gather = count

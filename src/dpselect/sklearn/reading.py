@@ -1,12 +1,14 @@
 """Rows read as numbers and classes: refused by shape and type only, never because of a row's contents.
 
-How a row is read depends only on that row and on public facts: the type of its column and the number of features.
+Arrays and frames are read as a `dpselect.Dataset` reads them: each row depends on that row and on the type of its
+column. A list, or an array of Python objects, has no type: each object is read alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +16,9 @@ from numpy import ma
 from numpy.typing import NDArray
 
 from dpselect.backends.columns import Holds
-from dpselect.backends.frames import READABLE, Cells, NumPyCells, ObjectCells, lineage, taken_apart
+from dpselect.backends.frames import ArraySource, lineage, number_of_object, place_of_object, single_columns
+from dpselect.backends.rows import Source
+from dpselect.backends.rows.arrow import Array, pa, pc
 from dpselect.errors import InvalidDataError, Shown, describe
 
 _MASKED: Any = ma.MaskedArray
@@ -22,17 +26,29 @@ _LIST_CELLS: Any = cast(Any, list).__iter__
 _TUPLE_CELLS: Any = cast(Any, tuple).__iter__
 _RESHAPE = "Reshape your data: X.reshape(-1, 1) is one feature."
 
+_NUMBERS = frozenset(
+    {
+        Holds.INTEGERS,
+        Holds.UNSIGNED,
+        Holds.FLOATS,
+        Holds.SHORT_FLOATS,
+        Holds.DECIMALS,
+        Holds.BOOLEANS,
+        Holds.NOTHING,
+    }
+)
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Features:
     """The columns of a table, each by its own type.
 
     Attributes:
-        columns: one at least.
+        columns: one at least, each as a table of one column.
         rows: how many there are.
     """
 
-    columns: tuple[Cells, ...]
+    columns: tuple[Source, ...]
     rows: int
 
     @property
@@ -52,19 +68,20 @@ def numbers(X: Any) -> Features:
     if hasattr(X, "tocsr"):
         hint = "Sparse input is not supported: pass X.toarray()."
         raise InvalidDataError("X", Shown("<sparse>"), "a dense table", hint)
-    columns = _columns(X)
-    if not columns:
+    sources = _columns(X)
+    if not sources:
         raise InvalidDataError("X", Shown("<0 features>"), "at least one feature")
-    for place, cells in enumerate(columns):
-        if cells.holds not in READABLE or cells.holds is Holds.TEXT:
-            hint = f"Column {place}, counted from 0, has a type that holds no numbers: leave it out."
-            raise InvalidDataError("X", Shown(f"<{cells.holds}>"), "numbers", hint)
-    return Features(tuple(columns), len(columns[0]))
+    for place, source in enumerate(sources):
+        (column,) = source.columns
+        if column.holds not in _NUMBERS:
+            hint = f"Column {place}, counted from 0, has a type that holds no numbers. {column.hint or 'Leave it out.'}"
+            raise InvalidDataError("X", Shown(f"<{column.holds}>"), "numbers", hint)
+    return Features(tuple(sources), sources[0].size())
 
 
 def column(table: Features, place: int) -> NDArray[np.float64]:
     """The values of one feature, each read alone: the nearest double, or NaN for what is no number."""
-    return table.columns[place].numbers()
+    return _read(table.columns[place], _doubles, np.float64)
 
 
 def positions(y: Any, classes: Sequence[object], *, rows: int) -> NDArray[np.int64]:
@@ -77,37 +94,52 @@ def positions(y: Any, classes: Sequence[object], *, rows: int) -> NDArray[np.int
         hint = "PrivateSelectKBest requires y to be passed, but the target y is None."
         raise InvalidDataError("y", None, "the class of each row", hint)
     labels = _labels(y)
-    if len(labels) != rows:
+    if (len(labels) if isinstance(labels, list) else labels.size()) != rows:
         raise InvalidDataError("y", Shown("<another number of labels than rows>"), "one label for each row")
-    _check_kind(labels, classes)
-    return labels.places({label: place for place, label in enumerate(classes)})
+    known = {label: place for place, label in enumerate(classes)}
+    if isinstance(labels, list):
+        return np.fromiter((place_of_object(label, known) for label in labels), np.int64, rows)
+    holds = _check_labels(labels, classes)
+    return _read(labels, lambda array: _places(array, holds, known), np.int64)
 
 
-def _columns(X: Any) -> list[Cells]:
+def _columns(X: Any) -> Sequence[Source]:
     if isinstance(X, list | tuple):
-        return _columns_of_rows(cast("Sequence[object]", X))
-    apart = taken_apart(X, argument="X")
-    if isinstance(apart, list):
-        return apart
-    array = None if apart is not None else _array(X, "X")
+        return _columns_of_array(_doubles_of_rows(cast("Sequence[object]", X)))
+    columns = single_columns(X, argument="X")
+    if isinstance(columns, list):
+        return columns
+    array = _array(X, "X") if columns is None else None
     if array is not None and array.dtype.kind == "c":
         raise InvalidDataError("X", Shown("<complex numbers>"), "real numbers", "Complex data not supported.")
     if array is None or array.ndim != 2:
         dimensions = 1 if array is None else array.ndim
         raise InvalidDataError("X", Shown(f"<{dimensions} dimensions>"), "two: rows and features", _RESHAPE)
-    return [_cells(array[:, place]) for place in range(array.shape[1])]
+    if array.dtype.kind == "O":
+        array = _doubles_of_objects(array.ravel().tolist()).reshape(array.shape)
+    return _columns_of_array(array)
 
 
-def _columns_of_rows(rows: Sequence[object]) -> list[Cells]:
+def _columns_of_array(array: NDArray[Any]) -> Sequence[Source]:
+    return [ArraySource(array[:, place]) for place in range(array.shape[1])]
+
+
+def _doubles_of_rows(rows: Sequence[object]) -> NDArray[np.float64]:
     """A list has no type, and its first row says how many features there are; a row that does not fit has no values."""
     read = [_cells_of_row(row) for row in rows]
     if not read or read[0] is None:
         shown = Shown("<1 dimensions>" if read else "<an empty list>")
         raise InvalidDataError("X", shown, "two: rows and features", _RESHAPE)
     count = len(read[0])
-    missing = (None,) * count
-    fitting = [missing if row is None or len(row) != count else row for row in read]
-    return [ObjectCells(cells) for cells in zip(*fitting, strict=True)]
+    table = np.full((len(read), count), np.nan)
+    for place, row in enumerate(read):
+        if row is not None and len(row) == count:
+            table[place] = _doubles_of_objects(row)
+    return table
+
+
+def _doubles_of_objects(values: Sequence[object]) -> NDArray[np.float64]:
+    return np.fromiter(map(number_of_object, values), np.float64, len(values))
 
 
 def _cells_of_row(row: object) -> Sequence[object] | None:
@@ -125,20 +157,21 @@ def _cells_of_row(row: object) -> Sequence[object] | None:
     return None
 
 
-def _labels(y: Any) -> Cells:
+def _labels(y: Any) -> Source | list[object]:
+    """A column, or Python objects."""
     if isinstance(y, list | tuple):
-        return ObjectCells([_only(label) for label in cast("Sequence[object]", y)])
-    apart = taken_apart(y, argument="y")
-    if apart is None:
+        return [_only(label) for label in cast("Sequence[object]", y)]
+    found = single_columns(y, argument="y")
+    if isinstance(found, list) and len(found) == 1:
+        (found,) = found
+    if found is None:
         array = _array(y, "y")
-        apart = [_cells(array[:, place]) for place in range(array.shape[1])] if array.ndim == 2 else None
-        if array.ndim == 1:
-            apart = _cells(array)
-    if isinstance(apart, list) and len(apart) == 1:
-        (apart,) = apart
-    if apart is None or isinstance(apart, list):
+        if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
+            array = array.ravel()
+            return array.tolist() if array.dtype.kind == "O" else ArraySource(array)
+    if found is None or isinstance(found, list):
         raise InvalidDataError("y", Shown("<not 1 dimension>"), "one label for each row: y should be a 1d array")
-    return apart
+    return found
 
 
 def _only(label: object) -> object:
@@ -160,21 +193,35 @@ def _array(given: Any, name: str) -> NDArray[Any]:
     raise InvalidDataError(name, Shown(describe(given)), "an array, a data frame or a list of rows")
 
 
-def _cells(values: NDArray[Any]) -> Cells:
-    """An array of one dimension."""
-    masked = isinstance(values, _MASKED)
-    if values.dtype.kind == "O":
-        return ObjectCells(np.asarray(cast(Any, values).filled(None) if masked else values))
-    return NumPyCells(np.asarray(values), np.asarray(ma.getmaskarray(values)) if masked else None)
+def _check_labels(labels: Source, classes: Sequence[object]) -> Holds:
+    """What the labels hold, if some of them could be one of the classes; decided by their type."""
+    (column,) = labels.columns
+    holds = column.holds
+    if holds is not Holds.TEXT and holds not in _NUMBERS:
+        raise InvalidDataError("y", Shown(f"<{holds}>"), "numbers or text", column.hint)
+    if holds is not Holds.NOTHING and (holds is Holds.TEXT) != isinstance(classes[0], str):
+        hint = f"Labels and classes have to be both text or both numbers; nothing is converted. {column.hint}".strip()
+        got = Shown("<text>" if holds is Holds.TEXT else "<numbers>")
+        raise InvalidDataError("y", got, "labels like the classes", hint)
+    return holds
 
 
-def _check_kind(labels: Cells, classes: Sequence[object]) -> None:
-    """By the type that the labels have together; Python objects have none, and each is or is not one of the classes."""
-    holds = labels.holds
-    if holds not in READABLE:
-        raise InvalidDataError("y", Shown(f"<{holds}>"), "numbers or text")
-    if holds not in (Holds.ANYTHING, Holds.NOTHING) and (holds is Holds.TEXT) != isinstance(classes[0], str):
-        hint = "Labels and classes have to be both text or both numbers; nothing is converted."
-        raise InvalidDataError(
-            "y", Shown("<text>" if holds is Holds.TEXT else "<numbers>"), "labels like the classes", hint
-        )
+def _read(source: Source, of: Callable[[Array], NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
+    """The one column of `source`, batch by batch."""
+    found = [of(batch.column(0)) for batch in source.batches(source.columns, lambda _: None)]
+    return np.concatenate([np.empty(0, dtype), *found])
+
+
+def _doubles(array: Array) -> NDArray[np.float64]:
+    """The nearest doubles; decimals come as text."""
+    values = array.cast(pa.uint8()) if pa.types.is_boolean(array.type) else array
+    return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
+
+
+def _places(array: Array, holds: Holds, known: Mapping[object, int]) -> NDArray[np.int64]:
+    listed = array.dictionary_encode()
+    values: Iterable[object] = listed.dictionary.to_pylist()
+    if holds is Holds.DECIMALS:
+        values = map(Decimal, cast("Iterable[str]", values))
+    found = np.array([*(known.get(value, -1) for value in values), -1], np.int64)
+    return found[np.asarray(pc.fill_null(listed.indices, len(found) - 1))]

@@ -1,4 +1,4 @@
-"""Events as JSON and back, bit by bit. The format is law: ``docs/events.md``."""
+"""Events as JSON and back, bit by bit. The format never changes: ``docs/events.md``."""
 
 from __future__ import annotations
 
@@ -238,5 +238,5 @@ def _whole(value: object) -> int:
 
 
 def _shown(value: object) -> object:
-    """A kind is a name in a format: short ones may be quoted."""
+    """A kind is a name in a format, so an error may quote a short one."""
     return Shown(repr(value)) if isinstance(value, str) and len(value) <= 40 else value

@@ -1,4 +1,4 @@
-"""Events made of events: the same many times, different ones in a row, many drawn at once."""
+"""Events made of events: one many times, different ones in a row, many drawn at once."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ _KINDS = frozenset(get_args(Event))
 
 
 def checked_event(value: object, name: str = "event") -> Event:
-    """`value`, or an error if it is no event, or of a class derived from one: that may mean anything."""
+    """`value`, or an error if it is not an event, or of a derived class, which may mean anything."""
     if not isinstance(value, Event) or type(value) not in _KINDS:
         raise InvalidParameterError(name, value, "an event of dpselect.accounting")
     return value
@@ -143,7 +143,7 @@ def _refuse_too_deep(event: Event) -> None:
 
 
 def parts_of(event: Event) -> tuple[Event, ...]:
-    """The events a group is made of, each once; none of a single event."""
+    """The events that a group is made of, each once; none for a single event."""
     match event:
         case ComposedEvent() | NonAdaptiveEvent():
             return (event.event,)

@@ -1,6 +1,6 @@
-r"""One more bounded-range run in front of what is known of the rest: the worst first step.
+r"""One more bounded-range run before what is known of the rest: the worst first step.
 
-If delta of the rest is at most :math:`V`, with one more :math:`\varepsilon`-bounded-range run before it it is at most
+If delta of the rest is at most :math:`V`, one more :math:`\varepsilon`-bounded-range run before it makes it at most
 
 .. math:: (S V)(a) = \max_{0 \le t \le \varepsilon} p_t V(a - t) + (1 - p_t) V(a - t + \varepsilon),
     \qquad p_t = \frac{1 - e^{t-\varepsilon}}{1 - e^{-\varepsilon}},
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 ERROR = 2.0**-46
-"""Relative to the largest corner of a cell: bound on the rounding of one maximum, with room to spare."""
+"""Bound on the rounding of one maximum, relative to the largest corner of a cell, with a margin."""
 
 
 def trivial(first: int, last: int, *, step: float) -> FloatArray:

@@ -1,4 +1,4 @@
-"""One grid for all that ran, then the worst order: pairs first, bounded-range runs last, these in any order."""
+"""One grid for everything that ran, then the worst order: pairs first, then bounded-range runs in any order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class NotTight:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """Epsilons as numbers of steps, none below what it stands for.
+    """Epsilons as numbers of steps, each rounded up.
 
     Attributes:
         step: as exactly the double it is.
@@ -55,7 +55,7 @@ class _Grid:
 
     @property
     def work(self) -> float:
-        """How many cells are maximised over and products added, in units of about a nanosecond."""
+        """The number of cells maximised over and of products added, in units of about a nanosecond."""
         states = math.prod(count + 1 for _, count in self.ranges)
         width = self.range_width
         maxima = states * (width + min(width, self.pair_width)) * sum(steps for steps, _ in self.ranges) * 30.0
@@ -63,7 +63,7 @@ class _Grid:
 
 
 def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | NotTight:
-    """Upper bounds on delta, at every epsilon, of all adaptive compositions, in any order, of what ran.
+    """Upper bounds on delta, at every epsilon, of all adaptive compositions of what ran, in any order.
 
     Args:
         counts: how often each single event ran. Not empty.
@@ -87,7 +87,7 @@ def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | NotTi
 
 
 def equal_rounds_curve(epsilon: float, *, count: int, steps: int) -> Curve:
-    """The same of `count` runs of one bounded-range mechanism, on the grid that cuts its `epsilon` into `steps`.
+    """The same for `count` runs of one bounded-range mechanism, on the grid that divides its `epsilon` into `steps`.
 
     Args:
         epsilon: from 1e-200 to 60.
@@ -127,7 +127,7 @@ def _grid(counts: dict[SingleEvent, int], *, smallest: float, steps: int) -> _Gr
 
 
 def _after_ranges(grid: _Grid) -> Curve:
-    """The recursion over how often each bounded-range event is still to run: the worst of all first steps."""
+    """The recursion over how often each bounded-range event still has to run: the worst of all first steps."""
     whole = grid.range_width
     lowest = -min(grid.pair_width, whole)
     done: dict[tuple[int, ...], tuple[int, int, FloatArray]] = {}
@@ -149,7 +149,7 @@ def _after_ranges(grid: _Grid) -> Curve:
 
 
 def _forget(done: dict[tuple[int, ...], tuple[int, int, FloatArray]], state: tuple[int, ...]) -> None:
-    """Drop what no later state looks at: every coordinate is smaller by one, or the first by more."""
+    """Drop what no later state reads: every coordinate is smaller by one, or the first by more."""
     if state and state[0] >= 2:
         done.pop((state[0] - 2, *state[1:]), None)
 
@@ -167,10 +167,10 @@ def _profile(losses: FloatArray, *, grid: _Grid) -> Curve:
 
 
 def _averaged(rest: Curve, losses: FloatArray, *, grid: _Grid) -> Curve:
-    """Delta of the pairs with the bounded-range runs behind them: the mean over losses of the rest's delta."""
+    """Delta of the pairs followed by the bounded-range runs: the mean over losses of the rest's delta."""
     width = grid.pair_width
     top = width + grid.range_width
-    low = -width  # places 0 - width to top + width are looked at
+    low = -width  # places 0 - width to top + width are read
     known = np.zeros(top + width - low + 1)
     if low < rest.start:
         known[: rest.start - low] = trivial(low, rest.start - 1, step=grid.step)

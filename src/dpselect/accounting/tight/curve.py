@@ -18,7 +18,7 @@ FloatArray = NDArray[np.float64]
 class Curve:
     r"""Upper bounds on delta at the epsilons ``start * step``, ``(start + 1) * step``, ...
 
-    The last is 0, and so is delta beyond. Between them delta is convex in :math:`e^\varepsilon`, so it lies below the
+    The last is 0, and so is delta beyond. Between them delta is convex in :math:`e^\varepsilon`, so it is below the
     chord.
 
     Attributes:

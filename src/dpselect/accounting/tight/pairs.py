@@ -1,8 +1,8 @@
 r"""Dominating pairs on a grid: the mass of each cell of losses goes to the cell's ends, so that no delta falls.
 
-A pair :math:`(P, Q)` whose profile bounds that of a mechanism may stand for it in any adaptive composition. Of the loss
-:math:`\ln(P/Q)` every cell's mass under P *and* under Q is kept, which fixes what goes to either end. All masses are
-closed forms in positive terms.
+A pair :math:`(P, Q)` whose profile bounds that of a mechanism may replace it in any adaptive composition. For each cell
+of the loss :math:`\ln(P/Q)`, the mass under P *and* the mass under Q are kept; this determines what goes to either end.
+All masses are closed forms in positive terms.
 
 Proof: ``proofs/composition.md``, claims 4 and 6. Source of the splitting: Doroshenko, Ghazi, Kamath, Kumar & Manurangsi
 (2022).
@@ -24,7 +24,7 @@ def loss_masses(event: SingleEvent, *, steps: int, step: float) -> FloatArray:
     """Probability of each loss ``-steps * step``, ..., ``steps * step`` under the first law of the pair, rounded up.
 
     Args:
-        event: its kind says which pair; its epsilon is taken as ``steps * step``.
+        event: its kind determines the pair; its epsilon counts as ``steps * step``.
         steps: half the width of the losses.
         step: distance of the grid.
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from dpselect.errors import InvalidDataError, Shown
 
@@ -57,16 +58,13 @@ def refuse_tables_of_formats(paths: Sequence[str], labels: Sequence[Shown]) -> N
                 raise _refused(found, shown)
 
 
-def _folders(path: str) -> Iterator[str]:
+def _folders(path: str) -> list[str]:
     """The folder itself, or that of a file, and all above; also those where a link leads to."""
+    found: list[str] = []
     for start in dict.fromkeys((os.path.abspath(path), os.path.realpath(path))):
         folder = start if os.path.isdir(start) else os.path.dirname(start)
-        while True:
-            yield folder
-            above = os.path.dirname(folder)
-            if above == folder:
-                break
-            folder = above
+        found += [folder, *map(str, Path(folder).parents)]
+    return found
 
 
 def _format_in(folder: str) -> _TableFormat | None:

@@ -1,4 +1,4 @@
-"""Python objects, each read alone: what one is never decides how another is read, and none can make reading fail.
+"""Python objects, each read alone: no object decides how another is read, and none can make reading fail.
 
 What an object is, is told by its type as the interpreter knows it and by the methods of the built-in types. What it
 says of itself (``__class__``, ``__float__``, ``__eq__``, ...) may be anything, and may raise.
@@ -10,17 +10,15 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from math import isfinite
 from typing import Any, cast
 from uuid import UUID
 
 import numpy as np
 
-from dpselect.backends.rows.arrow import Array, text_array
-
-_LONGEST_NUMBER = 1024
-"""Bits of a whole number; longer ones, which no double can hold and Python may refuse to write down, are left out."""
-
 _MRO = type.__dict__["__mro__"]
+
+Number = bool | int | float | Decimal | Fraction
 
 
 def lineage(value: object) -> tuple[type, ...]:
@@ -28,27 +26,22 @@ def lineage(value: object) -> tuple[type, ...]:
     return _MRO.__get__(type(value))
 
 
-def text_of_strings(values: Iterable[Any]) -> Array:
-    """Strings as Arrow text; null for what is no string, or one that UTF-8 cannot hold."""
-    return text_array(only_strings(values))
-
-
 def only_strings(values: Iterable[Any]) -> list[str | None]:
     """Strings as they are; None for what is no string."""
     return [str.__str__(value) if str in lineage(value) else None for value in values]
 
 
-def written_objects(values: Iterable[Any]) -> list[str | None]:
-    """Objects as text: as they would stand in a CSV file, equal numbers alike.
+def text_of_objects(values: Iterable[Any]) -> list[str | None]:
+    """Objects as text: strings as they are, other values as a CSV file would have them, equal numbers alike.
 
-    Strings are themselves; numbers are written in decimal, whole ones without a point and all without zeros at the end,
-    whatever their type; dates as ``2026-11-21``; booleans as ``true`` and ``false``; UUIDs as usual. All else is None:
-    None, NaN, timestamps, bytes, lists, whole numbers that no double can hold, objects of other types.
+    A whole number is its digits, of whatever type it is; another number is the shortest decimal of the nearest double.
+    Dates are ``2026-11-21``, booleans ``true`` and ``false``, UUIDs as usual. All else is None: None, NaN, numbers that
+    no double can hold, timestamps, bytes, lists, objects of other types.
 
-    >>> written_objects(["7", 7, 7.0, Decimal("7.00"), 0.5, True, date(2026, 11, 21), None, [7]])
+    >>> text_of_objects(["7", 7, 7.0, Decimal("7.00"), 0.5, True, date(2026, 11, 21), None, [7]])
     ['7', '7', '7', '7', '0.5', 'true', '2026-11-21', None, None]
     """
-    return [value if type(value) is str else _written(value) for value in values]
+    return [value if type(value) is str else _text(value) for value in values]
 
 
 def number_of_object(value: object) -> float:
@@ -58,7 +51,8 @@ def number_of_object(value: object) -> float:
     (7.5, -inf, nan)
     """
     try:
-        return _double(_plain(value))
+        plain = _plain(value)
+        return np.nan if plain is None or isinstance(plain, str) else _double(plain)
     except Exception:  # noqa: BLE001 - an object that was never initialised, for example
         return np.nan
 
@@ -70,13 +64,12 @@ def place_of_object(value: object, known: Mapping[object, int]) -> int:
     (1, -1)
     """
     try:
-        plain = _plain(value)
-        return -1 if plain is None else known.get(plain, -1)
+        return known.get(_plain(value), -1)
     except Exception:  # noqa: BLE001 - a decimal that signals, for example
         return -1
 
 
-def _plain(value: Any) -> bool | int | float | str | Decimal | Fraction | None:
+def _plain(value: Any) -> str | Number | None:
     """A string or number of a built-in type, equal to `value`; None for all else."""
     kind = cast("type[object]", type(value))
     if kind is int or kind is float or kind is str or kind is Decimal or kind is bool or kind is Fraction:
@@ -99,56 +92,33 @@ def _plain(value: Any) -> bool | int | float | str | Decimal | Fraction | None:
     return Decimal(value) if Decimal in kinds else None
 
 
-def _double(number: bool | int | float | str | Decimal | Fraction | None) -> float:
-    if number is None or isinstance(number, str):
-        return np.nan
+def _double(number: Number) -> float:
     try:
         return float(number)
     except OverflowError:  # a whole number or a fraction beyond all doubles, and so beyond a bound
         return np.inf if number > 0 else -np.inf
 
 
-def _written(value: Any) -> str | None:
+def _text(value: Any) -> str | None:
     if value is None:
         return None
     try:
         plain = _plain(value)
-        if plain is not None:
-            return _of_plain(plain)
-        if date in lineage(value) and datetime not in lineage(value):
-            return date.isoformat(value)
-        return str(value) if type(value) is UUID else None
+        if plain is None:
+            is_date = date in lineage(value) and datetime not in lineage(value)
+            return date.isoformat(value) if is_date else str(value) if type(value) is UUID else None
+        if isinstance(plain, str):
+            return plain
+        if isinstance(plain, bool):
+            return "true" if plain else "false"
+        return _digits(plain)
     except Exception:  # noqa: BLE001 - see above
         return None
 
 
-def _of_plain(plain: bool | int | float | str | Decimal | Fraction) -> str | None:
-    """The same text for all numbers that are equal, and for no others but a float and the decimal it is shown as."""
-    match plain:
-        case str():
-            return plain
-        case bool():
-            return "true" if plain else "false"
-        case int():
-            return str(plain) if plain.bit_length() <= _LONGEST_NUMBER else None
-        case float():
-            return str(int(plain)) if plain.is_integer() else repr(plain) if plain == plain else None
-        case Decimal():
-            return _of_decimal(plain)
-        case _:
-            return None
-
-
-def _of_decimal(number: Decimal) -> str | None:
-    if number.is_nan():
+def _digits(number: Number) -> str | None:
+    double = _double(number)
+    if not isfinite(double):  # before it is written down, which may take very long
         return None
-    double = float(number)
-    if Decimal(double) == number:  # exactly, whatever the context's precision
-        return _of_plain(double)
-    if number.adjusted() >= _LONGEST_NUMBER:
-        return None
-    if number == number.to_integral_value():
-        return _of_plain(int(number))
-    sign, digits, exponent = number.as_tuple()
-    zeros = len(digits) - len(bytes(digits).rstrip(b"\0"))
-    return str(Decimal((sign, digits[: len(digits) - zeros], cast(int, exponent) + zeros)))
+    whole = int(number)
+    return str(whole) if whole == number else repr(double)

@@ -1,30 +1,20 @@
-"""pandas frames: each column chunk by chunk, by its dtype; columns of Python objects value by value."""
+"""pandas frames: each column chunk by chunk, by its dtype; columns of Python objects as text, value by value."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.frames.names import check_unchanged, named_columns
-from dpselect.backends.frames.objects import only_strings, written_objects
-from dpselect.backends.frames.sparse import dense, keeps_its_type
+from dpselect.backends.frames.numpy_arrays import from_numpy, holds_of_numpy
+from dpselect.backends.frames.objects import only_strings, text_of_objects
 from dpselect.backends.frames.strings import Strings, StringsOfCategories, Written, spans
 from dpselect.backends.rows.arrow import BATCH_ROWS, Array, RecordBatch, holds_of, pa
 from dpselect.backends.rows.plain import PIECE_BYTES, plain, plain_batches
-
-_NUMPY_KINDS = {
-    "b": Holds.BOOLEANS,
-    "i": Holds.INTEGERS,
-    "u": Holds.INTEGERS,
-    "f": Holds.FLOATS,
-    "M": Holds.TIMES,
-    "m": Holds.TIMES,
-    "O": Holds.ANYTHING,
-}
 
 _SHORT = 64
 """Characters of categories, on average, that take little beside the Python objects that they are."""
@@ -52,7 +42,9 @@ class PandasSource:
     def of(cls, frame: Any) -> PandasSource:
         """The rows of a frame."""
         holds = [holds_of_dtype(dtype) for dtype in frame.dtypes]
-        return cls(frame, named_columns(list(frame.columns), holds, shown="<pandas DataFrame>"))
+        columns = named_columns(list(frame.columns), holds, shown="<pandas DataFrame>")
+        hints = map(_hint, columns, frame.dtypes)
+        return cls(frame, tuple(replace(column, hint=hint) for column, hint in zip(columns, hints, strict=True)))
 
     def size(self) -> int:
         """Rows."""
@@ -77,15 +69,12 @@ class PandasSource:
 def holds_of_dtype(dtype: Any) -> Holds:
     """What a column of a dtype holds; timestamps are times, also if all of them are at midnight."""
     if isinstance(dtype, np.dtype):
-        kind, size = dtype.kind, dtype.itemsize
-        if kind == "u" and size == 8:
-            return Holds.UNSIGNED
-        return Holds.SHORT_FLOATS if kind == "f" and size < 8 else _NUMPY_KINDS.get(kind, Holds.NESTED)
+        return holds_of_numpy(cast("np.dtype[Any]", dtype))
     name = type(dtype).__name__
     if name == "CategoricalDtype":
         return Holds.NOTHING if dtype.categories is None else holds_of_dtype(dtype.categories.dtype)
     if name == "SparseDtype":
-        return holds_of_dtype(dtype.subtype) if keeps_its_type(dtype) else Holds.NESTED
+        return holds_of_dtype(dtype.subtype) if _keeps_its_type(dtype) else Holds.OTHER
     if name == "ArrowDtype":
         return holds_of(dtype.pyarrow_dtype)
     if name in _EXTENSIONS:
@@ -94,19 +83,40 @@ def holds_of_dtype(dtype: Any) -> Holds:
     return Holds.NESTED if masked is None else holds_of_dtype(masked)
 
 
+def _keeps_its_type(dtype: Any) -> bool:
+    """Whether a sparse column has one type when it is written out: with large unsigned numbers rows would decide it."""
+    kind = dtype.subtype.kind
+    return kind in "bif" and np.result_type(dtype.subtype, np.asarray(dtype.fill_value).dtype).kind == kind
+
+
+def _holds_objects(dtype: Any) -> bool:
+    return dtype.name == "object"
+
+
+def _hint(column: Column, dtype: Any) -> str:
+    """How to convert a column that counts as text by its dtype, or is refused by it."""
+    cell = f"frame[{column.name!r}]"
+    categories = getattr(dtype, "categories", None)
+    if _holds_objects(dtype if categories is None else categories.dtype):
+        return (
+            f"Its dtype is object, which counts as text. Convert it first: {cell} = pd.to_numeric({cell}), for dates "
+            f"{cell}.astype('date32[pyarrow]'), for booleans {cell}.astype('boolean')."
+        )
+    is_sparse = column.holds is Holds.OTHER and type(dtype).__name__ == "SparseDtype"
+    return f"Convert it first: {cell} = {cell}.sparse.to_dense()." if is_sparse else ""
+
+
 def _reader(dtype: Any, holds: Holds) -> Callable[[Any], Array | Written]:
     """What slices of a column hold, in an Arrow array or in Python strings, with nothing written out row by row."""
     name = type(dtype).__name__
     if name == "CategoricalDtype":
         return _reader_of_categories(dtype.categories, holds)
-    if holds is Holds.ANYTHING:
-        return lambda chunk: Strings(written_objects(np.asarray(chunk, object)))
+    if _holds_objects(dtype):
+        return lambda chunk: Strings(text_of_objects(np.asarray(chunk, object)))
     if name == "StringDtype" and dtype.storage == "python":  # else Arrow's, which need not be UTF-8
         return lambda chunk: Strings(only_strings(np.asarray(chunk, object)))
-    if name == "SparseDtype":
-        return lambda chunk: _from_numpy(dense(chunk))
-    if isinstance(dtype, np.dtype):
-        return lambda chunk: _from_numpy(np.asarray(chunk))
+    if name == "SparseDtype" or isinstance(dtype, np.dtype):
+        return lambda chunk: from_numpy(np.asarray(chunk))
     return lambda chunk: _joined(pa.array(chunk), holds)
 
 
@@ -127,15 +137,6 @@ def _in_arrow(cells: Array | Written, begin: int, end: int) -> Array:
 def _codes(chunk: Any) -> Array:
     codes = np.asarray(chunk.codes)
     return pa.array(codes, mask=codes < 0)
-
-
-def _from_numpy(values: Any) -> Array:
-    """Numbers as they are in memory; those no Arrow type exists for as the nearest doubles."""
-    dtype = cast("np.dtype[Any]", values.dtype)
-    if dtype.kind == "f" and dtype.itemsize > 8:
-        with np.errstate(all="ignore"):  # a warning about one beyond all doubles would be about a row
-            values = values.astype(np.float64)
-    return pa.array(np.ascontiguousarray(values, values.dtype.newbyteorder("=")))
 
 
 def _joined(array: Array, holds: Holds) -> Array:

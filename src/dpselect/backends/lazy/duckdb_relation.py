@@ -25,10 +25,7 @@ _BATCH, _BATCH_OF_TEXT = 1 << 17, 1 << 10
 _LONGEST = 1 << 20
 """Bytes of text; what is longer is left out here, or it would decide whether the engine can answer."""
 
-_MOST_DIGITS = 10_000
-"""Of a BIGNUM, which may have millions: to write them takes memory, and time that grows with their square."""
-
-_UNLIKE = {"uuid": Holds.TEXT, "null": Holds.NOTHING, "bignum": Holds.DECIMALS, "interval": Holds.TIMES}
+_UNLIKE = {"uuid": Holds.TEXT, "null": Holds.NOTHING, "interval": Holds.TIMES}
 """Types that narwhals has no word for, or another one."""
 
 _CASTS = {
@@ -76,11 +73,10 @@ class DuckDBRelation:
         That is so of the types that the columns had when they were described. DuckDB looks for tables anew each time:
         types are compared before, and at the end or when it fails, for what may have happened meanwhile.
         """
-        asked = self._unchanged(columns)
+        self._unchanged(columns)
         names, types = [column.name for column in columns], [ARROW_TYPES[column.holds] for column in columns]
-        big = [column for column, type_ in zip(columns, asked.types, strict=True) if str(type_.id) == "bignum"]
-        casts = [f"{_read(column, is_big=column in big)} AS {_quoted(column.name)}" for column in columns]
-        is_long = big or any(column.holds in (Holds.TEXT, Holds.BYTES) for column in columns)
+        casts = [f"{_read(column)} AS {_quoted(column.name)}" for column in columns]
+        is_long = any(column.holds in (Holds.TEXT, Holds.BYTES) for column in columns)
         rows = _BATCH_OF_TEXT if is_long else _BATCH
         with TranslatedErrors(lambda error: self._said(error, columns)):
             for batch in self.relation.project(", ".join(casts)).to_arrow_reader(rows):
@@ -93,8 +89,8 @@ class DuckDBRelation:
                 advance(batch.num_rows)
         self._unchanged(columns)
 
-    def _unchanged(self, columns: Sequence[Column]) -> Any:
-        """`columns` as a relation; refused if some of them hold something else now."""
+    def _unchanged(self, columns: Sequence[Column]) -> None:
+        """Refuse the relation if some of `columns` hold something else now."""
 
         def said(error: BaseException) -> SelectionError:
             is_gone = isinstance(error, duckdb.BinderException | duckdb.CatalogException)
@@ -105,7 +101,6 @@ class DuckDBRelation:
         now = DuckDBRelation.of(found).columns
         if [column.holds for column in now] != [column.holds for column in columns]:
             raise changed(self.shown)
-        return found
 
     def _said(self, error: BaseException, columns: Sequence[Column]) -> SelectionError:
         """Where a type changed after all, no row is to decide what is said: another one would not have failed."""
@@ -116,12 +111,8 @@ class DuckDBRelation:
         return unanswered(error, self.shown)
 
 
-def _read(column: Column, *, is_big: bool) -> str:
-    name = _quoted(column.name)
-    cell = f"CAST({name} AS {_CASTS.get(column.holds, 'VARCHAR')})"
-    if is_big:
-        beyond = f"CAST('1{'0' * _MOST_DIGITS}' AS BIGNUM)"
-        return f"CASE WHEN {name} < {beyond} AND {name} > -{beyond} THEN {cell} END"
+def _read(column: Column) -> str:
+    cell = f"CAST({_quoted(column.name)} AS {_CASTS.get(column.holds, 'VARCHAR')})"
     length = {Holds.TEXT: "strlen", Holds.BYTES: "octet_length"}.get(column.holds)
     return cell if length is None else f"CASE WHEN {length}({cell}) <= {_LONGEST} THEN {cell} END"
 

@@ -21,7 +21,7 @@ from dpselect.backends.lazy.asked import EVERY_KIND, Asked, Frame
 from dpselect.backends.lazy.extras import ibis
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.postgres_columns import Types, check_unchanged, columns_of_table
-from dpselect.backends.lazy.postgres_rules import TYPES, as_shown, expression, quoted
+from dpselect.backends.lazy.postgres_rules import TYPES, expression, quoted
 from dpselect.backends.lazy.postgres_text import UNICODE, speak_unicode, storable
 from dpselect.backends.lazy.reading import unanswered
 from dpselect.backends.rows.arrow import pa
@@ -124,7 +124,7 @@ class PostgresQuestion:
     def rows(self, asked: Mapping[str, Asked]) -> Frame:
         """The rows, with a column for each name."""
         self.types.update((each.column, self.table.types[each.column]) for each in asked.values())
-        cells = ", ".join(as_shown(column, type_) for column, type_ in self.types.items())
+        cells = ", ".join(quoted(column.name) for column in self.types)
         read = {name: expression(each) for name, each in asked.items()}
         wanted = ", ".join(f"{sql} AS {quoted(name)}" for name, (sql, _) in read.items())
         rows = f"SELECT {wanted} FROM (SELECT {cells} FROM {self.table.source}) AS shown"

@@ -21,9 +21,9 @@ Types = Mapping[Column, int]
 that it is made of."""
 
 _BUILT_IN = {
-    **dict.fromkeys(("int2", "int4", "int8", "oid"), Holds.INTEGERS),
+    **dict.fromkeys(("int2", "int4", "int8"), Holds.INTEGERS),
     **dict.fromkeys(("text", "varchar", "bpchar", "char", "name"), Holds.TEXT),
-    **dict.fromkeys(("uuid", "inet", "cidr", "macaddr", "macaddr8"), Holds.TEXT),
+    **dict.fromkeys(("uuid", "macaddr", "macaddr8"), Holds.TEXT),
     **dict.fromkeys(("timestamp", "timestamptz", "time", "timetz", "interval"), Holds.TIMES),
     **dict.fromkeys(("json", "jsonb"), Holds.NESTED),
     "float4": Holds.SHORT_FLOATS,

@@ -33,9 +33,6 @@ _UNIT_TYPES = {
     Holds.DECIMALS: "decimal",
 }
 
-_INET = 869
-"""The number that servers give to the type ``inet``, all of them the same."""
-
 _FLOATS = (Holds.FLOATS, Holds.SHORT_FLOATS)
 _LARGEST, _SMALLEST = 1.7976931348623157e308, "2.4703282292062328e-324"
 """Beyond the first a decimal is further away than any double, below the second it is nearest to zero."""
@@ -44,12 +41,6 @@ _LARGEST, _SMALLEST = 1.7976931348623157e308, "2.4703282292062328e-324"
 def quoted(name: str) -> str:
     """A name of a table or a column."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def as_shown(column: Column, type_: int) -> str:
-    """A column in a form whose cast to text is what the server shows: of an ``inet`` that would add ``/32``."""
-    name = quoted(column.name)
-    return f"abbrev({name}) AS {name}" if type_ == _INET else name
 
 
 def expression(asked: Asked) -> tuple[str, str]:
@@ -103,7 +94,7 @@ def _number(cell: str, holds: Holds) -> str:
         )
     if holds in _FLOATS:
         return f"CASE WHEN {cell} <> 'NaN' THEN {double} END"
-    return f"CAST(CAST({cell} AS bigint) AS double precision)"  # an oid is no number before
+    return double
 
 
 def _amount(column: Column, scale: Fraction, lower: int, upper: int) -> str:

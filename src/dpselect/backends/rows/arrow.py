@@ -58,11 +58,15 @@ _TESTS = (
 
 
 def holds_of(type_: Any) -> Holds:
-    """What a column of an Arrow type holds."""
+    """What a column of an Arrow type holds; dictionaries of dictionaries or extensions, and hundreds, are refused."""
     if isinstance(type_, pa.BaseExtensionType):
         return holds_of(type_.storage_type)
     if pa.types.is_dictionary(type_):
-        return holds_of(type_.value_type)
+        inside = type_.value_type
+        is_plain = not (isinstance(inside, pa.BaseExtensionType) or pa.types.is_dictionary(inside))
+        return holds_of(inside) if is_plain else Holds.OTHER
+    if pa.types.is_decimal(type_) and type_.scale < 0:
+        return Holds.OTHER
     return next((holds for matches, holds in _TESTS if matches(type_)), Holds.NESTED)
 
 

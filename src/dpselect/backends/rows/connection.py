@@ -38,10 +38,10 @@ def connected(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> 
         spill_folder() as spill,
         duckdb.connect(":memory:") as connection,
     ):
-        settings = {**SETTINGS, "temp_directory": spill}
+        commands = [f"SET {name} = '{value}'" for name, value in SETTINGS.items()]
+        commands.append(f"SET temp_directory = {literal(spill)}")
         if memory_limit is not None:
-            settings["memory_limit"] = f"{memory_limit}B"
-        commands = [f"SET {name} = {literal(value)}" for name, value in settings.items()]
+            commands.append(f"SET memory_limit = '{memory_limit}B'")
         commands.append(f"SET allowed_paths = [{', '.join(map(literal, paths))}]")
         commands += ["SET enable_external_access = false", "SET lock_configuration = true"]
         try:

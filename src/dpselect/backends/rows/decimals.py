@@ -14,7 +14,7 @@ def decimal_text(column: Array) -> Array:
     """Decimals as text without an exponent, and without zeros after the last place that says something.
 
     Args:
-        column: Arrow array of decimals of any width, with any number of places, also a negative one.
+        column: Arrow array of decimals of any width, with any number of places from 0.
 
     Returns:
         ``large_string`` array, null where `column` is. Two texts are equal exactly if the numbers are.
@@ -27,7 +27,7 @@ def decimal_text(column: Array) -> Array:
     short = pc.fill_null(pc.match_substring(text, "E"), False)
     if pc.any(short).as_py():
         text = pc.replace_with_mask(text, short, _digits(column.filter(short)))
-    if column.type.scale <= 0:
+    if not column.type.scale:
         return text
     return pc.ascii_rtrim(pc.ascii_rtrim(text, characters="0"), characters=".")
 
@@ -35,11 +35,7 @@ def decimal_text(column: Array) -> Array:
 def _digits(column: Array) -> Array:
     """As many places as the type has, without an exponent."""
     places, whole = column.type.scale, _without_point(column)
-    digits = pc.ascii_ltrim(whole, characters="-")
-    if places < 0:
-        shifted = pc.binary_join_element_wise(whole, _text("0" * -places), _text(""))
-        return pc.if_else(pc.equal(digits, "0"), whole, shifted)
-    digits = pc.ascii_lpad(digits, width=places + 1, padding="0")
+    digits = pc.ascii_lpad(pc.ascii_ltrim(whole, characters="-"), width=places + 1, padding="0")
     before, after = pc.utf8_slice_codeunits(digits, 0, -places), pc.utf8_slice_codeunits(digits, -places)
     sign = pc.if_else(pc.starts_with(whole, "-"), _text("-"), _text(""))
     return pc.binary_join_element_wise(pc.binary_join_element_wise(sign, before, _text("")), after, _text("."))

@@ -39,7 +39,7 @@ class StreamTable:
 
     def column(self, name: object, *, argument: str = "column") -> Column:
         """The column called `name`."""
-        with cut_off():
+        with cut_off:
             return find_column(self.source.columns, name, argument=argument, listed=self.source.listed)
 
     def unit(self, name: object) -> Column:

@@ -1,4 +1,4 @@
-"""The commands about what was promised and spent."""
+"""The commands for accounts: what was promised, and what is spent."""
 
 from dpselect.cli.ledger import checks as checks
 from dpselect.cli.ledger.commands import ledger_app

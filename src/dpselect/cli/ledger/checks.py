@@ -1,4 +1,4 @@
-"""``dpselect ledger verify|anchor|backup|restore``: is it whole, and what if it is not."""
+"""``dpselect ledger verify|anchor|backup|restore``: whether a ledger is intact, and what to do if it is not."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def verify_chain(
     only_new: Flag = False,
     as_json: Json = False,
 ) -> None:
-    """Check that the entries are those once written, and that no limit was passed.
+    """Check that the entries are unchanged, and that no limit was exceeded.
 
-    A ledger alone cannot show that it was written anew as a whole, or that an
-    older copy was put in its place. Its anchor can, and so can any receipt.
+    A ledger alone cannot show that all of it was rewritten, or that it was
+    replaced by an older copy. Its anchor can, and so can any receipt.
 
     Args:
-        ledger: The ledger.
+        ledger: File or database of the ledger.
         account: Name of an account. Default: all.
-        anchor: File or database in which it was noted how far each account had come.
-        expect: An entry that was noted elsewhere, as ACCOUNT:ENTRY:HASH. May be given several times.
-        certificates: Folder of certificates (*.json), whose receipts are looked up.
-        only_new: Begin at what the anchor noted, without reading what lies before.
-        as_json: Print one JSON object a line instead of a table.
+        anchor: File or database that records the latest entry of each account.
+        expect: An entry that you noted, as ACCOUNT:ENTRY:HASH. May be given several times.
+        certificates: Folder of certificates (*.json) whose receipts are looked up.
+        only_new: Begin at the entry that the anchor recorded, without reading earlier entries.
+        as_json: Print one JSON object per line instead of a table.
     """
     from dpselect.ledger import Ledger
 
@@ -53,15 +53,15 @@ def verify_chain(
 
 @ledger_app.command
 def anchor(ledger: str, /, *, to: str, as_json: Json = False) -> None:
-    """Note how far each account has come, outside of the ledger.
+    """Record the latest entry of each account outside the ledger.
 
-    Keep the anchor where whoever restores or loses the ledger does not restore
-    or lose it, too: on another disk, or in another database.
+    Keep the anchor where it is not lost or restored together with the ledger:
+    on another disk, or in another database.
 
     Args:
-        ledger: The ledger.
-        to: File that is appended to, or the URL of another database.
-        as_json: Print one JSON object a line instead of a table.
+        ledger: File or database of the ledger.
+        to: File to append to, or URL of another database.
+        as_json: Print one JSON object per line instead of a table.
     """
     from dpselect.ledger import Ledger
 
@@ -72,12 +72,12 @@ def anchor(ledger: str, /, *, to: str, as_json: Json = False) -> None:
 
 @ledger_app.command
 def backup(ledger: str, /, *, to: Path, as_json: Json = False) -> None:
-    """Copy the ledger into a new file while others go on charging, and verify the copy.
+    """Copy the ledger into a new file while others continue to charge, and verify the copy.
 
     Args:
-        ledger: The ledger, a SQLite file. Of a database on a server make a dump.
-        to: File of the copy, which must not be there yet.
-        as_json: Print one JSON object a line instead of a table.
+        ledger: File of the ledger. For a database on a server, make a dump instead.
+        to: File of the copy, which must not exist yet.
+        as_json: Print one JSON object per line instead of a table.
     """
     from dpselect.ledger import Ledger
 
@@ -88,18 +88,18 @@ def backup(ledger: str, /, *, to: Path, as_json: Json = False) -> None:
 
 @ledger_app.command
 def restore(copy: str, /, *, to: Path, anchor: str, write_off: Flag = False, as_json: Json = False) -> None:
-    """Put a copy in the place of a ledger that is lost.
+    """Replace a lost ledger by a copy.
 
     Charges that were made after the copy are missing in it. The anchor knows
-    what they came to: without --write-off such a copy is refused, with it they
-    are counted as spent.
+    their total. Without --write-off such a copy is refused; with it they are
+    counted as spent.
 
     Args:
-        copy: The copy, as `ledger backup` made it.
-        to: File of the ledger. What was there has to be moved away first.
-        anchor: File or database in which it was noted how far each account had come.
+        copy: Copy made by `ledger backup`.
+        to: File of the ledger. Move away an existing file first.
+        anchor: File or database that records the latest entry of each account.
         write_off: Count what the copy lacks as spent.
-        as_json: Print one JSON object a line instead of a table.
+        as_json: Print one JSON object per line instead of a table.
     """
     from dpselect.errors import LedgerRolledBackError
     from dpselect.ledger import Ledger
@@ -132,13 +132,13 @@ def _known(text: str) -> Known:
 
 
 def _from_the_right(text: str) -> tuple[str, str, str]:
-    """The name of an account may hold colons itself."""
+    """The name of an account may contain colons."""
     *account, entry, digest = text.split(":") if text.count(":") > 2 else ("", "", "")
     return ":".join(account), ":", f"{entry}:{digest}"
 
 
 def _receipts(folder: Path) -> list[Known]:
-    """Of all certificates in a folder, and those within it, that were charged to a ledger."""
+    """The receipts of all certificates in a folder and its subfolders that were charged to a ledger."""
     if not folder.is_dir():
         raise InvalidParameterError("--certificates", Shown("<path>"), "a folder of certificates")
     known: list[Known] = []

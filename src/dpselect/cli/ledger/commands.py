@@ -11,9 +11,9 @@ from dpselect.privacy import Neighbours
 
 ledger_app = App(
     name="ledger",
-    help="What was promised to whom, and what of it is spent.\n\n"
-    "LEDGER is a file on a local disk, such as sqlite:///budget.db, or a database, such as\n"
-    "postgresql://user@host/database.",
+    help="Keep accounts of privacy budgets: what was promised, and how much is spent.\n\n"
+    "LEDGER is a file on a local disk, such as sqlite:///budget.db,\n"
+    "or a database, such as postgresql://user@host/database.",
     help_format="plaintext",
     version_flags=[],
 )
@@ -35,24 +35,24 @@ def open_account(
     quiet: Flag = False,
     as_json: Json = False,
 ) -> None:
-    """Promise that all answers charged to a new account stay within epsilon.
+    """Open an account: all answers charged to it stay within epsilon.
 
     dpselect ledger open sqlite:///budget.db clicks \\
         --epsilon 3 --unit session
 
     Args:
-        ledger: The ledger; a file is created if there is none.
+        ledger: File or database of the ledger. A file is created if there is none.
         account: Name of the new account.
-        epsilon: The limit, compared exactly. A fraction such as 1/10 is just that; a decimal is the number that a
-            computer makes of it, as it is of a question's epsilon: 0.5 and 0.25 are exact, 0.1 is a little more than a
-            tenth. So one 0.1 fits into 0.1, but not into 1/10; ten of them into 1.000001, but not into 1.
-        delta: Probability with which epsilon may fail, written likewise; more than 0 lets more answers through, from
+        epsilon: Limit, compared exactly. A fraction such as 1/10 is exact. A decimal counts as the nearest double, as
+            it does for a question's epsilon: 0.5 and 0.25 are exact, 0.1 is a little more than a tenth. So one 0.1
+            fits into 0.1 but not into 1/10, and ten of them fit into 1.000001 but not into 1.
+        delta: Probability with which epsilon may fail, written like epsilon. Above 0, it allows more answers, from
             about ten on.
-        set_aside: How much of delta is kept for mechanisms that have a delta of their own.
-        unit: Column that says who is protected. Default: that of the first answer.
-        neighbours: replace-one if how many units there are is public.
-        anchor: File or database that notes how far each account has come.
-        quiet: Print nothing if it worked.
+        set_aside: Part of delta reserved for mechanisms that have a delta of their own.
+        unit: Column that identifies who is protected. Default: that of the first answer.
+        neighbours: Which tables the guarantee compares: add-remove, or replace-one if the number of units is public.
+        anchor: File or database that records the latest entry of each account.
+        quiet: Print nothing on success.
         as_json: Print a JSON object instead of a table.
     """
     from dpselect.ledger import Ledger
@@ -71,12 +71,12 @@ def open_account(
 
 @ledger_app.command
 def show(ledger: str, account: str | None = None, /, *, as_json: Json = False) -> None:
-    """What is left of an account, or of all.
+    """Show what is left of an account, or of all accounts.
 
     Args:
-        ledger: The ledger.
+        ledger: File or database of the ledger.
         account: Name of an account. Default: all.
-        as_json: Print one JSON object a line instead of a table.
+        as_json: Print one JSON object per line instead of a table.
     """
     from dpselect.ledger import Ledger
 
@@ -87,13 +87,13 @@ def show(ledger: str, account: str | None = None, /, *, as_json: Json = False) -
 
 @ledger_app.command
 def history(ledger: str, account: str, /, *, last: Whole | None = None, as_json: Json = False) -> None:
-    """The entries of an account, in order.
+    """Show the entries of an account, in order.
 
     Args:
-        ledger: The ledger.
+        ledger: File or database of the ledger.
         account: Name of the account.
-        last: How many entries, the last ones. Default: all.
-        as_json: Print one JSON object a line instead of a table.
+        last: Number of entries, counted from the end. Default: all.
+        as_json: Print one JSON object per line instead of a table.
     """
     from dpselect.ledger import Ledger
 
@@ -116,12 +116,12 @@ def limit(
     """Raise or lower the limit of an account; the change is an entry of its own.
 
     Args:
-        ledger: The ledger.
+        ledger: File or database of the ledger.
         account: Name of the account.
-        epsilon: The new limit, a decimal or a fraction such as 1/3; at least what is spent.
-        reason: Why, and who allowed it. It is kept in the entry.
-        anchor: File or database that notes how far each account has come.
-        quiet: Print nothing if it worked.
+        epsilon: New limit, a decimal or a fraction such as 1/3; at least what is spent.
+        reason: Why the limit changes, and who allowed it. The entry contains it.
+        anchor: File or database that records the latest entry of each account.
+        quiet: Print nothing on success.
         as_json: Print a JSON object instead of a table.
     """
     from dpselect.ledger import Ledger
@@ -135,13 +135,13 @@ def limit(
 def close(
     ledger: str, account: str, /, *, anchor: str | None = None, quiet: Flag = False, as_json: Json = False
 ) -> None:
-    """Let nothing more be charged to an account, for good.
+    """Close an account permanently: nothing more can be charged to it.
 
     Args:
-        ledger: The ledger.
+        ledger: File or database of the ledger.
         account: Name of the account.
-        anchor: File or database that notes how far each account has come.
-        quiet: Print nothing if it worked.
+        anchor: File or database that records the latest entry of each account.
+        quiet: Print nothing on success.
         as_json: Print a JSON object instead of a table.
     """
     from dpselect.ledger import Ledger
@@ -153,10 +153,10 @@ def close(
 
 @ledger_app.command
 def export(ledger: str, account: str | None = None, /) -> None:
-    """Print all entries as JSON, one a line, with what each hash is made of.
+    """Print all entries as JSON, one per line, with the text that each hash is computed from.
 
     Args:
-        ledger: The ledger.
+        ledger: File or database of the ledger.
         account: Name of an account. Default: all.
     """
     from dpselect.ledger import Ledger
@@ -184,17 +184,17 @@ def grant(
         --charge ann --charge bob --manage steward --read auditor
 
     Makes the roles dpselect_charge, dpselect_manage and dpselect_read unless
-    they exist, gives them their rights, and gives users the roles. Run it as
-    the owner of the tables, who has to be allowed to create roles. To take a
+    they exist, gives them their rights, and gives the roles to the users. Run it
+    as the owner of the tables, who has to be allowed to create roles. To take a
     role away: REVOKE dpselect_charge FROM ann.
 
     Args:
-        ledger: The ledger, on a PostgreSQL server.
+        ledger: URL of the ledger on a PostgreSQL server.
         charge: User who may charge. May be given several times.
         manage: User who may open accounts, change limits, close accounts and write off. May be given several times.
         read: User who may only read. May be given several times.
-        roles: What the names of the roles begin with.
-        as_json: Print one JSON object a line instead of a table.
+        roles: Prefix of the names of the roles.
+        as_json: Print one JSON object per line instead of a table.
     """
     from dpselect.ledger import Ledger
 

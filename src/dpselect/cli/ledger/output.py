@@ -35,7 +35,7 @@ def show_accounts(found: Sequence[Account], *, as_json: bool, quiet: bool = Fals
 
 
 def show_history(found: Iterator[Entry], *, as_json: bool) -> None:
-    """What was charged, in order; of a long history a page at a time, so that it need not fit into memory."""
+    """What was charged, in order; a long history one page at a time, so that it need not fit into memory."""
     if as_json:
         return _objects(entry.to_dict() for entry in found)
     widths: list[int] = []
@@ -67,7 +67,7 @@ def show_verified(found: Sequence[Verified], *, as_json: bool) -> None:
 
 
 def show_heads(heads: Sequence[Head], *, as_json: bool) -> None:
-    """What was noted."""
+    """What the anchor recorded."""
     if as_json:
         return _objects([{"account": each.account, "sequence": each.sequence, "hash": each.hash} for each in heads])
     _table(["account", "noted up to entry", "hash"], [[each.account, str(each.sequence), each.hash] for each in heads])
@@ -88,7 +88,7 @@ def _objects(held: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _table(heads: Sequence[str], rows: Rows, widths: Sequence[int] | None = None) -> list[int]:
-    """Print the rows below their heads; and return how wide its columns are, for rows that follow without heads."""
+    """Print the rows below their heads, and return the widths of the columns, for rows that follow without heads."""
     rows = [[_printable(cell) for cell in row] for row in rows]
     if sys.stdout.isatty():
         from rich.box import SIMPLE_HEAD
@@ -111,7 +111,7 @@ def _table(heads: Sequence[str], rows: Rows, widths: Sequence[int] | None = None
 
 
 def _printable(cell: str) -> str:
-    """Without control characters, which could make a line look like two, or the screen say something else."""
+    """`cell` without control characters, which could make one line look like two, or change what the screen shows."""
     return "".join(each if each.isprintable() else f"\\x{ord(each):02x}" for each in cell)
 
 

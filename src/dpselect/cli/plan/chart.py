@@ -1,4 +1,4 @@
-"""``--plot``: refused before any work if it cannot come to anything, drawn before anything is printed."""
+"""``--plot``: refused before any work if it cannot be drawn, and drawn before anything is printed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.planning.plots import plot_error
 
 _POINTS = 41
-"""Of each line; a million scores are looked at once for each point."""
+"""Number of points of each line; a million scores are read once for each point."""
 
 _LOWEST, _HIGHEST = 1e-290, 1e290
 """Epsilons that can be drawn."""
 
 
 def check_chart_file(path: str) -> None:
-    """Refuse what `draw` would refuse after all the work.
+    """Refuse early what `draw` would refuse after all the work.
 
     Raises:
         InvalidParameterError: a name of another kind of file, or no folder to put it into.
@@ -30,7 +30,7 @@ def check_chart_file(path: str) -> None:
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         raise InvalidParameterError("plot", Shown(repr(path)), f"a file name that ends in one of {' '.join(SUFFIXES)}")
-    if not os.path.isdir(target.parent) or os.path.isdir(target):  # unlike their namesakes of Path, neither raises
+    if not os.path.isdir(target.parent) or os.path.isdir(target):  # unlike Path's methods, neither raises
         raise InvalidParameterError("plot", Shown(repr(path)), "a file in an existing folder")
     altair()
     if target.suffix.lower() != ".json":
@@ -38,7 +38,7 @@ def check_chart_file(path: str) -> None:
 
 
 def draw(setup: Setup, path: str) -> None:
-    """The expected errors over the epsilons of the table (around it, if there is but one), as a file.
+    """The expected errors over the epsilons of the table (around it, if there is only one), as a file.
 
     Raises:
         InvalidParameterError: `path` cannot be written.

@@ -25,7 +25,7 @@ def figure(value: float, *, up: bool = False) -> str:
     """
     if not math.isfinite(value):
         return "inf"
-    exact = Decimal(repr(float(value)))  # the number people know it by: 0.1 is not rounded up for its last bits
+    exact = Decimal(repr(float(value)))  # the number as people write it: 0.1 is not rounded up for its last bits
     power = exact.adjusted() if exact else 0
     if power in _PLAIN:
         if exact == exact.to_integral_value():
@@ -43,7 +43,7 @@ def _rounded(exact: Decimal, decimals: int, *, up: bool) -> Decimal:
 
 
 def exact(value: float) -> str:
-    """A number as it was given, without a decimal point where it has no need of one.
+    """A number as it was given, without a decimal point if it needs none.
 
     >>> exact(1.0), exact(0.125), exact(1e-6)
     ('1', '0.125', '1e-06')

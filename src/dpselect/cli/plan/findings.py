@@ -24,7 +24,7 @@ class Errors:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Which mechanism to use at some of the epsilons, neighbours of each other, and why at the middle one."""
+    """Which mechanism to use at a range of neighbouring epsilons, and why at the middle one."""
 
     epsilons: tuple[float, ...]
     mechanism: str
@@ -41,7 +41,7 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Findings:
-    """All that is printed; worked out on first use, each figure once."""
+    """Everything that is printed; computed on first use, each figure once."""
 
     setup: Setup
     expected_error: float | None = None
@@ -72,7 +72,7 @@ class Findings:
 
     @cached_property
     def advice(self) -> list[Advice]:
-        """Nothing where there is nothing to choose from."""
+        """None if there is nothing to choose from."""
         setup = self.setup
         if setup.n == 1:
             return []
@@ -93,7 +93,7 @@ class Findings:
 
     @cached_property
     def better_on_average(self) -> dict[str, list[float]]:
-        """Where another mechanism than the advised one, which has the lower bound, has the lower expected error."""
+        """Where the advised mechanism, which has the lower bound, does not have the lower expected error."""
         found: dict[str, list[float]] = {}
         for advice in self.advice:
             for epsilon in advice.epsilons:
@@ -126,11 +126,11 @@ class Findings:
         return choice.total(each, count=setup.selections, delta=setup.delta)
 
     def work_out(self) -> None:
-        """Everything now, so that what is wrong shows before anything is written."""
+        """Compute everything now, so that mistakes show before anything is written."""
         _ = self.targets, self.advice, self.table, self.better_on_average
 
     def to_dict(self) -> dict[str, object]:
-        """Inputs and figures as plain values; null where no double could hold an error."""
+        """Inputs and figures as plain values; null if no double can hold an error."""
         setup = self.setup
         return {
             "candidates_count": setup.n,

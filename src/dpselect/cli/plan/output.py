@@ -12,11 +12,11 @@ from dpselect.cli.plan.findings import Findings
 from dpselect.cli.plan.text import Column, columns, conclusions, introduction
 
 _WIDEST = 100
-"""Of a paragraph, however wide the window."""
+"""Width of a paragraph, however wide the window is."""
 
 
 def show_plan(findings: Findings, *, as_json: bool) -> None:
-    """Print the plan; nothing else ever goes to standard output."""
+    """Print the plan; nothing else is written to standard output."""
     if as_json:
         print(json.dumps(findings.to_dict(), sort_keys=True, allow_nan=False, ensure_ascii=False))
         return
@@ -51,6 +51,6 @@ def _show_table(table: Sequence[Column]) -> None:
     for cells in zip(*(column.cells for column in table), strict=True):
         shown.add_row(*map(Text, cells))
     console = Console()
-    # A narrow window breaks the lines itself; figures that were cut would be missing.
+    # A narrow window wraps the lines itself; figures that are cut off would be missing.
     needed = sum(len(column.heads[0]) + 3 for column in table)
     Console(width=max(console.width, needed)).print(shown)

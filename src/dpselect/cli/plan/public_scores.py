@@ -1,4 +1,4 @@
-"""``--scores``: a file of public numbers to plan on, read exactly; no error quotes what stands in it."""
+"""``--scores``: a file of public numbers to plan with, read exactly; no error quotes its content."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def public_scores(path: str) -> NumericArray:
     """The numbers in a text file: UTF-8, one a line; blank lines and those that start with ``#`` do not count.
 
     Args:
-        path: of a file that is not a table by its name: whoever hands over a table means the private data.
+        path: of a file whose name is not that of a table, because a table would be the private data.
 
     Returns:
         Shape ``(n,)``; 64-bit integers if all numbers are whole, else the doubles nearest to them.

@@ -1,4 +1,4 @@
-"""What ``dpselect plan`` compares, and the checks of what it is asked."""
+"""What ``dpselect plan`` compares, and the checks of its arguments."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ CHOICES: dict[str, Choice] = {
     "ExponentialMechanism": Choice("exponential mechanism", ExponentialMechanism, calibrate_rounds, rounds_epsilon),
     "ReportNoisyMax": Choice("Laplace noisy max", ReportNoisyMax, calibrate_laplace_profile, laplace_profile_epsilon),
 }
-"""By the names under which `dpselect` exports them."""
+"""Keys are the names under which `dpselect` exports them."""
 
 DEFAULT_EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
@@ -114,10 +114,10 @@ class Setup:
 
     @property
     def is_shared(self) -> bool:
-        """Epsilon is a total that is not simply that of the one selection."""
+        """Whether epsilon is a total that differs from the epsilon of one selection."""
         return self.selections > 1 or self.delta > 0
 
     @property
     def count(self) -> int | None:
-        """The number of candidates as the library takes it: only where there are no scores."""
+        """The number of candidates as the library takes it: only if there are no scores."""
         return self.n if self.scores is None else None

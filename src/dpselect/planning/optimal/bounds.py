@@ -1,7 +1,7 @@
-r"""From any guess at the linear program's solution to bounds on its optimum that hold whatever the guess is worth.
+r"""From any guess at the linear program's solution to bounds on its optimum that hold however good the guess is.
 
 The constraints are triangular: swept in one direction a dual guess becomes dual feasible, in the other a primal guess
-becomes primal feasible. So a solver is asked for a guess only, and its tolerances decide how close the bounds are, not
+becomes primal feasible. So a solver is only asked for a guess. Its tolerances affect how close the bounds are, not
 whether they hold. Proof: ``proofs/optimality.md``.
 
 The variables are ``m``, a place's probability divided by ``p^level``, and errors are in units of ``p`` steps, with
@@ -55,8 +55,8 @@ def lower_bound(lattice: Lattice, p: float, prices: FloatArray, top_multipliers:
 def upper_bound(lattice: Lattice, p: float, guess: FloatArray) -> float:
     """The error of a feasible mechanism made from scaled probabilities below the top, shape ``(places,)``.
 
-    They are raised until the privacy constraints below the top hold; the top takes what is left. Where its own
-    constraints fail, as much of the exponential mechanism is mixed in as it takes. Zeros give permute-and-flip.
+    They are raised until the privacy constraints below the top hold; the top takes what is left. If its own
+    constraints fail, as much of the exponential mechanism is mixed in as needed. Zeros give permute-and-flip.
     """
     tops, better, level = lattice.tops, lattice.better, lattice.level
     shares = scaled_counts(lattice, p)
@@ -74,13 +74,13 @@ def upper_bound(lattice: Lattice, p: float, guess: FloatArray) -> float:
 
 
 def _top_slack(lattice: Lattice, p: float, m: FloatArray) -> FloatArray:
-    """By how much the constraints of the items at the top hold: privacy where there is one, else being >= 0."""
+    """The slack of the constraints of items at the top: privacy where there is one, otherwise being >= 0."""
     top = m[lattice.tops]
     after = lattice.better[lattice.tops]
     return top - p * np.where(after >= 0, m[after], 0.0)
 
 
 def _share_needed(slack: FloatArray, other_slack: FloatArray) -> float:
-    """The smallest share of the second mechanism, whose slack is not negative, that makes up for the first's lack."""
+    """The smallest share of the second mechanism, whose slack is not negative, that makes the mixture feasible."""
     short = slack < 0.0
     return float((slack[short] / (slack[short] - other_slack[short])).max(initial=0.0))

@@ -26,7 +26,7 @@ class Lattice:
 
     Attributes:
         rows: shape ``(states, n)``, steps below the best, ascending. States with fewer items at the top come first,
-            and among those the ones that lie deeper in sum.
+            and among those the states with the larger sum of steps.
         weights: shape ``(states,)``, the share of each state's orders among all vectors of the lattice; sums to 1.
         state: shape ``(places,)``, ascending; the top of a state is its first place.
         level: shape ``(places,)``, steps below the best.
@@ -48,7 +48,7 @@ class Lattice:
         return np.flatnonzero(self.level == 0)
 
     def worse(self) -> IntArray:
-        """The inverse of `better`: who gets here by rising a step; -1 for nobody."""
+        """The inverse of `better`: the place from which an item gets here by rising a step; -1 for none."""
         inverse = np.full(self.better.size, -1)
         linked = np.flatnonzero(self.better >= 0)
         inverse[self.better[linked]] = linked
@@ -87,7 +87,7 @@ def lattice_of(n: int, levels: int) -> Lattice:
 
     better = np.full(level.size, -1)
     below = np.flatnonzero(level > 0)
-    # The first of a run rises, so the row stays sorted; its new level is there already if the place before is it.
+    # The first of a run rises, so the row stays sorted; if the place before has its new level, it joins that place.
     risen = rank_terms[slot[below], level[below] - 1] - rank_terms[slot[below], level[below]]
     raised = rank[state[below]] + risen
     joins = level[below - 1] == level[below] - 1
@@ -121,7 +121,7 @@ def _rank_terms(n: int, levels: int) -> IntArray:
 
 
 def _rank(rows: NDArray[np.int32], rank_terms: IntArray) -> IntArray:
-    """A number of its own for each state, below the number of states; the leading 0 plays no part."""
+    """A different number for each state, below the number of states; the leading 0 is not used."""
     return sum((rank_terms[i, rows[:, i]] for i in range(1, rows.shape[1])), np.zeros(len(rows), dtype=np.int64))
 
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 _UNKNOWN = 4 * 2**30
-"""Assumed where the system does not say."""
+"""Assumed if the system does not report it."""
 
 
 def available_memory(root: Path = Path("/")) -> int:
@@ -28,7 +28,7 @@ def _meminfo(path: Path) -> int | None:
 
 
 def _physical() -> int:
-    """All of the machine's memory, where nothing better is known."""
+    """All of the machine's memory, if nothing better is known."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):

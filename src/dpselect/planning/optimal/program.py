@@ -11,15 +11,15 @@ from dpselect.errors import SelectionError
 from dpselect.planning.optimal.lattice import FloatArray, IntArray, Lattice
 
 _TOLERANCE = 1e-9
-"""Of the solver, absolute. The program's numbers are of order 1; tighter ones make it slow and prone to fail."""
+"""Absolute tolerance of the solver. The program's numbers are of order 1; with a smaller one it is slow or fails."""
 
 _METHODS = ("highs-ipm", "highs-ds")
-"""The second is slower on large programs, and a way out where the first gives up."""
+"""The second is slower on large programs, and is used where the first gives up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What the solver says, to be believed only through the bounds that are made from it.
+    """What the solver returns, used only for bounds that hold whatever it is.
 
     Attributes:
         scaled: shape ``(places,)``, probabilities divided by ``p^level``.
@@ -38,7 +38,7 @@ def solve(lattice: Lattice, p: float) -> Guess:
     Raises:
         SelectionError: the solver gave up.
     """
-    from scipy.optimize import linprog  # half a second to load: only for those who need it
+    from scipy.optimize import linprog  # half a second to load, so only when needed
     from scipy.sparse import csr_array
 
     places, states = lattice.level.size, lattice.weights.size

@@ -22,15 +22,15 @@ _STEP = 2.0
 """One step of the lattice, in sensitivities."""
 
 _MEETING = 1e-12
-"""Bounds no further apart, relatively, differ by rounding."""
+"""Bounds at most this far apart, relatively, differ by rounding."""
 
 _LARGEST_EPSILON = 700.0
-"""Errors beyond are too small for a double."""
+"""For a larger epsilon errors are too small for a double."""
 
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """Two bounds between which the smallest possible error lies.
+    """Two bounds that enclose the smallest possible error.
 
     >>> Optimum(lower=1.0, upper=1.25).gap
     0.25
@@ -113,7 +113,7 @@ def mean_error(mechanism: Mechanism, lattice: Lattice) -> float:
 
 def _least_error(lattice: Lattice, epsilon: float) -> Optimum:
     p = math.exp(-epsilon)
-    # Without any guess these are best prices and permute-and-flip; from epsilon = 0.9624 on they meet, for any lattice.
+    # Without a guess these are best prices and permute-and-flip; from epsilon = 0.9624 on they meet, on any lattice.
     lower = lower_bound(lattice, p, np.full(lattice.weights.size, np.inf), np.zeros(lattice.weights.size))
     upper = upper_bound(lattice, p, np.zeros(lattice.level.size))
     if upper > lower * (1.0 + _MEETING):

@@ -8,15 +8,15 @@ from math import comb
 from dpselect.errors import InsufficientMemoryError
 
 _BYTES_PER_ENTRY = 1000
-"""Of the program's matrix, its copies, its factors and the solver's own: 700 at the most were measured."""
+"""Bytes for an entry of the program's matrix, its copies, factors and the solver's own; at most 700 were measured."""
 
 _BYTES_PER_SCORE = 32
-"""Of the table of states while it is sorted."""
+"""Bytes for a score in the table of states while it is sorted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Of the program for `n` items and `levels` steps.
+    """The size of the program for `n` items and `levels` steps.
 
     Attributes:
         states: sorted score vectors.
@@ -42,7 +42,7 @@ class Size:
 
     @property
     def memory(self) -> int:
-        """Bytes that building and solving take, about."""
+        """Approximate number of bytes for building and solving."""
         return self.entries * _BYTES_PER_ENTRY + self.scores * _BYTES_PER_SCORE
 
     def check(self, limit: int) -> None:
@@ -62,7 +62,7 @@ _HUGE = 10**100
 
 
 def _combinations(total: int, chosen: int) -> int:
-    """``C(total, chosen)``, or merely something beyond any memory where writing it out would take long."""
+    """``C(total, chosen)``, or a number beyond any memory if computing it would take long."""
     few = min(chosen, total - chosen)
     if few > 400 and total > 10**4:
         return _HUGE

@@ -11,7 +11,7 @@ import pytest
 
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours, check_monotonic
-from dpselect.scores import DISTINCT_UNITS, count_scores
+from dpselect.questions.scores import DISTINCT_UNITS, count_scores
 from dpselect.summaries import CandidateCounts
 from tests.reference.counting import add_remove_pairs, is_monotone, movements, replace_one_pairs, sensitivity
 

@@ -1,19 +1,18 @@
-"""Questions about counts: the most common values, the rarest, and the best date."""
+"""Questions whose answers are candidates of a public list."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 
-from dpselect.errors import InvalidCandidatesError, Shown
-from dpselect.mechanisms import Mechanism, PendingSelection
-from dpselect.questions import BestDate, LeastCommon, MostCommon, TopK
+from dpselect.questions import BestBy, BestDate, LeastCommon, MostCommon, TopK
 from dpselect.session.asking import Asking
 from dpselect.session.spending import Reply
-from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicGroups, public_dates
+from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups, public_dates
 
 
-class CountQuestions(Asking[Reply]):
-    """Questions about how many units have a candidate."""
+class ChoiceQuestions(Asking[Reply]):
+    """Which of the candidates is the most common, the rarest, the best by a sum? `dpselect.questions` has the plans."""
 
     __slots__ = ()
 
@@ -67,20 +66,9 @@ class CountQuestions(Asking[Reply]):
         >>> print(release.accuracy)
         With 99% confidence the count of the released page is within 14 of the best.
         """
-        asked = PublicGroups.given(by, groups, max_groups_per_unit)
-        public = self._listed(candidates, asked, allow_many=allow_many)
-
-        def planned(part: float) -> MostCommon:
-            return MostCommon.planned(public, epsilon=part, neighbours=self._neighbours)
-
-        return self._answer_each(
-            planned,
-            column,
-            lambda groups: self._counted(column, public, groups, planned(epsilon).mechanism),
-            epsilon=epsilon,
-            groups=asked,
-            request=request,
-        )
+        parts = PublicGroups.given(by, groups, max_groups_per_unit)
+        public = self._candidates(candidates, parts, allow_many=allow_many)
+        return self._ask(column, partial(MostCommon.planned, public), epsilon, parts, request)
 
     def least_common(
         self,
@@ -115,14 +103,55 @@ class CountQuestions(Asking[Reply]):
         1
         """
         public = PublicCandidates.given(candidates, allow_many=allow_many)
-        return self._answer_each(
-            lambda part: LeastCommon.planned(public, epsilon=part, neighbours=self._neighbours),
-            column,
-            partial(self._rows.count, column, public),
-            epsilon=epsilon,
-            groups=PublicGroups.given(by, groups, max_groups_per_unit),
-            request=request,
-        )
+        parts = PublicGroups.given(by, groups, max_groups_per_unit)
+        return self._ask(column, partial(LeastCommon.planned, public), epsilon, parts, request)
+
+    def top_k(
+        self,
+        column: str,
+        k: int,
+        *,
+        candidates: object = None,
+        epsilon: float,
+        delta: float = 0.0,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        allow_many: bool = False,
+        request: str | None = None,
+    ) -> Reply:
+        """The `k` most common values in `column`, best first.
+
+        Args:
+            column: name of the column with the values.
+            k: number of values to select, from 1 to the number of candidates.
+            candidates: see `most_common`.
+            epsilon: privacy loss of all `k` selections together, > 0.
+            delta: probability with which epsilon may fail, from 0 (pure differential privacy) to below 1; choose it far
+                below one over the number of units. A delta above 0 lowers the error from about ten selections on. A
+                ledger composes the rounds at the account's own delta, to a few percent more than `epsilon`
+                (``docs/ledger.md``), and without a delta to the sum of their epsilons.
+            by, groups, max_groups_per_unit, allow_many: see `most_common`.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is a list of `k` different candidates; with groups, a dictionary with such a list for
+            each group.
+
+        Raises:
+            InvalidCandidatesError, InvalidDataError, InvalidParameterError: see `most_common`.
+
+        Proof: ``proofs/counting.md`` and ``proofs/top_k.md``.
+
+        >>> import dpselect as dps
+        >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
+        >>> visits.top_k("page", 3, candidates=range(1, 41271), epsilon=1.0).value
+        [6, 3, 11]
+        """
+        parts = PublicGroups.given(by, groups, max_groups_per_unit)
+        public = self._candidates(candidates, parts, allow_many=allow_many)
+        share = delta if parts is None else parts.share_of_delta(delta)
+        return self._ask(column, partial(TopK.planned, public, k, delta=share), epsilon, parts, request)
 
     def best_date(
         self,
@@ -170,92 +199,66 @@ class CountQuestions(Asking[Reply]):
         With 99% confidence the count of the released date is within 3 of the best.
         """
         public = public_dates(dates, bounds=bounds, step=step)
-        return self._answer_each(
-            lambda part: BestDate.planned(public, epsilon=part, neighbours=self._neighbours),
-            column,
-            partial(self._rows.count, column, public, argument="dates"),
-            epsilon=epsilon,
-            groups=PublicGroups.given(by, groups, max_groups_per_unit),
-            request=request,
-        )
+        parts = PublicGroups.given(by, groups, max_groups_per_unit)
+        return self._ask(column, partial(BestDate.planned, public), epsilon, parts, request)
 
-    def top_k(
+    def best_by(
         self,
         column: str,
-        k: int,
         *,
+        sum: str,  # the word that says it, here and on the command line
+        clip: tuple[float | Fraction, float | Fraction],
+        scale: float | Fraction = 1,
         candidates: object = None,
         epsilon: float,
-        delta: float = 0.0,
         by: str | None = None,
         groups: object = None,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
         request: str | None = None,
     ) -> Reply:
-        """The `k` most common values in `column`, best first.
+        """The candidate in `column` with the largest sum of the numbers in another column.
+
+        Sums are of whole numbers, so that neither order nor rounding can change them by more than one unit adds (a sum
+        of floats may). What a unit adds to a candidate is clipped: first for each row, then for the total of its rows.
 
         Args:
-            column: name of the column with the values.
-            k: number of values to select, from 1 to the number of candidates.
+            column: name of the column of candidates.
+            sum: name of a column of numbers: the amount that a row adds to its candidate. Rows without a number are
+                left out.
+            clip: the smallest and the largest amount that one unit may add to a candidate, in the unit of the summed
+                column; public. The noise grows with the width of the range spanned by the two and 0, so choose it as
+                small as the question allows.
+            scale: the numbers are multiplied by this and rounded to whole numbers: 100 counts cents. `clip` times
+                `scale` has to be whole and between -2^31 and 2^31.
             candidates: see `most_common`.
-            epsilon: privacy loss of all `k` selections together, > 0.
-            delta: probability with which epsilon may fail, from 0 (pure differential privacy) to below 1; choose it far
-                below one over the number of units. A delta above 0 lowers the error from about ten selections on. A
-                ledger composes the rounds at the account's own delta, to a few percent more than `epsilon`
-                (``docs/ledger.md``), and without a delta to the sum of their epsilons.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             by, groups, max_groups_per_unit, allow_many: see `most_common`.
             request: see `Dataset`.
 
         Returns:
-            A release whose value is a list of `k` different candidates; with groups, a dictionary with such a list for
-            each group.
+            A release whose value is one of the candidates; with groups, a dictionary with one for each group.
 
         Raises:
-            InvalidCandidatesError, InvalidDataError, InvalidParameterError: see `most_common`.
+            InvalidCandidatesError: the candidates are missing or invalid.
+            InvalidDataError: there is no such column, or it is of the wrong type.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
-        Proof: ``proofs/counting.md`` and ``proofs/top_k.md``.
+        Proof: ``proofs/clipped_sums.md`` and ``proofs/permute_and_flip.md``; for groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
-        >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
-        >>> visits.top_k("page", 3, candidates=range(1, 41271), epsilon=1.0).value
-        [6, 3, 11]
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> years = range(1, 17)
+        >>> release = people.best_by(
+        ...     "education_num", sum="capital_gain", clip=(0, 10_000), candidates=years, epsilon=1.0
+        ... )
+        >>> release.value
+        13
+        >>> print(release.accuracy)
+        With 99% confidence the total capital_gain of the released education_num is within 66,138 of the best, counting
+        from 0 to 10000 of each person_id.
         """
-        asked = PublicGroups.given(by, groups, max_groups_per_unit)
-        public = self._listed(candidates, asked, allow_many=allow_many)
-        share = delta if asked is None else asked.share_of_delta(delta)
-
-        def planned(part: float) -> TopK:
-            return TopK.planned(public, k, epsilon=part, delta=share, neighbours=self._neighbours)
-
-        return self._answer_each(
-            planned,
-            column,
-            lambda groups: self._counted(column, public, groups, planned(epsilon).plan.mechanism),
-            epsilon=epsilon,
-            groups=asked,
-            request=request,
-        )
-
-    def _listed(
-        self, candidates: object, groups: PublicGroups | None, *, allow_many: bool
-    ) -> PublicCandidates | DistantCandidates:
-        """The public candidates; with groups, they have to be known locally."""
-        public = self._rows.candidates(candidates, allow_many=allow_many)
-        if groups is not None and isinstance(public, DistantCandidates):
-            hint = "Ask without groups, or give a list that is short enough to be fetched."
-            got = Shown(f"<{len(public):,} {public.kind}>")
-            raise InvalidCandidatesError("candidates", got, "a local list", hint)
-        return public
-
-    def _counted(
-        self,
-        column: str,
-        candidates: PublicCandidates | DistantCandidates,
-        groups: PublicGroups | None,
-        mechanism: Mechanism,
-    ) -> list[CandidateCounts | PendingSelection]:
-        """How many units have each candidate (in each group), or a pending draw where they are counted."""
-        if groups is not None and isinstance(candidates, PublicCandidates):
-            return [*self._rows.count(column, candidates, groups)]
-        return [*self._rows.select(column, candidates, mechanism)]
+        public = PublicCandidates.given(candidates, allow_many=allow_many)
+        clipped = PublicClip.given(sum, clip, scale=scale)
+        parts = PublicGroups.given(by, groups, max_groups_per_unit)
+        return self._ask(column, partial(BestBy.planned, public, clipped), epsilon, parts, request)

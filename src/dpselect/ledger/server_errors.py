@@ -19,8 +19,8 @@ from dpselect.errors import (
     LedgerReadOnlyError,
     LedgerUnavailableError,
 )
-from dpselect.ledger.faults import BUSY, FOREIGN, FULL, READ_ONLY, TAMPERED
 from dpselect.ledger.patience import NoAnswerError
+from dpselect.ledger.sqlite_errors import BUSY, FOREIGN, FULL, READ_ONLY, TAMPERED
 
 _Fault = tuple[type[LedgerError], str]
 

@@ -1,4 +1,4 @@
-"""The options of every question, and how a question is run and its answer printed."""
+"""The options that questions share, and how a question is run and its answer printed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REFUSED = 2
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class QuestionOptions:
     """Options of every question."""
 
     unit: str
@@ -84,7 +84,7 @@ class Asked:
             forecast = ask(dry)
             print(forecast_shown(forecast, as_json=self.as_json, quiet=self.quiet))
             return REFUSED if forecast.fits is False else 0
-        refuse_unread()  # also where nothing is charged: reading may take long
+        refuse_unread()  # also if nothing is charged, because reading may take long
         with scan_progress(wanted=not self.quiet) as progress:
             reading = {"table": self.table, "engine": self.engine, "memory_limit": self.memory_limit}
             reading = {name: value for name, value in reading.items() if value is not None}
@@ -104,7 +104,7 @@ class Asked:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class CandidateOptions:
     """Options of questions that choose from a list."""
 
     candidates: Text
@@ -125,7 +125,7 @@ class Chosen:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class InGroups:
+class GroupOptions:
     """Options of questions that can be asked for several groups at once."""
 
     by: str | None = None
@@ -153,17 +153,5 @@ class InGroups:
     def _kinds(self, data: Dataset, by: str) -> tuple[CandidateKind, ...]:
         try:
             return data.candidate_kinds(by)
-        except InvalidDataError as error:  # which speaks of a column
+        except InvalidDataError as error:  # whose text is about a column
             raise InvalidDataError("by", error.got, error.expected, error.hint) from None
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class OfRows:
-    """Options of questions about numbers."""
-
-    max_rows_per_unit: Whole = 1
-    """Number of rows used per unit. If a unit has more, this many are chosen at random. The error grows with it."""
-
-
-NO_GROUPS, ONE_ROW = InGroups(), OfRows()

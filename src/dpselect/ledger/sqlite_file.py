@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
+from typing import Self, cast
 from urllib.parse import quote, urlencode
 
 from dpselect.errors import LedgerBusyError, LedgerDamagedError, LedgerUnavailableError
@@ -19,12 +21,43 @@ Still = tuple[Identity, int, int, int, int]
 
 
 class FileConnection(sqlite3.Connection):
-    """A connection that knows which file it opened, and which write-ahead log it writes to."""
+    """A connection that knows which file it opened, which write-ahead log it writes to, and in which process.
 
-    path: Path
+    The last connection to be closed writes the log into the file, and deletes whatever log has that name then. If
+    others have gone on with a new log since, both would destroy what they wrote: where the log of this connection was
+    removed, and in a forked process. So a second connection is open then until this one is closed, so that this is not
+    the last. It may only read, and cannot write a log anywhere when it is closed itself.
+    """
+
+    path: Path | None = None
     identity: Identity | None = None
     log: Identity | None = None
     still: Still | None = None
+    process: int | None = None
+
+    def opened(self, path: Path, identity: Identity | None = None, still: Still | None = None) -> Self:
+        """Say what was opened, as it is seen from outside."""
+        self.path, self.identity, self.still, self.process = path, identity, still, os.getpid()
+        return self
+
+    def close(self) -> None:
+        """Close it; without effect on the file, if its log was removed or the process was forked since."""
+        is_lost = self.identity is not None and has_lost_log(self)
+        if is_lost:
+            _lost.add(cast(Identity, self.identity))
+        reader = None
+        if self.path is not None and (is_lost or self.process != os.getpid()):
+            with suppress(sqlite3.Error):  # it takes its lock first; what it then reads, of two logs, does not matter
+                reader = sqlite3.connect(uri_of(self.path, mode="ro"), uri=True)
+                reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        super().close()
+        self.path = self.identity = self.log = None  # a second time has nothing to close
+        if reader is not None:
+            reader.close()
+
+    def __del__(self) -> None:
+        with suppress(Exception):
+            self.close()
 
 
 def uri_of(path: Path, **options: str) -> str:
@@ -80,6 +113,19 @@ LOST = (
     "its write-ahead log was removed while it was open; the last charges may be missing, and none was used for a draw"
     " after that. Let no program but this one open the file, not even to copy it; end this process, then verify it."
 )
+
+
+_lost: set[Identity] = set()
+
+
+def refuse_lost(identity: Identity, *, ledger: str) -> None:
+    """Refuse a file whose log was lost under this process: SQLite would mix two logs in one process.
+
+    Raises:
+        LedgerDamagedError: it was.
+    """
+    if identity in _lost:
+        raise LedgerDamagedError(ledger, LOST)
 
 
 def has_lost_log(opened: FileConnection) -> bool:
@@ -144,7 +190,7 @@ def refuse_moved(opened: FileConnection, *, ledger: str) -> None:
     Raises:
         LedgerBusyError: it has.
     """
-    if opened.still is not None and opened.still != _stand(opened.path):
+    if opened.still is not None and opened.still != _stand(cast(Path, opened.path)):
         raise LedgerBusyError(ledger, _THAWED)
 
 

@@ -1,0 +1,77 @@
+"""One-dimensional NumPy arrays: what their types hold, and their values in Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy import ma
+from numpy.typing import NDArray
+
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.rows.arrow import BATCH_ROWS, Array, RecordBatch, pa, text_array
+from dpselect.backends.rows.plain import plain_batches
+
+_KINDS = {
+    "b": Holds.BOOLEANS,
+    "i": Holds.INTEGERS,
+    "u": Holds.INTEGERS,
+    "f": Holds.FLOATS,
+    "U": Holds.TEXT,
+    "O": Holds.TEXT,
+    "S": Holds.BYTES,
+    "M": Holds.TIMES,
+    "m": Holds.TIMES,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ArraySource:
+    """An array of one dimension, of numbers, booleans or text. What is masked is missing.
+
+    Attributes:
+        values: what was given.
+        shown: how errors speak of it.
+        listed: whether errors may list its columns.
+    """
+
+    values: NDArray[Any]
+    shown: str = "<array>"
+    listed: bool = True
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The one it is."""
+        return (Column("values", holds_of_numpy(self.values.dtype)),)
+
+    def size(self) -> int:
+        """Rows."""
+        return len(self.values)
+
+    def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+        """Slices of the array."""
+        for start in range(0, len(self.values), BATCH_ROWS):
+            found = from_numpy(self.values[start : start + BATCH_ROWS])
+            advance(len(found))
+            yield from plain_batches([found], columns, [column.name for column in columns])
+
+
+def holds_of_numpy(dtype: np.dtype[Any]) -> Holds:
+    """What an array of a dtype holds; Python objects count as text."""
+    if dtype.kind == "u" and dtype.itemsize == 8:
+        return Holds.UNSIGNED
+    return Holds.SHORT_FLOATS if dtype.kind == "f" and dtype.itemsize < 8 else _KINDS.get(dtype.kind, Holds.NESTED)
+
+
+def from_numpy(values: NDArray[Any]) -> Array:
+    """Values as they are in memory, null where they are masked; long doubles as the nearest doubles."""
+    if values.dtype.kind == "U":
+        return text_array(cast("list[str | None]", values.tolist()))
+    mask = ma.getmaskarray(values) if isinstance(values, ma.MaskedArray) else None
+    values = np.asarray(values)
+    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        with np.errstate(all="ignore"):  # a warning about one beyond all doubles would be about a row
+            values = values.astype(np.float64)
+    return pa.array(np.ascontiguousarray(values, values.dtype.newbyteorder("=")), mask=mask)

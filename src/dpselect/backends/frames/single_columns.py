@@ -1,0 +1,54 @@
+"""The columns of a table in memory one by one, each as a table of its own, whatever they are called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from dpselect.backends.frames.arrow_tables import ArrowTableSource
+from dpselect.backends.frames.pandas_frame import PandasSource
+from dpselect.backends.frames.polars_frame import PolarsSource
+from dpselect.backends.frames.recognising import is_a
+from dpselect.backends.rows import Source
+from dpselect.backends.rows.arrow import pa
+from dpselect.errors import InvalidDataError, Shown
+from dpselect.mechanisms.score_vectors import arrow_chunks
+
+
+def single_columns(given: Any, *, argument: str) -> list[Source] | Source | None:
+    """The columns of a frame, or the one of a series; None if `given` is neither.
+
+    Args:
+        given: a frame or a series of pandas or Polars, or anything that hands out its rows through the Arrow C
+            interface, for which it is asked once.
+        argument: which argument it came in.
+
+    Raises:
+        InvalidDataError: something that says it can be read as Arrow, but cannot.
+
+    >>> column = single_columns(pa.array([2**53 + 1, None]), argument="y")
+    >>> column.columns[0].holds, column.size()
+    (<Holds.INTEGERS: 'whole numbers'>, 2)
+    """
+    if is_a(given, "pandas", "DataFrame"):
+        columns = (given.iloc[:, place] for place in range(given.shape[1]))
+        return [PandasSource.of(column.to_frame(str(column.name))) for column in columns]
+    if any(is_a(given, "pandas", name) for name in ("Series", "Index", "ExtensionArray")):
+        return PandasSource.of(import_module("pandas").DataFrame({argument: given}))
+    if is_a(given, "polars", "DataFrame"):
+        return [PolarsSource.of(column.to_frame()) for column in given.get_columns()]
+    if is_a(given, "polars", "Series"):
+        return PolarsSource.of(given.to_frame())
+    if hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__"):
+        return _through_arrow(given, argument)
+    return None
+
+
+def _through_arrow(given: Any, argument: str) -> list[Source] | Source:
+    chunks = arrow_chunks(given)
+    if chunks is None:
+        shown = Shown(f"<{type(given).__name__}>")
+        raise InvalidDataError(argument, shown, "a table that can be read as an Arrow stream")
+    if not pa.types.is_struct(chunks.type):
+        return ArrowTableSource.of(pa.table({argument: chunks}))
+    return [ArrowTableSource.of(pa.table({argument: column})) for column in pa.Table.from_struct_array(chunks).columns]

@@ -1,0 +1,121 @@
+"""The commands that ask a question of a table: one for each `dpselect.questions.command.Command` of the registry.
+
+A command is a function that is made from what the question says of its options, so that a question with other options
+needs nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from inspect import Parameter, Signature
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter as OptionFormat
+
+from dpselect.cli import candidates as public
+from dpselect.cli.options import Bounds, File, Number, Step, Text, Whole
+from dpselect.cli.question_options import CandidateOptions, GroupOptions, QuestionOptions
+from dpselect.errors import InvalidParameterError, typed
+from dpselect.questions import QUESTIONS
+from dpselect.questions.command import REQUIRED, Command, Option
+
+_SOURCE = "CSV, Parquet or JSON lines file, a quoted glob such as 'clicks/*.parquet', or a PostgreSQL URL."
+_TYPES: dict[object, Any] = {
+    "text": str,
+    "whole": Whole,
+    "number": Number,
+    "exact": Step,
+    "bounds": Bounds,
+    "ends": Annotated[tuple[str, str], OptionFormat(negative="")],
+    "levels": Text,
+    "prices": Text,
+    "dates": Text,
+}
+"""How the values of an option are typed, by `Option.kind`."""
+
+
+def _levels(text: str) -> list[float]:
+    try:
+        return [float(level) for level in text.split(",")]
+    except ValueError:
+        raise InvalidParameterError("levels", typed(text), "numbers separated by commas, such as 0.25,0.5") from None
+
+
+def _read(option: Option, given: Any, source: str) -> Any:
+    """The value of an option as the question takes it."""
+    if given is None:
+        return None
+    match option.kind:
+        case "levels":
+            return _levels(given)
+        case "prices":
+            return public.parsed_prices(given, private=source)
+        case "dates":
+            return public.parsed_dates(given, private=source)
+        case _:
+            return given
+
+
+def command_of(about: Command) -> Callable[..., int]:
+    """The command as a function, whose signature and docstring say what the parser and the help need."""
+    own = (*about.positional, *about.options)
+
+    def command(source: str, column: str, *arguments: Any, **options: Any) -> int:
+        shared: QuestionOptions = options["shared"]
+        groups: GroupOptions = options.get("groups", GroupOptions())
+        options |= dict(zip((each.name for each in about.positional), arguments, strict=True))
+        values = {each.name: _read(each, options[each.name], source) for each in own if each.name in options}
+
+        def ask(data: Any) -> Any:
+            if about.chooses:
+                values.update(options["candidates"].among(data, column, source))
+            values.update(groups.among(data, source))
+            return getattr(data, about.name)(column, **values, epsilon=shared.epsilon, request=shared.request)
+
+        return shared.answer(source, ask)
+
+    parameters = list(_parameters(about))
+    signature = Signature(parameters, return_annotation=int)
+    named: dict[str, Any] = {
+        "__name__": about.name,
+        "__doc__": _help(about),
+        "__signature__": signature,
+        "__annotations__": {each.name: each.annotation for each in parameters},
+    }
+    for name, value in named.items():
+        setattr(command, name, value)
+    return command
+
+
+def _parameters(about: Command) -> Iterator[Parameter]:
+    yield Parameter("source", Parameter.POSITIONAL_ONLY, annotation=File)
+    yield Parameter("column", Parameter.POSITIONAL_ONLY, annotation=str)
+    for option in about.positional:
+        yield Parameter(option.name, Parameter.POSITIONAL_ONLY, annotation=_TYPES[option.kind])
+    if about.chooses:
+        yield Parameter("candidates", Parameter.KEYWORD_ONLY, annotation=CandidateOptions)
+    yield Parameter("shared", Parameter.KEYWORD_ONLY, annotation=QuestionOptions)
+    for option in about.options:
+        type_: Any = Literal[option.kind] if isinstance(option.kind, tuple) else _TYPES[option.kind]
+        if option.default is REQUIRED:
+            yield Parameter(option.name, Parameter.KEYWORD_ONLY, annotation=type_)
+        else:
+            optional = type_ | None if option.default is None else type_
+            yield Parameter(option.name, Parameter.KEYWORD_ONLY, annotation=optional, default=option.default)
+    yield Parameter("groups", Parameter.KEYWORD_ONLY, annotation=GroupOptions, default=GroupOptions())
+
+
+def _help(about: Command) -> str:
+    positional, options = about.example
+    described = [Option("source", "text", _SOURCE), Option("column", "text", about.column)]
+    described += [*about.positional, *about.options]
+    lines = [
+        *(about.does, ""),
+        *(f"dpselect {about.name.replace('_', '-')} {positional} \\", f"    {options}", "", "Args:"),
+        *(f"    {each.name}: {each.help}" for each in described),
+    ]
+    return "\n".join(lines)
+
+
+COMMANDS = tuple(about for question in QUESTIONS.values() for about in question.commands)
+"""In the order of the registry."""

@@ -1,0 +1,84 @@
+"""What people are told of a question before they ask it: on the command line, and wherever else options are shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+REQUIRED = object()
+"""Instead of a default."""
+
+OptionKind = Literal["text", "whole", "number", "exact", "bounds", "ends", "levels", "prices", "dates"]
+"""How a value is written: a whole number, a number, one that is taken exactly, two of these, two dates as text, several
+shares, or public prices or dates. A tuple instead: one of these words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One public argument of a question.
+
+    Attributes:
+        name: as the method of `dpselect.Dataset` calls it.
+        kind: how a value is written.
+        help: in one or two sentences.
+        default: or `REQUIRED`.
+    """
+
+    name: str
+    kind: OptionKind | tuple[str, ...]
+    help: str
+    default: object = REQUIRED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One way to ask a question.
+
+    Attributes:
+        name: of the method of `dpselect.Dataset`.
+        asks: the question as people would say it.
+        does: what the command does, in one or two sentences.
+        example: arguments that work with the files of the examples: those without a name, then the options.
+        column: what the column holds.
+        positional: arguments without a name, after the column.
+        options: arguments with a name, besides those of every question.
+        chooses: whether it chooses from a public list of candidates.
+        alias: another name of the command.
+        page: of ``docs/tasks``; by default it has the name of the command.
+    """
+
+    name: str
+    asks: str
+    does: str
+    example: tuple[str, str]
+    column: str = "Column of numbers."
+    positional: tuple[Option, ...] = ()
+    options: tuple[Option, ...] = ()
+    chooses: bool = False
+    alias: str = ""
+    page: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "page", self.page or self.name)
+
+
+BOUNDS = Option(
+    "bounds",
+    "bounds",
+    "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
+    " bound.",
+)
+
+MAX_ROWS_PER_UNIT = Option(
+    "max_rows_per_unit",
+    "whole",
+    "Number of rows used per unit. If a unit has more, this many are chosen at random. The error grows with it.",
+    default=1,
+)
+
+
+def step(advice: str) -> Option:
+    """The distance between possible answers, and when to give it."""
+    what = "Distance between possible answers, starting at the lower bound, such as 1 for ages in years"
+    rest = "it has to divide the distance between the bounds"
+    return Option("step", "exact", f"{what}; {rest}. {advice} Default: any number between the bounds.", default=None)

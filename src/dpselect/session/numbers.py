@@ -1,0 +1,349 @@
+"""Questions about a column of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal
+
+from dpselect.mechanisms import QuantilesMethod
+from dpselect.questions import BestPrice, Density, Mean, Quantile, Quantiles
+from dpselect.session.asking import Asking
+from dpselect.session.spending import Reply
+from dpselect.summaries import PublicBins, PublicDomain, PublicGroups
+
+
+class NumberQuestions(Asking[Reply]):
+    """Which number is the median, the mean, the best price? `dpselect.questions` has the plans."""
+
+    __slots__ = ()
+
+    def quantile(
+        self,
+        column: str,
+        level: float,
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        step: float | None = None,
+        max_rows_per_unit: int = 1,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        request: str | None = None,
+    ) -> Reply:
+        """A quantile: a number below which about the share `level` of the values in `column` lies.
+
+        Args:
+            column: name of a column of numbers. ``docs/tables.md`` describes how they are read and which rows are left
+                out.
+            level: from 0 to 1; 0.5 is the median, and nine values in ten lie below the 0.9-quantile.
+            bounds: smallest and largest possible answer. Public, so never taken from the column: its own minimum and
+                maximum belong to two people. Values beyond a bound count as that bound.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            step: the answer is one of ``lower, lower + step, ..., upper``, and values count as the nearest of these;
+                `step` has to divide the distance between the bounds. Use it if many units have the same value, such as
+                an age in years: without a step the answer lies between values and never equals one. Only with a step is
+                there an error bound before the data is seen. None: all numbers between the bounds.
+            max_rows_per_unit: number of rows used per unit. If a unit has more, this many are chosen at random. The
+                error grows with it.
+            by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` applies to each group.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is a number within the bounds; with groups, a dictionary with one for each group.
+
+        Raises:
+            InvalidDataError: there is no such column, or it does not hold numbers.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
+
+        Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; for groups ``proofs/groups.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> release = people.quantile("age", 0.9, bounds=(0, 120), step=1, epsilon=1.0)
+        >>> 57 <= release.value <= 59  # 58 in truth
+        True
+        >>> print(release.accuracy)
+        With 99% confidence the released age is within 17 ranks of the true 0.9-quantile, values rounded to steps of 1,
+        counting at most 1 row of each person_id.
+        """
+        domain = PublicDomain.given(bounds, step=step)
+        planned = partial(Quantile.planned, level, domain, max_rows_per_unit=max_rows_per_unit)
+        return self._ask(column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request)
+
+    def median(
+        self,
+        column: str,
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        step: float | None = None,
+        max_rows_per_unit: int = 1,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        request: str | None = None,
+    ) -> Reply:
+        """The median: the number below which about half of the values in `column` lie. It is `quantile` at level 0.5.
+
+        Args:
+            column: name of a column of numbers. ``docs/tables.md`` describes how they are read and which rows are left
+                out.
+            bounds: smallest and largest possible answer. Public, never taken from the column. Values beyond a bound
+                count as that bound.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            step: distance between possible answers; it has to divide the distance between the bounds. Use it if many
+                units have the same value, such as an age in years. Only with a step is there an error bound. None: all
+                numbers between the bounds.
+            max_rows_per_unit: number of rows used per unit. If a unit has more, this many are chosen at random. The
+                error grows with it.
+            by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` applies to each group.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is a number within the bounds; with groups, a dictionary with one for each group.
+
+        Raises:
+            InvalidDataError: there is no such column, or it does not hold numbers.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
+
+        Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; for groups ``proofs/groups.md``.
+
+        Ages are whole years and repeat, so this example uses a step of one year:
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> people.median("age", bounds=(0, 120), step=1, epsilon=1.0).value
+        37.0
+        """
+        return self.quantile(
+            column,
+            0.5,
+            bounds=bounds,
+            epsilon=epsilon,
+            step=step,
+            max_rows_per_unit=max_rows_per_unit,
+            by=by,
+            groups=groups,
+            max_groups_per_unit=max_groups_per_unit,
+            request=request,
+        )
+
+    def quantiles(
+        self,
+        column: str,
+        levels: Sequence[float],
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        step: float | None = None,
+        max_rows_per_unit: int = 1,
+        method: QuantilesMethod = "joint",
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        request: str | None = None,
+    ) -> Reply:
+        """Several quantiles: numbers below which about the shares `levels` of the values in `column` lie.
+
+        Together they cost one `epsilon`.
+
+        Args:
+            column: as for `quantile`.
+            levels: different numbers from 0 to 1.
+            bounds: as for `quantile`.
+            epsilon: privacy loss of this release, for all levels (and groups) together, > 0; at most 100 for
+                ``"joint"``.
+            step: as for `quantile`; use it if many units have the same value.
+            max_rows_per_unit: as for `quantile`.
+            method: ``"joint"`` draws all at once; ``"halving"`` draws the middle one first, and is better for very many
+                levels.
+            by, groups, max_groups_per_unit: as for `quantile`.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is a list of numbers within the bounds, one per level, in the order of `levels`; with
+            groups, a dictionary with such a list for each group.
+
+        Raises:
+            InvalidDataError: there is no such column, or it does not hold numbers.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
+
+        Proof: ``proofs/unit_values.md`` and ``proofs/joint_quantiles.md``; for halving ``proofs/quantiles.md``; for
+        groups ``proofs/groups.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> people.quantiles("age", [0.25, 0.5, 0.75], bounds=(0, 120), step=1, epsilon=1.0).value
+        [28.0, 37.0, 48.0]
+        """
+        domain = PublicDomain.given(bounds, step=step)
+        planned = partial(Quantiles.planned, levels, domain, max_rows_per_unit=max_rows_per_unit, method=method)
+        return self._ask(column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request)
+
+    def mean(
+        self,
+        column: str,
+        *,
+        bounds: tuple[float, float],
+        step: float,
+        units: int,
+        epsilon: float,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        request: str | None = None,
+    ) -> Reply:
+        """The mean of the values in `column` over a public number of units.
+
+        The noise has a size known in advance. The number of units with a value is private, so the mean is over `units`
+        units, and each unit without a value counts as the midpoint of the bounds. If there are more units than that,
+        the mean is proportionally farther from the midpoint, but never beyond the bounds.
+
+        Args:
+            column: name of a column of numbers. ``docs/tables.md`` describes how they are read and which rows are left
+                out. If a unit has several rows, one is chosen at random.
+            bounds: smallest and largest value; public, never taken from the column. Values beyond a bound count as that
+                bound. The noise grows with the distance between the bounds.
+            step: values are rounded to ``lower, lower + step, ..., upper`` and added up as whole numbers, because a sum
+                of floats may change by more than one unit adds.
+            units: the number of units, as publicly known: the size of a study, a census. With groups, the number in
+                each group. Do not count the rows to find it.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            by, groups, max_groups_per_unit: see `most_common`.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is a number within the bounds; with groups, a dictionary with one for each group.
+
+        Raises:
+            InvalidDataError: there is no such column, or it does not hold numbers.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
+
+        Proof: ``proofs/means.md``, claims 5 and 6, and ``proofs/laplace_mechanism.md``; for groups
+        ``proofs/groups.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> release = people.mean("age", bounds=(0, 120), step=1, units=32_561, epsilon=1.0)
+        >>> round(release.value, 1)  # 38.58 in truth
+        38.6
+        >>> print(release.accuracy)
+        With 99% confidence the released mean is within 0.00849 of the mean of 32,561 units, units without a value
+        counted as the midpoint, counting at most 1 row of each person_id.
+        """
+        domain = PublicDomain.given(bounds, step=step)
+        planned = partial(Mean.planned, domain, units=units)
+        return self._ask(column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request)
+
+    def best_price(
+        self,
+        column: str,
+        *,
+        prices: object = None,
+        bounds: tuple[float, float] | None = None,
+        epsilon: float,
+        max_rows_per_unit: int = 1,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        request: str | None = None,
+    ) -> Reply:
+        """The price that earns the most if everybody buys who offers at least the price.
+
+        For something that costs nothing to copy: the revenue of a price is the price times the number of offers that
+        are at least as high. The price is from a list or between bounds. Only the price is released, never a revenue.
+
+        Args:
+            column: name of a column of numbers: the most that each unit would pay. ``docs/tables.md`` describes how
+                they are read and which rows are left out.
+            prices: the public list to choose from: positive numbers, all different, such as ``range(1, 101)`` or
+                ``[4.99, 9.99]``. Never the offers themselves. The noise grows with the highest price: leave out prices
+                that you would not charge.
+            bounds: instead of a list, the smallest and the largest price, ``0 <= lower < upper``, public as well; the
+                answer is any number between them. Prefer a list: only with a list is there an error bound that holds
+                for all offers.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            max_rows_per_unit: number of rows used per unit. If a unit has more, this many are chosen at random. The
+                error grows with it.
+            by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` applies to each group.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is one of the prices, or a number within the bounds; with groups, a dictionary with
+            one for each group.
+
+        Raises:
+            InvalidCandidatesError: `prices` is not such a list, or not exactly one of `prices` and `bounds` is given.
+            InvalidDataError: there is no such column, or it does not hold numbers.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
+
+        Proof: ``proofs/best_price.md`` and ``proofs/permute_and_flip.md``; with bounds ``proofs/prices.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> release = people.best_price("capital_gain", prices=range(500, 10_001, 500), epsilon=1.0)
+        >>> release.value  # ahead of the second best, 6500, by 446,000
+        7000
+        >>> print(release.accuracy)
+        With 99% confidence the revenue of the released price is within 65,000 of the best, counting at most 1
+        row of each person_id.
+        """
+        planned = partial(BestPrice.planned, prices, bounds=bounds, max_rows_per_unit=max_rows_per_unit)
+        return self._ask(column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request)
+
+    def density(
+        self,
+        column: str,
+        *,
+        bounds: tuple[float, float],
+        bins: int,
+        epsilon: float,
+        method: Literal["counts", "sample"] = "counts",
+        units: int | None = None,
+        sample_size: int | None = None,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        request: str | None = None,
+    ) -> Reply:
+        """The distribution of the values in `column`: the share of the units in each bin.
+
+        Args:
+            column: name of a column of numbers. ``docs/tables.md`` describes how they are read and which rows are left
+                out. If a unit has several rows, one is chosen at random.
+            bounds: start of the first bin and end of the last; public, never taken from the column. Values beyond
+                belong to the outer bins.
+            bins: number of bins of equal width.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            method: ``"counts"`` adds noise to the count of each bin, and is nearly always more accurate
+                (``examples/densities`` measures it). ``"sample"`` draws a sample whose distribution is close to that of
+                the units in Kolmogorov-Smirnov distance, with a bound on this distance.
+            units: for a sample: the number of units (with groups, in each group), as publicly known. Units without a
+                value, or not in the table, make the shares add up to less than 1.
+            sample_size: for a sample: its number of points. By default computed from `epsilon` and `units`.
+            by, groups, max_groups_per_unit: see `most_common`.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is a list of `bins` shares; with groups, a dictionary with such a list for each group.
+
+        Raises:
+            InvalidDataError: there is no such column, or it does not hold numbers.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
+
+        Proof: ``proofs/noisy_histograms.md`` and ``proofs/density.md``; for groups ``proofs/groups.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> release = people.density("age", bounds=(0, 120), bins=4, epsilon=1.0)
+        >>> [round(share, 2) for share in release.value]
+        [0.3, 0.62, 0.08, 0.0]
+        >>> print(release.accuracy)
+        With 99% confidence the noisy count of each bin is within 6 of the truth, counting at most 1 row of
+        each person_id.
+        """
+        public = PublicBins.given(bounds, bins)
+        planned = partial(Density.planned, public, method=method, units=units, sample_size=sample_size)
+        return self._ask(column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request)
