@@ -15,7 +15,7 @@ DOMAIN = PublicDomain.given((0, 1e9))
 
 def test_values_are_shown_by_no_repr_and_kept_by_no_copy() -> None:
     values = UnitValues(np.array([987654321.0] * 4321), domain=DOMAIN, max_rows_per_unit=2)
-    assert repr(values) == str(values) == "UnitValues(<private values>, at most 2 per unit)"
+    assert repr(values) == str(values) == "UnitValues(<private numbers>, at most 2 per unit)"
     assert not hasattr(values, "__dict__")
     for leave in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="private"):

@@ -1,16 +1,19 @@
 """What a backend returns: small, private, and without a way back to the rows; and the public set that it is over."""
 
 from dpselect.summaries.bins import PublicBins
-from dpselect.summaries.candidates import MANY_CANDIDATES, MOST_CANDIDATES, CandidateKind, PublicCandidates
+from dpselect.summaries.candidates import (
+    MANY_CANDIDATES,
+    MOST_CANDIDATES,
+    CandidateKind,
+    DistantCandidates,
+    PublicCandidates,
+)
 from dpselect.summaries.clip import PublicClip
-from dpselect.summaries.counts import CandidateCounts
 from dpselect.summaries.dates import public_dates
-from dpselect.summaries.distant import DistantCandidates
 from dpselect.summaries.domain import PublicDomain
-from dpselect.summaries.features import HIGHEST_WEIGHT, MOST_CELLS, PublicFeatures, RuleCounts
+from dpselect.summaries.features import HIGHEST_WEIGHT, MOST_CELLS, PublicFeatures
 from dpselect.summaries.groups import PublicGroups
-from dpselect.summaries.totals import CandidateTotals
-from dpselect.summaries.values import UnitValues
+from dpselect.summaries.private import CandidateCounts, CandidateTotals, RuleCounts, UnitValues
 
 __all__ = [
     "HIGHEST_WEIGHT",

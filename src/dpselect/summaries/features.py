@@ -1,46 +1,22 @@
-"""The public bins of features and the public classes, and the private counts made with them."""
+"""The public bins of features and the public classes, and how rows are counted with them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.summaries.bins import PublicBins
 from dpselect.summaries.candidates import PublicCandidates
+from dpselect.summaries.private import RuleCounts
 
 HIGHEST_WEIGHT = 1 << 20
 """Of a class: weighted counts of any table that fits into memory stay far below 2^63."""
 
 MOST_CELLS = 1 << 24
 """Of the table of bins and classes that is counted for one feature."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RuleCounts:
-    """How many rows, weighted, each feature's best rule gets right. Private: no ``repr``, no pickle.
-
-    Attributes:
-        right: shape ``(n,)``, int64, read-only; one entry for each feature. One more row raises each entry by a whole
-            number from 0 to the weight of the row's class (proof: ``proofs/feature_scores.md``).
-
-    >>> RuleCounts(np.array([31, 47]))
-    RuleCounts(<2 private counts>)
-    """
-
-    right: NDArray[np.int64]
-
-    def __post_init__(self) -> None:
-        self.right.setflags(write=False)
-
-    def __repr__(self) -> str:
-        return f"RuleCounts(<{self.right.shape[0]} private counts>)"
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("RuleCounts are private and cannot be pickled or copied")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
