@@ -53,7 +53,7 @@ BROKEN = {
 
 EVERYWHERE = {
     "what is handed to the engine": ("rows.scan.short_units", "arrow"),
-    "what is asked of the engine": ("rows.matching.unit_expression", "arrow"),
+    "what is asked of the engine": ("rows.relation.unit_key", "arrow"),
     "what came back from the engine": ("rows.gather.np", "arrow"),
     "queries": ("lazy.queries._grouped", "polars"),
     "answers of queries": ("lazy.table.np", "polars"),

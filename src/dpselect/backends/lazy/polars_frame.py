@@ -17,7 +17,7 @@ from dpselect.backends.lazy.asked import BLANKS, EVERY_KIND, Asked, Frame, Numbe
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
-from dpselect.backends.rows.matching import MISSING
+from dpselect.backends.row_rules import MISSING
 from dpselect.errors import SelectionError
 from dpselect.summaries import CandidateKind, PublicCandidates
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Amount
 from dpselect.backends.lazy.asked import BLANKS, LARGEST_WHOLE, SMALLEST_WHOLE, Asked, Number, Unit, Value
-from dpselect.backends.rows.matching import MISSING
+from dpselect.backends.row_rules import MISSING
 from dpselect.summaries import CandidateKind
 
 TYPES = {

@@ -8,7 +8,7 @@ from typing import Any
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Amount
 from dpselect.backends.lazy.asked import BLANKS, LARGEST_WHOLE, SMALLEST_WHOLE, Asked, Number, Unit, Value
-from dpselect.backends.rows.matching import MISSING
+from dpselect.backends.row_rules import MISSING
 from dpselect.summaries import CandidateKind
 
 _WHOLE_NUMBER = r"^(-?[0-9]+(\.0*)?|0E-[0-9]+)$"

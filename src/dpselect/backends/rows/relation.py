@@ -9,9 +9,10 @@ import numpy as np
 
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Grouping
-from dpselect.backends.rows import matching
+from dpselect.backends.row_rules import Value, rule, unit_is_known, unit_key
 from dpselect.backends.rows.arrow import pa
 from dpselect.backends.rows.connection import Connection
+from dpselect.backends.rows.duckdb_dialect import DUCKDB
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 GROUP_LOT = "group_lot"
@@ -45,8 +46,8 @@ class Relation:
         lots: tuple[str, ...] = (),
     ) -> None:
         self._connection = connection
-        self._read = [f"{matching.unit_expression(unit.holds)} AS who", *lots]
-        self._known = matching.unit_condition(unit.holds)  # of the column: a digest is costly, and made only once
+        self._read = [f"{unit_key(unit, 'unit', DUCKDB)} AS who", *lots]
+        self._known = unit_is_known(unit, "unit", DUCKDB)  # of the column: a digest is costly, and made only once
         self._kept = ["who", *lots]
         self._wanted: list[str] = []
         self._joins = ""
@@ -56,10 +57,7 @@ class Relation:
     def match(self, result: str, column: Column, candidates: PublicCandidates, *, name: str) -> None:
         """Add `result`, the position among `candidates` of what column `name` holds; rows without one do not count."""
         what, values = f"{result}_named", candidates.values
-        value = matching.value_expression(candidates.kind, column.holds, name=name)
-        if candidates.kind is CandidateKind.NUMBER:
-            value = f"({value}) + 0.0::DOUBLE"  # no negative zero, which joins with no zero in older DuckDB
-        self._read.append(f"{value} AS {what}")
+        self._read.append(f"{rule(Value(column, candidates.kind), name, DUCKDB)} AS {what}")
         if isinstance(values, range) and values.step == 1:
             place = f"CASE WHEN {what} BETWEEN {values[0]} AND {values[-1]} THEN {what} - {values[0]} END"
         else:
