@@ -102,7 +102,11 @@ class Dialect:
 
     def matches(self, text: str, pattern: str) -> str:
         """Whether the whole `text` matches."""
-        return f"{text} RLIKE '^({pattern})$'"
+        return f"REGEXP_LIKE({text}, '^({pattern})$')"
+
+    def is_whole(self, number: str) -> str:
+        """Whether a double has no fraction."""
+        return f"{number} = FLOOR({number})"
 
     def whole_double(self, number: str) -> str:
         """A double without a fraction as a whole number of 64 bits, null if it is none of these."""
@@ -188,7 +192,7 @@ def _value(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> st
         return _from_text(cell, kind, dialect)
     if kind is CandidateKind.INTEGER and holds in _FLOATS:
         number = _double(cell, holds, dialect)
-        return f"CASE WHEN {number} = FLOOR({number}) THEN {dialect.whole_double(number)} END"
+        return f"CASE WHEN {dialect.is_whole(number)} THEN {dialect.whole_double(number)} END"
     if kind is CandidateKind.INTEGER and holds is Holds.DECIMALS:
         is_whole = dialect.matches(dialect.text(cell), _WHOLE_DECIMAL)
         return f"CASE WHEN {is_whole} THEN {dialect.whole_decimal(cell)} END"

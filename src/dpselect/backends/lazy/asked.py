@@ -3,50 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import narwhals.stable.v2 as nw
 
 from dpselect.backends.columns import Column
-from dpselect.backends.contract import Amount
+from dpselect.backends.row_rules import BLANKS, LARGEST_WHOLE, SMALLEST_WHOLE, Number, RowValue, Unit, Value
 from dpselect.mechanisms import Mechanism
 from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
 
 Frame = nw.LazyFrame[Any]
 
-BLANKS = " \t\n\v\f\r"
-"""What does not matter around a unit's name, as for rows of files."""
+__all__ = ["BLANKS", "LARGEST_WHOLE", "SMALLEST_WHOLE", "Number", "Unit", "Value"]
 
-SMALLEST_WHOLE, LARGEST_WHOLE = -(2.0**63), 2.0**63 - 1024.0
-"""The doubles between which every whole number fits into 64 bits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """Whose row it is; null if nobody's."""
-
-    column: Column
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """What `column` says, in the type of the candidates; null if it can be none of them."""
-
-    column: Column
-    kind: CandidateKind
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """The number in `column` as the nearest double; null if there is none."""
-
-    column: Column
-
-
-Asked = Unit | Value | Number | Amount
-"""One column of a query. An `Amount` is read as a whole number, of a type whose sums cannot overflow."""
-
+Asked = RowValue
 
 EVERY_KIND = frozenset(CandidateKind)
 

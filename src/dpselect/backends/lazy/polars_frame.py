@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.contract import Amount
-from dpselect.backends.lazy.asked import BLANKS, EVERY_KIND, Asked, Frame, Number, Unit, Value
+from dpselect.backends.lazy.asked import EVERY_KIND, Asked, Frame
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
-from dpselect.backends.row_rules import MISSING
+from dpselect.backends.row_rules import Dialect, RowValue, rule
 from dpselect.errors import SelectionError
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -25,7 +23,27 @@ _SHOWN = "<Polars LazyFrame>"
 MOST_DIGITS = 38
 """A file may have decimals with more; their type can be read, their values cannot."""
 
-_WHOLE_NUMBER = r"^(-?[0-9]+)(?:\.0*)?$"
+
+class _Polars(Dialect):
+    """Every branch of a ``CASE`` is computed for every row, so that no cast may be an error."""
+
+    types: ClassVar = {
+        CandidateKind.INTEGER: "BIGINT",
+        CandidateKind.NUMBER: "DOUBLE",
+        CandidateKind.TEXT: "VARCHAR",
+        CandidateKind.DATE: "DATE",
+        CandidateKind.BOOLEAN: "BOOLEAN",
+    }
+    amount = "HUGEINT"
+
+    def nearest_double(self, decimal: str) -> str:
+        return self.cast(self.text(decimal), "DOUBLE")  # from a decimal itself it would be rounded twice
+
+    def half_even(self, number: str) -> str:
+        return f"ROUND({number}, 0)"
+
+
+POLARS = _Polars()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -72,7 +90,7 @@ class PolarsFrame:
         frame: Any = self.frame
         if self.valid is not None and (is_text or frame is None):
             frame = self.valid(self.failed)
-        return nw.from_native(frame.select(**{name: _expression(each) for name, each in asked.items()}))
+        return nw.from_native(_read(frame, asked))
 
     def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
         """The candidates as a frame."""
@@ -120,17 +138,13 @@ def _lots(column: Any) -> Any:
     return pl.Series(np.frombuffer(os.urandom(8 * len(column)), np.uint64))
 
 
-def _expression(asked: Asked) -> Any:
-    cell = _cell(asked.column)
-    match asked:
-        case Unit(column):
-            return _unit(cell, column.holds)
-        case Value(column, kind):
-            return _value(cell, column.holds, kind)
-        case Number(column):
-            return _number(cell, column.holds)
-        case Amount(column, scale, lower, upper):
-            return _amount(_number(cell, column.holds), scale, lower, upper)
+def _read(frame: Any, values: Mapping[str, RowValue]) -> Any:
+    import polars as pl
+
+    numbered = {column: f"c{at}" for at, column in enumerate(dict.fromkeys(each.column for each in values.values()))}
+    cells = frame.select(**{number: _cell(column) for column, number in numbered.items()})
+    rules = {name: rule(each, numbered[each.column], POLARS) for name, each in values.items()}
+    return cells.select(**{name: pl.sql_expr(sql) for name, sql in rules.items()})
 
 
 def _cell(column: Column) -> Any:
@@ -145,48 +159,3 @@ def _cell(column: Column) -> Any:
     if name == "*" or name.startswith("^"):
         name = "^" + "".join(f"\\x{{{ord(letter):x}}}" for letter in name) + "$"
     return pl.col(name)
-
-
-def _unit(cell: Any, holds: Holds) -> Any:
-    import polars as pl
-
-    if holds is Holds.TEXT:
-        name = cell.cast(pl.String).str.strip_chars(BLANKS)
-        return pl.when(~name.is_in(["", *MISSING])).then(name)
-    return cell.fill_nan(None) if holds in (Holds.FLOATS, Holds.SHORT_FLOATS) else cell
-
-
-def _value(cell: Any, holds: Holds, kind: CandidateKind) -> Any:
-    import polars as pl
-
-    match kind:
-        case CandidateKind.TEXT:
-            return cell.cast(pl.String)
-        case CandidateKind.DATE:
-            return cell.cast(pl.Date)
-        case CandidateKind.BOOLEAN:
-            return cell.cast(pl.Boolean)
-        case CandidateKind.NUMBER:
-            return _number(cell, holds)
-        case CandidateKind.INTEGER if holds in (Holds.FLOATS, Holds.SHORT_FLOATS):
-            number = cell.cast(pl.Float64)
-            return pl.when(number == number.floor()).then(number).cast(pl.Int64, strict=False)
-        case CandidateKind.INTEGER if holds is Holds.DECIMALS:
-            return cell.cast(pl.String).str.extract(_WHOLE_NUMBER, 1).cast(pl.Int64, strict=False)
-        case CandidateKind.INTEGER:
-            return cell.cast(pl.Int64, strict=False)
-
-
-def _number(cell: Any, holds: Holds) -> Any:
-    import polars as pl
-
-    if holds is Holds.DECIMALS:  # by way of text: the nearest double, where a cast would round twice
-        return cell.cast(pl.String).cast(pl.Float64, strict=False)
-    return cell.cast(pl.Float64).fill_nan(None)
-
-
-def _amount(number: Any, scale: Fraction, lower: int, upper: int) -> Any:
-    import polars as pl
-
-    scaled = (number * float(scale)).round(0, mode="half_to_even").clip(float(lower), float(upper))
-    return scaled.cast(pl.Int64).cast(pl.Int128)

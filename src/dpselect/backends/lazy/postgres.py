@@ -21,9 +21,10 @@ from dpselect.backends.lazy.asked import EVERY_KIND, Asked, Frame
 from dpselect.backends.lazy.extras import ibis
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.postgres_columns import Types, check_unchanged, columns_of_table
-from dpselect.backends.lazy.postgres_rules import TYPES, as_shown, expression, quoted
+from dpselect.backends.lazy.postgres_dialect import IBIS_TYPES, POSTGRESQL, as_shown, ibis_type, quoted
 from dpselect.backends.lazy.postgres_text import UNICODE, speak_unicode, storable
 from dpselect.backends.lazy.reading import unanswered
+from dpselect.backends.row_rules import rule
 from dpselect.backends.rows.arrow import pa
 from dpselect.errors import InvalidDataError, MissingExtraError, SelectionError, Shown, TableUnavailableError
 from dpselect.server_urls import without_password
@@ -125,15 +126,16 @@ class PostgresQuestion:
         """The rows, with a column for each name."""
         self.types.update((each.column, self.table.types[each.column]) for each in asked.values())
         cells = ", ".join(as_shown(column, type_) for column, type_ in self.types.items())
-        read = {name: expression(each) for name, each in asked.items()}
-        wanted = ", ".join(f"{sql} AS {quoted(name)}" for name, (sql, _) in read.items())
-        rows = f"SELECT {wanted} FROM (SELECT {cells} FROM {self.table.source}) AS shown"
+        read = {name: rule(each, quoted(each.column.name), POSTGRESQL) for name, each in asked.items()}
+        columns = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in read.items())
+        rows = f"SELECT {columns} FROM (SELECT {cells} FROM {self.table.source}) AS shown"
         self.parts["dpselect_rows"] = rows.replace("%", "%%")
-        return nw.from_native(ibis().table({name: type_ for name, (_, type_) in read.items()}, name="dpselect_rows"))
+        types = {name: ibis_type(each) for name, each in asked.items()}
+        return nw.from_native(ibis().table(types, name="dpselect_rows"))
 
     def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
         """The candidates as a frame."""
-        sql, type_ = TYPES[candidates.kind]
+        sql, type_ = POSTGRESQL.types[candidates.kind], IBIS_TYPES[candidates.kind]
         part = f"dpselect_{name}"
         self.parts[part] = f"SELECT unnest(CAST(%({part})s AS {sql}[])) AS {quoted(name)}"
         # A zero byte is in no text on a server of this kind.
