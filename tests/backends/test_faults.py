@@ -43,11 +43,11 @@ BROKEN = {
     "eager-polars": "frames.polars_frame._spans",
     "pandas": "frames.pandas_frame._reader",
     "arrow-in-pandas": "frames.pandas_frame._joined",
-    "polars": "lazy.polars_frame.rule",
+    "polars": "lazy.polars_frame.rules",
     "duckdb": "lazy.duckdb_relation._read",
     "ibis": "lazy.duckdb_relation.valid_text",
     "postgres": "lazy.postgres._answer",
-    "spark": "lazy.spark_dialect.rule",
+    "spark": "lazy.spark_dialect.rules",
 }
 """What each engine needs to answer, of our own code."""
 

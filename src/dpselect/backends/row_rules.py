@@ -133,6 +133,17 @@ class Dialect:
         return f"CAST('{number!r}' AS {self.types[CandidateKind.NUMBER]})"
 
 
+def rules(values: Mapping[str, RowValue], dialect: Dialect) -> tuple[dict[Column, str], dict[str, str]]:
+    """What a query reads of each row.
+
+    Returns:
+        Names to give the columns of the table, as their own may mean anything; and by the names of `values`, SQL for
+        each over these.
+    """
+    names = {column: f"c{at}" for at, column in enumerate(dict.fromkeys(value.column for value in values.values()))}
+    return names, {result: rule(value, names[value.column], dialect) for result, value in values.items()}
+
+
 def rule(value: RowValue, cell: str, dialect: Dialect) -> str:
     """SQL for what is read of a row.
 

@@ -11,11 +11,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.lazy.asked import EVERY_KIND, Asked, Frame
+from dpselect.backends.lazy.engine_contract import EVERY_KIND, Frame
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
-from dpselect.backends.row_rules import Dialect, RowValue, rule
+from dpselect.backends.row_rules import Dialect, RowValue, rules
 from dpselect.errors import SelectionError
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -56,7 +56,7 @@ class PolarsFrame:
         shown: how errors and ``repr`` speak of it.
         valid: makes a lazy frame of the same rows where text is asked for, if `frame` could stumble over one that is
             not UTF-8, or where there is no `frame`; else None. It is given `failed`.
-        failed: what went wrong in a frame that `valid` made, in our words; of one question.
+        failed: what went wrong in a frame that `valid` made, in our words; of one query.
     """
 
     frame: Any
@@ -80,17 +80,17 @@ class PolarsFrame:
             columns = columns_of(known, schema.names(), shown, unlike=unlike.get, capitals_count=True)
             return cls(frame, columns, shown)
 
-    def question(self) -> PolarsFrame:
-        """Itself, without what went wrong in another question."""
+    def query(self) -> PolarsFrame:
+        """Itself, without what went wrong in another query."""
         return replace(self, failed=[])
 
-    def rows(self, asked: Mapping[str, Asked]) -> Frame:
+    def rows(self, values: Mapping[str, RowValue]) -> Frame:
         """The rows, with a column for each name."""
-        is_text = any(each.column.holds is Holds.TEXT for each in asked.values())
+        is_text = any(each.column.holds is Holds.TEXT for each in values.values())
         frame: Any = self.frame
         if self.valid is not None and (is_text or frame is None):
             frame = self.valid(self.failed)
-        return nw.from_native(_read(frame, asked))
+        return nw.from_native(_read(frame, values))
 
     def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
         """The candidates as a frame."""
@@ -141,10 +141,9 @@ def _lots(column: Any) -> Any:
 def _read(frame: Any, values: Mapping[str, RowValue]) -> Any:
     import polars as pl
 
-    numbered = {column: f"c{at}" for at, column in enumerate(dict.fromkeys(each.column for each in values.values()))}
-    cells = frame.select(**{number: _cell(column) for column, number in numbered.items()})
-    rules = {name: rule(each, numbered[each.column], POLARS) for name, each in values.items()}
-    return cells.select(**{name: pl.sql_expr(sql) for name, sql in rules.items()})
+    names, expressions = rules(values, POLARS)
+    cells = frame.select(**{name: _cell(column) for column, name in names.items()})
+    return cells.select(**{name: pl.sql_expr(sql) for name, sql in expressions.items()})
 
 
 def _cell(column: Column) -> Any:

@@ -111,4 +111,4 @@ def as_shown(column: Column, type_: int) -> str:
     shown = {_INET: f"abbrev({name})", _OBJECT_IDS: f"CAST({name} AS bigint)"}.get(type_, name)
     if column.holds is Holds.DECIMALS:
         shown = f"nullif({name}, 'NaN')"
-    return f"{shown} AS {name}"
+    return shown

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.lazy.extras import spark_functions
-from dpselect.backends.row_rules import BLANKS, LARGEST_WHOLE, SMALLEST_WHOLE, Dialect, RowValue, rule
+from dpselect.backends.row_rules import BLANKS, LARGEST_WHOLE, SMALLEST_WHOLE, Dialect, RowValue, rules
 from dpselect.summaries import CandidateKind
 
 
@@ -58,7 +58,6 @@ def cell(F: Any, column: Column) -> Any:  # noqa: N803
 def read(frame: Any, values: Mapping[str, RowValue]) -> Any:
     """A data frame of what the rules find in the rows of `frame`, with a column for each name."""
     F = spark_functions(frame)  # noqa: N806
-    numbered = {column: f"c{at}" for at, column in enumerate(dict.fromkeys(each.column for each in values.values()))}
-    cells = frame.select(*(cell(F, column).alias(number) for column, number in numbered.items()))
-    rules = {name: rule(each, numbered[each.column], SPARK) for name, each in values.items()}
-    return cells.select(*(F.expr(sql).alias(name) for name, sql in rules.items()))
+    names, expressions = rules(values, SPARK)
+    cells = frame.select(*(cell(F, column).alias(name) for column, name in names.items()))
+    return cells.select(*(F.expr(sql).alias(name) for name, sql in expressions.items()))

@@ -15,7 +15,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from dpselect.backends.columns import Column
-from dpselect.backends.lazy.asked import EVERY_KIND, Asked, Frame
+from dpselect.backends.lazy.engine_contract import EVERY_KIND, Frame
 from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.reading import reading
@@ -24,6 +24,7 @@ from dpselect.backends.lazy.spark_dialect import SPARK, read
 from dpselect.backends.lazy.spark_logs import unlogged
 from dpselect.backends.lazy.spark_selection import MOST_ON_THE_DRIVER, KeptScores, scored, whole_numbers
 from dpselect.backends.lazy.spark_views import as_opened, columns_in
+from dpselect.backends.row_rules import RowValue
 from dpselect.backends.rows.arrow import pa
 from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
 
@@ -50,15 +51,15 @@ class SparkFrame:
         with reading(SHOWN):
             return cls(frame, columns_in(frame, SHOWN))
 
-    def question(self) -> SparkFrame:
-        """Itself: it keeps nothing of a question."""
+    def query(self) -> SparkFrame:
+        """Itself: it remembers nothing of a query."""
         return self
 
-    def rows(self, asked: Mapping[str, Asked]) -> Frame:
+    def rows(self, values: Mapping[str, RowValue]) -> Frame:
         """The rows, with a column for each name."""
         with reading(self.shown):
-            frame = as_opened(self.frame, [each.column for each in asked.values()], self.shown)
-            return nw.from_native(read(frame, asked))
+            frame = as_opened(self.frame, [each.column for each in values.values()], self.shown)
+            return nw.from_native(read(frame, values))
 
     def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
         """The candidates as a frame."""

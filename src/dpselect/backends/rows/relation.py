@@ -48,8 +48,8 @@ class Relation:
         self._connection = connection
         self._read = [f"{unit_key(unit, 'unit', DUCKDB)} AS who", *lots]
         self._known = unit_is_known(unit, "unit", DUCKDB)  # of the column: a digest is costly, and made only once
-        self._kept = ["who", *lots]
-        self._wanted: list[str] = []
+        self._selected = ["who", *lots]
+        self._required: list[str] = []
         self._joins = ""
         if grouping is not None:
             self.match("part", grouping.column, grouping.groups, name="part")
@@ -65,21 +65,21 @@ class Relation:
             self._connection.register(table, _table(candidates, place))
             self._joins += f" JOIN {table} ON {what} = {table}.candidate"
         type_ = "INTEGER" if len(candidates) <= 2**31 else "BIGINT"  # half the bytes of a key to group by
-        self._kept.append(f"({place})::{type_} AS {result}")
-        self._wanted.append(result)
+        self._selected.append(f"({place})::{type_} AS {result}")
+        self._required.append(result)
 
     def compute(self, result: str, expression: str) -> None:
         """Add `result`, what `expression` makes of the columns of ``rows``; rows where it is null do not count."""
         self._read.append(f"{expression} AS {result}")
-        self._kept.append(result)
-        self._wanted.append(result)
+        self._selected.append(result)
+        self._required.append(result)
 
     @property
     def sql(self) -> str:
         """The query."""
         read = f"SELECT {', '.join(self._read)} FROM rows WHERE {self._known}"
-        kept = f"SELECT {', '.join(self._kept)} FROM ({read}){self._joins}"
-        return f"SELECT * FROM ({kept}) WHERE " + " AND ".join(f"{name} IS NOT NULL" for name in self._wanted)
+        selected = f"SELECT {', '.join(self._selected)} FROM ({read}){self._joins}"
+        return f"SELECT * FROM ({selected}) WHERE " + " AND ".join(f"{name} IS NOT NULL" for name in self._required)
 
 
 def chooses(grouping: Grouping | None) -> bool:

@@ -1,4 +1,4 @@
-"""What a query reads of a row, and what an engine has to offer so that the queries can be the same for all."""
+"""What an engine has to offer so that the queries can be the same for all."""
 
 from __future__ import annotations
 
@@ -8,21 +8,17 @@ from typing import Any, Protocol, runtime_checkable
 import narwhals.stable.v2 as nw
 
 from dpselect.backends.columns import Column
-from dpselect.backends.row_rules import BLANKS, LARGEST_WHOLE, SMALLEST_WHOLE, Number, RowValue, Unit, Value
+from dpselect.backends.row_rules import RowValue
 from dpselect.mechanisms import Mechanism
 from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
 
 Frame = nw.LazyFrame[Any]
 
-__all__ = ["BLANKS", "LARGEST_WHOLE", "SMALLEST_WHOLE", "Number", "Unit", "Value"]
-
-Asked = RowValue
-
 EVERY_KIND = frozenset(CandidateKind)
 
 
-class Question(Protocol):
-    """The rows of one table while one question is asked. What is computed of a row cannot fail for any row."""
+class EngineQuery(Protocol):
+    """One query to an engine: the rows of one table, read by the rules of `dpselect.backends.row_rules`."""
 
     @property
     def in_filters(self) -> frozenset[CandidateKind]:
@@ -34,7 +30,7 @@ class Question(Protocol):
         """Whether counting different units in each group is quicker than first leaving out repeated rows."""
         ...
 
-    def rows(self, asked: Mapping[str, Asked]) -> Frame:
+    def rows(self, values: Mapping[str, RowValue]) -> Frame:
         """The rows, with a column for each name."""
         ...
 
@@ -56,7 +52,7 @@ class Question(Protocol):
 
 
 class Engine(Protocol):
-    """A table of one kind that can be asked questions."""
+    """A table of one kind of engine."""
 
     @property
     def shown(self) -> str:
@@ -68,14 +64,14 @@ class Engine(Protocol):
         """All columns, with different names."""
         ...
 
-    def question(self) -> Question:
-        """Begin a question."""
+    def query(self) -> EngineQuery:
+        """Begin a query."""
         ...
 
 
 @runtime_checkable
-class DrawingQuestion(Question, Protocol):
-    """A question that can also draw where its rows are."""
+class DrawingQuery(EngineQuery, Protocol):
+    """A query that can also draw where its rows are."""
 
     @property
     def most_fetched(self) -> int:
