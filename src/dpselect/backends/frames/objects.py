@@ -19,6 +19,7 @@ import numpy as np
 Number = bool | int | float | Decimal | Fraction
 
 _PLAIN = frozenset({bool, int, float, str, Decimal, Fraction})
+_OF_NUMPY: Any = (np.bool_, np.number)
 _EXACTLY: dict[type, Callable[[Any], Any]] = {
     int: int.__int__,
     float: float.__float__,
@@ -79,7 +80,7 @@ def _plain(value: Any) -> str | Number | None:
     if issubclass(kind, np.longdouble):  # there is no such built-in type
         with np.errstate(all="ignore"):
             return int(value) if np.isfinite(value) and value.is_integer() else float(value)
-    if issubclass(kind, (np.bool_, np.number)) and not issubclass(kind, np.timedelta64):
+    if issubclass(kind, _OF_NUMPY) and not issubclass(kind, np.timedelta64):
         return _plain(np.generic.item(value))
     return next((exactly(value) for base, exactly in _EXACTLY.items() if issubclass(kind, base)), None)
 
