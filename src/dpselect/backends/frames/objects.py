@@ -19,7 +19,7 @@ import numpy as np
 Number = bool | int | float | Decimal | Fraction
 
 _PLAIN = frozenset({bool, int, float, str, Decimal, Fraction})
-_OF_NUMPY: Any = (np.bool_, np.number)
+_OF_NUMPY = cast(Any, (np.bool_, np.number))
 _EXACTLY: dict[type, Callable[[Any], Any]] = {
     int: int.__int__,
     float: float.__float__,
