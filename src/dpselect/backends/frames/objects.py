@@ -19,7 +19,6 @@ import numpy as np
 Number = bool | int | float | Decimal | Fraction
 
 _PLAIN = frozenset({bool, int, float, str, Decimal, Fraction})
-_OF_NUMPY = cast(Any, (np.bool_, np.number))
 _EXACTLY: dict[type, Callable[[Any], Any]] = {
     int: int.__int__,
     float: float.__float__,
@@ -77,10 +76,10 @@ def _plain(value: Any) -> str | Number | None:
     kind = cast("type[Any]", type(value))
     if kind in _PLAIN:
         return value
-    if issubclass(kind, np.longdouble):  # there is no such built-in type
+    if kind is np.longdouble:  # there is no such built-in type
         with np.errstate(all="ignore"):
             return int(value) if np.isfinite(value) and value.is_integer() else float(value)
-    if issubclass(kind, _OF_NUMPY) and not issubclass(kind, np.timedelta64):
+    if issubclass(kind, (np.bool_, np.number)) and not issubclass(kind, np.timedelta64):
         return _plain(np.generic.item(value))
     return next((exactly(value) for base, exactly in _EXACTLY.items() if issubclass(kind, base)), None)
 
