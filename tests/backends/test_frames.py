@@ -208,7 +208,20 @@ def test_equal_numbers_are_one_unit_and_one_value(equal: list[Any]) -> None:
 
 def test_numbers_that_are_not_equal_are_different_units() -> None:
     """Control, and among them those that a double could not tell apart."""
-    different = [2**53, 2**53 + 1, 2**200, 2**200 + 1, 0.5, 0.25, 0, decimal.Decimal("1e-400"), "7", "7.0"]
+    different = [
+        2**53,
+        2**53 + 1,
+        2**53 + 3,
+        2**53 + 5,
+        2**200,
+        2**200 + 1,
+        0.5,
+        0.25,
+        0,
+        decimal.Decimal("1e-400"),
+        "7",
+        "7.0",
+    ]
     assert count(pd.DataFrame({"unit": pd.Series(different, dtype=object), "value": 1}), [1]) == [len(different)]
 
 

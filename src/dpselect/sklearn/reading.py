@@ -16,14 +16,12 @@ from numpy import ma
 from numpy.typing import NDArray
 
 from dpselect.backends.columns import Holds
-from dpselect.backends.frames import ArraySource, lineage, number_of_object, place_of_object, single_columns
+from dpselect.backends.frames import ArraySource, number_of_object, place_of_object, single_columns
 from dpselect.backends.rows import Source
 from dpselect.backends.rows.arrow import Array, pa, pc
 from dpselect.errors import InvalidDataError, Shown, describe
 
 _MASKED: Any = ma.MaskedArray
-_LIST_CELLS: Any = cast(Any, list).__iter__
-_TUPLE_CELLS: Any = cast(Any, tuple).__iter__
 _RESHAPE = "Reshape your data: X.reshape(-1, 1) is one feature."
 
 _NUMBERS = frozenset(
@@ -142,19 +140,13 @@ def _doubles_of_objects(values: Sequence[object]) -> NDArray[np.float64]:
     return np.fromiter(map(number_of_object, values), np.float64, len(values))
 
 
-def _cells_of_row(row: object) -> Sequence[object] | None:
+def _cells_of_row(row: Any) -> Sequence[object] | None:
     """By what the row is, not by what it says it is; see `dpselect.backends.frames.objects`."""
-    kind = type(row)
-    if kind is list or kind is tuple:
-        return cast("Sequence[object]", row)
-    if list in lineage(row):
-        return list(_LIST_CELLS(row))
-    if tuple in lineage(row):
-        return list(_TUPLE_CELLS(row))
-    if kind is np.ndarray:
-        array = cast(Any, row)
-        return cast("list[object]", array.tolist()) if array.ndim == 1 else None
-    return None
+    kind = cast("type[object]", type(row))
+    for base in (list, tuple):
+        if issubclass(kind, base):
+            return cast(Any, base).__getitem__(row, slice(None))
+    return row.tolist() if kind is np.ndarray and row.ndim == 1 else None
 
 
 def _labels(y: Any) -> Source | list[object]:

@@ -1,8 +1,8 @@
 """Tables in this process's memory: pandas, Polars, Arrow and whatever else can be read as Arrow; none is changed."""
 
 from dpselect.backends.frames.numpy_arrays import ArraySource
-from dpselect.backends.frames.objects import lineage, number_of_object, place_of_object
+from dpselect.backends.frames.objects import number_of_object, place_of_object
 from dpselect.backends.frames.recognising import frame_source
 from dpselect.backends.frames.single_columns import single_columns
 
-__all__ = ["ArraySource", "frame_source", "lineage", "number_of_object", "place_of_object", "single_columns"]
+__all__ = ["ArraySource", "frame_source", "number_of_object", "place_of_object", "single_columns"]

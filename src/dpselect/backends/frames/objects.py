@@ -1,12 +1,12 @@
 """Python objects, each read alone: no object decides how another is read, and none can make reading fail.
 
-What an object is, is told by its type as the interpreter knows it and by the methods of the built-in types. What it
+What an object is, is decided by its type as the interpreter knows it and by the methods of the built-in types. What it
 says of itself (``__class__``, ``__float__``, ``__eq__``, ...) may be anything, and may raise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -16,19 +16,21 @@ from uuid import UUID
 
 import numpy as np
 
-_MRO = type.__dict__["__mro__"]
-
 Number = bool | int | float | Decimal | Fraction
 
-
-def lineage(value: object) -> tuple[type, ...]:
-    """The type of `value` and all it inherits from, as the interpreter knows them."""
-    return _MRO.__get__(type(value))
+_PLAIN = frozenset({bool, int, float, str, Decimal, Fraction})
+_EXACTLY: dict[type, Callable[[Any], Any]] = {
+    int: int.__int__,
+    float: float.__float__,
+    str: str.__str__,
+    Decimal: Decimal,
+}
+"""What makes an equal value of a built-in type, of one of a type made from it."""
 
 
 def only_strings(values: Iterable[Any]) -> list[str | None]:
     """Strings as they are; None for what is no string."""
-    return [str.__str__(value) if str in lineage(value) else None for value in values]
+    return [str.__str__(value) if issubclass(type(value), str) else None for value in values]
 
 
 def text_of_objects(values: Iterable[Any]) -> list[str | None]:
@@ -71,25 +73,15 @@ def place_of_object(value: object, known: Mapping[object, int]) -> int:
 
 def _plain(value: Any) -> str | Number | None:
     """A string or number of a built-in type, equal to `value`; None for all else."""
-    kind = cast("type[object]", type(value))
-    if kind is int or kind is float or kind is str or kind is Decimal or kind is bool or kind is Fraction:
+    kind = cast("type[Any]", type(value))
+    if kind in _PLAIN:
         return value
-    kinds = lineage(value)
-    if np.bool_ in kinds or (np.number in kinds and np.timedelta64 not in kinds):
-        value = np.generic.item(value)
-        if type(value) is np.longdouble:  # there is no such built-in type
-            with np.errstate(all="ignore"):
-                return int(value) if np.isfinite(value) and value.is_integer() else float(value)
-        kinds = lineage(value)
-    if bool in kinds:
-        return cast(bool, value)
-    if int in kinds:
-        return int.__int__(value)
-    if float in kinds:
-        return float.__float__(value)
-    if str in kinds:
-        return str.__str__(value)
-    return Decimal(value) if Decimal in kinds else None
+    if kind is np.longdouble:  # there is no such built-in type
+        with np.errstate(all="ignore"):
+            return int(value) if np.isfinite(value) and value.is_integer() else float(value)
+    if issubclass(kind, (np.bool_, np.number)) and not issubclass(kind, np.timedelta64):
+        return _plain(np.generic.item(value))
+    return next((exactly(value) for base, exactly in _EXACTLY.items() if issubclass(kind, base)), None)
 
 
 def _double(number: Number) -> float:
@@ -105,7 +97,7 @@ def _text(value: Any) -> str | None:
     try:
         plain = _plain(value)
         if plain is None:
-            is_date = date in lineage(value) and datetime not in lineage(value)
+            is_date = issubclass(type(value), date) and not issubclass(type(value), datetime)
             return date.isoformat(value) if is_date else str(value) if type(value) is UUID else None
         if isinstance(plain, str):
             return plain
