@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpselect.accounting import BoundedRangeEvent, PureEvent
-from dpselect.ledger.accounts import Terms
+from dpselect.ledger.accounts import AccountTerms
 from dpselect.ledger.costs import Cost
 from dpselect.ledger.filters import allowances
 from dpselect.privacy import Neighbours
 
 
-def _terms(epsilon: Fraction, delta: Fraction) -> Terms:
-    return Terms.new(
+def _terms(epsilon: Fraction, delta: Fraction) -> AccountTerms:
+    return AccountTerms.new(
         1, "a", neighbours=Neighbours.ADD_REMOVE, epsilon=epsilon, delta=delta, set_aside=Fraction(0)
     )  # fmt: skip
 

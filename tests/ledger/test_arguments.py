@@ -12,7 +12,7 @@ import pytest
 from dpselect.accounting.events import ComposedEvent, PureEvent, Run
 from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.ledger import Ledger
-from dpselect.ledger.accounts import State, Terms, described
+from dpselect.ledger.accounts import AccountTerms, State, described
 from dpselect.ledger.refusals import refusal
 from dpselect.privacy import Neighbours
 
@@ -45,7 +45,9 @@ def test_a_limit_above_every_double_is_refused(file: Ledger, limit: object) -> N
 
 def test_a_limit_that_an_earlier_version_took_is_shown(file: Ledger) -> None:
     limit = Fraction(10**400)
-    terms = Terms.new(1, "a", neighbours=Neighbours.ADD_REMOVE, epsilon=limit, delta=Fraction(0), set_aside=Fraction(0))
+    terms = AccountTerms.new(
+        1, "a", neighbours=Neighbours.ADD_REMOVE, epsilon=limit, delta=Fraction(0), set_aside=Fraction(0)
+    )
     state = State.opened(terms, epsilon=limit, unit=None)
     assert described(terms, state, "").to_dict()["epsilon"] == 1.7976931348623157e308
     text = refusal(HALF, terms.cost(HALF), terms, state, ledger="a").what

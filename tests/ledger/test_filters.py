@@ -19,7 +19,7 @@ from dpselect.accounting import (
     compose,
 )
 from dpselect.accounting.rounding import fraction_down
-from dpselect.ledger.accounts import Terms
+from dpselect.ledger.accounts import AccountTerms
 from dpselect.ledger.costs import UNIT, Cost, cost_of, nothing
 from dpselect.ledger.filters import Order, conversion, orders_for
 from dpselect.privacy import Neighbours
@@ -27,11 +27,13 @@ from dpselect.privacy import Neighbours
 MILLIONTH = Fraction(1, 10**6)
 
 
-def account(epsilon: Fraction, delta: Fraction = MILLIONTH) -> Terms:
-    return Terms.new(1, "a", neighbours=Neighbours.ADD_REMOVE, epsilon=epsilon, delta=delta, set_aside=Fraction(0))
+def account(epsilon: Fraction, delta: Fraction = MILLIONTH) -> AccountTerms:
+    return AccountTerms.new(
+        1, "a", neighbours=Neighbours.ADD_REMOVE, epsilon=epsilon, delta=delta, set_aside=Fraction(0)
+    )
 
 
-def most(event: Event, epsilon: Fraction, terms: Terms) -> int:
+def most(event: Event, epsilon: Fraction, terms: AccountTerms) -> int:
     """How many of `event` fit."""
     low, high = 0, 10**7
     while low < high:

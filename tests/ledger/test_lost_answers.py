@@ -375,7 +375,7 @@ def test_the_command_line_answers_with_a_warning_of_one_line(
     def newer(*_: object) -> str:
         raise LedgerVersionError("sqlite:///budget.db", "later")
 
-    monkeypatch.setattr(dps.Ledger, "_kept", newer)
+    monkeypatch.setattr(dps.Ledger, "_stored_release", newer)
     asked = ["most-common", str(table), "page", "--unit", "session", "--candidates", "1..3", "--epsilon", "0.5"]
     asked += ["--ledger", str(path), "--account", "clicks", "--request", "r", "--quiet"]
     assert main(asked) == 0

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent, Event, NonAdaptiveEvent, PureEvent, SequenceEvent
 from dpselect.errors import ChargeRefusedError
 from dpselect.ledger import Ledger
-from dpselect.ledger.accounts import State, Terms
+from dpselect.ledger.accounts import AccountTerms, State
 from dpselect.ledger.refusals import refusal, scaled, sure_share
 from dpselect.mechanisms.top_k import plan_top_k
 from dpselect.privacy import Neighbours
@@ -23,10 +23,10 @@ def top_k_event(k: int, *, epsilon: float, delta: float) -> ComposedEvent:
     return plan_top_k(1000, k, epsilon=epsilon, delta=delta, sensitivity=1, monotonic=True).event
 
 
-def account(epsilon: float, delta: float, spent: float = 0.0) -> tuple[Terms, State]:
+def account(epsilon: float, delta: float, spent: float = 0.0) -> tuple[AccountTerms, State]:
     limit = Fraction(epsilon)
     neighbours = Neighbours.ADD_REMOVE
-    terms = Terms.new(1, "a", neighbours=neighbours, epsilon=limit, delta=Fraction(delta), set_aside=Fraction(0))
+    terms = AccountTerms.new(1, "a", neighbours=neighbours, epsilon=limit, delta=Fraction(delta), set_aside=Fraction(0))
     state = State.opened(terms, epsilon=limit, unit=None)
     return terms, state.charged(terms.cost(PureEvent(epsilon=spent)), unit=None) if spent else state
 

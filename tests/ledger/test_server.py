@@ -21,8 +21,8 @@ from dpselect.errors import (
     LedgerUnavailableError,
 )
 from dpselect.ledger import Ledger, server
-from dpselect.ledger.patience import NoAnswerError
 from dpselect.ledger.schema import migrations
+from dpselect.ledger.server_connections import NoAnswerError
 from dpselect.ledger.server_errors import failed, refused
 
 TENTH = PureEvent(epsilon=0.125)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from dpselect.accounting import PureEvent
-from dpselect.ledger.accounts import Terms
+from dpselect.ledger.accounts import AccountTerms
 from dpselect.ledger.costs import Cost, nothing
 from dpselect.privacy import Neighbours
 from tests.reference.adaptive_spending import Counts, worst_delta
@@ -20,11 +20,13 @@ ODDS = [Fraction(21, 20), Fraction(5, 4)]
 EVENTS = [PureEvent(epsilon=math.nextafter(math.log(float(odds)), 1)) for odds in ODDS]
 
 
-def terms(delta: Fraction) -> Terms:
-    return Terms.new(1, "a", neighbours=Neighbours.ADD_REMOVE, epsilon=EPSILON, delta=delta, set_aside=Fraction(0))
+def terms(delta: Fraction) -> AccountTerms:
+    return AccountTerms.new(
+        1, "a", neighbours=Neighbours.ADD_REMOVE, epsilon=EPSILON, delta=delta, set_aside=Fraction(0)
+    )
 
 
-def total(account: Terms, counts: Counts) -> Cost:
+def total(account: AccountTerms, counts: Counts) -> Cost:
     start = nothing(tuple(order.order for order in account.orders))
     return sum((account.cost(event).times(count) for event, count in zip(EVENTS, counts, strict=True)), start)
 

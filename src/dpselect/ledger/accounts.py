@@ -19,7 +19,7 @@ from dpselect.privacy import Neighbours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class AccountTerms:
     """What an account was opened with, for good. Its meaning is that of `Account`, where the names are the same."""
 
     number: int
@@ -37,7 +37,7 @@ class Terms:
     @classmethod
     def new(
         cls, number: int, name: str, *, neighbours: Neighbours, epsilon: Fraction, delta: Fraction, set_aside: Fraction
-    ) -> Terms:
+    ) -> AccountTerms:
         """With the orders that suit this limit."""
         orders = orders_for(epsilon, delta - set_aside)
         return cls(number=number, name=name, neighbours=neighbours, delta=delta, set_aside=set_aside, orders=orders)
@@ -89,14 +89,14 @@ class Terms:
 
     @staticmethod
     @functools.lru_cache(maxsize=256)
-    def from_text(text: str) -> Terms:
+    def from_text(text: str) -> AccountTerms:
         """What `to_text` wrote.
 
         Raises:
             ValueError: these are no terms that the proof of the account's limit allows.
         """
         held = json.loads(text)
-        terms = Terms(
+        terms = AccountTerms(
             number=held["number"],
             name=held["name"],
             neighbours=Neighbours(held["neighbours"]),
@@ -129,7 +129,7 @@ class State:
     total: Cost
 
     @classmethod
-    def opened(cls, terms: Terms, *, epsilon: Fraction, unit: str | None) -> State:
+    def opened(cls, terms: AccountTerms, *, epsilon: Fraction, unit: str | None) -> State:
         """After the opening."""
         start = nothing(tuple(each.order for each in terms.orders))
         return cls(epsilon=epsilon, unit=unit, is_open=True, entries=1, total=start)
@@ -189,7 +189,7 @@ class State:
         )
 
 
-def described(terms: Terms, state: State, head: str) -> Account:
+def described(terms: AccountTerms, state: State, head: str) -> Account:
     """The account, for callers."""
     return Account(
         name=terms.name,

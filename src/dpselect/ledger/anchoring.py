@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from dpselect.errors import AnchorError, LedgerError, LedgerForkedError, LedgerRolledBackError
 from dpselect.ledger import store
-from dpselect.ledger.accounts import State, Terms
+from dpselect.ledger.accounts import AccountTerms, State
 from dpselect.ledger.anchors import Anchor, Head, name_of
 from dpselect.ledger.chain import account_seal
 
@@ -77,7 +77,7 @@ def note(anchor: Anchor, id_: str, head: Head) -> Head:
         raise AnchorError(name_of(anchor), text) from None
 
 
-def head_of(terms: Terms, state: State, hash_: str) -> Head:
+def head_of(terms: AccountTerms, state: State, hash_: str) -> Head:
     """Of an account after its last entry."""
     seal = account_seal(terms.number, terms.name, terms.to_text(), state.to_text(), hash_)
     return Head(account=terms.name, sequence=state.entries - 1, hash=hash_, state=state.to_text(), seal=seal)

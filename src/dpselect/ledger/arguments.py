@@ -22,12 +22,12 @@ _LONGEST = 1000
 _MOST_NOTE = 10_000
 
 
-def exact_number(value: object, name: str, *, zero: bool = False, below_one: bool = False) -> Fraction:
+def exact_fraction(value: object, name: str, *, zero: bool = False, below_one: bool = False) -> Fraction:
     """A limit, exactly: a float is the double it is, a decimal or a fraction what it says; text is read as a decimal.
 
     So a limit of 0.3 is a little below three tenths, and three times 0.1, each a little above a tenth, is too much.
 
-    >>> exact_number(0.3, "epsilon") < 3 * Fraction(0.1), exact_number("0.3", "epsilon")
+    >>> exact_fraction(0.3, "epsilon") < 3 * Fraction(0.1), exact_fraction("0.3", "epsilon")
     (True, Fraction(3, 10))
     """
     least = "from 0" if zero else "> 0"

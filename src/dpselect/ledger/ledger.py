@@ -14,13 +14,13 @@ from dpselect.ledger import store
 from dpselect.ledger.anchoring import head_of
 from dpselect.ledger.anchors import Anchor
 from dpselect.ledger.arguments import any_text, moment, short_text
+from dpselect.ledger.charge_request import ChargeRequest
 from dpselect.ledger.costs import Cost
 from dpselect.ledger.managed import ManagedLedger
 from dpselect.ledger.records import Receipt
 from dpselect.ledger.refusals import refusal
-from dpselect.ledger.requests import answered, kept
+from dpselect.ledger.requests import answered, stored_release
 from dpselect.ledger.unsettled import Attempt, Unstored, is_paid, store_remembered
-from dpselect.ledger.wanted import Wanted
 from dpselect.public_time import as_utc_text, day_text
 
 
@@ -99,37 +99,37 @@ class Ledger(ManagedLedger):
 
         Proof: ``proofs/ledger.md``.
         """
-        wanted = Wanted.of(account, what, request=request, question=question, certificate=certificate)
+        charge = ChargeRequest.of(account, what, request=request, question=question, certificate=certificate)
         note = short_text(note, "note", empty=True)
         shown = None if time is None else moment(time, "time")
         if shown is not None and (shown.minute, shown.second, shown.microsecond) != (0, 0, 0):
             hint = "A finer time tells how long reading took: time.replace(minute=0, second=0, microsecond=0)."
             raise InvalidParameterError("time", Shown("<a time>"), "the start of an hour", hint)
         hour = None if shown is None else as_utc_text(shown)
-        store_remembered(self._place, self._kept)
-        attempt = Attempt.new(self._place, wanted, note=note, time=hour)
+        store_remembered(self._place, self._stored_release)
+        attempt = Attempt.new(self._place, charge, note=note, time=hour)
         return attempt.settled(lambda: self._charged(attempt, hour), wait=self._wait, ledger=self._database.shown)
 
     def _charged(self, attempt: Attempt, hour: str | None) -> Receipt:
-        wanted = attempt.wanted
+        charge = attempt.charge
         with self._writing() as (connection, heads):
-            row = self._locked(connection, wanted.account)
-            known = self._answered(connection, row, wanted)
+            row = self._locked(connection, charge.account)
+            known = self._answered(connection, row, charge)
             if known is not None:
                 return known
             standing = attempt.standing(connection, row, ledger=self._database.shown)
             if standing is not None:
                 heads.append(head_of(row.terms, row.state, row.head))
                 return standing
-            cost, total = self._allowed(row, wanted)
+            cost, total = self._allowed(row, charge)
             now = datetime.now(UTC)
             body = self._stamp("charge", now) | {"public_time": hour or day_text(now.date())}
             body |= {"note": attempt.note} if attempt.note else {}
-            after = row.state.charged(total, unit=wanted.unit)
-            head = store.append(connection, row, after, {**body, **wanted.words, "cost": cost.to_list()})
+            after = row.state.charged(total, unit=charge.unit)
+            head = store.append(connection, row, after, {**body, **charge.entry_fields, "cost": cost.to_list()})
             heads.append(head_of(row.terms, after, head))
             self._database.refuse_another_file(connection)
-            attempt.receipt = wanted.receipt(row.state.entries, head, body["public_time"], ledger=self._id)
+            attempt.receipt = charge.receipt(row.state.entries, head, body["public_time"], ledger=self._id)
         return attempt.receipt
 
     def look(
@@ -139,14 +139,14 @@ class Ledger(ManagedLedger):
 
         To be called before long work that only a charge makes worth while. `charge` decides anew.
         """
-        wanted = Wanted.of(account, what, request=request, question=question)
-        store_remembered(self._place, self._kept)
+        charge = ChargeRequest.of(account, what, request=request, question=question)
+        store_remembered(self._place, self._stored_release)
         with self._reading() as connection:
-            row = store.account_row(connection, wanted.account, ledger=self._database.shown)
+            row = store.account_row(connection, charge.account, ledger=self._database.shown)
             self._refuse_behind(connection, row)
-            known = self._answered(connection, row, wanted)
-            if known is None and not is_paid(connection, row, wanted, place=self._place, ledger=self._database.shown):
-                self._allowed(row, wanted)
+            known = self._answered(connection, row, charge)
+            if known is None and not is_paid(connection, row, charge, place=self._place, ledger=self._database.shown):
+                self._allowed(row, charge)
         return known
 
     def store_release(self, receipt: Receipt, release: str) -> str:
@@ -173,24 +173,24 @@ class Ledger(ManagedLedger):
         short_text(receipt.account, "account")
         short_text(receipt.request, "request")
         held = Unstored(self._place, receipt, any_text(release, "release"))
-        return held.given_out(self._kept, wait=self._wait, ledger=self._database.shown)
+        return held.given_out(self._stored_release, wait=self._wait, ledger=self._database.shown)
 
-    def _kept(self, receipt: Receipt, release: str) -> str:
+    def _stored_release(self, receipt: Receipt, release: str) -> str:
         with self._current().writing() as connection:
             row = self._locked(connection, receipt.account)
-            return kept(connection, row, receipt, str(receipt.request), release, ledger=self._database.shown)
+            return stored_release(connection, row, receipt, str(receipt.request), release, ledger=self._database.shown)
 
-    def _answered(self, connection: sa.Connection, row: store.AccountRow, wanted: Wanted) -> Receipt | None:
-        return answered(connection, row, wanted, ledger=self._database.shown)
+    def _answered(self, connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest) -> Receipt | None:
+        return answered(connection, row, charge, ledger=self._database.shown)
 
-    def _allowed(self, row: store.AccountRow, wanted: Wanted) -> tuple[Cost, Cost]:
-        """What is wanted costs, and the total with it; or an error."""
+    def _allowed(self, row: store.AccountRow, charge: ChargeRequest) -> tuple[Cost, Cost]:
+        """What the charge costs, and the total with it; or an error."""
         self._refuse_closed(row)
-        wanted.check_for(row.terms, row.state)
-        cost = row.terms.cost(wanted.event)
+        charge.check_for(row.terms, row.state)
+        cost = row.terms.cost(charge.event)
         total = row.state.total + cost
         if not row.terms.allow(row.state.epsilon, total):
-            raise refusal(wanted.event, cost, row.terms, row.state, ledger=self._database.shown)
+            raise refusal(charge.event, cost, row.terms, row.state, ledger=self._database.shown)
         return cost, total
 
 

@@ -14,11 +14,11 @@ import sqlalchemy as sa
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParameterError, Shown
 from dpselect.ledger import store
-from dpselect.ledger.accounts import State, Terms, described
+from dpselect.ledger.accounts import AccountTerms, State, described
 from dpselect.ledger.anchor_table import TableAnchor
 from dpselect.ledger.anchoring import head_of, note, noted_now, refuse_behind, refuse_missing_accounts
 from dpselect.ledger.anchors import Anchor, Head, unknown
-from dpselect.ledger.arguments import exact_number, short_text
+from dpselect.ledger.arguments import exact_fraction, short_text
 from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash
 from dpselect.ledger.database import Database
 from dpselect.ledger.given_anchor import anchor_of
@@ -63,9 +63,9 @@ class ManagedLedger(ReadableLedger):
         """
         name = short_text(name, "account")
         unit = None if unit is None else short_text(unit, "unit")
-        limit = exact_number(epsilon, "epsilon")
-        whole = exact_number(delta, "delta", zero=True, below_one=True)
-        own = exact_number(set_aside, "set_aside", zero=True, below_one=True)
+        limit = exact_fraction(epsilon, "epsilon")
+        whole = exact_fraction(delta, "delta", zero=True, below_one=True)
+        own = exact_fraction(set_aside, "set_aside", zero=True, below_one=True)
         relation = neighbouring_relation(neighbours)
         if own > whole:
             raise InvalidParameterError("set_aside", float(own), "at most delta")
@@ -80,7 +80,7 @@ class ManagedLedger(ReadableLedger):
             if name in noted:
                 refuse_missing_accounts([], {name: None}, ledger=self._database.shown)
             number = 1 + (connection.scalar(sa.select(sa.func.max(accounts.c.number))) or 0)
-            terms = Terms.new(number, name, neighbours=relation, epsilon=limit, delta=whole, set_aside=own)
+            terms = AccountTerms.new(number, name, neighbours=relation, epsilon=limit, delta=whole, set_aside=own)
             state = State.opened(terms, epsilon=limit, unit=unit)
             body = {"terms": terms.to_text(), "epsilon": str(limit), "unit": unit}
             text = canonical({**self._stamp("open"), **body, "account": name, "sequence": 0})
@@ -108,7 +108,7 @@ class ManagedLedger(ReadableLedger):
             InvalidAccountError: no such account, or it is closed.
             LedgerReadOnlyError: this user of the server may not (`grant`).
         """
-        name, limit = short_text(name, "account"), exact_number(epsilon, "epsilon")
+        name, limit = short_text(name, "account"), exact_fraction(epsilon, "epsilon")
         reason = short_text(reason, "reason", empty=True)
         with self._writing() as (connection, heads):
             row = self._locked(connection, name)

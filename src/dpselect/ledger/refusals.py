@@ -11,7 +11,7 @@ from fractions import Fraction
 from dpselect.accounting.events import ComposedEvent, Event, NonAdaptiveEvent, SequenceEvent
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidParameterError
-from dpselect.ledger.accounts import State, Terms, described
+from dpselect.ledger.accounts import AccountTerms, State, described
 from dpselect.ledger.costs import Cost
 from dpselect.ledger.records import as_written, epsilon_left
 
@@ -22,7 +22,7 @@ _FEW = Context(prec=5, rounding=ROUND_CEILING)
 """Of a sum of divergences, whose last digits say nothing to anybody."""
 
 
-def refusal(event: Event, cost: Cost, terms: Terms, state: State, *, ledger: str) -> ChargeRefusedError:
+def refusal(event: Event, cost: Cost, terms: AccountTerms, state: State, *, ledger: str) -> ChargeRefusedError:
     """The error about `event`, which costs `cost` and does not fit."""
     account = described(terms, state, "")
     total = state.total + cost
@@ -42,7 +42,7 @@ def refusal(event: Event, cost: Cost, terms: Terms, state: State, *, ledger: str
     return ChargeRefusedError(ledger, f"{text}. Nothing was charged or drawn.", account.left)
 
 
-def sure_share(event: Event, terms: Terms, state: State) -> float:
+def sure_share(event: Event, terms: AccountTerms, state: State) -> float:
     """A number below 1: at so many times its epsilon, the question of `event` fits; 0 if there is none to be told.
 
     Found for the epsilons of the event. A question of several rounds that was planned with a delta is another matter:
@@ -61,7 +61,7 @@ def sure_share(event: Event, terms: Terms, state: State) -> float:
     return fits / _FINEST if is_single else max(0, fits * fits // _FINEST - 1) / _FINEST
 
 
-def _allows(terms: Terms, state: State, event: Event, factor: Fraction) -> bool:
+def _allows(terms: AccountTerms, state: State, event: Event, factor: Fraction) -> bool:
     try:
         smaller = scaled(event, factor)
     except InvalidParameterError:  # no double is so small

@@ -9,14 +9,14 @@ import sqlalchemy as sa
 from dpselect.errors import InvalidCertificateError, LedgerDamagedError, RequestReusedError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.chain import release_hash
+from dpselect.ledger.charge_request import ChargeRequest
 from dpselect.ledger.damage import readable
 from dpselect.ledger.reading import question_of, receipt_of
 from dpselect.ledger.records import Receipt
 from dpselect.ledger.unsettled import answer_of, warn_of
-from dpselect.ledger.wanted import Wanted
 
 
-def answered(connection: sa.Connection, row: store.AccountRow, wanted: Wanted, *, ledger: str) -> Receipt | None:
+def answered(connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, *, ledger: str) -> Receipt | None:
     """The receipt with the answer that is stored for the request, or that this process could not store; if any.
 
     Warns:
@@ -26,20 +26,20 @@ def answered(connection: sa.Connection, row: store.AccountRow, wanted: Wanted, *
         RequestReusedError: the request id belongs to another question.
         LedgerDamagedError: the answer, or a charge under the id, is not what was written.
     """
-    if wanted.request is None:
+    if charge.request is None:
         return None
     name = row.terms.name
-    held = store.entries_under(connection, row, wanted.request, ledger=ledger)
+    held = store.entries_under(connection, row, charge.request, ledger=ledger)
     for entry in held:
         with readable(ledger, name, entry["sequence"]):
             known = question_of(entry)
-        if known != wanted.asked:
-            shown, hint = Shown(repr(wanted.request)), "Nothing was charged. Take another id for another question."
+        if known != charge.request_hash:
+            shown, hint = Shown(repr(charge.request)), "Nothing was charged. Take another id for another question."
             raise RequestReusedError("request", shown, "an id not used for another question", hint)
     found = [entry for entry in held if entry["release"] is not None]
     for entry in found:
         if release_hash(entry["hash"], entry["release"]) != entry["release_hash"]:
-            text = f"the release stored for request {wanted.request!r} is not the one once stored."
+            text = f"the release stored for request {charge.request!r} is not the one once stored."
             raise LedgerDamagedError(ledger, text)
     unstored = [entry for entry in held if answer_of(entry["hash"]) is not None]
     if not found and not unstored:
@@ -53,7 +53,7 @@ def answered(connection: sa.Connection, row: store.AccountRow, wanted: Wanted, *
     return replace(receipt, release=answer_of(receipt.hash))
 
 
-def kept(
+def stored_release(
     connection: sa.Connection, row: store.AccountRow, receipt: Receipt, request: str, release: str, *, ledger: str
 ) -> str:
     """`release`, now stored for the charge of `receipt`; or the one that was stored for its request before.

@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.exc import SQLAlchemyError
 
-from dpselect.ledger.patience import NoAnswerError, PatientConnection, connected
+from dpselect.ledger.server_connections import NoAnswerError, PatientConnection, connected
 from dpselect.ledger.server_errors import failed, is_passing, refused
 
 _GRACE = 0.5
@@ -135,7 +135,7 @@ class Server:
         while True:
             connection = self._engine.connect()
             session = _session(connection)
-            is_kept, session.is_kept = session.is_kept, True
+            was_used, session.was_used = session.was_used, True
             session.deadline, session.silence = math.inf if is_reader else until + _GRACE, self._wait + _GRACE
             try:
                 session.isolation_level, session.read_only = isolation, is_reader or None
@@ -150,7 +150,7 @@ class Server:
                 if is_lost:
                     connection.invalidate()
                 connection.close()
-                if not (is_kept and is_lost and monotonic() < until + _GRACE):
+                if not (was_used and is_lost and monotonic() < until + _GRACE):
                     raise
 
     def _timeouts(self, until: float) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from dpselect.errors import (
     LedgerReadOnlyError,
     LedgerUnavailableError,
 )
-from dpselect.ledger.patience import NoAnswerError
+from dpselect.ledger.server_connections import NoAnswerError
 from dpselect.ledger.sqlite_errors import BUSY, FOREIGN, FULL, READ_ONLY, TAMPERED
 
 _Fault = tuple[type[LedgerError], str]

@@ -10,27 +10,27 @@ from typing import Any
 import sqlalchemy as sa
 
 from dpselect.errors import InvalidAccountError, LedgerDamagedError, Shown
-from dpselect.ledger.accounts import State, Terms
+from dpselect.ledger.accounts import AccountTerms, State
 from dpselect.ledger.chain import account_seal, canonical, entry_hash
 from dpselect.ledger.damage import damaged_account, readable, sound
 from dpselect.ledger.schema import accounts, entries, releases, version_now
 
-_ACCOUNT = sa.select(accounts, version_now.label("version")).where(accounts.c.name == sa.bindparam("wanted"))
+_ACCOUNT = sa.select(accounts, version_now.label("version")).where(accounts.c.name == sa.bindparam("account_key"))
 _LOCKED = _ACCOUNT.with_for_update(of=accounts)
 _NAMES = sa.select(accounts.c.name).order_by(accounts.c.number)
 _ENTRIES = (
     sa.select(entries, releases.c.body.label("release"), releases.c.hash.label("release_hash"))
     .outerjoin(releases, (releases.c.account == entries.c.account) & (releases.c.sequence == entries.c.sequence))
-    .where(entries.c.account == sa.bindparam("wanted"))
+    .where(entries.c.account == sa.bindparam("account_key"))
     .order_by(entries.c.sequence)
 )
-_asked = entries.alias("asked")
+_of_request = entries.alias("of_request")
 _UNDER_REQUEST = _ENTRIES.where(
     # The index alone tells their numbers. Asked for the whole rows, SQLite takes an account to have ten entries, a
     # request to have nine, and reads the account from end to end.
     entries.c.sequence.in_(
-        sa.select(_asked.c.sequence).where(
-            _asked.c.account == sa.bindparam("wanted"), _asked.c.request == sa.bindparam("asked")
+        sa.select(_of_request.c.sequence).where(
+            _of_request.c.account == sa.bindparam("account_key"), _of_request.c.request == sa.bindparam("request_id")
         )
     )
 )
@@ -39,12 +39,12 @@ _PAGE = _ENTRIES.where(entries.c.sequence > sa.bindparam("after")).limit(1000)
 _AT = _ENTRIES.where(entries.c.sequence == sa.bindparam("place"))
 _MOVE_ON = (
     accounts.update()
-    .where(accounts.c.number == sa.bindparam("wanted"))
+    .where(accounts.c.number == sa.bindparam("account_key"))
     .values(state=sa.bindparam("new_state"), head=sa.bindparam("new_head"), seal=sa.bindparam("new_seal"))
 )
 _INSERT_ENTRY, _INSERT_RELEASE = entries.insert(), releases.insert()
 
-_ACCOUNTS_KEPT = 256
+_CACHED_ACCOUNTS = 256
 _written: dict[str, tuple[tuple[object, ...], State]] = {}
 """By the text of its terms: an account's row as this process last wrote it, and the state it says. Who charges in a row
 reads the texts of its own last charge; comparing them is as strict as a seal, and does not read them again."""
@@ -54,7 +54,7 @@ reads the texts of its own last charge; comparing them is as strict as a seal, a
 class AccountRow:
     """An account as it stands in the database, its seal checked."""
 
-    terms: Terms
+    terms: AccountTerms
     state: State
     head: str
     version: int | None
@@ -67,7 +67,7 @@ def account_row(connection: sa.Connection, name: str, *, ledger: str, lock: bool
         InvalidAccountError: there is none.
         LedgerDamagedError: its row was changed by hand.
     """
-    row = connection.execute(_LOCKED if lock else _ACCOUNT, {"wanted": name}).mappings().first()
+    row = connection.execute(_LOCKED if lock else _ACCOUNT, {"account_key": name}).mappings().first()
     if row is None:
         names = account_names(connection, ledger=ledger)  # one whose name is no text any more is damaged, not missing
         close = [each for each in names if each.casefold() == name.casefold()] or get_close_matches(name, names, n=1)
@@ -85,13 +85,13 @@ def checked(row: Mapping[Any, Any], *, ledger: str) -> AccountRow:
     held = row["number"], row["name"], row["terms"], row["state"], row["head"], row["seal"]
     written = _written.get(row["terms"])
     if written is not None and written[0] == held:
-        return AccountRow(Terms.from_text(row["terms"]), written[1], row["head"], row["version"])
+        return AccountRow(AccountTerms.from_text(row["terms"]), written[1], row["head"], row["version"])
     number, *texts, seal = held
     if not all(isinstance(text, str) for text in texts) or seal != account_seal(number, *texts):
         raise damaged_account(ledger, row["name"])
     try:
         with readable(ledger, row["name"], 0):
-            terms, state = Terms.from_text(row["terms"]), State.from_text(row["state"])
+            terms, state = AccountTerms.from_text(row["terms"]), State.from_text(row["state"])
     except LedgerDamagedError:
         raise damaged_account(ledger, row["name"]) from None
     return AccountRow(terms, state, row["head"], row["version"])
@@ -111,7 +111,7 @@ def account_names(connection: sa.Connection, *, ledger: str) -> list[str]:
 
 
 def entry_rows(
-    connection: sa.Connection, terms: Terms, *, ledger: str, after: int | None = None
+    connection: sa.Connection, terms: AccountTerms, *, ledger: str, after: int | None = None
 ) -> Iterator[Mapping[Any, Any]]:
     """The entries of an account with their stored releases, in order, a thousand at a time.
 
@@ -125,11 +125,11 @@ def entry_rows(
         LedgerDamagedError: one holds what is no text.
     """
     first = _FIRST_PAGE if after is None else _PAGE
-    page = list(connection.execute(first, {"wanted": terms.number, "after": after}).mappings())
+    page = list(connection.execute(first, {"account_key": terms.number, "after": after}).mappings())
     while page:
         yield from sound(page, terms.name, ledger=ledger)
-        asked = {"wanted": terms.number, "after": page[-1]["sequence"]}
-        page = list(connection.execute(_PAGE, asked).mappings())
+        after_last = {"account_key": terms.number, "after": page[-1]["sequence"]}
+        page = list(connection.execute(_PAGE, after_last).mappings())
 
 
 def entries_under(connection: sa.Connection, row: AccountRow, request: str, *, ledger: str) -> list[Mapping[Any, Any]]:
@@ -137,14 +137,14 @@ def entries_under(connection: sa.Connection, row: AccountRow, request: str, *, l
 
     Only those that the account counts: another is none of it, and was never charged.
     """
-    found = connection.execute(_UNDER_REQUEST, {"wanted": row.terms.number, "asked": request}).mappings()
+    found = connection.execute(_UNDER_REQUEST, {"account_key": row.terms.number, "request_id": request}).mappings()
     counted = [each for each in found if 0 <= each["sequence"] < row.state.entries]
     return list(sound(counted, row.terms.name, ledger=ledger))
 
 
-def entry_at(connection: sa.Connection, terms: Terms, sequence: int, *, ledger: str) -> Mapping[Any, Any] | None:
+def entry_at(connection: sa.Connection, terms: AccountTerms, sequence: int, *, ledger: str) -> Mapping[Any, Any] | None:
     """One entry of an account, or None."""
-    found = connection.execute(_AT, {"wanted": terms.number, "place": sequence}).mappings()
+    found = connection.execute(_AT, {"account_key": terms.number, "place": sequence}).mappings()
     return next(sound(found, terms.name, ledger=ledger), None)
 
 
@@ -156,9 +156,9 @@ def append(connection: sa.Connection, before: AccountRow, after: State, body: Ma
     place = {"account": terms.number, "sequence": before.state.entries}
     connection.execute(_INSERT_ENTRY, {**place, "request": body.get("request"), "body": text, "hash": head})
     seal = account_seal(terms.number, terms.name, terms.to_text(), state, head)
-    moved = {"wanted": terms.number, "new_state": state, "new_head": head, "new_seal": seal}
+    moved = {"account_key": terms.number, "new_state": state, "new_head": head, "new_seal": seal}
     connection.execute(_MOVE_ON, moved)
-    if len(_written) >= _ACCOUNTS_KEPT:
+    if len(_written) >= _CACHED_ACCOUNTS:
         _written.clear()
     _written[terms.to_text()] = (terms.number, terms.name, terms.to_text(), state, head, seal), after
     return head

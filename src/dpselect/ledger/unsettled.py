@@ -31,8 +31,8 @@ from dpselect.errors import (
     SelectionError,
 )
 from dpselect.ledger import store
+from dpselect.ledger.charge_request import ChargeRequest
 from dpselect.ledger.records import Receipt
-from dpselect.ledger.wanted import Wanted
 
 PASSING = (LedgerBusyError, LedgerFullError, LedgerReadOnlyError, LedgerUnavailableError)
 """They may be over in a moment, and say nothing against what was committed before."""
@@ -86,14 +86,14 @@ class Attempt:
 
     Attributes:
         ledger: where.
-        wanted: what.
+        charge: what is charged.
         note: beside it.
         receipt: of the entry whose commit was begun and never confirmed, or None.
         process: that remembers it.
     """
 
     ledger: sa.URL
-    wanted: Wanted
+    charge: ChargeRequest
     note: str
     receipt: Receipt | None = None
     process: int = 0
@@ -101,24 +101,24 @@ class Attempt:
     _failed: LedgerError | None = None
 
     @classmethod
-    def new(cls, ledger: sa.URL, wanted: Wanted, *, note: str, time: str | None) -> Attempt:
+    def new(cls, ledger: sa.URL, charge: ChargeRequest, *, note: str, time: str | None) -> Attempt:
         """The one that this process remembers of the same charge, if there is one; it does not any longer.
 
         Args:
             ledger: where.
-            wanted: what.
+            charge: what is charged.
             note: beside it.
             time: what the receipt has to say of when, or None.
         """
         for each in list(_charges):
-            same = (each.ledger, each.wanted, each.note) == (ledger, wanted, note) and each.process == os.getpid()
+            same = (each.ledger, each.charge, each.note) == (ledger, charge, note) and each.process == os.getpid()
             if same and each.receipt is not None and time in (None, each.receipt.time):
                 try:
                     _charges.remove(each)
                 except ValueError:  # another thread was faster
                     continue
-                return cls(ledger, wanted, note, each.receipt)
-        return cls(ledger, wanted, note)
+                return cls(ledger, charge, note, each.receipt)
+        return cls(ledger, charge, note)
 
     def standing(self, connection: sa.Connection, row: store.AccountRow, *, ledger: str) -> Receipt | None:
         """The entry whose commit failed, if it is there; within a transaction that has locked the account."""
@@ -179,10 +179,15 @@ def found_in(connection: sa.Connection, row: store.AccountRow, receipt: Receipt,
     return found is not None and found["hash"] == receipt.hash
 
 
-def is_paid(connection: sa.Connection, row: store.AccountRow, wanted: Wanted, *, place: sa.URL, ledger: str) -> bool:
-    """Whether a charge of `wanted` would use an entry that this process remembers."""
+def is_paid(
+    connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, *, place: sa.URL, ledger: str
+) -> bool:
+    """Whether such a charge would use an entry that this process remembers."""
     for each in list(_charges):
-        same = (each.ledger, replace(each.wanted, question=None)) == (place, replace(wanted, question=None))
+        same = (each.ledger, replace(each.charge, certificate_hash=None)) == (
+            place,
+            replace(charge, certificate_hash=None),
+        )
         if same and each.process == os.getpid() and each.receipt is not None:
             return found_in(connection, row, each.receipt, ledger=ledger)
     return False

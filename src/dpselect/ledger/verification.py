@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from dpselect.accounting.events import Run, from_json
 from dpselect.errors import LedgerDamagedError
 from dpselect.ledger import store
-from dpselect.ledger.accounts import State, Terms
+from dpselect.ledger.accounts import AccountTerms, State
 from dpselect.ledger.anchoring import refuse_behind, refuse_missing_accounts
 from dpselect.ledger.anchors import Head
 from dpselect.ledger.arguments import short_text
@@ -101,7 +101,7 @@ def _verified_account(
     return Verified(account=name, entries=place, head=head)
 
 
-def _state_of(noted: Head, terms: Terms, *, ledger: str) -> State:
+def _state_of(noted: Head, terms: AccountTerms, *, ledger: str) -> State:
     """What the account said at that head. Its seal shows that it was on the same terms."""
     if account_seal(terms.number, terms.name, terms.to_text(), noted.state, noted.hash) != noted.seal:
         raise damaged_account(ledger, terms.name)
@@ -113,7 +113,7 @@ def _followed(
     found: Mapping[Any, Any],
     state: State | None,
     *,
-    terms: Terms,
+    terms: AccountTerms,
     place: int,
     previous: str,
     own_id: str | None,
@@ -135,7 +135,7 @@ def _followed(
     return _after(body, state, terms)
 
 
-def _after(body: Mapping[str, Any], state: State | None, terms: Terms) -> State:
+def _after(body: Mapping[str, Any], state: State | None, terms: AccountTerms) -> State:
     if state is None:
         if body["kind"] != "open" or body["terms"] != terms.to_text():
             raise _WrongEntryError("does not open the account on its terms")
@@ -158,7 +158,7 @@ def _after(body: Mapping[str, Any], state: State | None, terms: Terms) -> State:
     return limited
 
 
-def _written_off(body: Mapping[str, Any], state: State, terms: Terms) -> State:
+def _written_off(body: Mapping[str, Any], state: State, terms: AccountTerms) -> State:
     """Lost entries that were counted as spent: what an anchor knew of the account, which spent no less."""
     lost = state.written_off(State.from_text(body["state"]))
     if not lost.total.covers(state.total):
@@ -168,7 +168,7 @@ def _written_off(body: Mapping[str, Any], state: State, terms: Terms) -> State:
     return lost
 
 
-def _charged(body: Mapping[str, Any], state: State, terms: Terms) -> State:
+def _charged(body: Mapping[str, Any], state: State, terms: AccountTerms) -> State:
     run = from_json(body["event"])
     event = run.event if isinstance(run, Run) else run
     cost, true = Cost.from_list(body["cost"]), terms.cost(event)

@@ -106,13 +106,13 @@ def restore(copy: str, /, *, to: Path, anchor: str, write_off: Flag = False, as_
     from dpselect.ledger.restoring import new_place
 
     place = new_place(to, "to")
-    with Ledger(copy, anchor=anchor) as kept:
+    with Ledger(copy, anchor=anchor) as restored:
         try:
-            kept.verify()
+            restored.verify()
         except LedgerRolledBackError:
             if not write_off:
                 raise
-        kept.backup(place)
+        restored.backup(place)
     with Ledger(place, anchor=anchor) as restored:
         if write_off:
             restored.write_off()

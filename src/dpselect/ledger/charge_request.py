@@ -8,17 +8,17 @@ from typing import cast
 
 from dpselect.accounting.events import Event, Run, to_json
 from dpselect.errors import InvalidParameterError, Shown, WrongAccountError
-from dpselect.ledger.accounts import State, Terms
+from dpselect.ledger.accounts import AccountTerms, State
 from dpselect.ledger.arguments import any_text, hash_text, short_text
 from dpselect.ledger.chain import question_digest
 from dpselect.ledger.records import Receipt
 from dpselect.privacy import Neighbours
 
-_as_json = functools.lru_cache(maxsize=256)(to_json)  # the same is asked again and again
+_as_json = functools.lru_cache(maxsize=256)(to_json)  # the same events come again and again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ChargeRequest:
     """A charge that somebody asks for.
 
     Attributes:
@@ -28,8 +28,8 @@ class Wanted:
         neighbours: the relation, and `unit` the unit, of a run; None of a bare event, which is taken to be the
             account's.
         request: id of the request, or None.
-        asked: hash of what is asked, by which a request is known again; None if nobody says what.
-        question: hash of what the certificate will say, or None.
+        request_hash: hash of the question under the request, by which it is known again; None if nobody says it.
+        certificate_hash: hash of what the certificate will say, or None.
     """
 
     account: str
@@ -38,13 +38,13 @@ class Wanted:
     neighbours: Neighbours | None
     unit: str | None
     request: str | None
-    asked: str | None
-    question: str | None
+    request_hash: str | None
+    certificate_hash: str | None
 
     @classmethod
     def of(
         cls, account: object, what: object, *, request: object, question: object, certificate: object = None
-    ) -> Wanted:
+    ) -> ChargeRequest:
         """From what a caller gave.
 
         Raises:
@@ -64,14 +64,14 @@ class Wanted:
             neighbours=run.neighbours if run else None,
             unit=run.unit if run else None,
             request=under,
-            asked=question_digest(text, words) if words or under is not None else None,
-            question=None if certificate is None else hash_text(certificate, "certificate"),
+            request_hash=question_digest(text, words) if words or under is not None else None,
+            certificate_hash=None if certificate is None else hash_text(certificate, "certificate"),
         )
 
     @property
-    def words(self) -> dict[str, str]:
-        """What the charge's entry says of it, but for what it costs."""
-        optional = {"request": self.request, "asked": self.asked, "question": self.question}
+    def entry_fields(self) -> dict[str, str]:
+        """What the charge's entry says of it, but for what it costs. The names are those of entries of all versions."""
+        optional = {"request": self.request, "asked": self.request_hash, "question": self.certificate_hash}
         return {"event": self.text} | {name: value for name, value in optional.items() if value is not None}
 
     def receipt(self, sequence: int, head: str, time: str, *, ledger: str | None) -> Receipt:
@@ -82,11 +82,11 @@ class Wanted:
             hash=head,
             time=time,
             request=self.request,
-            question=self.question,
+            question=self.certificate_hash,
             ledger=ledger,
         )
 
-    def check_for(self, terms: Terms, state: State) -> None:
+    def check_for(self, terms: AccountTerms, state: State) -> None:
         """Refuse an account that protects somebody else, or against something else."""
         if self.neighbours is not None and self.neighbours is not terms.neighbours:
             expected = f"{str(terms.neighbours)!r}, which account {terms.name!r} protects against"

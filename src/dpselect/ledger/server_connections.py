@@ -33,12 +33,12 @@ class PatientConnection(psycopg.Connection[TupleRow]):
     Attributes:
         deadline: by `time.monotonic`; whatever is not answered by then is given up, and nothing more is sent.
         silence: seconds that one answer may take at most, also where there is no deadline.
-        is_kept: whether it was used before, so that the server may have closed it since.
+        was_used: whether it was used before, so that the server may have closed it since.
     """
 
     deadline: float = math.inf
     silence: float = math.inf
-    is_kept: bool = False
+    was_used: bool = False
 
     def wait(self, gen: PQGen[RV], *args: Any, **kwargs: Any) -> RV:
         """As psycopg waits for every answer, but not longer than until the deadline."""
@@ -52,9 +52,9 @@ class PatientConnection(psycopg.Connection[TupleRow]):
     def _in_time(self, gen: PQGen[RV], due: float) -> PQGen[RV]:
         self.refuse_late()
         try:
-            wanted = next(gen)
+            awaited = next(gen)
             while True:
-                wanted = gen.send((yield wanted))  # first what has arrived, then the clock
+                awaited = gen.send((yield awaited))  # first what has arrived, then the clock
                 if monotonic() >= due:
                     self._give_up()
         except StopIteration as done:
