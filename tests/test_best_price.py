@@ -144,7 +144,7 @@ def test_bad_questions_read_nothing(
 
 
 def test_a_column_of_text_is_refused_by_its_type(tmp_path: Path) -> None:
-    with pytest.raises(dps.InvalidDataError, match="This one holds text; convert it to numbers first"):
+    with pytest.raises(dps.InvalidDataError, match=r"This one holds text\. Convert it to numbers first"):
         ask(write_parquet(tmp_path / "t.parquet", [(1, "a")]), [1])
 
 

@@ -209,10 +209,8 @@ ODD_WORDS = re.compile(r"(?:^|_)(?:asked|apart|kept|wanted|in_parts|no_table|in_
 """In names of code, where the field has a better word."""
 
 TO_RENAME = {
-    "dpselect.backends.lazy.asked",
     "dpselect.backends.lazy.postgres._asked_for",
     "dpselect.backends.lazy.spark_selection.KeptScores",
-    "dpselect.backends.lazy.table._in_parts",
     "dpselect.ledger.ledger._kept",
     "dpselect.ledger.requests.kept",
     "dpselect.ledger.wanted",
@@ -220,7 +218,7 @@ TO_RENAME = {
 }
 """Odd names that are left; a line goes when its name does."""
 
-NAMED_TWICE = {"Column", "Question", "Terms", "_TwoWays"}
+NAMED_TWICE = {"Column", "Terms", "_TwoWays"}
 """Classes whose name another one has, too; a name goes when one of its classes is renamed."""
 
 

@@ -139,7 +139,7 @@ def test_bad_quantiles_read_and_draw_nothing(
 def test_a_column_of_text_is_refused_by_its_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StreamTable, "gather", None)  # not even called
     data = dps.Dataset(write_parquet(tmp_path / "t.parquet", [(1, "a")]), unit="unit")
-    with pytest.raises(dps.InvalidDataError, match="This one holds text; convert it to numbers first"):
+    with pytest.raises(dps.InvalidDataError, match=r"This one holds text\. Convert it to numbers first"):
         data.median("value", bounds=(0, 1), epsilon=1.0)
 
 

@@ -36,8 +36,8 @@ def shops() -> dps.Dataset:
 @pytest.mark.parametrize(
     ("days", "reason"),
     [
-        (pl.Series(["2026-12-12"]), "This one holds text. Make dates of it first"),
-        (pl.Series([1]), "This one holds whole numbers. Make dates of it first"),
+        (pl.Series(["2026-12-12"]), "This one holds text. Convert it to dates first"),
+        (pl.Series([1]), "This one holds whole numbers. Convert it to dates first"),
         (pl.Series([datetime(2026, 12, 12)]), "This one holds times. If only the date matters"),
     ],
 )

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
-from dpselect.backends.rows import matching
+from dpselect.backends import row_rules
 from dpselect.cli import main
 from tests.attacks.reachable import reachable
 from tests.backends.tables import write_csv, write_parquet
@@ -157,7 +157,7 @@ def test_a_private_column_given_as_candidates_is_not_repeated(tmp_path: Path) ->
 
 
 def test_engine_errors_leave_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "value_expression", lambda *_: "error('SENTINEL ' || value)")
+    monkeypatch.setattr(row_rules, "_from_text", lambda *_: "error('SENTINEL ' || value)")
     path = write_csv(tmp_path / "t.csv", [b"1,SENTINEL"])
     with pytest.raises(dps.SelectionError) as caught:
         dps.Dataset(path, unit="unit").most_common("value", candidates=[1], epsilon=1.0)

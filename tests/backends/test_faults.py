@@ -43,17 +43,17 @@ BROKEN = {
     "eager-polars": "frames.polars_frame._spans",
     "pandas": "frames.pandas_frame._reader",
     "arrow-in-pandas": "frames.pandas_frame._joined",
-    "polars": "lazy.polars_frame._unit",
+    "polars": "lazy.polars_frame.rules",
     "duckdb": "lazy.duckdb_relation._read",
     "ibis": "lazy.duckdb_relation.valid_text",
     "postgres": "lazy.postgres._answer",
-    "spark": "lazy.spark_expressions._unit",
+    "spark": "lazy.spark_dialect.rules",
 }
 """What each engine needs to answer, of our own code."""
 
 EVERYWHERE = {
     "what is handed to the engine": ("rows.scan.short_units", "arrow"),
-    "what is asked of the engine": ("rows.matching.unit_expression", "arrow"),
+    "what is asked of the engine": ("rows.relation.unit_key", "arrow"),
     "what came back from the engine": ("rows.gather.np", "arrow"),
     "queries": ("lazy.queries._grouped", "polars"),
     "answers of queries": ("lazy.table.np", "polars"),

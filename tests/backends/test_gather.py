@@ -241,7 +241,7 @@ def test_typed_columns(tmp_path: Path, type_: Any, values: list[Any], expected: 
 @pytest.mark.parametrize(
     ("type_", "reason"),
     [
-        (pa.string(), "This one holds text; convert it to numbers first"),
+        (pa.string(), "This one holds text. Convert it to numbers first"),
         (pa.bool_(), "This one holds booleans"),
         (pa.date32(), "This one holds dates"),
         (pa.timestamp("us"), "This one holds times"),

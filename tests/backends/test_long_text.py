@@ -19,12 +19,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from dpselect.backends.columns import Holds
+from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Amount, Grouping
 from dpselect.backends.files import parquet_rows
 from dpselect.backends.frames import pandas_frame, polars_frame
 from dpselect.backends.opening import open_table
-from dpselect.backends.rows import connection, long_text, matching
+from dpselect.backends.row_rules import Value, rule
+from dpselect.backends.rows import connection, duckdb_dialect, long_text
 from dpselect.backends.rows.long_text import LONG, ShortValues, short_units
 from dpselect.backends.rows.plain import PIECE_BYTES, plain_batches
 from dpselect.errors import SelectionError
@@ -93,7 +94,7 @@ def test_long_units_do_not_decide_whether_there_is_an_answer(
 ) -> None:
     monkeypatch.setattr(long_text, "LONG", longest)
     if longest != LONG:
-        monkeypatch.setattr(matching, "_LONGEST", longest)
+        monkeypatch.setattr(duckdb_dialect, "_LONGEST", longest)
     monkeypatch.setitem(connection.SETTINGS, "threads", "1")
     table = open_table(str(files[1]), memory_limit=32 << 20)
     asked = {"unit": table.unit("unit"), "column": table.column("value")}
@@ -132,7 +133,7 @@ def test_long_units_are_told_apart() -> None:
 
 @pytest.mark.parametrize("longest", [64, 1 << 30])
 def test_sorting_units_takes_little_however_long_they_are(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
-    monkeypatch.setattr(matching, "_LONGEST", longest)
+    monkeypatch.setattr(duckdb_dialect, "_LONGEST", longest)
     monkeypatch.setitem(connection.SETTINGS, "threads", "1")
     units = ["u" * 500 + str(i) for i in range(60_000)] + ["v" * 64, "-" + sha256(b"v" * 65).hexdigest(), "v" * 65]
     table = open_table(pa.table({"unit": units, "value": [1] * len(units)}), memory_limit=32 << 20)
@@ -146,7 +147,7 @@ def test_sorting_units_takes_little_however_long_they_are(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("longest", [64, 1 << 30])
 def test_grouping_rows_of_one_long_unit_takes_little(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
-    monkeypatch.setattr(matching, "_LONGEST", longest)
+    monkeypatch.setattr(duckdb_dialect, "_LONGEST", longest)
     monkeypatch.setitem(connection.SETTINGS, "threads", "1")
     size = 200_000
     unit = pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array(["u" * 1000]))
@@ -218,7 +219,7 @@ def test_long_texts_are_read_as_they_were(kind: CandidateKind) -> None:
     texts = pa.array([*WORDS, *(written(chance) for _ in range(1500))], pa.large_string())
     short = ShortValues(kind, LONG)(texts)
     assert max(len(text) for text in short.to_pylist() if text is not None) <= LONG
-    read = [matching.value_expression(kind, Holds.ANYTHING, name=name) for name in ("texts", "short")]
+    read = [rule(Value(Column("", Holds.ANYTHING), kind), name, duckdb_dialect.DUCKDB) for name in ("texts", "short")]
     rows = pa.table({"texts": texts, "short": short})
     differs = f"({read[0]})::VARCHAR IS DISTINCT FROM ({read[1]})::VARCHAR"
     query = f"SELECT count({read[0]}), count(*) FILTER ({differs}) FROM rows"

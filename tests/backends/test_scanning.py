@@ -19,7 +19,7 @@ import pytest
 
 from dpselect.backends.contract import Table
 from dpselect.backends.opening import open_table
-from dpselect.backends.rows import connection, engine, matching
+from dpselect.backends.rows import connection, engine, scan
 from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.summaries import CandidateCounts, PublicCandidates
 from tests.attacks.reachable import reachable
@@ -51,15 +51,15 @@ def test_progress_goes_up_to_the_end_on_the_callers_thread(
     large: Table, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setattr(engine, "_POLL_SECONDS", 0.001)
-    known_units = matching.known_units
+    trimmed_units = scan.trimmed_units
 
     looked = threading.Semaphore(0)
 
     def slowly(*arguments: Any) -> Any:
         assert looked.acquire(timeout=60)  # once a batch, or all could be read before the caller's thread looks
-        return known_units(*arguments)
+        return trimmed_units(*arguments)
 
-    monkeypatch.setattr(matching, "known_units", slowly)
+    monkeypatch.setattr(scan, "trimmed_units", slowly)
     seen: list[float] = []
     threads: set[int] = set()
 

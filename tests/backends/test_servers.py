@@ -94,8 +94,8 @@ def test_urls_that_are_none(url: str) -> None:
 def test_a_connection_that_breaks_half_way(placed: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     table = open_table(placed[0], table=placed[1])
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dpselect'"
-    expression = postgres.expression
-    monkeypatch.setattr(postgres, "expression", lambda each: _slowly(expression(each)))
+    as_shown = postgres.as_shown
+    monkeypatch.setattr(postgres, "as_shown", lambda *given: f"(SELECT {as_shown(*given)} FROM pg_sleep(3))")
     threading.Timer(0.7, lambda: execute(placed[0], cut)).start()
     with pytest.raises(TableUnavailableError, match="the connection broke before the answer was there") as caught:
         asked(table)
@@ -117,10 +117,6 @@ def test_a_connection_that_breaks_while_the_columns_are_looked_up(
         open_table(placed[0], table=placed[1])
     expected = "table at postgresql://postgres@/postgres: the connection broke before the answer was there."
     assert str(caught.value) == f"{expected} Nothing was charged: ask again"
-
-
-def _slowly(read: tuple[str, str]) -> tuple[str, str]:
-    return f"(SELECT {read[0]} FROM pg_sleep(3))", read[1]
 
 
 def test_what_a_server_says_of_a_row_is_not_passed_on(placed: tuple[str, str]) -> None:

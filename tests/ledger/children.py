@@ -5,6 +5,7 @@
 ``hold URL SECONDS``: takes the write lock, says so, and keeps it.
 ``fork URL COUNT``: charges, forks, and lets go of the ledger while the child charges so many times; prints the child's
 receipts.
+``often URL TIMES``: forks so many times while two threads charge; prints every receipt, the children's too.
 ``busy URL``: forks while another thread is in the midst of a transaction; prints what the child's charge led to.
 """
 
@@ -136,6 +137,39 @@ def busy(url: str) -> None:
     assert ledger.charge("clicks", event).sequence  # in the parent all is well
 
 
+def often(url: str, times: int) -> None:
+    event = PureEvent(epsilon=2.0**-30)
+    ledger, over, receipts = Ledger(url, wait=60), threading.Event(), list[str]()
+
+    def work() -> None:
+        while not over.is_set():
+            receipt = ledger.charge("clicks", event)
+            receipts.append(f"{receipt.sequence} {receipt.hash}\n")
+
+    def charge(write: Callable[[bytes], object]) -> None:
+        signal.alarm(60)  # a child that hangs ends with another status
+        try:
+            receipt = ledger.charge("clicks", event)
+        except LedgerError as error:
+            if "this process was forked from one" not in str(error):
+                raise
+        else:
+            write(f"{receipt.sequence} {receipt.hash}\n".encode())
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(times):
+        child, read = started(charge)
+        receipts.append(drained(read).decode())
+        assert os.waitpid(child, 0)[1] == 0
+    over.set()
+    for thread in threads:
+        thread.join()
+    sys.stdout.write("".join(receipts))
+    ledger.disconnect()
+
+
 def hold(url: str, seconds: float) -> None:
     engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
     with engine.connect() as connection:
@@ -156,6 +190,8 @@ if __name__ == "__main__":
         kill(url, int(numbers[0]), int(numbers[1]))
     elif command == "fork":
         fork(url, int(numbers[0]))
+    elif command == "often":
+        often(url, int(numbers[0]))
     elif command == "busy":
         busy(url)
     else:

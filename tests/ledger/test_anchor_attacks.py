@@ -8,6 +8,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from dpselect.errors import AnchorError, InvalidParameterError, LedgerError, Led
 from dpselect.ledger import FileAnchor, Head, Ledger, TableAnchor
 
 EIGHTH = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event
+TINY = dps.PermuteAndFlip(epsilon=2.0**-20, sensitivity=1).event
 
 
 @pytest.fixture(params=["file", "sqlite", "postgres"])
@@ -277,3 +279,86 @@ def test_a_long_anchor_is_read_from_its_last_summary(place: Path, anchor: str) -
         Path(anchor).write_bytes(broken.replace(lines[summaries[-1]], json.dumps(forged).encode()))
         with pytest.raises(AnchorError, match="damaged"):
             heads_in(anchor, identity)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def older(request: pytest.FixtureRequest, anchor: str) -> str:
+    """The URL of a table as versions before made it, with the first rows of another ledger."""
+    if request.param not in anchor.partition(":")[0]:
+        pytest.skip("the anchor is of another kind")
+    number = "INTEGER PRIMARY KEY" if request.param == "sqlite" else "SERIAL PRIMARY KEY"
+    engine = sa.create_engine(anchor.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.begin() as connection:
+        connection.exec_driver_sql(f"CREATE TABLE dpselect_anchors (number {number}, ledger TEXT NOT NULL, line TEXT)")
+        connection.exec_driver_sql("INSERT INTO dpselect_anchors (ledger, line) VALUES ('another', 'of its own')")
+    engine.dispose()
+    return anchor
+
+
+def test_a_table_that_an_earlier_version_made_still_works(older: str, tmp_path: Path) -> None:
+    with Ledger(tmp_path / "budget.db", anchor=older) as ledger:
+        ledger.open_account("clicks", epsilon=10)
+        ledger.charge("clicks", EIGHTH)
+    copy = Path(shutil.copy(tmp_path / "budget.db", tmp_path / "copy.db"))
+    with Ledger(tmp_path / "budget.db", anchor=older) as ledger:
+        for number in range(2, 300):  # summaries are written, too
+            assert ledger.charge("clicks", EIGHTH if number == 2 else TINY).sequence == number
+        assert ledger.verify()
+    with Ledger(copy, anchor=older) as behind, pytest.raises(LedgerRolledBackError):
+        behind.charge("clicks", EIGHTH)
+
+
+def test_notes_that_race_are_all_kept_in_one_order(place: Path, anchor: str) -> None:
+    """Each with a connection of its own, so that only the key of the table keeps them apart."""
+    if "://" not in anchor:
+        return
+    with Ledger(place, anchor=anchor) as ledger:
+        identity = str(ledger.charge("clicks", EIGHTH).ledger)
+    head = heads_in(anchor, identity)["clicks"]
+
+    def note(writer: int) -> None:
+        with opened(anchor) as table:
+            for number in range(20):
+                table.note(identity, replace(head, account=f"of {writer}", sequence=number))
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(note, range(8)))
+    found = heads_in(anchor, identity)
+    assert {name: each.sequence for name, each in found.items()} == {
+        "clicks": 2,
+        **{f"of {writer}": 19 for writer in range(8)},
+    }
+    engine = sa.create_engine(anchor.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.connect() as connection:
+        numbers = connection.exec_driver_sql("SELECT number FROM dpselect_anchors ORDER BY number").scalars().all()
+    engine.dispose()
+    assert numbers == [*range(1, len(numbers) + 1)]
+    assert len(numbers) >= 3 + 160
+
+
+def test_a_lock_that_any_user_may_hold_stops_no_note(place: Path, anchor: str) -> None:
+    if "postgres" not in anchor:
+        return
+    engine = sa.create_engine(anchor.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.connect() as holder, Ledger(place, anchor=anchor, wait=5) as ledger:
+        holder.exec_driver_sql("SELECT pg_advisory_lock(7234117045221903)")
+        assert ledger.charge("clicks", EIGHTH).sequence == 2
+    engine.dispose()
+
+
+@pytest.mark.parametrize("number", [5, 2**63 - 1])
+def test_a_row_beyond_the_next_one_is_damage_and_never_skipped(place: Path, anchor: str, number: int) -> None:
+    """Else whoever has read it would not see what is put before it later, and others would."""
+    if "://" not in anchor:
+        return
+    engine = sa.create_engine(anchor.replace("postgresql:", "postgresql+psycopg:"))
+    with Ledger(place, anchor=anchor) as ledger:
+        ledger.verify()
+        with engine.begin() as connection:
+            row = f"SELECT ledger, {number}, line FROM dpselect_anchors WHERE number = 2"
+            connection.exec_driver_sql(f"INSERT INTO dpselect_anchors (ledger, number, line) {row}")
+        with pytest.raises(AnchorError, match="what stands at 3 is damaged"):
+            ledger.charge("clicks", EIGHTH)
+    with Ledger(place, anchor=anchor) as fresh, pytest.raises(AnchorError, match="what stands at 3 is damaged"):
+        fresh.charge("clicks", EIGHTH)
+    engine.dispose()

@@ -125,6 +125,42 @@ def test_a_process_that_lost_the_log_never_writes_over_what_others_charged(throu
     assert account["entries"] >= 1 + 3
 
 
+CARRIED = """
+import os, sys
+from dpselect.accounting.events import PureEvent
+from dpselect.ledger import Ledger
+from dpselect.ledger.sqlite_connections import raw_of
+
+path, event = sys.argv[1], PureEvent(epsilon=0.125)
+ledger = Ledger(path)
+with ledger._database.reading() as connection:
+    child = os.fork()  # what Python closes before a fork is idle; this one is in use
+    if not child:
+        os.read(0, 1)  # the parent has ended, and another process died in the midst of charging
+        raw_of(connection).close()
+        os._exit(0)
+ledger.disconnect()
+print(child, flush=True)
+"""
+
+
+def test_a_connection_that_a_fork_carried_along_deletes_no_log(file: Path) -> None:
+    """Closed as the last one, as it believes, it would delete whatever log is there by then."""
+    die = "import os, sys; from dpselect import Ledger; from dpselect.accounting import PureEvent\n"
+    die += "print(Ledger(sys.argv[1]).charge('clicks', PureEvent(epsilon=0.125)).sequence, flush=True); os._exit(0)"
+    forking = [sys.executable, "-c", CARRIED, str(file)]
+    with subprocess.Popen(forking, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdin is not None
+        assert parent.stdout is not None
+        assert parent.stdout.readline()
+        died = subprocess.run([sys.executable, "-c", die, str(file)], check=True, capture_output=True, text=True)
+        assert died.stdout == "1\n"
+        parent.stdin.close()
+        assert parent.stdout.read() == ""  # the child has it open, too: it has ended
+    with Ledger(file) as ledger:
+        assert ledger.account("clicks").entries == 2
+
+
 @pytest.mark.parametrize("name", ["x?y.db", "%41.db", "q?mode=ro", "budget.db"])
 def test_a_path_is_taken_as_it_is(name: str, tmp_path: Path) -> None:
     with Ledger(tmp_path / name) as ledger:

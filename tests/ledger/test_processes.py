@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from dpselect.accounting.events import PureEvent
 from dpselect.errors import LedgerBusyError
 from dpselect.ledger import Ledger
+from tests.slow import SLOW
 
 
 def told(*arguments: object) -> list[tuple[int, str]]:
@@ -62,6 +64,19 @@ def test_a_child_forked_from_the_midst_of_a_transaction_never_charges_unlocked(l
         assert all("this process was forked from one that was using a ledger" in line for line in said)
     else:  # a server's locks belong to a connection, and the child has its own
         assert [line.startswith("charged") for line in said] == [True, True]
+
+
+def test_of_forks_amid_charges_none_is_left_hanging_and_no_charge_is_lost(ledger: Ledger, url: str) -> None:
+    ledger.open_account("clicks", epsilon=1)
+    ledger.disconnect()
+    receipts = told("often", url, 200 if SLOW else 20)
+    if url.startswith("sqlite"):  # whoever closed the file last has taken its log away
+        path = Path(url.removeprefix("sqlite:///"))
+        assert [each.name for each in path.parent.iterdir()] == [path.name]
+    assert len({sequence for sequence, _ in receipts}) == len(receipts) > 0
+    with Ledger(url) as reopened:
+        assert {(entry.sequence, entry.hash) for entry in reopened.history("clicks")} >= set(receipts)
+        assert reopened.verify()
 
 
 def test_forty_threads_share_a_ledger(ledger: Ledger) -> None:

@@ -1,4 +1,9 @@
-"""An anchor in a table of another database than the ledger's, where heads are only ever inserted."""
+"""An anchor in a table of another database than the ledger's, where heads are only ever inserted.
+
+The rows of each ledger are numbered from 1 without a gap, and ledger and number are their key. So whoever inserts a
+row has seen all rows before it: of two who insert the same number, one is refused, reads what the other wrote, and
+takes the next number. No lock is needed, and everybody reads the rows in the same order; a gap is damage.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +12,38 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError, ProgrammingError
 
 from dpselect.errors import AnchorError, LedgerError
 from dpselect.ledger.anchors import SUMMARY, Head, Heads, damaged
 from dpselect.ledger.arguments import seconds
-from dpselect.ledger.database import Database
+from dpselect.ledger.database import Database, schema_of
 
-_metadata = sa.MetaData()
+_NAME = "dpselect_anchors"
 _heads = sa.Table(
-    "dpselect_anchors",
-    _metadata,
+    _NAME,
+    sa.MetaData(),
+    sa.Column("ledger", sa.Text, primary_key=True),
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("line", sa.Text, nullable=False),
+)
+_older = sa.Table(
+    _NAME,
+    sa.MetaData(),
     sa.Column("number", sa.Integer, primary_key=True),
     sa.Column("ledger", sa.Text, nullable=False, index=True),
     sa.Column("line", sa.Text, nullable=False),
 )
+"""As versions before made it. The database numbers its rows, of all ledgers together and with gaps."""
 
 _ROWS = (
     sa.select(_heads)
-    .where(_heads.c.ledger == sa.bindparam("wanted"), _heads.c.number > sa.bindparam("last"))
+    .where(_heads.c.ledger == sa.bindparam("ledger_id"), _heads.c.number > sa.bindparam("last"))
     .order_by(_heads.c.number)
 )
 _LAST_SUMMARY = (
     sa.select(_heads.c.number)
-    .where(_heads.c.ledger == sa.bindparam("wanted"), _heads.c.line.startswith(SUMMARY))
+    .where(_heads.c.ledger == sa.bindparam("ledger_id"), _heads.c.line.startswith(SUMMARY))
     .order_by(_heads.c.number.desc())
     .limit(1)
 )
@@ -40,17 +54,18 @@ class TableAnchor:
 
     Args:
         url: of the database, as a ledger's. Let whoever may write the ledger only insert there.
-        wait: seconds to wait for another process that holds the lock.
+        wait: seconds to wait for another process that is noting a head, or for the server.
 
     Raises:
         AnchorError: by each method, if the database cannot be read or written, or a row is damaged.
     """
 
-    __slots__ = ("_database", "_is_made", "_known", "_lock")
+    __slots__ = ("_database", "_has_own_numbers", "_known", "_lock")
 
     def __init__(self, url: str | sa.URL, *, wait: float = 30.0) -> None:
-        self._database = Database(url, wait=seconds(wait), table=_heads.name)
-        self._lock, self._is_made = threading.Lock(), False
+        self._database = Database(url, wait=seconds(wait), table=_NAME)
+        self._lock = threading.Lock()
+        self._has_own_numbers: bool | None = None  # each ledger's rows; None until the table is found
         self._known: dict[str, tuple[Heads, int]] = {}  # of each ledger, with the number of the last row read
 
     def __repr__(self) -> str:
@@ -76,19 +91,59 @@ class TableAnchor:
         if not self._known and self._database.is_nowhere():
             return {}
         with self._told("it cannot be read"), self._database.reading() as connection:
-            self._is_made = self._is_made or not self._database.is_empty(connection, _heads.name)
-            return self._caught_up(connection, ledger).by_account() if self._is_made else {}
+            return self._caught_up(connection, ledger).by_account() if self._is_there(connection) else {}
 
     def note(self, ledger: str, head: Head) -> None:
         """See `Anchor.note`."""
         new = not self._known
         with self._told("it cannot be written to"), self._database.writing(create=new) as connection:
-            self._database.lock_whole(connection)  # so that whoever has seen a row has seen all before it
-            if not self._is_made:
-                _metadata.create_all(connection)
+            if not self._is_there(connection):
+                self._create(connection)
+            if not self._has_own_numbers:
+                self._append_to_older(connection, ledger, head)
+                return
+            self._append(connection, ledger, head)
+
+    def _append(self, connection: sa.Connection, ledger: str, head: Head) -> None:
+        """Insert what notes `head` after all rows that are there by then."""
+        while True:
             lines = self._caught_up(connection, ledger).next_lines(head)
-            connection.execute(_heads.insert(), [{"ledger": ledger, "line": line} for line in lines])
-        self._is_made = True
+            _, last = self._known[ledger]
+            rows = [{"ledger": ledger, "number": number, "line": line} for number, line in enumerate(lines, last + 1)]
+            try:
+                with connection.begin_nested():
+                    connection.execute(_heads.insert(), rows)
+                return
+            except IntegrityError:  # another process was faster
+                self._caught_up(connection, ledger)
+                if self._known[ledger][1] == last:
+                    raise
+
+    def _append_to_older(self, connection: sa.Connection, ledger: str, head: Head) -> None:
+        """The same in a table of before, where those who may insert have no right to choose a number.
+
+        So it takes a lock: who has seen a row has to have seen all rows before it.
+        """
+        self._database.lock_whole(connection)
+        lines = self._caught_up(connection, ledger).next_lines(head)
+        connection.execute(_older.insert(), [{"ledger": ledger, "line": line} for line in lines])
+
+    def _is_there(self, connection: sa.Connection) -> bool:
+        """Whether there is a table, of this version or an earlier one."""
+        if self._has_own_numbers is None and not self._database.is_empty(connection, _NAME):
+            key = sa.inspect(connection).get_pk_constraint(_NAME, schema=schema_of(connection))
+            self._has_own_numbers = key["constrained_columns"] != ["number"]
+        return self._has_own_numbers is not None
+
+    def _create(self, connection: sa.Connection) -> None:
+        """Make the table, unless another process is faster."""
+        try:
+            with connection.begin_nested():
+                _heads.create(connection)
+        except (IntegrityError, ProgrammingError):
+            if not self._is_there(connection):
+                raise
+        self._is_there(connection)
 
     @contextmanager
     def _told(self, what: str) -> Generator[None]:
@@ -101,18 +156,21 @@ class TableAnchor:
         """With the rows since the last look; at the first one, those from the last summary on."""
         _, last = self._known.get(ledger, (None, None))
         if last is None:
-            last = (connection.scalar(_LAST_SUMMARY, {"wanted": ledger}) or 1) - 1
-        rows = connection.execute(_ROWS, {"wanted": ledger, "last": last}).all()
+            last = (connection.scalar(_LAST_SUMMARY, {"ledger_id": ledger}) or 1) - 1
+        rows = connection.execute(_ROWS, {"ledger_id": ledger, "last": last}).all()
         with self._lock:
-            heads, seen = self._known.get(ledger, (Heads(), 0))
+            heads, seen = self._known.get(ledger, (Heads(), last))
             for row in rows:
-                if row.number > seen:  # or another thread has read it meanwhile
-                    try:
-                        heads.take(row.line)
-                    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-                        raise damaged(str(self), row.number) from None
-                    seen = row.number
-            self._known[ledger] = heads, max(seen, last)
+                if row.number <= seen:  # another thread has read it meanwhile
+                    continue
+                if self._has_own_numbers and row.number != seen + 1:
+                    raise damaged(str(self), seen + 1)
+                try:
+                    heads.take(row.line)
+                except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                    raise damaged(str(self), row.number) from None
+                seen = row.number
+            self._known[ledger] = heads, seen
             return heads
 
 

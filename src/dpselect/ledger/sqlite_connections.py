@@ -68,9 +68,9 @@ class SqliteConnections:
                 connection.invalidate()  # SQLite would not look at the file again, and miss what others write
 
     def close(self) -> None:
-        """Close what is idle."""
+        """Close what is idle; what is in use comes back to the same pool."""
         with _guard:
-            self._engine.dispose()
+            self._engine.pool.dispose()
 
 
 def raw_of(connection: sa.Connection) -> FileConnection:

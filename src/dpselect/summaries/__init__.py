@@ -1,4 +1,4 @@
-"""What a backend hands up: small, private, and without a way back to the rows; and the public set it is over."""
+"""What a backend returns: small, private, and without a way back to the rows; and the public set that it is over."""
 
 from dpselect.summaries.bins import PublicBins
 from dpselect.summaries.candidates import (

@@ -16,7 +16,7 @@ from dpselect.summaries.candidates import CandidateKind, PublicCandidates
 _DATES = "dates such as '2026-11-21', datetime.date, or timestamps at midnight without a time zone"
 
 _MOST = 366 * 10_000
-"""No calendar has more days."""
+"""No calendar has more days than this."""
 
 
 def public_dates(dates: object, *, bounds: object = None, step: object = 1) -> PublicCandidates:
@@ -68,7 +68,7 @@ def _listed(dates: object) -> object:
         values = sorted(cast("set[Any]", values), key=str)
     if isinstance(dates, str | bytes) or not isinstance(dates, Iterable) or hasattr(values, "columns"):
         return values
-    for method in ("to_list", "to_pylist"):  # pandas, Polars; Arrow. Not NumPy's, which makes numbers of timestamps
+    for method in ("to_list", "to_pylist"):  # pandas, Polars; Arrow. NumPy's would turn timestamps into numbers
         if callable(getattr(values, method, None)):
             values = getattr(values, method)()
             break

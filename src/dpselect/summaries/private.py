@@ -49,7 +49,7 @@ class CandidateCounts(PrivateNumbers):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CandidateTotals(PrivateNumbers):
-    """What the units' clipped amounts add up to for each candidate.
+    """The sum of the units' clipped amounts for each candidate.
 
     Attributes:
         totals: shape ``(n,)``, int64, read-only; one entry for each candidate, in the candidates' order. Adding all
@@ -86,11 +86,11 @@ class RuleCounts(PrivateNumbers):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UnitValues(PrivateNumbers):
-    """Numbers of which each unit has a few at most.
+    """Numbers, at most a few of each unit.
 
     Attributes:
-        values: shape ``(n,)``, float64, read-only, within the bounds of `domain`, in no order that means anything.
-            How many there are is as private as they are. Adding all rows of one more unit adds at most
+        values: shape ``(n,)``, float64, read-only, within the bounds of `domain`, in an order without meaning.
+            Their number is as private as they are. Adding all rows of one more unit adds at most
             `max_rows_per_unit` values and changes no other (proof: ``proofs/unit_values.md``).
         domain: the public set they were clipped into.
         max_rows_per_unit: the most values one unit has among them.

@@ -14,13 +14,13 @@ INTEGER = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 
 
 _WRITTEN_AS_A_NUMBER = re.compile(r"\s*[+-]?(0|[1-9][0-9]{0,18})\s*")
-"""A zero before other digits belongs to a code."""
+"""A zero before other digits means that the text is a code."""
 
 
 def kind_of(
     texts: Sequence[str], choice: tuple[CandidateKind, CandidateKind] = (CandidateKind.INTEGER, CandidateKind.TEXT)
 ) -> CandidateKind:
-    """The first of `choice`, whole numbers, if every one is written like one, else the second.
+    """The first of `choice`, whole numbers, if all texts are written like one; otherwise the second.
 
     >>> kind_of(["12", "7"]).name, kind_of(["01067", "80331"]).name
     ('INTEGER', 'TEXT')
@@ -45,4 +45,4 @@ CONVERSIONS: dict[CandidateKind, Callable[[str], Member]] = {
     CandidateKind.DATE: lambda text: date.fromisoformat(text.strip()),
     CandidateKind.BOOLEAN: _boolean,
 }
-"""How a text becomes a candidate of each kind; a `ValueError` if it is none."""
+"""How a text becomes a candidate of each kind; a `ValueError` if it is not one."""

@@ -8,15 +8,15 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.backends.lazy.asked import Frame, Question
+from dpselect.backends.lazy.engine_contract import EngineQuery, Frame
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 MOST_IN_A_FILTER = 1000
 """Longer lists are joined as a table."""
 
 
-def matched(frame: Frame, name: str, candidates: PublicCandidates, question: Question) -> Frame:
-    """The rows of `frame` whose column `name`, an `asked.Value` of the candidates' kind, holds one of them."""
+def matched(frame: Frame, name: str, candidates: PublicCandidates, query: EngineQuery) -> Frame:
+    """The rows of `frame` whose column `name`, a `row_rules.Value` of the candidates' kind, holds one of them."""
     values = candidates.values
     if isinstance(values, range) and (values.step == 1 or len(values) > MOST_IN_A_FILTER):
         low, high = min(values[0], values[-1]), max(values[0], values[-1])
@@ -26,9 +26,9 @@ def matched(frame: Frame, name: str, candidates: PublicCandidates, question: Que
             return frame
         # No differences, which might overflow; the sign of a remainder is not the same in every engine.
         return frame.filter(((nw.col(name) % step) + step) % step == low % step)
-    if len(values) <= MOST_IN_A_FILTER and candidates.kind in question.in_filters:
+    if len(values) <= MOST_IN_A_FILTER and candidates.kind in query.in_filters:
         return frame.filter(nw.col(name).is_in(plain(candidates)))
-    return frame.join(question.candidates(name, candidates), on=name, how="inner")
+    return frame.join(query.candidates(name, candidates), on=name, how="inner")
 
 
 def plain(candidates: PublicCandidates) -> list[Any]:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.contract import Amount
-from dpselect.backends.lazy.asked import BLANKS, EVERY_KIND, Asked, Frame, Number, Unit, Value
+from dpselect.backends.lazy.engine_contract import EVERY_KIND, Frame
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
-from dpselect.backends.rows.matching import MISSING
+from dpselect.backends.row_rules import Dialect, RowValue, rules
 from dpselect.errors import SelectionError
 from dpselect.summaries import CandidateKind, PublicCandidates
 
@@ -25,7 +23,27 @@ _SHOWN = "<Polars LazyFrame>"
 MOST_DIGITS = 38
 """A file may have decimals with more; their type can be read, their values cannot."""
 
-_WHOLE_NUMBER = r"^(-?[0-9]+)(?:\.0*)?$"
+
+class _Polars(Dialect):
+    """Every branch of a ``CASE`` is computed for every row, so that no cast may be an error."""
+
+    types: ClassVar = {
+        CandidateKind.INTEGER: "BIGINT",
+        CandidateKind.NUMBER: "DOUBLE",
+        CandidateKind.TEXT: "VARCHAR",
+        CandidateKind.DATE: "DATE",
+        CandidateKind.BOOLEAN: "BOOLEAN",
+    }
+    amount = "HUGEINT"
+
+    def nearest_double(self, decimal: str) -> str:
+        return self.cast(self.text(decimal), "DOUBLE")  # from a decimal itself it would be rounded twice
+
+    def half_even(self, number: str) -> str:
+        return f"ROUND({number}, 0)"
+
+
+POLARS = _Polars()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -38,7 +56,7 @@ class PolarsFrame:
         shown: how errors and ``repr`` speak of it.
         valid: makes a lazy frame of the same rows where text is asked for, if `frame` could stumble over one that is
             not UTF-8, or where there is no `frame`; else None. It is given `failed`.
-        failed: what went wrong in a frame that `valid` made, in our words; of one question.
+        failed: what went wrong in a frame that `valid` made, in our words; of one query.
     """
 
     frame: Any
@@ -62,17 +80,17 @@ class PolarsFrame:
             columns = columns_of(known, schema.names(), shown, unlike=unlike.get, capitals_count=True)
             return cls(frame, columns, shown)
 
-    def question(self) -> PolarsFrame:
-        """Itself, without what went wrong in another question."""
+    def query(self) -> PolarsFrame:
+        """Itself, without what went wrong in another query."""
         return replace(self, failed=[])
 
-    def rows(self, asked: Mapping[str, Asked]) -> Frame:
+    def rows(self, values: Mapping[str, RowValue]) -> Frame:
         """The rows, with a column for each name."""
-        is_text = any(each.column.holds is Holds.TEXT for each in asked.values())
+        is_text = any(each.column.holds is Holds.TEXT for each in values.values())
         frame: Any = self.frame
         if self.valid is not None and (is_text or frame is None):
             frame = self.valid(self.failed)
-        return nw.from_native(frame.select(**{name: _expression(each) for name, each in asked.items()}))
+        return nw.from_native(_read(frame, values))
 
     def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
         """The candidates as a frame."""
@@ -120,17 +138,12 @@ def _lots(column: Any) -> Any:
     return pl.Series(np.frombuffer(os.urandom(8 * len(column)), np.uint64))
 
 
-def _expression(asked: Asked) -> Any:
-    cell = _cell(asked.column)
-    match asked:
-        case Unit(column):
-            return _unit(cell, column.holds)
-        case Value(column, kind):
-            return _value(cell, column.holds, kind)
-        case Number(column):
-            return _number(cell, column.holds)
-        case Amount(column, scale, lower, upper):
-            return _amount(_number(cell, column.holds), scale, lower, upper)
+def _read(frame: Any, values: Mapping[str, RowValue]) -> Any:
+    import polars as pl
+
+    names, expressions = rules(values, POLARS)
+    cells = frame.select(**{name: _cell(column) for column, name in names.items()})
+    return cells.select(**{name: pl.sql_expr(sql) for name, sql in expressions.items()})
 
 
 def _cell(column: Column) -> Any:
@@ -145,48 +158,3 @@ def _cell(column: Column) -> Any:
     if name == "*" or name.startswith("^"):
         name = "^" + "".join(f"\\x{{{ord(letter):x}}}" for letter in name) + "$"
     return pl.col(name)
-
-
-def _unit(cell: Any, holds: Holds) -> Any:
-    import polars as pl
-
-    if holds is Holds.TEXT:
-        name = cell.cast(pl.String).str.strip_chars(BLANKS)
-        return pl.when(~name.is_in(["", *MISSING])).then(name)
-    return cell.fill_nan(None) if holds in (Holds.FLOATS, Holds.SHORT_FLOATS) else cell
-
-
-def _value(cell: Any, holds: Holds, kind: CandidateKind) -> Any:
-    import polars as pl
-
-    match kind:
-        case CandidateKind.TEXT:
-            return cell.cast(pl.String)
-        case CandidateKind.DATE:
-            return cell.cast(pl.Date)
-        case CandidateKind.BOOLEAN:
-            return cell.cast(pl.Boolean)
-        case CandidateKind.NUMBER:
-            return _number(cell, holds)
-        case CandidateKind.INTEGER if holds in (Holds.FLOATS, Holds.SHORT_FLOATS):
-            number = cell.cast(pl.Float64)
-            return pl.when(number == number.floor()).then(number).cast(pl.Int64, strict=False)
-        case CandidateKind.INTEGER if holds is Holds.DECIMALS:
-            return cell.cast(pl.String).str.extract(_WHOLE_NUMBER, 1).cast(pl.Int64, strict=False)
-        case CandidateKind.INTEGER:
-            return cell.cast(pl.Int64, strict=False)
-
-
-def _number(cell: Any, holds: Holds) -> Any:
-    import polars as pl
-
-    if holds is Holds.DECIMALS:  # by way of text: the nearest double, where a cast would round twice
-        return cell.cast(pl.String).cast(pl.Float64, strict=False)
-    return cell.cast(pl.Float64).fill_nan(None)
-
-
-def _amount(number: Any, scale: Fraction, lower: int, upper: int) -> Any:
-    import polars as pl
-
-    scaled = (number * float(scale)).round(0, mode="half_to_even").clip(float(lower), float(upper))
-    return scaled.cast(pl.Int64).cast(pl.Int128)

@@ -17,13 +17,14 @@ import numpy as np
 
 from dpselect.backends.columns import Column
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.lazy.asked import EVERY_KIND, Asked, Frame
+from dpselect.backends.lazy.engine_contract import EVERY_KIND, Frame
 from dpselect.backends.lazy.extras import ibis
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.postgres_columns import Types, check_unchanged, columns_of_table
-from dpselect.backends.lazy.postgres_rules import TYPES, expression, quoted
+from dpselect.backends.lazy.postgres_dialect import IBIS_TYPES, POSTGRESQL, as_shown, ibis_type, quoted
 from dpselect.backends.lazy.postgres_text import UNICODE, speak_unicode, storable
 from dpselect.backends.lazy.reading import unanswered
+from dpselect.backends.row_rules import RowValue, rules
 from dpselect.backends.rows.arrow import pa
 from dpselect.errors import InvalidDataError, MissingExtraError, SelectionError, Shown, TableUnavailableError
 from dpselect.server_urls import without_password
@@ -98,17 +99,17 @@ class PostgresTable:
         """As the server described them."""
         return tuple(self.types)
 
-    def question(self) -> PostgresQuestion:
-        """Begin a question."""
-        return PostgresQuestion(self)
+    def query(self) -> PostgresQuery:
+        """Begin a query."""
+        return PostgresQuery(self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PostgresQuestion:
-    """What one question needs on the server.
+class PostgresQuery:
+    """What one query needs on the server.
 
     Attributes:
-        table: what is asked.
+        table: where the rows are.
         types: the columns that are read, and their types.
         parts: SQL of the subqueries in front, by name.
         lists: long lists of candidates, by name; they travel beside the SQL.
@@ -121,19 +122,20 @@ class PostgresQuestion:
     counts_distinct = False
     in_filters = EVERY_KIND - {CandidateKind.TEXT}  # text travels beside the SQL, whatever is in it
 
-    def rows(self, asked: Mapping[str, Asked]) -> Frame:
+    def rows(self, values: Mapping[str, RowValue]) -> Frame:
         """The rows, with a column for each name."""
-        self.types.update((each.column, self.table.types[each.column]) for each in asked.values())
-        cells = ", ".join(quoted(column.name) for column in self.types)
-        read = {name: expression(each) for name, each in asked.items()}
-        wanted = ", ".join(f"{sql} AS {quoted(name)}" for name, (sql, _) in read.items())
-        rows = f"SELECT {wanted} FROM (SELECT {cells} FROM {self.table.source}) AS shown"
+        names, expressions = rules(values, POSTGRESQL)
+        self.types.update((column, self.table.types[column]) for column in names)
+        cells = ", ".join(f"{as_shown(column)} AS {name}" for column, name in names.items())
+        columns = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in expressions.items())
+        rows = f"SELECT {columns} FROM (SELECT {cells} FROM {self.table.source}) AS shown"
         self.parts["dpselect_rows"] = rows.replace("%", "%%")
-        return nw.from_native(ibis().table({name: type_ for name, (_, type_) in read.items()}, name="dpselect_rows"))
+        types = {name: ibis_type(value) for name, value in values.items()}
+        return nw.from_native(ibis().table(types, name="dpselect_rows"))
 
     def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
         """The candidates as a frame."""
-        sql, type_ = TYPES[candidates.kind]
+        sql, type_ = POSTGRESQL.types[candidates.kind], IBIS_TYPES[candidates.kind]
         part = f"dpselect_{name}"
         self.parts[part] = f"SELECT unnest(CAST(%({part})s AS {sql}[])) AS {quoted(name)}"
         # A zero byte is in no text on a server of this kind.
@@ -171,7 +173,7 @@ def _answer(backend: Any, query: str, lists: Mapping[str, list[Any]]) -> Any:
     with backend.con.cursor(name="dpselect") as cursor:
         cursor.execute(query, lists)
         found: dict[str, Any] = {
-            column.name: array("d") if column.name == "kept" else [] for column in cursor.description
+            column.name: array("d") if column.name == "value" else [] for column in cursor.description
         }
         while rows := cursor.fetchmany(_CHUNK):
             for name, cells in zip(found, zip(*rows, strict=True), strict=True):
@@ -181,7 +183,7 @@ def _answer(backend: Any, query: str, lists: Mapping[str, list[Any]]) -> Any:
 
 def _arrow(name: str, cells: Any) -> Any:
     """Numbers that are summed up may have more digits than 64 bits."""
-    if name == "kept":
+    if name == "value":
         return pa.array(np.frombuffer(cells, np.float64) if cells else np.empty(0))
     return pa.array([str(int(cell)) for cell in cells]) if name == "number" else pa.array(cells)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.lazy.postgres_rules import quoted
+from dpselect.backends.lazy.postgres_dialect import quoted
 from dpselect.backends.lazy.postgres_text import speak_unicode
 from dpselect.backends.lazy.reading import changed
 from dpselect.backends.lazy.schema import check_names

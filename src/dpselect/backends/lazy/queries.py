@@ -8,13 +8,14 @@ import narwhals.stable.v2 as nw
 
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Amount, Grouping
-from dpselect.backends.lazy.asked import Asked, Frame, Number, Question, Unit, Value
+from dpselect.backends.lazy.engine_contract import EngineQuery, Frame
 from dpselect.backends.lazy.matched import matched
+from dpselect.backends.row_rules import Number, RowValue, Unit, Value
 from dpselect.summaries import DistantCandidates, PublicCandidates, PublicDomain
 
 
 def counts(
-    question: Question,
+    query: EngineQuery,
     *,
     unit: Column,
     column: Column,
@@ -25,19 +26,19 @@ def counts(
 
     Of distant candidates whatever occurs is counted: they are joined with the counts, once, and not with the rows.
     """
-    asked: dict[str, Asked] = {"who": Unit(unit), "what": Value(column, candidates.kind)}
-    rows = _grouped(question, asked, grouping)
+    read: dict[str, RowValue] = {"who": Unit(unit), "what": Value(column, candidates.kind)}
+    rows = _grouped(query, read, grouping)
     if isinstance(candidates, PublicCandidates):
-        rows = matched(rows, "what", candidates, question)
+        rows = matched(rows, "what", candidates, query)
     keys = _keys(grouping, "what")
-    if question.counts_distinct and not chooses(grouping):
+    if query.counts_distinct and not chooses(grouping):
         return rows.group_by(*keys).agg(nw.col("who").n_unique().alias("number"))
-    once = _within_groups(question, question.different(rows), grouping)
+    once = _within_groups(query, query.different(rows), grouping)
     return once.group_by(*keys).agg(nw.len().alias("number"))
 
 
 def totals(
-    question: Question,
+    query: EngineQuery,
     *,
     unit: Column,
     column: Column,
@@ -46,16 +47,16 @@ def totals(
     grouping: Grouping | None,
 ) -> Frame:
     """``number``: the units' clipped amounts for each ``what`` (and ``part``). Proof: ``proofs/clipped_sums.md``."""
-    asked: dict[str, Asked] = {"who": Unit(unit), "what": Value(column, candidates.kind), "added": amount}
-    rows = _grouped(question, asked, grouping).filter(~nw.col("added").is_null())
+    read: dict[str, RowValue] = {"who": Unit(unit), "what": Value(column, candidates.kind), "added": amount}
+    rows = _grouped(query, read, grouping).filter(~nw.col("added").is_null())
     keys = _keys(grouping, "what")
-    units = matched(rows, "what", candidates, question).group_by("who", *keys).agg(nw.col("added").sum())
+    units = matched(rows, "what", candidates, query).group_by("who", *keys).agg(nw.col("added").sum())
     clipped = units.with_columns(nw.col("added").clip(amount.lower, amount.upper))
-    return _within_groups(question, clipped, grouping).group_by(*keys).agg(nw.col("added").sum().alias("number"))
+    return _within_groups(query, clipped, grouping).group_by(*keys).agg(nw.col("added").sum().alias("number"))
 
 
 def values(
-    question: Question,
+    query: EngineQuery,
     *,
     unit: Column,
     column: Column,
@@ -63,20 +64,20 @@ def values(
     max_rows_per_unit: int,
     grouping: Grouping | None,
 ) -> Frame:
-    """``kept`` numbers within the bounds, of each unit at most so many (in each ``part``).
+    """``value``: numbers within the bounds, of each unit at most so many (in each ``part``).
 
     A unit's numbers in increasing order have places 1, 2, ...; each place draws a lot, and those with the smallest lots
-    are kept. So each set of as many rows is equally likely, and what is kept of one unit is a function of its own rows
+    count. So each set of as many rows is equally likely, and what counts of one unit is a function of its own rows
     and of chance. Proof: ``proofs/unit_values.md``.
     """
-    rows = _grouped(question, {"who": Unit(unit), "number": Number(column)}, grouping)
-    rows = _within_groups(question, rows.filter(~nw.col("number").is_null()), grouping)
+    rows = _grouped(query, {"who": Unit(unit), "number": Number(column)}, grouping)
+    rows = _within_groups(query, rows.filter(~nw.col("number").is_null()), grouping)
     whose = ["who", *_keys(grouping)]
     placed = rows.with_columns(place=nw.col("number").cum_count().over(*whose, order_by="number"))
-    drawn = question.with_lots(placed, [*whose, "place"])
-    kept = drawn.with_columns(rank=nw.col("number").cum_count().over(*whose, order_by=["lot", "place"]))
-    kept = kept.filter(nw.col("rank") <= max_rows_per_unit)
-    return kept.select(*_keys(grouping), kept=nw.col("number").clip(domain.lower, domain.upper))
+    drawn = query.with_lots(placed, [*whose, "place"])
+    ranked = drawn.with_columns(rank=nw.col("number").cum_count().over(*whose, order_by=["lot", "place"]))
+    chosen = ranked.filter(nw.col("rank") <= max_rows_per_unit)
+    return chosen.select(*_keys(grouping), value=nw.col("number").clip(domain.lower, domain.upper))
 
 
 def chooses(grouping: Grouping | None) -> bool:
@@ -84,19 +85,19 @@ def chooses(grouping: Grouping | None) -> bool:
     return grouping is not None and grouping.max_groups_per_unit < len(grouping.groups)
 
 
-def _grouped(question: Question, asked: dict[str, Asked], grouping: Grouping | None) -> Frame:
+def _grouped(query: EngineQuery, read: dict[str, RowValue], grouping: Grouping | None) -> Frame:
     """The rows that are somebody's and, if there are groups, in one of them."""
     if grouping is not None:
-        asked = {**asked, "part": Value(grouping.column, grouping.groups.kind)}
-    rows = question.rows(asked).filter(~nw.col("who").is_null())
-    return rows if grouping is None else matched(rows, "part", grouping.groups, question)
+        read = {**read, "part": Value(grouping.column, grouping.groups.kind)}
+    rows = query.rows(read).filter(~nw.col("who").is_null())
+    return rows if grouping is None else matched(rows, "part", grouping.groups, query)
 
 
-def _within_groups(question: Question, rows: Frame, grouping: Grouping | None) -> Frame:
+def _within_groups(query: EngineQuery, rows: Frame, grouping: Grouping | None) -> Frame:
     """The rows in a group that their unit takes part in: of its groups those with the smallest lots."""
     if grouping is None or not chooses(grouping):
         return rows
-    pairs = question.with_lots(question.different(rows.select("who", "part")), ["who", "part"])
+    pairs = query.with_lots(query.different(rows.select("who", "part")), ["who", "part"])
     ranked = pairs.with_columns(rank=nw.col("part").cum_count().over("who", order_by=["lot", "part"]))
     chosen = ranked.filter(nw.col("rank") <= grouping.max_groups_per_unit).select("who", "part")
     return rows.join(chosen, on=["who", "part"], how="inner")

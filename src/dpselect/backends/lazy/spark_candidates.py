@@ -8,11 +8,11 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.lazy.asked import Value
 from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
-from dpselect.backends.lazy.spark_expressions import expression
+from dpselect.backends.lazy.spark_dialect import read
+from dpselect.backends.row_rules import Value
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.summaries import MANY_CANDIDATES, CandidateKind, DistantCandidates, PublicCandidates
 
@@ -82,7 +82,7 @@ def is_spark(given: object) -> bool:
 def _looked_at(given: Any, column: Column, kind: CandidateKind) -> tuple[Any, dict[str, Any]]:
     """The candidates in the type in which rows are compared with them, and in one job what there is to know of them."""
     F = spark_functions(given)  # noqa: N806
-    frame = given.select(expression(Value(column, kind), F).alias("what"))
+    frame = read(given, {"what": Value(column, kind)})
     what = F.col("what")
     bad = what.isNull()
     if kind is CandidateKind.NUMBER:

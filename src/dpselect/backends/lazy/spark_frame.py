@@ -15,15 +15,16 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from dpselect.backends.columns import Column
-from dpselect.backends.lazy.asked import EVERY_KIND, Asked, Frame
+from dpselect.backends.lazy.engine_contract import EVERY_KIND, Frame
 from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.spark_candidates import SHOWN, is_spark, listed
-from dpselect.backends.lazy.spark_expressions import SQL_TYPES, expression
+from dpselect.backends.lazy.spark_dialect import SPARK, read
 from dpselect.backends.lazy.spark_logs import unlogged
 from dpselect.backends.lazy.spark_selection import MOST_ON_THE_DRIVER, KeptScores, scored, whole_numbers
 from dpselect.backends.lazy.spark_views import as_opened, columns_in
+from dpselect.backends.row_rules import RowValue
 from dpselect.backends.rows.arrow import pa
 from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
 
@@ -50,21 +51,20 @@ class SparkFrame:
         with reading(SHOWN):
             return cls(frame, columns_in(frame, SHOWN))
 
-    def question(self) -> SparkFrame:
-        """Itself: it keeps nothing of a question."""
+    def query(self) -> SparkFrame:
+        """Itself: it remembers nothing of a query."""
         return self
 
-    def rows(self, asked: Mapping[str, Asked]) -> Frame:
+    def rows(self, values: Mapping[str, RowValue]) -> Frame:
         """The rows, with a column for each name."""
-        F = spark_functions(self.frame)  # noqa: N806
         with reading(self.shown):
-            frame = as_opened(self.frame, [each.column for each in asked.values()], self.shown)
-            return nw.from_native(frame.select(*(expression(each, F).alias(name) for name, each in asked.items())))
+            frame = as_opened(self.frame, [each.column for each in values.values()], self.shown)
+            return nw.from_native(read(frame, values))
 
     def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
         """The candidates as a frame."""
         with reading(self.shown):
-            column = f"{name} {SQL_TYPES[candidates.kind]}"
+            column = f"{name} {SPARK.types[candidates.kind]}"
             listed = self.frame.sparkSession.createDataFrame(pa.table({name: plain(candidates)}), column)
             return nw.from_native(listed)
 

@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.schema import columns_of
-from dpselect.backends.lazy.spark_expressions import cell
+from dpselect.backends.lazy.spark_dialect import cell
 from dpselect.errors import InvalidDataError, Shown
 
 _TYPES = {

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
 from dpselect.backends.contract import Amount, Grouping, Progress, check_groups
 from dpselect.backends.lazy import queries
-from dpselect.backends.lazy.asked import DrawingQuestion, Engine, Frame, Question
+from dpselect.backends.lazy.engine_contract import DrawingQuery, Engine, EngineQuery, Frame
 from dpselect.backends.lazy.matched import positions
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.rows.arrow import pa
@@ -75,8 +75,8 @@ class LazyTable:
 
     def listed(self, candidates: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates | None:
         """The public candidates in a frame of the table's own engine; None if `candidates` is none."""
-        question = self.engine.question()
-        return question.listed(candidates, allow_many=allow_many) if isinstance(question, DrawingQuestion) else None
+        query = self.engine.query()
+        return query.listed(candidates, allow_many=allow_many) if isinstance(query, DrawingQuery) else None
 
     def select(
         self,
@@ -88,16 +88,16 @@ class LazyTable:
         progress: Progress | None = None,
     ) -> PendingSelection | None:
         """The most common candidates, drawn where the rows are if there are very many candidates."""
-        question = self.engine.question()
-        if not isinstance(question, DrawingQuestion):
+        query = self.engine.query()
+        if not isinstance(query, DrawingQuery):
             return None
-        if isinstance(candidates, PublicCandidates) and len(candidates) <= question.most_fetched:
+        if isinstance(candidates, PublicCandidates) and len(candidates) <= query.most_fetched:
             return None
         check_match(column, candidates.kind)
 
         with reading(self.shown):
-            counted = queries.counts(question, unit=unit, column=column, candidates=candidates, grouping=None)
-            scores = question.scores(counted, candidates)
+            counted = queries.counts(query, unit=unit, column=column, candidates=candidates, grouping=None)
+            scores = query.scores(counted, candidates)
 
         def draw(rounds: int) -> list[Any]:
             winners: list[Any] = []
@@ -146,24 +146,24 @@ class LazyTable:
         query = partial(
             queries.values, unit=unit, column=column, domain=domain, max_rows_per_unit=most, grouping=grouping
         )
-        found = self._answer(query, partial(_in_parts, grouping=grouping), progress)
+        found = self._answer(query, partial(_values_by_group, grouping=grouping), progress)
         return [UnitValues(some, domain=domain, max_rows_per_unit=most) for some in found]
 
     def _answer(
-        self, query: Callable[[Question], Frame], read: Callable[[Any], Answer], progress: Progress | None
+        self, ask: Callable[[EngineQuery], Frame], read: Callable[[Any], Answer], progress: Progress | None
     ) -> Answer:
-        """What `read` makes of what `query` finds."""
+        """What `read` makes of what the query that `ask` writes finds."""
         with reading(self.shown):
-            question = self.engine.question()
-            answer = read(question.fetched(query(question)))
+            query = self.engine.query()
+            answer = read(query.fetched(ask(query)))
         if progress is not None:
             progress(1.0)
         return answer
 
 
-def _in_parts(found: Any, *, grouping: Grouping | None) -> list[NDArray[np.float64]]:
-    """The numbers that were kept, in each group."""
-    numbers = np.asarray(found.column("kept").to_numpy(), np.float64)
+def _values_by_group(found: Any, *, grouping: Grouping | None) -> list[NDArray[np.float64]]:
+    """The numbers of each group."""
+    numbers = np.asarray(found.column("value").to_numpy(), np.float64)
     if grouping is None:
         return [numbers]
     return _split(numbers, positions(found.column("part"), grouping.groups), len(grouping.groups))

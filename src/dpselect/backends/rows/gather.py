@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Grouping
-from dpselect.backends.rows import matching
+from dpselect.backends.row_rules import Number, rule
 from dpselect.backends.rows.connection import Connection
+from dpselect.backends.rows.duckdb_dialect import DUCKDB
 from dpselect.backends.rows.relation import Relation, among_first, group_lots, joined_lot, within_groups
 from dpselect.summaries import PublicDomain
 
@@ -29,8 +30,8 @@ def gathered(
 ) -> list[NDArray[np.float64]]:
     """The numbers in `column`, clipped into the domain, at most `max_rows_per_unit` of each unit in each group.
 
-    Every row draws a lot; of each unit's rows that have a number, those with the smallest lots are kept. So each set of
-    as many rows is equally likely, and which ones are kept of one unit says nothing of, and depends on nothing in, the
+    Every row draws a lot; of each unit's rows that have a number, those with the smallest lots count. So each set of
+    as many rows is equally likely, and which ones count of one unit says nothing of, and depends on nothing in, the
     rows of another. Lots by which groups are chosen are others.
 
     Returns:
@@ -40,14 +41,14 @@ def gathered(
     Proof: ``proofs/unit_values.md``; with groups ``proofs/groups.md``.
     """
     rows = Relation(connection, unit=unit, grouping=grouping, lots=(ROW_LOT, *group_lots(grouping)))
-    rows.compute("what", matching.number_expression(column.holds))
+    rows.compute("what", rule(Number(column), "value", DUCKDB))
     keys = ("who",) if grouping is None else ("who", "part")
-    kept = _one_of_each if max_rows_per_unit == 1 else partial(_several_of_each, most=max_rows_per_unit)
-    clipped = ", ".join(["greatest(?::DOUBLE, least(?::DOUBLE, what)) AS kept", *keys[1:]])
+    limited = _one_of_each if max_rows_per_unit == 1 else partial(_several_of_each, most=max_rows_per_unit)
+    clipped = ", ".join(["greatest(?::DOUBLE, least(?::DOUBLE, what)) AS value", *keys[1:]])
     found = connection.execute(
-        f"SELECT {clipped} FROM ({kept(within_groups(rows.sql, grouping), keys)})", [domain.lower, domain.upper]
+        f"SELECT {clipped} FROM ({limited(within_groups(rows.sql, grouping), keys)})", [domain.lower, domain.upper]
     ).fetchnumpy()
-    values = np.asarray(found["kept"], np.float64)
+    values = np.asarray(found["value"], np.float64)
     return [values] if grouping is None else _split(values, np.asarray(found["part"], np.int64), len(grouping.groups))
 
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Grouping
-from dpselect.backends.rows import matching
+from dpselect.backends.row_rules import Value, rule, unit_is_known, unit_key
 from dpselect.backends.rows.arrow import pa
 from dpselect.backends.rows.connection import Connection
+from dpselect.backends.rows.duckdb_dialect import DUCKDB
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 GROUP_LOT = "group_lot"
@@ -45,10 +46,10 @@ class Relation:
         lots: tuple[str, ...] = (),
     ) -> None:
         self._connection = connection
-        self._read = [f"{matching.unit_expression(unit.holds)} AS who", *lots]
-        self._known = matching.unit_condition(unit.holds)  # of the column: a digest is costly, and made only once
-        self._kept = ["who", *lots]
-        self._wanted: list[str] = []
+        self._read = [f"{unit_key(unit, 'unit', DUCKDB)} AS who", *lots]
+        self._known = unit_is_known(unit, "unit", DUCKDB)  # of the column: a digest is costly, and made only once
+        self._selected = ["who", *lots]
+        self._required: list[str] = []
         self._joins = ""
         if grouping is not None:
             self.match("part", grouping.column, grouping.groups, name="part")
@@ -56,10 +57,7 @@ class Relation:
     def match(self, result: str, column: Column, candidates: PublicCandidates, *, name: str) -> None:
         """Add `result`, the position among `candidates` of what column `name` holds; rows without one do not count."""
         what, values = f"{result}_named", candidates.values
-        value = matching.value_expression(candidates.kind, column.holds, name=name)
-        if candidates.kind is CandidateKind.NUMBER:
-            value = f"({value}) + 0.0::DOUBLE"  # no negative zero, which joins with no zero in older DuckDB
-        self._read.append(f"{value} AS {what}")
+        self._read.append(f"{rule(Value(column, candidates.kind), name, DUCKDB)} AS {what}")
         if isinstance(values, range) and values.step == 1:
             place = f"CASE WHEN {what} BETWEEN {values[0]} AND {values[-1]} THEN {what} - {values[0]} END"
         else:
@@ -67,21 +65,21 @@ class Relation:
             self._connection.register(table, _table(candidates, place))
             self._joins += f" JOIN {table} ON {what} = {table}.candidate"
         type_ = "INTEGER" if len(candidates) <= 2**31 else "BIGINT"  # half the bytes of a key to group by
-        self._kept.append(f"({place})::{type_} AS {result}")
-        self._wanted.append(result)
+        self._selected.append(f"({place})::{type_} AS {result}")
+        self._required.append(result)
 
     def compute(self, result: str, expression: str) -> None:
         """Add `result`, what `expression` makes of the columns of ``rows``; rows where it is null do not count."""
         self._read.append(f"{expression} AS {result}")
-        self._kept.append(result)
-        self._wanted.append(result)
+        self._selected.append(result)
+        self._required.append(result)
 
     @property
     def sql(self) -> str:
         """The query."""
         read = f"SELECT {', '.join(self._read)} FROM rows WHERE {self._known}"
-        kept = f"SELECT {', '.join(self._kept)} FROM ({read}){self._joins}"
-        return f"SELECT * FROM ({kept}) WHERE " + " AND ".join(f"{name} IS NOT NULL" for name in self._wanted)
+        selected = f"SELECT {', '.join(self._selected)} FROM ({read}){self._joins}"
+        return f"SELECT * FROM ({selected}) WHERE " + " AND ".join(f"{name} IS NOT NULL" for name in self._required)
 
 
 def chooses(grouping: Grouping | None) -> bool:

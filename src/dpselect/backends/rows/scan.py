@@ -10,10 +10,10 @@ import numpy as np
 
 from dpselect.backends.columns import Column
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.rows import matching
 from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.direct import DirectScan, ParquetBacked
+from dpselect.backends.rows.duckdb_dialect import trimmed_units
 from dpselect.backends.rows.long_text import ShortValues, short_units
 from dpselect.backends.rows.source import Source
 from dpselect.errors import InvalidDataError, SelectionError, Shown
@@ -100,7 +100,7 @@ class Scan:
 
     def _named(self, read: dict[Column, Any], rows: int) -> RecordBatch:
         arrays = {name: read[column] for name, column in self.columns.items()}
-        arrays["unit"] = short_units(matching.known_units(arrays["unit"], self.columns["unit"].holds))
+        arrays["unit"] = short_units(trimmed_units(arrays["unit"], self.columns["unit"].holds))
         for name, short in self._short.items():
             arrays[name] = short(arrays[name])
         for name in self.lots:

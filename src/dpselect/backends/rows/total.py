@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Amount, Grouping
-from dpselect.backends.rows import matching
+from dpselect.backends.row_rules import rule
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.count import tabulated
+from dpselect.backends.rows.duckdb_dialect import DUCKDB
 from dpselect.backends.rows.relation import GROUP_LOT, Relation, chooses, combined_lot, group_lots, within_groups
 from dpselect.summaries import PublicCandidates
 
@@ -34,7 +35,7 @@ def totalled(
     """
     rows = Relation(connection, unit=unit, grouping=grouping, lots=group_lots(grouping))
     rows.match("position", column, candidates, name="value")
-    rows.compute("added", _row_amount(amount))
+    rows.compute("added", rule(amount, "amount", DUCKDB))
     keys = "position" if grouping is None else "part, position"
     lot = f", {combined_lot(GROUP_LOT)} AS {GROUP_LOT}" if chooses(grouping) else ""
     units = f"SELECT who, {keys}, sum(added) AS added{lot} FROM ({rows.sql}) GROUP BY who, {keys}"
@@ -49,11 +50,3 @@ def totalled(
 def saturated(sql: str) -> str:
     """SQL for a whole number of 128 bits as the nearest of 64."""
     return f"greatest({_SMALLEST}, least({_LARGEST}, {sql}))::BIGINT"
-
-
-def _row_amount(amount: Amount) -> str:
-    """SQL for the whole number in a row; null if there is none."""
-    number = matching.number_expression(amount.column.holds, name="amount")
-    scaled = f"round_even(({number})::DOUBLE * {float(amount.scale)!r}::DOUBLE, 0)"
-    clipped = f"greatest({amount.lower}::DOUBLE, least({amount.upper}::DOUBLE, {scaled}))"
-    return f"CASE WHEN ({number}) IS NOT NULL THEN ({clipped})::BIGINT END"

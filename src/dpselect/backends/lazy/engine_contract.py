@@ -1,58 +1,24 @@
-"""What a query reads of a row, and what an engine has to offer so that the queries can be the same for all."""
+"""What an engine has to offer so that the queries can be the same for all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import narwhals.stable.v2 as nw
 
 from dpselect.backends.columns import Column
-from dpselect.backends.contract import Amount
+from dpselect.backends.row_rules import RowValue
 from dpselect.mechanisms import Mechanism
 from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
 
 Frame = nw.LazyFrame[Any]
 
-BLANKS = " \t\n\v\f\r"
-"""What does not matter around a unit's name, as for rows of files."""
-
-SMALLEST_WHOLE, LARGEST_WHOLE = -(2.0**63), 2.0**63 - 1024.0
-"""The doubles between which every whole number fits into 64 bits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """Whose row it is; null if nobody's."""
-
-    column: Column
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """What `column` says, in the type of the candidates; null if it can be none of them."""
-
-    column: Column
-    kind: CandidateKind
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """The number in `column` as the nearest double; null if there is none."""
-
-    column: Column
-
-
-Asked = Unit | Value | Number | Amount
-"""One column of a query. An `Amount` is read as a whole number, of a type whose sums cannot overflow."""
-
-
 EVERY_KIND = frozenset(CandidateKind)
 
 
-class Question(Protocol):
-    """The rows of one table while one question is asked. What is computed of a row cannot fail for any row."""
+class EngineQuery(Protocol):
+    """One query to an engine: the rows of one table, read by the rules of `dpselect.backends.row_rules`."""
 
     @property
     def in_filters(self) -> frozenset[CandidateKind]:
@@ -64,7 +30,7 @@ class Question(Protocol):
         """Whether counting different units in each group is quicker than first leaving out repeated rows."""
         ...
 
-    def rows(self, asked: Mapping[str, Asked]) -> Frame:
+    def rows(self, values: Mapping[str, RowValue]) -> Frame:
         """The rows, with a column for each name."""
         ...
 
@@ -86,7 +52,7 @@ class Question(Protocol):
 
 
 class Engine(Protocol):
-    """A table of one kind that can be asked questions."""
+    """A table of one kind of engine."""
 
     @property
     def shown(self) -> str:
@@ -98,14 +64,14 @@ class Engine(Protocol):
         """All columns, with different names."""
         ...
 
-    def question(self) -> Question:
-        """Begin a question."""
+    def query(self) -> EngineQuery:
+        """Begin a query."""
         ...
 
 
 @runtime_checkable
-class DrawingQuestion(Question, Protocol):
-    """A question that can also draw where its rows are."""
+class DrawingQuery(EngineQuery, Protocol):
+    """A query that can also draw where its rows are."""
 
     @property
     def most_fetched(self) -> int:

@@ -1,0 +1,104 @@
+"""The rules for rows in PostgreSQL, to which a cast or a product that does not fit is an error, not a null.
+
+Text is compared byte by byte, whatever order or likeness of letters the column was declared with: were two spellings
+the same to the server, which of them it names would depend on the rows.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.contract import Amount
+from dpselect.backends.row_rules import LARGEST_WHOLE, SMALLEST_WHOLE, Dialect, Number, RowValue, Unit, Value
+from dpselect.summaries import CandidateKind
+
+_LARGEST, _SMALLEST = 1.7976931348623157e308, "2.4703282292062328e-324"
+"""Beyond the first a decimal is further away than any double, below the second it is nearest to zero."""
+
+
+class _PostgreSQL(Dialect):
+    types: ClassVar = {
+        CandidateKind.INTEGER: "bigint",
+        CandidateKind.NUMBER: "double precision",
+        CandidateKind.TEXT: "text",
+        CandidateKind.DATE: "date",
+        CandidateKind.BOOLEAN: "boolean",
+    }
+    amount = "numeric"
+
+    def cast(self, cell: str, type_: str) -> str:
+        return f"CAST({cell} AS {type_})"
+
+    def text(self, cell: str) -> str:
+        return f'CAST({cell} AS text) COLLATE "C"'
+
+    def matches(self, text: str, pattern: str) -> str:
+        return f"{text} ~ '^({pattern})$'"
+
+    def whole_double(self, number: str) -> str:
+        within = f"{number} BETWEEN {self.double(SMALLEST_WHOLE)} AND {self.double(LARGEST_WHOLE)}"
+        return f"CASE WHEN {within} THEN CAST({number} AS bigint) END"
+
+    def whole_decimal(self, number: str) -> str:
+        return f"CASE WHEN {number} BETWEEN {-(2**63)} AND {2**63 - 1} THEN CAST({number} AS bigint) END"
+
+    def nearest_double(self, decimal: str) -> str:
+        return (
+            f"CASE WHEN {decimal} > {_LARGEST!r} THEN 'Infinity' WHEN {decimal} < -{_LARGEST!r} THEN '-Infinity'"
+            f" WHEN abs({decimal}) < {_SMALLEST} THEN 0.0 ELSE CAST({decimal} AS double precision) END"
+        )
+
+    def product(self, number: str, factor: float) -> str:
+        """No product that is beyond all doubles, or nearest to zero, is computed; no amount needs it."""
+        large, small = min(2.0**33 / factor, _LARGEST), min(2.0**-10 / factor, _LARGEST)
+        return (
+            f"CASE WHEN abs({number}) > {self.double(large)} THEN sign({number}) * {self.double(2.0**33)}"
+            f" WHEN abs({number}) < {self.double(small)} THEN 0.0 ELSE {number} * {self.double(factor)} END"
+        )
+
+
+POSTGRESQL = _PostgreSQL()
+
+IBIS_TYPES = {
+    CandidateKind.INTEGER: "int64",
+    CandidateKind.NUMBER: "float64",
+    CandidateKind.TEXT: "string",
+    CandidateKind.DATE: "date",
+    CandidateKind.BOOLEAN: "boolean",
+}
+"""What candidates are to Ibis."""
+
+_UNIT_TYPES = {
+    Holds.INTEGERS: "int64",
+    Holds.FLOATS: "float64",
+    Holds.SHORT_FLOATS: "float64",
+    Holds.DATES: "date",
+    Holds.BOOLEANS: "boolean",
+    Holds.BYTES: "binary",
+    Holds.DECIMALS: "decimal",
+}
+
+
+def ibis_type(value: RowValue) -> str:
+    """What Ibis calls the type of what is read of a row."""
+    match value:
+        case Unit(column):
+            return _UNIT_TYPES.get(column.holds, "string")
+        case Value(_, kind):
+            return IBIS_TYPES[kind]
+        case Number():
+            return "float64"
+        case Amount():
+            return "decimal(38, 0)"
+
+
+def quoted(name: str) -> str:
+    """A name of a table or a column."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def as_shown(column: Column) -> str:
+    """A column in a form that the rules can read: a ``numeric`` may be NaN, which is no number and nobody."""
+    name = quoted(column.name)
+    return f"nullif({name}, 'NaN')" if column.holds is Holds.DECIMALS else name

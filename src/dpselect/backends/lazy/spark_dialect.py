@@ -1,0 +1,63 @@
+"""The rules for rows in Spark. Names of columns stay out of its SQL, where ``${...}`` would be a setting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.lazy.extras import spark_functions
+from dpselect.backends.row_rules import BLANKS, LARGEST_WHOLE, SMALLEST_WHOLE, Dialect, RowValue, rules
+from dpselect.summaries import CandidateKind
+
+
+class _Spark(Dialect):
+    types: ClassVar = {
+        CandidateKind.INTEGER: "bigint",
+        CandidateKind.NUMBER: "double",
+        CandidateKind.TEXT: "string",
+        CandidateKind.DATE: "date",
+        CandidateKind.BOOLEAN: "boolean",
+    }
+    amount = "decimal(38,0)"
+
+    def text(self, cell: str) -> str:
+        return f"CAST({cell} AS string COLLATE UTF8_BINARY)"  # letter by letter, whatever the column's collation is
+
+    def unit_text(self, cell: str) -> str:
+        return f"TRIM(BOTH '{BLANKS}' FROM try_validate_utf8({self.text(cell)}))"
+
+    def unit_key(self, name: str, holds: Holds) -> str:
+        return f"hex({name})" if holds is Holds.BYTES else name
+
+    def is_whole(self, number: str) -> str:
+        return f"{number} = rint({number})"  # its floor is a whole number of 64 bits, and an error beyond these
+
+    def whole_double(self, number: str) -> str:
+        """Spark makes the largest whole number of 2^63."""
+        within = f"{number} BETWEEN {self.double(SMALLEST_WHOLE)} AND {self.double(LARGEST_WHOLE)}"
+        return f"CASE WHEN {within} THEN CAST({number} AS bigint) END"
+
+    def half_even(self, number: str) -> str:
+        return f"rint({number})"
+
+
+SPARK = _Spark()
+
+
+def cell(F: Any, column: Column) -> Any:  # noqa: N803
+    """What stands in `column`, whatever its name is.
+
+    Args:
+        F: the functions for columns of its frame, see `spark_functions`.
+        column: any.
+    """
+    return F.col("`" + column.name.replace("`", "``") + "`")
+
+
+def read(frame: Any, values: Mapping[str, RowValue]) -> Any:
+    """A data frame of what the rules find in the rows of `frame`, with a column for each name."""
+    F = spark_functions(frame)  # noqa: N806
+    names, expressions = rules(values, SPARK)
+    cells = frame.select(*(cell(F, column).alias(name) for column, name in names.items()))
+    return cells.select(*(F.expr(sql).alias(name) for name, sql in expressions.items()))

@@ -1,0 +1,232 @@
+r"""The rules for rows, written once: whose a row is, which candidate or number it holds, what amount it adds.
+
+Each rule is one text of SQL, completed by the few words in which engines differ, a `Dialect`. What a rule computes
+depends on one row alone, is null where the row has nothing of the kind, and can never fail.
+
+- A unit that is null, NaN or, as text, blank or one of the usual words for "missing" is nobody: the row is left out.
+  It is never one more person, or all the unknown would share one contribution.
+- Whole numbers are compared as whole numbers: in text ``7``, ``07``, ``+7``, ``7.0`` and surrounding blanks are 7,
+  but ``1.5`` is not 2, and ``1e3``, ``0x1F`` and ``1_000`` are not whole numbers.
+- Numbers in text are written in decimal, with an exponent or without: ``7``, ``+7.50``, ``.5``, ``1e3``, blanks around;
+  ``1,5``, ``$7``, ``0x1F``, ``1_000``, ``inf`` and ``nan`` are none. They are the double nearest to what is written.
+
+No text here has a backslash in it: engines, and their settings, differ in what it means in a literal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dpselect.backends.columns import Column, Holds
+from dpselect.backends.contract import Amount
+from dpselect.summaries import CandidateKind
+
+MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
+"""Words that data tools write for a missing value; as the text of a unit they are nobody."""
+
+BLANKS = " \t\n\v\f\r"
+"""What does not matter around a unit's name."""
+
+SMALLEST_WHOLE, LARGEST_WHOLE = -(2.0**63), 2.0**63 - 1024.0
+"""The doubles between which every whole number fits into 64 bits."""
+
+_NOBODY = ", ".join(f"'{word}'" for word in ("", *MISSING))
+_PATTERNS = {
+    CandidateKind.INTEGER: "[ \t]*[+-]?[0-9]+([.]0*)?[ \t]*",
+    CandidateKind.NUMBER: "[ \t]*[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*",
+    CandidateKind.DATE: "[ \t]*[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]*",
+}
+"""How values are written in text, in the words that the regular expressions of all engines share."""
+
+_WHOLE_DECIMAL = "-?[0-9]+([.]0*)?|0E-[0-9]+"
+"""How engines write a decimal that is a whole number; zero also with an exponent."""
+
+_FLOATS = (Holds.FLOATS, Holds.SHORT_FLOATS)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Whose row it is; null if nobody's."""
+
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What `column` says, in the type of the candidates; null if it can be none of them."""
+
+    column: Column
+    kind: CandidateKind
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The number in `column` as the nearest double; null if there is none."""
+
+    column: Column
+
+
+RowValue = Unit | Value | Number | Amount
+"""What a query reads of a row. An `Amount` is read as a whole number, of a type whose sums cannot overflow."""
+
+
+class Dialect:
+    """What the rules' SQL is in one engine; here as several of them write it."""
+
+    types: ClassVar[Mapping[CandidateKind, str]]
+    """The types of candidates: whole numbers of 64 bits, doubles, text, dates, booleans."""
+
+    amount: str
+    """A type of whole numbers whose sums cannot overflow."""
+
+    arrive_as_text: frozenset[Holds] = frozenset()
+    """Columns of other types whose values the engine is given as text."""
+
+    def cast(self, cell: str, type_: str) -> str:
+        """`cell` as another type; what does not fit is null, and a rule has ruled it out where that is an error."""
+        return f"TRY_CAST({cell} AS {type_})"
+
+    def text(self, cell: str) -> str:
+        """`cell` as text that is compared byte by byte."""
+        return self.cast(cell, self.types[CandidateKind.TEXT])
+
+    def unit_text(self, cell: str) -> str:
+        """`cell` as valid text without the blanks around it."""
+        return f"TRIM(BOTH '{BLANKS}' FROM {self.text(cell)})"
+
+    def unit_key(self, name: str, holds: Holds) -> str:
+        """What stands for the unit `name` in the engine: itself, unless that takes more than it should."""
+        return name
+
+    def matches(self, text: str, pattern: str) -> str:
+        """Whether the whole `text` matches."""
+        return f"REGEXP_LIKE({text}, '^({pattern})$')"
+
+    def is_whole(self, number: str) -> str:
+        """Whether a double has no fraction."""
+        return f"{number} = FLOOR({number})"
+
+    def whole_double(self, number: str) -> str:
+        """A double without a fraction as a whole number of 64 bits, null if it is none of these."""
+        return self.cast(number, self.types[CandidateKind.INTEGER])
+
+    def whole_decimal(self, number: str) -> str:
+        """The same of a decimal without a fraction."""
+        return self.cast(number, self.types[CandidateKind.INTEGER])
+
+    def nearest_double(self, decimal: str) -> str:
+        """The double nearest to a decimal."""
+        return self.cast(decimal, self.types[CandidateKind.NUMBER])
+
+    def product(self, number: str, factor: float) -> str:
+        """A double times a constant."""
+        return f"{number} * {self.double(factor)}"
+
+    def half_even(self, number: str) -> str:
+        """The whole number nearest to a double, as a double; of two the even one."""
+        return f"ROUND({number})"
+
+    def double(self, number: float) -> str:
+        """Exactly this constant."""
+        return f"CAST('{number!r}' AS {self.types[CandidateKind.NUMBER]})"
+
+
+def rules(values: Mapping[str, RowValue], dialect: Dialect) -> tuple[dict[Column, str], dict[str, str]]:
+    """What a query reads of each row.
+
+    Returns:
+        Names to give the columns of the table, as their own may mean anything; and by the names of `values`, SQL for
+        each over these.
+    """
+    names = {column: f"c{at}" for at, column in enumerate(dict.fromkeys(value.column for value in values.values()))}
+    return names, {result: rule(value, names[value.column], dialect) for result, value in values.items()}
+
+
+def rule(value: RowValue, cell: str, dialect: Dialect) -> str:
+    """SQL for what is read of a row.
+
+    Args:
+        value: what.
+        cell: SQL for the value of its column in this row.
+        dialect: of the engine.
+    """
+    match value:
+        case Unit(column):
+            return f"CASE WHEN {unit_is_known(column, cell, dialect)} THEN {unit_key(column, cell, dialect)} END"
+        case Value(column, kind):
+            return _value(cell, _held(column, dialect), kind, dialect)
+        case Number(column):
+            return _number(cell, _held(column, dialect), dialect)
+        case Amount(column, scale, lower, upper):
+            number = _number(cell, _held(column, dialect), dialect)
+            nearest = dialect.half_even(dialect.product(f"({number})", float(scale)))
+            low, high = dialect.double(float(lower)), dialect.double(float(upper))
+            clipped = dialect.cast(f"GREATEST({low}, LEAST({high}, {nearest}))", dialect.amount)
+            return f"CASE WHEN ({number}) IS NOT NULL THEN {clipped} END"  # or null would be no less than a bound
+
+
+def unit_is_known(column: Column, cell: str, dialect: Dialect) -> str:
+    """SQL for whether a row belongs to anybody."""
+    name = _unit(cell, column.holds, dialect)
+    if column.holds in (Holds.TEXT, Holds.ANYTHING):
+        return f"{name} NOT IN ({_NOBODY})"
+    if column.holds in _FLOATS:
+        return f"{name} <> {dialect.double(float('nan'))}"
+    return f"{name} IS NOT NULL"
+
+
+def unit_key(column: Column, cell: str, dialect: Dialect) -> str:
+    """SQL for who a row belongs to, where `unit_is_known` holds."""
+    return dialect.unit_key(_unit(cell, column.holds, dialect), _held(column, dialect))
+
+
+def _held(column: Column, dialect: Dialect) -> Holds:
+    return Holds.ANYTHING if column.holds in dialect.arrive_as_text else column.holds
+
+
+def _unit(cell: str, holds: Holds, dialect: Dialect) -> str:
+    if holds in (Holds.TEXT, Holds.ANYTHING):
+        return dialect.unit_text(cell)
+    return _double(cell, holds, dialect) if holds in _FLOATS else cell
+
+
+def _value(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str:
+    type_ = dialect.types[kind]
+    if kind is CandidateKind.TEXT:
+        return dialect.text(cell)
+    if kind is CandidateKind.NUMBER:
+        # No negative zero: an engine may not find it in a list that has zero.
+        return f"({_number(cell, holds, dialect)}) + {dialect.double(0.0)}"
+    if holds is Holds.ANYTHING:
+        return _from_text(cell, kind, dialect)
+    if kind is CandidateKind.INTEGER and holds in _FLOATS:
+        number = _double(cell, holds, dialect)
+        return f"CASE WHEN {dialect.is_whole(number)} THEN {dialect.whole_double(number)} END"
+    if kind is CandidateKind.INTEGER and holds is Holds.DECIMALS:
+        is_whole = dialect.matches(dialect.text(cell), _WHOLE_DECIMAL)
+        return f"CASE WHEN {is_whole} THEN {dialect.whole_decimal(cell)} END"
+    return dialect.cast(cell, type_)
+
+
+def _number(cell: str, holds: Holds, dialect: Dialect) -> str:
+    if holds is Holds.ANYTHING:
+        return _from_text(cell, CandidateKind.NUMBER, dialect)
+    number = _double(cell, holds, dialect)
+    return f"CASE WHEN {number} <> {dialect.double(float('nan'))} THEN {number} END" if holds in _FLOATS else number
+
+
+def _double(cell: str, holds: Holds, dialect: Dialect) -> str:
+    if holds is Holds.FLOATS:
+        return cell
+    if holds is Holds.DECIMALS:
+        return dialect.nearest_double(cell)
+    return dialect.cast(cell, dialect.types[CandidateKind.NUMBER])
+
+
+def _from_text(cell: str, kind: CandidateKind, dialect: Dialect) -> str:
+    if kind is CandidateKind.BOOLEAN:
+        word = f"LOWER(TRIM(BOTH '{BLANKS}' FROM {cell}))"
+        return f"CASE {word} WHEN 'true' THEN true WHEN 'false' THEN false END"
+    return dialect.cast(f"CASE WHEN {dialect.matches(cell, _PATTERNS[kind])} THEN {cell} END", dialect.types[kind])

@@ -1,0 +1,64 @@
+"""The rules for rows in DuckDB, over the columns of a stream."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from dpselect.backends.columns import Holds
+from dpselect.backends.row_rules import Dialect
+from dpselect.backends.rows.arrow import Array, pc
+from dpselect.summaries import CandidateKind
+
+_LONGEST = 64
+"""Digits of a digest by SHA-256."""
+
+
+class _DuckDB(Dialect):
+    types: ClassVar = {
+        CandidateKind.INTEGER: "BIGINT",
+        CandidateKind.NUMBER: "DOUBLE",
+        CandidateKind.TEXT: "VARCHAR",
+        CandidateKind.DATE: "DATE",
+        CandidateKind.BOOLEAN: "BOOLEAN",
+    }
+    amount = "BIGINT"  # sums have 128 bits
+    arrive_as_text = frozenset({Holds.TEXT, Holds.DECIMALS, Holds.NOTHING})
+
+    def text(self, cell: str) -> str:
+        return cell
+
+    def unit_text(self, cell: str) -> str:
+        return cell  # see `trimmed_units`
+
+    def unit_key(self, name: str, holds: Holds) -> str:
+        """A digest in place of a text of more than `_LONGEST` bytes, longer than any unit that stands for itself.
+
+        Of long text the engine keeps more in memory than it spills, wherever it sorts or groups, and how long a
+        person's name is must not decide whether there is memory enough.
+
+        Proof: ``proofs/counting.md``.
+        """
+        if holds is Holds.ANYTHING:
+            return f"CASE WHEN strlen({name}) > {_LONGEST} THEN '-' || sha256({name}) ELSE {name} END"
+        if holds is Holds.BYTES:
+            return f"CASE WHEN octet_length({name}) > {_LONGEST} THEN ('-' || sha256({name}))::BLOB ELSE {name} END"
+        return name
+
+    def matches(self, text: str, pattern: str) -> str:
+        return f"regexp_full_match({text}, '{pattern}')"
+
+    def half_even(self, number: str) -> str:
+        return f"round_even({number}, 0)"
+
+
+DUCKDB = _DuckDB()
+
+
+def trimmed_units(column: Array, holds: Holds) -> Array:
+    """Text units without the blanks around them; other columns as they are. DuckDB itself takes forty times as long.
+
+    >>> import pyarrow as pa
+    >>> trimmed_units(pa.array([" ann ", "n/a", "N/A", ""]), Holds.TEXT).to_pylist()
+    ['ann', 'n/a', 'N/A', '']
+    """
+    return pc.ascii_trim_whitespace(column) if holds in (Holds.ANYTHING, Holds.TEXT) else column
