@@ -209,26 +209,16 @@ ODD_WORDS = re.compile(r"(?:^|_)(?:asked|apart|kept|wanted|in_parts|no_table|in_
 """In names of code, where the field has a better word."""
 
 TO_RENAME = {
-    "dpselect.backends.frames.apart",
-    "dpselect.backends.frames.apart.taken_apart",
-    "dpselect.backends.lazy.asked",
-    "dpselect.backends.lazy.asked.Asked",
     "dpselect.backends.lazy.postgres._asked_for",
     "dpselect.backends.lazy.spark_selection.KeptScores",
-    "dpselect.backends.lazy.table._in_parts",
-    "dpselect.cli.asking.Asked",
-    "dpselect.ledger.kept",
-    "dpselect.ledger.kept.Kept",
     "dpselect.ledger.ledger._kept",
     "dpselect.ledger.requests.kept",
     "dpselect.ledger.wanted",
     "dpselect.ledger.wanted.Wanted",
-    "dpselect.session.no_table",
-    "dpselect.session.no_table.NoTable",
 }
 """Odd names that are left; a line goes when its name does."""
 
-NAMED_TWICE = {"Column", "Question", "Terms", "_TwoWays"}
+NAMED_TWICE = {"Column", "Terms", "_TwoWays"}
 """Classes whose name another one has, too; a name goes when one of its classes is renamed."""
 
 

@@ -26,8 +26,7 @@ from dpselect.accounting import (
     compose,
 )
 from dpselect.accounting.events import SingleEvent
-from dpselect.accounting.logistic_profile import logistic_profile_renyi
-from dpselect.accounting.pure import pure_renyi
+from dpselect.accounting.profiles import logistic_profile_renyi, pure_renyi
 from dpselect.accounting.zcdp import rho_of
 from dpselect.errors import InvalidParameterError
 from tests.accounting.worlds import delta_of, together, two_points, worlds_of

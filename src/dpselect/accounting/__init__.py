@@ -1,6 +1,5 @@
 """What was spent: events describe what ran, without any data, and this layer turns them into epsilon and delta."""
 
-from dpselect.accounting.bounded_range import bounded_range_epsilon, bounded_range_renyi, calibrate_bounded_range
 from dpselect.accounting.calibration import calibrate
 from dpselect.accounting.composition import Composition, compose
 from dpselect.accounting.events import (
@@ -18,12 +17,15 @@ from dpselect.accounting.events import (
 from dpselect.accounting.exact_rounds import calibrate_rounds, planned_epsilon, rounds_epsilon
 from dpselect.accounting.explanation import Bound, Explanation
 from dpselect.accounting.filter import Filter
-from dpselect.accounting.laplace_profile import (
+from dpselect.accounting.odometer import Odometer
+from dpselect.accounting.profiles import (
+    bounded_range_epsilon,
+    bounded_range_renyi,
+    calibrate_bounded_range,
     calibrate_laplace_profile,
     laplace_profile_epsilon,
     laplace_profile_renyi,
 )
-from dpselect.accounting.odometer import Odometer
 
 __all__ = [
     "ApproximateEvent",

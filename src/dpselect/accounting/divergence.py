@@ -7,11 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.accounting.bounded_range import bounded_range_renyi
 from dpselect.accounting.events import BoundedRangeEvent, LaplaceProfileEvent, LogisticProfileEvent, SingleEvent
-from dpselect.accounting.laplace_profile import laplace_profile_renyi
-from dpselect.accounting.logistic_profile import logistic_profile_renyi
-from dpselect.accounting.pure import pure_renyi
+from dpselect.accounting.profiles import bounded_range_renyi, laplace_profile_renyi, logistic_profile_renyi, pure_renyi
 from dpselect.accounting.renyi import Renyi
 
 FloatArray = NDArray[np.float64]

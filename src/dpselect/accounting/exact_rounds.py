@@ -12,8 +12,8 @@ import functools
 import math
 from fractions import Fraction
 
-from dpselect.accounting.bounded_range import bounded_range_epsilon, calibrate_bounded_range
 from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event
+from dpselect.accounting.profiles import bounded_range_epsilon, calibrate_bounded_range
 from dpselect.accounting.rounding import product_up, quotient_down
 from dpselect.accounting.tight import equal_rounds_curve
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon

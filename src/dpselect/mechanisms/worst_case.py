@@ -51,13 +51,7 @@ class WorstCase:
         By at most `_ROUNDING` of it. `failure` and `confidence` sum to 1 and are both given, so that neither has to be
         subtracted from 1. 0 if a blind guess among `n` reaches the confidence.
         """
-        if Fraction(confidence) * n <= 1:
-            return 0.0
-        if confidence >= 0.5:
-            loses = self.best_loses
-            return _crossing(lambda theta: math.log(max(loses(theta, n), _SMALLEST) * _MARGIN / failure))
-        wins = self.best_wins
-        return _crossing(lambda theta: math.log(confidence * _MARGIN / wins(theta, n)))
+        return _error_quantile(self, n, failure, confidence)
 
     def expected_error(self, n: int) -> float:
         """The largest expected error over vectors of `n` scores with one best and the others equal, in scales.
@@ -69,6 +63,17 @@ class WorstCase:
     def gap(self, n: int) -> float:
         """How far below the best the others then are, in scales."""
         return _peak(self.best_loses, n)[0]
+
+
+@functools.lru_cache(maxsize=256)  # of public numbers only; most services ask for few sizes
+def _error_quantile(worst: WorstCase, n: int, failure: float, confidence: float) -> float:
+    if Fraction(confidence) * n <= 1:
+        return 0.0
+    if confidence >= 0.5:
+        loses = worst.best_loses
+        return _crossing(lambda theta: math.log(max(loses(theta, n), _SMALLEST) * _MARGIN / failure))
+    wins = worst.best_wins
+    return _crossing(lambda theta: math.log(confidence * _MARGIN / wins(theta, n)))
 
 
 def _crossing(excess: Callable[[float], float]) -> float:

@@ -9,16 +9,19 @@ Kinds are never removed and never change meaning: ``docs/events.md``.
 """
 
 from dpselect.accounting.events.codec import decode, decode_run, encode, encode_run, from_json, to_json
-from dpselect.accounting.events.groups import ComposedEvent, Event, NonAdaptiveEvent, SequenceEvent
-from dpselect.accounting.events.properties import (
+from dpselect.accounting.events.kinds import (
     ApproximateEvent,
     BoundedRangeEvent,
+    ComposedEvent,
+    Event,
     LaplaceProfileEvent,
     LogisticProfileEvent,
+    NonAdaptiveEvent,
     PureEvent,
+    Run,
+    SequenceEvent,
     SingleEvent,
 )
-from dpselect.accounting.events.run import Run
 
 __all__ = [
     "ApproximateEvent",

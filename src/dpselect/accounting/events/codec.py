@@ -7,15 +7,19 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from dpselect.accounting.events.groups import ComposedEvent, Event, NonAdaptiveEvent, SequenceEvent, checked_event
-from dpselect.accounting.events.properties import (
+from dpselect.accounting.events.kinds import (
     ApproximateEvent,
     BoundedRangeEvent,
+    ComposedEvent,
+    Event,
     LaplaceProfileEvent,
     LogisticProfileEvent,
+    NonAdaptiveEvent,
     PureEvent,
+    Run,
+    SequenceEvent,
+    checked_event,
 )
-from dpselect.accounting.events.run import Run
 from dpselect.errors import InvalidEventError, InvalidParameterError, Shown
 
 _KINDS: dict[str, type[Event]] = {

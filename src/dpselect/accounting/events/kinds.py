@@ -1,0 +1,270 @@
+"""What events are: the privacy property of one run, groups of events, and a run with its words for people."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import cast, get_args
+
+from dpselect.accounting.rounding import fraction_up, product_up
+from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.privacy import Neighbours, neighbouring_relation
+
+MOST_LEVELS = 16
+"""How deep groups may nest."""
+
+_LONGEST = 1000
+"""Of a text in a `Run`, in characters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Property:
+    """What all of them share: one run of something `epsilon`-DP, but for an `ApproximateEvent`."""
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive_epsilon(self.epsilon))
+
+    @property
+    def delta(self) -> float:
+        """The probability with which `epsilon` may fail; 0 of all but an `ApproximateEvent`."""
+        return 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundedRangeEvent(_Property):
+    """One run of something `epsilon`-bounded-range: its privacy losses lie in an interval of length `epsilon`.
+
+    Held by the exponential mechanism and by report-noisy-max with Gumbel noise. Implies `epsilon`-DP, and composes
+    better than that: see `dpselect.accounting.profiles`. Proof: ``proofs/exponential_mechanism.md``.
+
+    >>> BoundedRangeEvent(epsilon=0.5)
+    BoundedRangeEvent(epsilon=0.5)
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogisticProfileEvent(_Property):
+    """One run of something whose privacy profile lies below that of the logistic mechanism at `epsilon`.
+
+    Held by everything `epsilon`-bounded-range, and by report-noisy-max with Gumbel noise that also releases the gap to
+    the runner-up, which is *not* bounded-range. Implies `epsilon`-DP. Proof: ``proofs/composition.md``.
+
+    >>> LogisticProfileEvent(epsilon=1).epsilon
+    1.0
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaplaceProfileEvent(_Property):
+    """One run of something whose privacy profile lies below that of the Laplace mechanism at `epsilon`.
+
+    Held by permute-and-flip and by report-noisy-max with exponential or Laplace noise. Implies `epsilon`-DP. *Not*
+    bounded-range: its losses range over more than `epsilon`. Proofs: ``proofs/permute_and_flip.md``,
+    ``proofs/noisy_max.md``.
+
+    >>> LaplaceProfileEvent(epsilon=1).epsilon
+    1.0
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PureEvent(_Property):
+    """One run of something `epsilon`-DP, of which nothing better is true or proved.
+
+    Held by randomised response and by the two-sided geometric mechanism at sensitivity 1, whose losses are `epsilon`
+    or its negative: no tighter profile holds for them.
+
+    >>> PureEvent(epsilon=1).epsilon
+    1.0
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApproximateEvent:
+    """One run of something (`epsilon`, `delta`)-DP with `delta` > 0, of which nothing better is proved.
+
+    For selections from an unknown domain. Args: `epsilon` > 0, `delta` strictly between 0 and 1.
+
+    >>> ApproximateEvent(epsilon=1, delta=1e-6)
+    ApproximateEvent(epsilon=1.0, delta=1e-06)
+    """
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive_epsilon(self.epsilon))
+        object.__setattr__(self, "delta", positive_epsilon(delta_below_one(self.delta), "delta"))
+
+
+SingleEvent = BoundedRangeEvent | LogisticProfileEvent | LaplaceProfileEvent | PureEvent | ApproximateEvent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComposedEvent:
+    """`count` runs of `event`, one after another, each free to depend on what the earlier ones released.
+
+    >>> ComposedEvent(event=BoundedRangeEvent(epsilon=0.5), count=10).epsilon
+    5.0
+    """
+
+    event: Event
+    count: int
+
+    def __post_init__(self) -> None:
+        checked_event(self.event)
+        object.__setattr__(self, "count", positive_count(self.count, "count", at_most=sys.maxsize))
+        _refuse_too_deep(self)
+
+    @property
+    def epsilon(self) -> float:
+        """The total by basic composition, rounded up."""
+        return product_up(self.event.epsilon, self.count)
+
+    @property
+    def delta(self) -> float:
+        """The total by basic composition, rounded up; 0 where no part has one. May reach 1 and more."""
+        return product_up(self.event.delta, self.count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequenceEvent:
+    """Different `events`, one after another, each free to depend on what the earlier ones released.
+
+    >>> SequenceEvent(events=[PureEvent(epsilon=0.5), BoundedRangeEvent(epsilon=0.25)]).epsilon
+    0.75
+    """
+
+    events: tuple[Event, ...]
+
+    def __post_init__(self) -> None:
+        parts = cast(object, self.events)
+        if not isinstance(parts, (tuple, list)):
+            raise InvalidParameterError("events", parts, "a list of events of dpselect.accounting")
+        listed = tuple(cast("Sequence[object]", parts))
+        if not listed:
+            raise InvalidParameterError("events", Shown("<none>"), "at least one event")
+        object.__setattr__(self, "events", tuple(checked_event(part, "events") for part in listed))
+        _refuse_too_deep(self)
+
+    @property
+    def epsilon(self) -> float:
+        """The total by basic composition, rounded up."""
+        return fraction_up(sum((Fraction(part.epsilon) for part in self.events), Fraction(0)))
+
+    @property
+    def delta(self) -> float:
+        """The total by basic composition, rounded up; 0 where no part has one. May reach 1 and more."""
+        return fraction_up(sum((Fraction(part.delta) for part in self.events), Fraction(0)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NonAdaptiveEvent:
+    """`count` draws of *one* bounded-range mechanism from the *same* scores, `count` fixed before the first draw.
+
+    What one call of ``select_many`` does, and ``event_of_many`` of the mechanism says. Nothing in it can depend on a
+    result, so the formula of Dong, Durfee & Rogers (2020) holds, which is smaller than any that lets the draws depend
+    on each other. Selections asked for one by one, peeling and trees are a `ComposedEvent` instead, whatever their
+    number.
+
+    >>> NonAdaptiveEvent(event=BoundedRangeEvent(epsilon=0.5), count=10).epsilon
+    5.0
+    """
+
+    event: BoundedRangeEvent
+    count: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(cast(object, self.event), BoundedRangeEvent):
+            raise InvalidParameterError("event", self.event, "a BoundedRangeEvent")
+        object.__setattr__(self, "count", positive_count(self.count, "count", at_most=sys.maxsize))
+
+    @property
+    def epsilon(self) -> float:
+        """The total by basic composition, rounded up."""
+        return product_up(self.event.epsilon, self.count)
+
+    @property
+    def delta(self) -> float:
+        """Always 0: no part has one."""
+        return 0.0
+
+
+Event = SingleEvent | ComposedEvent | SequenceEvent | NonAdaptiveEvent
+_KINDS = frozenset(get_args(Event))
+
+
+def checked_event(value: object, name: str = "event") -> Event:
+    """`value`, or an error if it is not an event, or of a derived class, which may mean anything."""
+    if not isinstance(value, Event) or type(value) not in _KINDS:
+        raise InvalidParameterError(name, value, "an event of dpselect.accounting")
+    return value
+
+
+def _refuse_too_deep(event: Event) -> None:
+    level: list[Event] = [event]
+    for _ in range(MOST_LEVELS):
+        level = list({id(part): part for each in level for part in parts_of(each)}.values())
+        if not level:
+            return
+    raise InvalidParameterError("event", Shown("<nested too deep>"), f"at most {MOST_LEVELS} levels of groups")
+
+
+def parts_of(event: Event) -> tuple[Event, ...]:
+    """The events that a group is made of, each once; none for a single event."""
+    match event:
+        case ComposedEvent() | NonAdaptiveEvent():
+            return (event.event,)
+        case SequenceEvent():
+            return event.events
+        case _:
+            return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One thing that ran: its `event` is what it costs, the rest says what it was and whom the cost protects.
+
+    Args:
+        event: the privacy property that was proved of it; all that composition looks at.
+        mechanism: name of the mechanism, as exported by `dpselect`. For people: two runs with equal events cost the
+            same whatever their names.
+        neighbours: which data sets the guarantee compares. Runs under different relations do not add up.
+        unit: who is protected, in the caller's words. Runs for different units do not add up.
+
+    Raises:
+        InvalidParameterError: no event, an empty or overlong text, or no neighbouring relation.
+
+    >>> from dpselect.accounting.events import LaplaceProfileEvent
+    >>> run = Run(event=LaplaceProfileEvent(epsilon=0.5), mechanism="PermuteAndFlip", neighbours="add_remove",
+    ...           unit="session")
+    >>> run.event.epsilon, run.unit
+    (0.5, 'session')
+    """
+
+    event: Event
+    mechanism: str
+    neighbours: Neighbours
+    unit: str
+
+    def __post_init__(self) -> None:
+        checked_event(self.event)
+        object.__setattr__(self, "neighbours", neighbouring_relation(self.neighbours))
+        for name in ("mechanism", "unit"):
+            object.__setattr__(self, name, _text(getattr(self, name), name))
+
+
+def _text(value: object, name: str) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST:
+        got = Shown(f"<text of length {len(value)}>") if isinstance(value, str) else value
+        raise InvalidParameterError(name, got, f"a text of 1 to {_LONGEST} characters")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidParameterError(name, Shown("<text with lone surrogates>"), "a text that UTF-8 can hold") from None
+    return str(value)

@@ -1,0 +1,266 @@
+r"""Rényi divergences of the worst mechanism with each privacy property, and composition by them, safe in floats.
+
+Bounded range is the exponential mechanism's; the Laplace profile that of permute-and-flip and of noisy max with Laplace
+or exponential noise; the logistic profile that of noisy max with Gumbel noise and the gap. A divergence at most that of
+the worst mechanism adds up over adaptive runs, and `dpselect.accounting.renyi` converts the sum. The formula of Dong,
+Durfee & Rogers (2020) for *non-adaptive* composition is smaller but does not hold here: a peeled round depends on the
+earlier winners.
+
+Proofs: ``proofs/top_k.md``, ``proofs/noisy_max.md``, ``proofs/composition.md``. Sources: Dong, Durfee & Rogers (2020)
+for the bounded-range property; Mironov (2017) for the divergence of the Laplace mechanism.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.accounting.renyi import RELATIVE_ERROR, largest_epsilon, total_epsilon
+
+FloatArray = NDArray[np.float64]
+
+
+def bounded_range_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
+    r"""Rényi divergence, at each order, of the worst :math:`\varepsilon`-bounded-range mechanism, rounded up.
+
+    The tight closed form, rewritten so that its large terms cancel in the formula instead of in floats: with
+    :math:`\ell(z) = \ln(\sinh(z/2)/(z/2))`,
+
+    .. math:: R_a = \frac{a\,\ell(a\varepsilon) - (a-1)\,\ell((a-1)\varepsilon) - \ell(\varepsilon)}{a-1}.
+
+    The error of the remaining cancellation is bounded and added. If that makes the result larger than
+    :math:`a\varepsilon^2/8` or :math:`\varepsilon`, which are valid too, the smaller of these is returned.
+
+    Args:
+        epsilon: the range of the privacy loss, > 0; of several, shape ``(n, 1)``.
+        orders: shape ``(m,)``, each > 1.
+
+    Returns:
+        Shape ``(m,)`` or ``(n, m)``, in nats.
+
+    Proof: ``proofs/top_k.md``.
+
+    >>> bounded_range_renyi(1.0, np.array([2.0, 8.0])).round(4)
+    array([0.2402, 0.6355])
+    """
+    above_one = orders - 1.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        at_order = orders * log_sinhc(orders * epsilon)
+        below = above_one * log_sinhc(above_one * epsilon)
+        at_one = log_sinhc(np.asarray(epsilon))
+        value = (at_order - below - at_one) / above_one
+        error = RELATIVE_ERROR * (at_order + below + at_one) / above_one
+        closed = np.nan_to_num(value + error, nan=np.inf, posinf=np.inf)
+        simple = np.minimum(orders * epsilon * (epsilon / 8.0) * (1.0 + RELATIVE_ERROR), epsilon)
+    return np.minimum(closed, simple)
+
+
+def laplace_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
+    r"""Rényi divergence, at each order, of the Laplace mechanism at `epsilon`, rounded up.
+
+    .. math:: R_a = \frac{1}{a-1} \ln \frac{a\,e^{(a-1)\varepsilon} + (a-1)\,e^{-a\varepsilon}}{2a - 1}.
+
+    The error of cancellation is bounded and added. If that makes the result larger than :math:`a\varepsilon^2/2` or
+    :math:`\varepsilon`, which hold for anything :math:`\varepsilon`-DP, the smaller of these is returned.
+
+    Args:
+        epsilon: > 0; of several, shape ``(n, 1)``.
+        orders: shape ``(m,)``, each > 1.
+
+    Returns:
+        Shape ``(m,)`` or ``(n, m)``, in nats.
+
+    Proof: ``proofs/noisy_max.md``.
+
+    >>> laplace_profile_renyi(1.0, np.array([2.0, 8.0])).round(4)
+    array([0.6191, 0.9102])
+    """
+    above_one = orders - 1.0
+    weight, other_weight = orders / (2.0 * orders - 1.0), above_one / (2.0 * orders - 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        up, down = np.expm1(above_one * epsilon), np.expm1(-orders * epsilon)
+        small = np.log1p(weight * up + other_weight * down)
+        small_error = weight * up - other_weight * down  # both terms, before they cancel
+        rest = other_weight * np.exp(-(2.0 * orders - 1.0) * epsilon)
+        large = above_one * epsilon + np.log(weight + rest)
+        large_error = above_one * epsilon + 1.0
+        is_small = above_one * epsilon < 1.0
+        value, error = np.where(is_small, small, large), np.where(is_small, small_error, large_error)
+        closed = np.nan_to_num((value + RELATIVE_ERROR * error) / above_one, nan=np.inf, posinf=np.inf)
+        simple = np.minimum(orders * epsilon * (epsilon / 2.0) * (1.0 + RELATIVE_ERROR), epsilon)
+    return np.minimum(closed, simple)
+
+
+def logistic_profile_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
+    r"""Rényi divergence, at each order, of the logistic mechanism at `epsilon`, rounded up.
+
+    With :math:`\ell(z) = \ln(\sinh(z/2)/(z/2))` it is
+
+    .. math:: R_a = \frac{\ell((2a - 1)\varepsilon) - \ell(\varepsilon)}{a - 1} \le \frac{a \varepsilon^2}{6}.
+
+    Args:
+        epsilon: > 0; of several, shape ``(n, 1)``.
+        orders: shape ``(m,)``, each > 1.
+
+    Returns:
+        Shape ``(m,)`` or ``(n, m)``, in nats.
+
+    Proof: ``proofs/composition.md``.
+
+    >>> logistic_profile_renyi(1.0, np.array([2.0, 8.0])).round(4)
+    array([0.309 , 0.6787])
+    """
+    above_one = orders - 1.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        at_order = log_sinhc((2.0 * orders - 1.0) * epsilon)
+        at_one = log_sinhc(np.asarray(epsilon))
+        closed = (at_order - at_one + RELATIVE_ERROR * (at_order + at_one)) / above_one
+        closed = np.nan_to_num(closed, nan=np.inf, posinf=np.inf)
+        simple = np.minimum(orders * epsilon * (epsilon / 6.0) * (1.0 + RELATIVE_ERROR), epsilon)
+    return np.minimum(closed, simple)
+
+
+def pure_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
+    r"""Rényi divergence, at each order, of the worst :math:`\varepsilon`-DP mechanism, rounded up.
+
+    With :math:`d = (a - 1)\varepsilon` it is
+
+    .. math:: R_a = \frac{1}{a-1} \ln\Bigl(\cosh d + \tanh\frac{\varepsilon}{2} \sinh d\Bigr)
+        \le \min\Bigl(\frac{a \varepsilon^2}{2},\ \varepsilon\Bigr).
+
+    Args:
+        epsilon: > 0; of several, shape ``(n, 1)``.
+        orders: shape ``(m,)``, each > 1.
+
+    Returns:
+        Shape ``(m,)`` or ``(n, m)``, in nats.
+
+    Proof: ``proofs/composition.md``.
+
+    >>> pure_renyi(1.0, np.array([2.0, 8.0])).round(4)
+    array([0.7353, 0.9552])
+    """
+    above_one = orders - 1.0
+    slope = np.tanh(np.asarray(epsilon) / 2.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        d = above_one * epsilon
+        half = np.minimum(d, 1.0) / 2.0
+        small = np.log1p(2.0 * np.sinh(half) ** 2 + slope * np.sinh(2.0 * half))  # all terms positive
+        large = d + np.log1p((1.0 - slope) / 2.0 * np.expm1(-2.0 * d))
+        closed = np.where(d < 1.0, small, large) * (1.0 + RELATIVE_ERROR) / above_one
+        closed = np.nan_to_num(closed, nan=np.inf, posinf=np.inf)
+        simple = np.minimum(orders * epsilon * (epsilon / 2.0) * (1.0 + RELATIVE_ERROR), epsilon)
+    return np.minimum(closed, simple)
+
+
+def log_sinhc(z: FloatArray) -> FloatArray:
+    """``ln(sinh(z/2) / (z/2))`` for ``z >= 0``, with a small relative error even where it is tiny."""
+    square = np.minimum(z / 2.0, 2.0) ** 2
+    tail = np.zeros_like(square)  # sinh(h)/h - 1 = h^2/6 (1 + h^2/20 (1 + h^2/42 (...))): all terms positive
+    for m in range(14, 0, -1):
+        tail = square / (2 * m * (2 * m + 1)) * (1.0 + tail)
+    with np.errstate(divide="ignore"):
+        large = z / 2.0 - np.log(z) + np.log1p(-np.exp(-z))
+    return np.where(z <= 4.0, np.log1p(tail), large)
+
+
+def bounded_range_epsilon(epsilon: float, *, count: int, delta: float) -> float:
+    r"""Total epsilon, at `delta`, of `count` adaptive runs of an `epsilon`-bounded-range mechanism, rounded up.
+
+    The smaller of basic composition and the Rényi bound at its best order.
+
+    Args:
+        epsilon: of each run, > 0.
+        count: number of runs, >= 1.
+        delta: from 0 (pure privacy: basic composition) to below 1.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/top_k.md``.
+
+    >>> bounded_range_epsilon(0.125, count=80, delta=0.0)
+    10.0
+    >>> round(bounded_range_epsilon(0.1, count=100, delta=1e-6), 2)
+    2.4
+    """
+    return total_epsilon(bounded_range_renyi, epsilon=epsilon, count=count, delta=delta)
+
+
+@functools.lru_cache(maxsize=256)
+def calibrate_bounded_range(*, epsilon: float, delta: float, count: int) -> float:
+    r"""The largest epsilon a run that keeps `count` adaptive bounded-range runs within (`epsilon`, `delta`).
+
+    Never below ``epsilon / count``, which basic composition allows.
+
+    Args:
+        epsilon: total, > 0.
+        delta: total, from 0 to below 1.
+        count: number of runs, >= 1.
+
+    Returns:
+        Epsilon of each run; `bounded_range_epsilon` of it is at most `epsilon`.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or `epsilon` is too small to be divided by `count`.
+
+    Proof: ``proofs/top_k.md``.
+
+    >>> calibrate_bounded_range(epsilon=1.0, delta=0.0, count=4)
+    0.25
+    >>> round(calibrate_bounded_range(epsilon=1.0, delta=1e-6, count=10), 3)
+    0.15
+    """
+    return largest_epsilon(bounded_range_renyi, epsilon=epsilon, count=count, delta=delta)
+
+
+def laplace_profile_epsilon(epsilon: float, *, count: int, delta: float) -> float:
+    r"""Total epsilon, at `delta`, of `count` adaptive runs below the Laplace profile at `epsilon`, rounded up.
+
+    The smaller of basic composition and the Rényi bound at its best order.
+
+    Args:
+        epsilon: of each run, > 0.
+        count: number of runs, >= 1.
+        delta: from 0 (pure privacy: basic composition) to below 1.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/noisy_max.md``.
+
+    >>> laplace_profile_epsilon(0.125, count=80, delta=0.0)
+    10.0
+    >>> round(laplace_profile_epsilon(0.1, count=100, delta=1e-6), 2)
+    4.98
+    """
+    return total_epsilon(laplace_profile_renyi, epsilon=epsilon, count=count, delta=delta)
+
+
+@functools.lru_cache(maxsize=256)
+def calibrate_laplace_profile(*, epsilon: float, delta: float, count: int) -> float:
+    r"""The largest epsilon a run that keeps `count` adaptive runs below the Laplace profile within both totals.
+
+    Never below ``epsilon / count``, which basic composition allows.
+
+    Args:
+        epsilon: total, > 0.
+        delta: total, from 0 to below 1.
+        count: number of runs, >= 1.
+
+    Returns:
+        Epsilon of each run; `laplace_profile_epsilon` of it is at most `epsilon`.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or `epsilon` is too small to be divided by `count`.
+
+    Proof: ``proofs/noisy_max.md``.
+
+    >>> calibrate_laplace_profile(epsilon=1.0, delta=0.0, count=4)
+    0.25
+    >>> round(calibrate_laplace_profile(epsilon=1.0, delta=1e-6, count=100), 4)
+    0.0226
+    """
+    return largest_epsilon(laplace_profile_renyi, epsilon=epsilon, count=count, delta=delta)
