@@ -15,6 +15,7 @@ No text here has a backslash in it: engines, and their settings, differ in what 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -29,7 +30,7 @@ MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
 BLANKS = " \t\n\v\f\r"
 """What does not matter around a unit's name."""
 
-SMALLEST_WHOLE, LARGEST_WHOLE = -(2.0**63), 2.0**63 - 1024.0
+_SMALLEST_WHOLE, _LARGEST_WHOLE = -(2.0**63), 2.0**63 - 1024.0
 """The doubles between which every whole number fits into 64 bits."""
 
 _NOBODY = ", ".join(f"'{word}'" for word in ("", *MISSING))
@@ -72,8 +73,8 @@ RowValue = Unit | Value | Number | Amount
 """What a query reads of a row. An `Amount` is read as a whole number, of a type whose sums cannot overflow."""
 
 
-class Dialect:
-    """What the rules' SQL is in one engine; here as several of them write it."""
+class Dialect(ABC):
+    """What the rules' SQL is in one engine. What is written here is right for most of them."""
 
     types: ClassVar[Mapping[CandidateKind, str]]
     """The types of candidates: whole numbers of 64 bits, doubles, text, dates, booleans."""
@@ -85,7 +86,10 @@ class Dialect:
     """Columns of other types whose values the engine is given as text."""
 
     def cast(self, cell: str, type_: str) -> str:
-        """`cell` as another type; what does not fit is null, and a rule has ruled it out where that is an error."""
+        """`cell` as another type, null where it does not fit.
+
+        An engine without such a cast uses a plain one, and overrides what is cast to whole numbers or from decimals.
+        """
         return f"TRY_CAST({cell} AS {type_})"
 
     def text(self, cell: str) -> str:
@@ -110,7 +114,8 @@ class Dialect:
 
     def whole_double(self, number: str) -> str:
         """A double without a fraction as a whole number of 64 bits, null if it is none of these."""
-        return self.cast(number, self.types[CandidateKind.INTEGER])
+        within = f"{number} BETWEEN {self.double(_SMALLEST_WHOLE)} AND {self.double(_LARGEST_WHOLE)}"
+        return f"CASE WHEN {within} THEN {self.cast(number, self.types[CandidateKind.INTEGER])} END"
 
     def whole_decimal(self, number: str) -> str:
         """The same of a decimal without a fraction."""
@@ -124,9 +129,9 @@ class Dialect:
         """A double times a constant."""
         return f"{number} * {self.double(factor)}"
 
+    @abstractmethod
     def half_even(self, number: str) -> str:
         """The whole number nearest to a double, as a double; of two the even one."""
-        return f"ROUND({number})"
 
     def double(self, number: float) -> str:
         """Exactly this constant."""

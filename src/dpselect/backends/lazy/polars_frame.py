@@ -36,6 +36,9 @@ class _Polars(Dialect):
     }
     amount = "HUGEINT"
 
+    def whole_double(self, number: str) -> str:
+        return self.cast(number, "BIGINT")  # null beyond 64 bits
+
     def nearest_double(self, decimal: str) -> str:
         return self.cast(self.text(decimal), "DOUBLE")  # from a decimal itself it would be rounded twice
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Amount
-from dpselect.backends.row_rules import LARGEST_WHOLE, SMALLEST_WHOLE, Dialect, Number, RowValue, Unit, Value
+from dpselect.backends.row_rules import Dialect, Number, RowValue, Unit, Value
 from dpselect.summaries import CandidateKind
 
 _LARGEST, _SMALLEST = 1.7976931348623157e308, "2.4703282292062328e-324"
@@ -36,10 +36,6 @@ class _PostgreSQL(Dialect):
     def matches(self, text: str, pattern: str) -> str:
         return f"{text} ~ '^({pattern})$'"
 
-    def whole_double(self, number: str) -> str:
-        within = f"{number} BETWEEN {self.double(SMALLEST_WHOLE)} AND {self.double(LARGEST_WHOLE)}"
-        return f"CASE WHEN {within} THEN CAST({number} AS bigint) END"
-
     def whole_decimal(self, number: str) -> str:
         return f"CASE WHEN {number} BETWEEN {-(2**63)} AND {2**63 - 1} THEN CAST({number} AS bigint) END"
 
@@ -56,6 +52,9 @@ class _PostgreSQL(Dialect):
             f"CASE WHEN abs({number}) > {self.double(large)} THEN sign({number}) * {self.double(2.0**33)}"
             f" WHEN abs({number}) < {self.double(small)} THEN 0.0 ELSE {number} * {self.double(factor)} END"
         )
+
+    def half_even(self, number: str) -> str:
+        return f"round({number})"
 
 
 POSTGRESQL = _PostgreSQL()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.lazy.extras import spark_functions
-from dpselect.backends.row_rules import BLANKS, LARGEST_WHOLE, SMALLEST_WHOLE, Dialect, RowValue, rules
+from dpselect.backends.row_rules import BLANKS, Dialect, RowValue, rules
 from dpselect.summaries import CandidateKind
 
 
@@ -32,11 +32,6 @@ class _Spark(Dialect):
 
     def is_whole(self, number: str) -> str:
         return f"{number} = rint({number})"  # its floor is a whole number of 64 bits, and an error beyond these
-
-    def whole_double(self, number: str) -> str:
-        """Spark makes the largest whole number of 2^63."""
-        within = f"{number} BETWEEN {self.double(SMALLEST_WHOLE)} AND {self.double(LARGEST_WHOLE)}"
-        return f"CASE WHEN {within} THEN CAST({number} AS bigint) END"
 
     def half_even(self, number: str) -> str:
         return f"rint({number})"

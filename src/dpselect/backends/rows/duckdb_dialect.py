@@ -47,6 +47,9 @@ class _DuckDB(Dialect):
     def matches(self, text: str, pattern: str) -> str:
         return f"regexp_full_match({text}, '{pattern}')"
 
+    def whole_double(self, number: str) -> str:
+        return self.cast(number, "BIGINT")  # null beyond 64 bits
+
     def half_even(self, number: str) -> str:
         return f"round_even({number}, 0)"
 
