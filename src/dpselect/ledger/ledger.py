@@ -127,9 +127,9 @@ class Ledger(ManagedLedger):
             body |= {"note": attempt.note} if attempt.note else {}
             after = row.state.charged(total, unit=charge.unit)
             head = store.append(connection, row, after, {**body, **charge.entry_fields, "cost": cost.to_list()})
-            heads.append(head_of(row.terms, after, head))
+            heads.append(head)
             self._database.refuse_another_file(connection)
-            attempt.receipt = charge.receipt(row.state.entries, head, body["public_time"], ledger=self._id)
+            attempt.receipt = charge.receipt(head.sequence, head.hash, body["public_time"], ledger=self._id)
         return attempt.receipt
 
     def look(

@@ -119,9 +119,8 @@ class ManagedLedger(ReadableLedger):
                 raise InvalidLimitError("epsilon", float(limit), expected, "Nothing was changed.")
             state = row.state.limited(limit)
             body = {**self._stamp("limit"), "epsilon": str(limit)} | ({"note": reason} if reason else {})
-            head = store.append(connection, row, state, body)
-            heads.append(head_of(row.terms, state, head))
-        return described(row.terms, state, head)
+            heads.append(store.append(connection, row, state, body))
+        return described(row.terms, state, heads[-1].hash)
 
     def close(self, name: str) -> Account:
         """Let nothing more be charged to the account, for good; its history stays.
@@ -133,9 +132,8 @@ class ManagedLedger(ReadableLedger):
             row = self._locked(connection, short_text(name, "account"))
             self._refuse_closed(row)
             state = row.state.closed()
-            head = store.append(connection, row, state, self._stamp("close"))
-            heads.append(head_of(row.terms, state, head))
-        return described(row.terms, state, head)
+            heads.append(store.append(connection, row, state, self._stamp("close")))
+        return described(row.terms, state, heads[-1].hash)
 
     def anchor(self, to: str | Path | Anchor) -> list[Head]:
         """Note in an anchor, once, how far all accounts have come. ``Ledger(anchor=)`` does that after each charge.

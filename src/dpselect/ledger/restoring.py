@@ -13,7 +13,6 @@ import sqlalchemy as sa
 from dpselect.errors import InvalidParameterError, LedgerForkedError, LedgerUnavailableError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.accounts import State
-from dpselect.ledger.anchoring import head_of
 from dpselect.ledger.anchors import Head
 from dpselect.ledger.chain import FIRST
 from dpselect.ledger.damage import readable
@@ -69,8 +68,7 @@ def written_off(
         known = State.from_text(noted.state)
     state = row.state.written_off(known)
     body = {**stamp, "state": known.to_text(), "noted": {"sequence": noted.sequence, "hash": noted.hash}}
-    head = head_of(row.terms, state, store.append(connection, row, state, body))
-    return replace(head, written_off=noted.sequence)
+    return replace(store.append(connection, row, state, body), written_off=noted.sequence)
 
 
 def gone(noted: Head) -> Head:

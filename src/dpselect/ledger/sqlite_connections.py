@@ -68,8 +68,8 @@ class SqliteConnections:
                 connection.invalidate()  # SQLite would not look at the file again, and miss what others write
 
     def close(self) -> None:
-        """Close what is idle; what is in use comes back to the same pool."""
-        with _guard:
+        """Close what is idle."""
+        with _guard:  # not `engine.dispose`: what is in use would come back to a pool that nobody closes any more
             self._engine.pool.dispose()
 
 

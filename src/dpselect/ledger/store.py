@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from dpselect.errors import InvalidAccountError, LedgerDamagedError, Shown
 from dpselect.ledger.accounts import AccountTerms, State
+from dpselect.ledger.anchors import Head
 from dpselect.ledger.chain import account_seal, canonical, entry_hash
 from dpselect.ledger.damage import damaged_account, readable, sound
 from dpselect.ledger.schema import accounts, entries, releases, version_now
@@ -42,7 +43,7 @@ _MOVE_ON = (
     .where(accounts.c.number == sa.bindparam("account_key"))
     .values(state=sa.bindparam("new_state"), head=sa.bindparam("new_head"), seal=sa.bindparam("new_seal"))
 )
-_INSERT_ENTRY, _INSERT_RELEASE = entries.insert(), releases.insert()
+_INSERT_ENTRY, _INSERT_RELEASE = entries.insert().inline(), releases.insert().inline()
 
 _CACHED_ACCOUNTS = 256
 _written: dict[str, tuple[tuple[object, ...], State]] = {}
@@ -148,8 +149,8 @@ def entry_at(connection: sa.Connection, terms: AccountTerms, sequence: int, *, l
     return next(sound(found, terms.name, ledger=ledger), None)
 
 
-def append(connection: sa.Connection, before: AccountRow, after: State, body: Mapping[str, Any]) -> str:
-    """Write the account's next entry, move the account on, and return the new hash."""
+def append(connection: sa.Connection, before: AccountRow, after: State, body: Mapping[str, Any]) -> Head:
+    """Write the account's next entry, move the account on, and return how far it has come."""
     terms = before.terms
     text = canonical({**body, "account": terms.name, "sequence": before.state.entries})
     head, state = entry_hash(before.head, text), after.to_text()
@@ -161,7 +162,7 @@ def append(connection: sa.Connection, before: AccountRow, after: State, body: Ma
     if len(_written) >= _CACHED_ACCOUNTS:
         _written.clear()
     _written[terms.to_text()] = (terms.number, terms.name, terms.to_text(), state, head, seal), after
-    return head
+    return Head(account=terms.name, sequence=before.state.entries, hash=head, state=state, seal=seal)
 
 
 def insert_release(connection: sa.Connection, number: int, sequence: int, *, body: str, digest: str) -> None:
