@@ -125,6 +125,29 @@ def test_a_process_that_lost_the_log_never_writes_over_what_others_charged(throu
     assert account["entries"] >= 1 + 3
 
 
+CHARGE_THRICE = "import sys; from dpselect import Ledger; from dpselect.accounting import PureEvent\n"
+CHARGE_THRICE += "for _ in range(3): Ledger(sys.argv[1]).charge('clicks', PureEvent(epsilon=0.125))"
+LOSE_THE_LOG = f"""
+import os, subprocess, sys
+from dpselect import Ledger
+from dpselect.accounting import PureEvent
+
+ledger = Ledger(sys.argv[1])
+ledger.charge("clicks", PureEvent(epsilon=0.125))
+for ending in ("-wal", "-shm"):
+    os.unlink(sys.argv[1] + ending)
+subprocess.run([sys.executable, "-c", {CHARGE_THRICE!r}, sys.argv[1]], check=True)
+"""
+
+
+def test_a_process_that_ends_without_noticing_writes_nothing_over_what_others_charged(file: Path) -> None:
+    """Nobody closes its connection: the interpreter does, when it ends."""
+    subprocess.run([sys.executable, "-c", LOSE_THE_LOG, str(file)], check=True)
+    with Ledger(file) as ledger:
+        assert ledger.account("clicks").entries == 1 + 3
+        assert ledger.verify()
+
+
 CARRIED = """
 import os, sys
 from dpselect.accounting.events import PureEvent
