@@ -200,8 +200,11 @@ def _check_labels(labels: Source, classes: Sequence[object]) -> Holds:
 
 def _read(source: Source, of: Callable[[Array], NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
     """The one column of `source`, batch by batch."""
-    found = [of(batch.column(0)) for batch in source.batches(source.columns, lambda _: None)]
-    return np.concatenate([np.empty(0, dtype), *found])
+    found, end = np.empty(source.size(), dtype), 0
+    for batch in source.batches(source.columns, lambda _: None):
+        start, end = end, end + batch.num_rows
+        found[start:end] = of(batch.column(0))
+    return found[:end]
 
 
 def _doubles(array: Array) -> NDArray[np.float64]:
