@@ -59,7 +59,7 @@ EVERYWHERE = {
     "answers of queries": ("lazy.table.np", "polars"),
     "lots within Polars": ("lazy.polars_frame.np", "polars"),
     "a server's answers": ("lazy.postgres._arrow", "postgres"),
-    "a server's rows": ("lazy.postgres.as_shown", "postgres"),
+    "a server's rows": ("lazy.postgres.rules", "postgres"),
 }
 """Other steps, and an engine that takes them."""
 

@@ -94,8 +94,13 @@ def test_urls_that_are_none(url: str) -> None:
 def test_a_connection_that_breaks_half_way(placed: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     table = open_table(placed[0], table=placed[1])
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dpselect'"
-    as_shown = postgres.as_shown
-    monkeypatch.setattr(postgres, "as_shown", lambda *given: f"(SELECT {as_shown(*given)} FROM pg_sleep(3))")
+    rules = postgres.rules
+
+    def slowly(*given: Any) -> Any:
+        names, expressions = rules(*given)
+        return names, {name: f"(SELECT {sql} FROM pg_sleep(3))" for name, sql in expressions.items()}
+
+    monkeypatch.setattr(postgres, "rules", slowly)
     threading.Timer(0.7, lambda: execute(placed[0], cut)).start()
     with pytest.raises(TableUnavailableError, match="the connection broke before the answer was there") as caught:
         asked(table)

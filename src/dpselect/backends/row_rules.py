@@ -113,13 +113,19 @@ class Dialect(ABC):
         return f"{number} = FLOOR({number})"
 
     def whole_double(self, number: str) -> str:
-        """A double without a fraction as a whole number of 64 bits, null if it is none of these."""
+        """A double as a whole number of 64 bits, null if it is none of these or has a fraction."""
         within = f"{number} BETWEEN {self.double(_SMALLEST_WHOLE)} AND {self.double(_LARGEST_WHOLE)}"
-        return f"CASE WHEN {within} THEN {self.cast(number, self.types[CandidateKind.INTEGER])} END"
+        whole = self.cast(number, self.types[CandidateKind.INTEGER])
+        return f"CASE WHEN {within} AND {self.is_whole(number)} THEN {whole} END"
+
+    def known_decimal(self, number: str) -> str:
+        """Whether a decimal is not missing; in some engines it can be NaN."""
+        return f"{number} IS NOT NULL"
 
     def whole_decimal(self, number: str) -> str:
-        """The same of a decimal without a fraction."""
-        return self.cast(number, self.types[CandidateKind.INTEGER])
+        """The same of a decimal."""
+        is_whole = self.matches(self.text(number), _WHOLE_DECIMAL)
+        return f"CASE WHEN {is_whole} THEN {self.cast(number, self.types[CandidateKind.INTEGER])} END"
 
     def nearest_double(self, decimal: str) -> str:
         """The double nearest to a decimal."""
@@ -179,7 +185,7 @@ def unit_is_known(column: Column, cell: str, dialect: Dialect) -> str:
         return f"{name} NOT IN ({_NOBODY})"
     if column.holds in _FLOATS:
         return f"{name} <> {dialect.double(float('nan'))}"
-    return f"{name} IS NOT NULL"
+    return dialect.known_decimal(name) if column.holds is Holds.DECIMALS else f"{name} IS NOT NULL"
 
 
 def unit_key(column: Column, cell: str, dialect: Dialect) -> str:
@@ -207,11 +213,9 @@ def _value(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> st
     if holds is Holds.ANYTHING:
         return _from_text(cell, kind, dialect)
     if kind is CandidateKind.INTEGER and holds in _FLOATS:
-        number = _double(cell, holds, dialect)
-        return f"CASE WHEN {dialect.is_whole(number)} THEN {dialect.whole_double(number)} END"
+        return dialect.whole_double(_double(cell, holds, dialect))
     if kind is CandidateKind.INTEGER and holds is Holds.DECIMALS:
-        is_whole = dialect.matches(dialect.text(cell), _WHOLE_DECIMAL)
-        return f"CASE WHEN {is_whole} THEN {dialect.whole_decimal(cell)} END"
+        return dialect.whole_decimal(cell)
     return dialect.cast(cell, type_)
 
 

@@ -37,7 +37,7 @@ class _Polars(Dialect):
     amount = "HUGEINT"
 
     def whole_double(self, number: str) -> str:
-        return self.cast(number, "BIGINT")  # null beyond 64 bits
+        return f"CASE WHEN {self.is_whole(number)} THEN TRY_CAST({number} AS BIGINT) END"  # null beyond 64 bits
 
     def nearest_double(self, decimal: str) -> str:
         return self.cast(self.text(decimal), "DOUBLE")  # from a decimal itself it would be rounded twice

@@ -21,7 +21,7 @@ from dpselect.backends.lazy.engine_contract import EVERY_KIND, Frame
 from dpselect.backends.lazy.extras import ibis
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.postgres_columns import Types, check_unchanged, columns_of_table
-from dpselect.backends.lazy.postgres_dialect import IBIS_TYPES, POSTGRESQL, as_shown, ibis_type, quoted
+from dpselect.backends.lazy.postgres_dialect import IBIS_TYPES, POSTGRESQL, ibis_type, quoted
 from dpselect.backends.lazy.postgres_text import UNICODE, speak_unicode, storable
 from dpselect.backends.lazy.reading import unanswered
 from dpselect.backends.row_rules import RowValue, rules
@@ -126,7 +126,7 @@ class PostgresQuery:
         """The rows, with a column for each name."""
         names, expressions = rules(values, POSTGRESQL)
         self.types.update((column, self.table.types[column]) for column in names)
-        cells = ", ".join(f"{as_shown(column)} AS {name}" for column, name in names.items())
+        cells = ", ".join(f"{quoted(column.name)} AS {name}" for column, name in names.items())
         columns = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in expressions.items())
         rows = f"SELECT {columns} FROM (SELECT {cells} FROM {self.table.source}) AS shown"
         self.parts["dpselect_rows"] = rows.replace("%", "%%")

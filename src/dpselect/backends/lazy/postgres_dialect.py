@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from dpselect.backends.columns import Column, Holds
+from dpselect.backends.columns import Holds
 from dpselect.backends.contract import Amount
 from dpselect.backends.row_rules import Dialect, Number, RowValue, Unit, Value
 from dpselect.summaries import CandidateKind
@@ -28,6 +28,8 @@ class _PostgreSQL(Dialect):
     amount = "numeric"
 
     def cast(self, cell: str, type_: str) -> str:
+        if type_ == self.amount:
+            cell = f"CAST({cell} AS bigint)"  # quicker than from a double, which is written as text on the way
         return f"CAST({cell} AS {type_})"
 
     def text(self, cell: str) -> str:
@@ -36,12 +38,17 @@ class _PostgreSQL(Dialect):
     def matches(self, text: str, pattern: str) -> str:
         return f"{text} ~ '^({pattern})$'"
 
+    def known_decimal(self, number: str) -> str:
+        return f"{number} <> 'NaN'"
+
     def whole_decimal(self, number: str) -> str:
-        return f"CASE WHEN {number} BETWEEN {-(2**63)} AND {2**63 - 1} THEN CAST({number} AS bigint) END"
+        within = f"{number} BETWEEN {-(2**63)} AND {2**63 - 1}"
+        return f"CASE WHEN {within} AND {number} = trunc({number}) THEN CAST({number} AS bigint) END"
 
     def nearest_double(self, decimal: str) -> str:
         return (
-            f"CASE WHEN {decimal} > {_LARGEST!r} THEN 'Infinity' WHEN {decimal} < -{_LARGEST!r} THEN '-Infinity'"
+            f"CASE WHEN {decimal} = 'NaN' THEN NULL WHEN {decimal} > {_LARGEST!r} THEN 'Infinity'"
+            f" WHEN {decimal} < -{_LARGEST!r} THEN '-Infinity'"
             f" WHEN abs({decimal}) < {_SMALLEST} THEN 0.0 ELSE CAST({decimal} AS double precision) END"
         )
 
@@ -95,9 +102,3 @@ def ibis_type(value: RowValue) -> str:
 def quoted(name: str) -> str:
     """A name of a table or a column."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def as_shown(column: Column) -> str:
-    """A column in a form that the rules can read: a ``numeric`` may be NaN, which is no number and nobody."""
-    name = quoted(column.name)
-    return f"nullif({name}, 'NaN')" if column.holds is Holds.DECIMALS else name

@@ -48,7 +48,7 @@ class _DuckDB(Dialect):
         return f"regexp_full_match({text}, '{pattern}')"
 
     def whole_double(self, number: str) -> str:
-        return self.cast(number, "BIGINT")  # null beyond 64 bits
+        return f"CASE WHEN {self.is_whole(number)} THEN TRY_CAST({number} AS BIGINT) END"  # null beyond 64 bits
 
     def half_even(self, number: str) -> str:
         return f"round_even({number}, 0)"
