@@ -208,19 +208,6 @@ def test_a_circle_is_found() -> None:
 ODD_WORDS = re.compile(r"(?:^|_)(?:asked|apart|kept|wanted|in_parts|no_table|in_our_words)(?:$|_)")
 """In names of code, where the field has a better word."""
 
-TO_RENAME = {
-    "dpselect.backends.lazy.postgres._asked_for",
-    "dpselect.backends.lazy.spark_selection.KeptScores",
-    "dpselect.ledger.ledger._kept",
-    "dpselect.ledger.requests.kept",
-    "dpselect.ledger.wanted",
-    "dpselect.ledger.wanted.Wanted",
-}
-"""Odd names that are left; a line goes when its name does."""
-
-NAMED_TWICE = {"Column", "Terms", "_TwoWays"}
-"""Classes whose name another one has, too; a name goes when one of its classes is renamed."""
-
 
 def definitions(sources: Mapping[str, str]) -> Iterator[tuple[str, type[ast.AST]]]:
     """The full names of all modules, classes and functions, from the text of each module."""
@@ -252,11 +239,11 @@ MODULES = {
 
 
 def test_names_are_words_of_the_field() -> None:
-    assert {name for name, _ in definitions(MODULES) if has_odd_word(name)} - TO_RENAME == set()
+    assert {name for name, _ in definitions(MODULES) if has_odd_word(name)} == set()
 
 
 def test_every_class_has_a_name_of_its_own() -> None:
-    assert named_twice(MODULES) - NAMED_TWICE == set()
+    assert named_twice(MODULES) == set()
 
 
 def test_odd_names_and_names_twice_are_found() -> None:

@@ -14,7 +14,7 @@ import pytest
 import dpselect as dps
 from dpselect.backends.lazy import spark_frame as spark_frames
 from dpselect.backends.lazy import spark_selection
-from dpselect.backends.lazy.spark_selection import KeptScores, _task, merged  # pyright: ignore[reportPrivateUsage]
+from dpselect.backends.lazy.spark_selection import PersistedScores, _task, merged  # pyright: ignore[reportPrivateUsage]
 from dpselect.errors import InvalidDataError
 from tests.backends.engines import spark, spark_frame
 
@@ -132,13 +132,13 @@ def test_a_table_that_cannot_be_read_costs_nothing(
 def test_scores_are_forgotten_whatever_comes_of_them(ledger: dps.Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark_frames, "MOST_ON_THE_DRIVER", 19)
     closed: list[object] = []
-    close = KeptScores.close
+    close = PersistedScores.close
 
-    def noted(kept: KeptScores) -> None:
+    def noted(kept: PersistedScores) -> None:
         closed.append(kept)
         close(kept)
 
-    monkeypatch.setattr(KeptScores, "close", noted)
+    monkeypatch.setattr(PersistedScores, "close", noted)
     unpaid = dps.Dataset(spark_frame(ROWS), unit="who")
     assert unpaid.top_k("page", 2, candidates=range(20), epsilon=30.0).value == [7, 11]
     clicks = dps.Dataset(spark_frame(ROWS), unit="who", ledger=ledger, account="pages")

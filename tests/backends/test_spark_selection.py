@@ -15,7 +15,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.backends.lazy import spark_frame as spark_frames
-from dpselect.backends.lazy.spark_selection import KeptScores, drawn, merged, scored, selected, whole_numbers
+from dpselect.backends.lazy.spark_selection import PersistedScores, drawn, merged, scored, selected, whole_numbers
 from tests.backends.engines import spark, spark_frame
 from tests.laws.goodness_of_fit import NEVER, p_value
 
@@ -79,7 +79,7 @@ def test_without_earlier_winners_it_is_the_law_of_what_is_left(kind: Any) -> Non
 def test_rounds_take_all_and_leave_nothing_behind() -> None:
     scores = frame_of({"third": 40, "first": 120, "last": 0, "second": 80}, parts=3)
     before = held()
-    kept = KeptScores(scores, "<frame>")
+    kept = PersistedScores(scores, "<frame>")
     assert held() == before + 1
     assert list(kept.drawn(SHARP, 4)) == ["first", "second", "third", "last"]
     assert list(kept.drawn(SHARP, 1)) == ["first"]
@@ -96,7 +96,11 @@ def test_who_keeps_the_same_scores_keeps_them_longer(tmp_path: Path) -> None:
         return spark().read.parquet(str(tmp_path))
 
     before = held()
-    theirs, first, second = scores().persist(), KeptScores(scores(), "<frame>"), KeptScores(scores(), "<frame>")
+    theirs, first, second = (
+        scores().persist(),
+        PersistedScores(scores(), "<frame>"),
+        PersistedScores(scores(), "<frame>"),
+    )
     assert theirs.count() == 3
     (tmp_path / "scores.parquet").unlink()
     first.close()
@@ -125,7 +129,7 @@ def test_names_of_parts_that_lost_are_not_looked_at() -> None:
 
 def test_a_winner_that_python_does_not_have_is_refused_in_our_own_words() -> None:
     scores = spark().sql("SELECT date_from_unix_date(2932897) AS what, 1L AS number")
-    kept = KeptScores(scores, "<frame>")
+    kept = PersistedScores(scores, "<frame>")
     with pytest.raises(dps.InvalidDataError, match="If it was charged, it stays charged") as caught:
         list(kept.drawn(SHARP, 1))
     kept.close()
@@ -139,7 +143,7 @@ def test_scores_that_cannot_be_made_are_not_kept() -> None:
     scores = frame_of({0: 0, 1: 60}, parts=2).mapInArrow(dies, "what bigint, number bigint")
     before = held()
     with pytest.raises(dps.InvalidDataError) as caught:
-        KeptScores(scores, "<frame>")
+        PersistedScores(scores, "<frame>")
     assert "secret" not in str(caught.value)
     assert held() == before
 

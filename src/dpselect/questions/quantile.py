@@ -196,7 +196,7 @@ class Quantile(Question[UnitValues]):
     def restated(cls, stated: Stated) -> Self:
         """See `Question.restated`. The cost does not depend on the step, only the error bound does."""
         level, rows = stated.arguments["level"], stated.arguments["max_rows_per_unit"]
-        kind = cls if stated.monotonic else _TwoWays
+        kind = cls if stated.monotonic else _WithTwoSidedNoise
         question = kind.planned(level, PublicDomain(*stated.ends), max_rows_per_unit=rows, **stated.price)
         return cast(Self, replace(question, domain=stated.domain()))
 
@@ -207,7 +207,7 @@ class Quantile(Question[UnitValues]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _TwoWays(Quantile):
+class _WithTwoSidedNoise(Quantile):
     """As all were once planned, also the extremes: as if scores could move both ways, with the noise for that."""
 
     @property

@@ -198,7 +198,7 @@ def _connector(url: str, shown: str) -> Connect:
     def connect() -> Generator[Any]:
         postgres = ibis().postgres
         with TranslatedErrors(lambda error: _unreachable(error, shown)):
-            options = f"{_asked_for(url)} {_OPTIONS}".strip()
+            options = f"{_options_of(url)} {_OPTIONS}".strip()
             ours = {"options": options, "client_encoding": UNICODE, "application_name": "dpselect"}
             backend = postgres.connect(conninfo=url, port=None, **ours)
         try:
@@ -209,7 +209,7 @@ def _connector(url: str, shown: str) -> Connect:
     return connect
 
 
-def _asked_for(url: str) -> str:
+def _options_of(url: str) -> str:
     """The server's options that its user wants, in the URL or else in the environment; such as another search path."""
     from psycopg.conninfo import conninfo_to_dict
 

@@ -22,7 +22,7 @@ from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.spark_candidates import SHOWN, is_spark, listed
 from dpselect.backends.lazy.spark_dialect import SPARK, read
 from dpselect.backends.lazy.spark_logs import unlogged
-from dpselect.backends.lazy.spark_selection import MOST_ON_THE_DRIVER, KeptScores, scored, whole_numbers
+from dpselect.backends.lazy.spark_selection import MOST_ON_THE_DRIVER, PersistedScores, scored, whole_numbers
 from dpselect.backends.lazy.spark_views import as_opened, columns_in
 from dpselect.backends.row_rules import RowValue
 from dpselect.backends.rows.arrow import pa
@@ -95,11 +95,11 @@ class SparkFrame:
         with unlogged():
             return listed(candidates, self.frame, most_fetched=self.most_fetched, allow_many=allow_many)
 
-    def scores(self, counted: Frame, candidates: PublicCandidates | DistantCandidates) -> KeptScores:
+    def scores(self, counted: Frame, candidates: PublicCandidates | DistantCandidates) -> PersistedScores:
         """The scores of all candidates, kept in Spark; those that are not `counted` score 0."""
         with reading(self.shown):
             scores = scored(counted.to_native(), self._all_of(candidates))
-        return KeptScores(scores, self.shown)
+        return PersistedScores(scores, self.shown)
 
     def _all_of(self, candidates: PublicCandidates | DistantCandidates) -> Any:
         if isinstance(candidates, DistantCandidates):

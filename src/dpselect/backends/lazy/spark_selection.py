@@ -52,7 +52,7 @@ def whole_numbers(spark: Any, values: range) -> Any:
     return spark.range(low, high + 1, abs(values.step)).withColumnRenamed("id", "what")
 
 
-class KeptScores:
+class PersistedScores:
     """Scores that Spark has made and keeps, in its memory or on its disks, until they are closed.
 
     Making them reads the table. A draw reads them alone, so that a table that cannot be read fails before anyone pays.
@@ -66,16 +66,16 @@ class KeptScores:
         InvalidDataError: Spark could not answer, or its workers could not draw.
     """
 
-    __slots__ = ("_kept", "_shown")
+    __slots__ = ("_scores", "_shown")
 
     def __init__(self, scores: Any, shown: str) -> None:
         self._shown = shown
         check_workers(scores.sparkSession, shown)
         with reading(shown):
-            self._kept = _nobody_elses(scores).persist()
+            self._scores = _nobody_elses(scores).persist()
         try:
             with reading(shown), unlogged():
-                self._kept.count()
+                self._scores.count()
         except BaseException:
             self.close()
             raise
@@ -95,13 +95,13 @@ class KeptScores:
         winners: list[Any] = []
         for _ in range(rounds):
             with unlogged(), TranslatedErrors(lambda _: _undrawn(self._shown), Exception):
-                winners.append(selected(self._kept, mechanism, without=winners).winner())
+                winners.append(selected(self._scores, mechanism, without=winners).winner())
             yield winners[-1]
 
     def close(self) -> None:
         """Let Spark forget them. Where it cannot be asked any more, it has; that must not cost an answer."""
         with suppress(SelectionError), reading(self._shown), unlogged():
-            self._kept.unpersist()
+            self._scores.unpersist()
 
 
 def _nobody_elses(scores: Any) -> Any:
@@ -147,7 +147,7 @@ def selected(scores: Any, mechanism: Mechanism, *, without: Sequence[Any] = ()) 
     """Draw one of the rows of `scores` by `mechanism`, in one job.
 
     Args:
-        scores: see `KeptScores`.
+        scores: see `PersistedScores`.
         mechanism: one whose draws can be merged.
         without: candidates that are left out.
 

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Sequence
 
 from dpselect.cli.plan.findings import Findings
-from dpselect.cli.plan.text import Column, columns, conclusions, introduction
+from dpselect.cli.plan.text import PaddedColumn, columns, conclusions, introduction
 
 _WIDEST = 100
 """Width of a paragraph, however wide the window is."""
@@ -39,7 +39,7 @@ def _wrapped(sentence: str) -> str:
     return lines.replace("\xa0", " ")
 
 
-def _show_table(table: Sequence[Column]) -> None:
+def _show_table(table: Sequence[PaddedColumn]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table

@@ -11,33 +11,33 @@ from dpselect.cli.plan.setup import CHOICES, Setup
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PaddedColumn:
     """Of the table: head lines and cells, all of one width."""
 
     heads: tuple[str, str]
     cells: tuple[str, ...]
 
     @classmethod
-    def fitted(cls, heads: tuple[str, str], cells: Sequence[str], *, end: bool = False) -> Column:
+    def fitted(cls, heads: tuple[str, str], cells: Sequence[str], *, end: bool = False) -> PaddedColumn:
         """Padded to the widest, at the left or, with `end`, at the right."""
         width = max(map(len, (*heads, *cells)))
         pad = str.rjust if end else str.ljust
         return cls((pad(heads[0], width), pad(heads[1], width)), tuple(pad(cell, width) for cell in cells))
 
 
-def columns(findings: Findings) -> list[Column]:
+def columns(findings: Findings) -> list[PaddedColumn]:
     """Epsilon, and for each mechanism its expected error and bound side by side."""
     setup = findings.setup
     name = "total" if setup.is_shared else ""
-    epsilons = Column.fitted((name, "epsilon"), aligned([exact(each) for each in setup.epsilons]), end=True)
+    epsilons = PaddedColumn.fitted((name, "epsilon"), aligned([exact(each) for each in setup.epsilons]), end=True)
     bound = f"{percent(setup.confidence)} bound"
     groups = [epsilons]
     for key, choice in CHOICES.items():
         rows = findings.table[key]
-        left = Column.fitted(("", "expected"), aligned([figure(row.expected) for row in rows]), end=True)
-        right = Column.fitted(("", bound), aligned([figure(row.bound, up=True) for row in rows]), end=True)
+        left = PaddedColumn.fitted(("", "expected"), aligned([figure(row.expected) for row in rows]), end=True)
+        right = PaddedColumn.fitted(("", bound), aligned([figure(row.bound, up=True) for row in rows]), end=True)
         cells = [f"{one}  {other}" for one, other in zip(left.cells, right.cells, strict=True)]
-        groups.append(Column.fitted((choice.name, f"{left.heads[1]}  {right.heads[1]}"), cells))
+        groups.append(PaddedColumn.fitted((choice.name, f"{left.heads[1]}  {right.heads[1]}"), cells))
     return groups
 
 
