@@ -224,3 +224,19 @@ def test_an_error_that_is_no_number_is_refused() -> None:
     people = dps.Dataset(pa.table({"who": [1, 2], "x": [0.5, 0.7]}), unit="who")
     with pytest.raises(dps.InvalidParameterError, match="an epsilon for which the error fits into a number"):
         people.density("x", bounds=(0, 1), bins=4, epsilon=1e-308)
+
+
+def test_only_the_text_that_was_written_passes(visits: dps.Dataset) -> None:
+    """Or two texts of one answer would both be certificates, and their hashes would differ."""
+    text = visits.most_common("page", candidates=range(1, 5), epsilon=0.5).to_json()
+    held = json.loads(text)
+    assert check(f"{text}\n").release.to_json() == text  # as a file ends
+    for other in (
+        json.dumps(held, indent=2),
+        json.dumps(dict(reversed(held.items()))),
+        text.replace('"column": "page"', '"column": "\\u0070age"'),
+        text.replace(": ", " : ", 1),
+    ):
+        assert json.loads(other) == held
+        with pytest.raises(InvalidCertificateError, match="exactly the text"):
+            check(other)

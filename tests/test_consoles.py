@@ -71,7 +71,7 @@ def test_a_question_of_the_readme_can_be_asked(
 
 
 def test_the_table_of_the_readme_is_found() -> None:
-    assert {command.split()[0] for command in TABLE} == {*QUESTIONS} - {"quantile"}
+    assert {command.split()[0] for command in TABLE} == {*QUESTIONS}
 
 
 def test_the_reference_of_the_command_line_is_that_of_the_commands() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.engine.default import DefaultDialect
 
 import dpselect as dps
 from dpselect.certificates.release import Release
@@ -383,3 +384,30 @@ def test_the_command_line_answers_with_a_warning_of_one_line(
     assert int(out) in (1, 2, 3)
     assert err.startswith(f"dpselect: warning: ledger sqlite:///{path}: charged as entry 1 of account 'clicks', and")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("statement", [1, 2, 3])
+def test_an_interrupt_within_a_statement_is_one_and_frees_the_lock(
+    opened: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: int
+) -> None:
+    """At once: its traceback holds the statement, and with it SQLite's connection, for as long as somebody looks."""
+    path = shutil.copy(opened, tmp_path / "budget.db")
+    half = dps.PermuteAndFlip(epsilon=0.5, sensitivity=1).event
+    numbers, execute = itertools.count(1), DefaultDialect.do_execute
+
+    def interrupted(self: DefaultDialect, cursor: Any, *given: Any) -> None:
+        execute(self, cursor, *given)
+        if next(numbers) == statement:
+            raise KeyboardInterrupt
+
+    with dps.Ledger(path) as ledger:
+        ledger.charge("clicks", half)
+        with monkeypatch.context() as patch:
+            patch.setattr(DefaultDialect, "do_execute", interrupted)
+            with pytest.raises(KeyboardInterrupt) as caught:
+                ledger.charge("clicks", half)
+        other = sqlite3.connect(path, timeout=0, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        other.close()
+        assert caught.value.__traceback__ is not None
+        assert ledger.charge("clicks", half).sequence == ledger.account("clicks").entries - 1

@@ -75,6 +75,8 @@ def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     for name, written in release.to_dict().items():
         if held.get(name) != written:
             raise wrong(name, "as Release.to_json writes it")
+    if text.strip() != release.to_json():
+        raise wrong("text", "exactly the text that Release.to_json writes")
     epsilon = _cost(release.event, release.delta)
     if not epsilon <= release.epsilon:
         raise wrong("guarantee", f"at least epsilon={epsilon!r}, what its event costs")

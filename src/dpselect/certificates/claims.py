@@ -15,14 +15,11 @@ from dpselect.accounting import ComposedEvent
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidCertificateError, SelectionError
 from dpselect.privacy import Neighbours
-from dpselect.questions import CONFIDENCE, QUESTIONS, BestFeatures, Grouped, Terms
+from dpselect.questions import CONFIDENCE, QUESTIONS, Grouped, Terms
 from dpselect.questions.fields import wrong
 from dpselect.questions.question import DRAWN_IN_PARTS, Priced
 from dpselect.questions.stated import Stated
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicGroups
-
-_ROUNDINGS = 2.0
-"""Units in the last place of the larger bound: each is rounded to a double, and read as a decimal."""
 
 
 def check_claims(release: Release) -> bool:
@@ -81,7 +78,7 @@ def _planned_anew(release: Release) -> Priced[Any]:
     kind, stated = QUESTIONS[release.task], _stated(release)
     if release.groups is None:
         return kind.restated(stated)
-    if kind is BestFeatures:
+    if not kind.can_be_grouped:
         raise wrong("groups", "none, because such a question is about all rows together")
     if release.neighbours is not Neighbours.ADD_REMOVE:
         raise wrong("guarantee.neighbours", "add_remove, for which the answers for groups are proved")
@@ -113,7 +110,7 @@ def _stated(release: Release) -> Stated:
 
 def _proofs(release: Release, terms: Terms) -> list[tuple[str, ...]]:
     """One page more where very many candidates are drawn from in place, which no public argument tells."""
-    in_place = release.task in ("most_common", "top_k") and release.groups is None
+    in_place = QUESTIONS[release.task].draws_in_place and release.groups is None
     return [terms.pages, *([(*terms.pages, DRAWN_IN_PARTS)] if in_place else [])]
 
 
@@ -124,9 +121,5 @@ def _is_bound(release: Release, derived: float | None) -> bool:
 
 
 def _agree(release: Release, stated: float, derived: float) -> bool:
-    """Up to what another machine's logarithms may differ by, and what the rounding of bounds may make of a mean."""
-    room = 1e-9
-    if release.task == "mean":
-        lower, upper = (float(release.candidates[end]) for end in ("lower", "upper"))
-        room += _ROUNDINGS * math.ulp(max(abs(lower), abs(upper))) / (upper - lower)
+    room = QUESTIONS[release.task].tolerance(release.candidates)
     return math.isclose(stated, derived, rel_tol=room, abs_tol=sys.float_info.min)

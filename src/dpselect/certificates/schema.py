@@ -67,7 +67,7 @@ def _within(value: object, name: str) -> None:
         fields.not_negative(value, name)
 
 
-_ERROR_UNITS = ("ranks", "revenue", "share", "sum", "value", "weighted rows")
+_ERROR_UNITS = sorted({unit for kind in QUESTIONS.values() for unit in kind.error_units})
 _GUARANTEE: dict[str, Check] = {
     "epsilon": fields.positive,
     "delta": fields.delta,

@@ -135,7 +135,7 @@ class GroupOptions:
     """Public list of groups, written like candidates."""
 
     groups_as: CandidateKind | None = None
-    """Type of the groups. Default: as for --candidates-as."""
+    """Type of the groups. Default: the column's type; for CSV, integers if all look like it (007 does not)."""
 
     max_groups_per_unit: Whole = 1
     """Groups per unit. A unit in more groups takes part in this many, chosen at random. The error grows with it."""

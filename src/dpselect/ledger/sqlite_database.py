@@ -95,8 +95,7 @@ class SqliteDatabase:
                 connection.commit()
                 refuse_lost_log(raw, ledger=self._shown)
             except BaseException:
-                if raw.in_transaction:  # also after a commit that failed, which for SQLAlchemy has ended it
-                    raw.rollback()  # before it is another's turn
+                raw.release()  # before it is another's turn
                 raise
             finally:
                 with suppress(RuntimeError):  # not acquired: it timed out, or an interrupt came first

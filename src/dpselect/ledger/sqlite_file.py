@@ -40,8 +40,20 @@ class FileConnection(sqlite3.Connection):
         self.path, self.identity, self.still, self.process = path, identity, still, os.getpid()
         return self
 
+    def release(self) -> None:
+        """End the transaction, if there is one; also after a commit that failed, and after an interrupt.
+
+        To close the connection is not enough: as long as somebody holds one of its statements, such as the traceback
+        of an interrupt, SQLite keeps the connection, and with it the lock of its transaction.
+        """
+        if self.process in (None, os.getpid()):
+            with suppress(sqlite3.ProgrammingError):  # it is closed
+                if self.in_transaction:
+                    self.rollback()
+
     def close(self) -> None:
         """Close it; without effect on the file, if its log was removed or the process was forked since."""
+        self.release()
         is_lost = self.identity is not None and has_lost_log(self)
         if is_lost:
             _lost.add(cast(Identity, self.identity))

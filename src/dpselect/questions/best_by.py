@@ -34,6 +34,7 @@ class BestBy(ListQuestion[CandidateTotals]):
     """
 
     name: ClassVar[str] = "best_by"
+    error_units: ClassVar[tuple[str, ...]] = ("sum",)
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="best_by",
@@ -138,11 +139,6 @@ class BestBy(ListQuestion[CandidateTotals]):
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
         """See `Question.keys`."""
         return ["best"]
-
-    @classmethod
-    def error_unit(cls, release: Planned) -> str | None:
-        """See `Question.error_unit`."""
-        return "sum"
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:

@@ -31,6 +31,8 @@ class BestFeatures(ListQuestion[RuleCounts]):
     """
 
     name: ClassVar[str] = "best_features"
+    can_be_grouped: ClassVar[bool] = False
+    error_units: ClassVar[tuple[str, ...]] = ("weighted rows",)
 
     features: PublicFeatures
     neighbours: Neighbours
@@ -98,11 +100,6 @@ class BestFeatures(ListQuestion[RuleCounts]):
         """The names of the features, best first."""
         scores = rule_scores(summary, self.features, neighbours=self.neighbours)
         return [self.features.names[position] for position in self.plan.select(scores.values)]
-
-    @classmethod
-    def error_unit(cls, release: Planned) -> str | None:
-        """See `Question.error_unit`."""
-        return "weighted rows"
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:

@@ -40,6 +40,7 @@ class BestPrice(Question[UnitValues]):
     """
 
     name: ClassVar[str] = "best_price"
+    error_units: ClassVar[tuple[str, ...]] = ("revenue",)
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="best_price",
@@ -194,11 +195,6 @@ class BestPrice(Question[UnitValues]):
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
         """See `Question.keys`."""
         return ["best price"]
-
-    @classmethod
-    def error_unit(cls, release: Planned) -> str | None:
-        """See `Question.error_unit`."""
-        return "revenue"
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:

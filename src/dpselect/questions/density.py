@@ -44,6 +44,7 @@ class Density(Question[UnitValues]):
     """
 
     name: ClassVar[str] = "density"
+    error_units: ClassVar[tuple[str, ...]] = ("share",)
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="density",

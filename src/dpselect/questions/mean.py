@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -34,6 +35,7 @@ class Mean(Question[UnitValues]):
     """
 
     name: ClassVar[str] = "mean"
+    error_units: ClassVar[tuple[str, ...]] = ("value",)
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="mean",
@@ -140,11 +142,6 @@ class Mean(Question[UnitValues]):
         return ["mean"]
 
     @classmethod
-    def error_unit(cls, release: Planned) -> str | None:
-        """See `Question.error_unit`."""
-        return "value"
-
-    @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         near = f"within {rounded_up(bound)} of the mean of {counted(release.arguments['units'], 'unit')}"
@@ -159,6 +156,13 @@ class Mean(Question[UnitValues]):
     def origin(cls, release: Planned) -> str:
         """See `Question.origin`."""
         return from_rows(release, "all numbers")
+
+    @classmethod
+    def tolerance(cls, candidates: Mapping[str, Any]) -> float:
+        """Each bound is rounded to a double, and read as a decimal."""
+        lower, upper = (float(candidates[end]) for end in ("lower", "upper"))
+        rounding = 2.0 * math.ulp(max(abs(lower), abs(upper))) / (upper - lower)
+        return super().tolerance(candidates) + rounding
 
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:

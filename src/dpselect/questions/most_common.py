@@ -32,6 +32,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     """
 
     name: ClassVar[str] = "most_common"
+    draws_in_place: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="most_common",
@@ -134,6 +135,7 @@ class LeastCommon(MostCommon):
     """
 
     name: ClassVar[str] = "least_common"
+    draws_in_place: ClassVar[bool] = False
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="least_common",
@@ -171,6 +173,7 @@ class BestDate(MostCommon):
     """
 
     name: ClassVar[str] = "best_date"
+    draws_in_place: ClassVar[bool] = False
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="best_date",

@@ -33,6 +33,7 @@ class Quantile(Question[UnitValues]):
     """
 
     name: ClassVar[str] = "quantile"
+    error_units: ClassVar[tuple[str, ...]] = ("ranks",)
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="quantile",
@@ -162,11 +163,6 @@ class Quantile(Question[UnitValues]):
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
         """See `Question.keys`."""
         return [as_text(release.arguments["level"])]
-
-    @classmethod
-    def error_unit(cls, release: Planned) -> str | None:
-        """See `Question.error_unit`."""
-        return "ranks"
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:

@@ -206,11 +206,14 @@ class Question(Priced[Summary]):
         del release
         return ""
 
+    error_units: ClassVar[tuple[str, ...]] = ()
+    """What the error may be measured in, if not in counts."""
+
     @classmethod
     def error_unit(cls, release: Planned) -> str | None:
         """The unit of the error, if it is not a count."""
         del release
-        return None
+        return cls.error_units[0] if cls.error_units else None
 
     @classmethod
     def shown(cls, value: Value) -> Value:
@@ -218,6 +221,18 @@ class Question(Priced[Summary]):
         return value
 
     # Certificates.
+
+    draws_in_place: ClassVar[bool] = False
+    """Whether an engine may draw where the scores are. A certificate then names one more page."""
+
+    can_be_grouped: ClassVar[bool] = True
+    """Whether it can be asked of each of several groups."""
+
+    @classmethod
+    def tolerance(cls, candidates: Mapping[str, Any]) -> float:
+        """How far a bound may be, as a share of it, from one computed elsewhere, where logarithms differ."""
+        del candidates
+        return 1e-9
 
     @classmethod
     @abstractmethod

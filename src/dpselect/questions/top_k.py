@@ -30,6 +30,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     """
 
     name: ClassVar[str] = "top_k"
+    draws_in_place: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="top_k",
