@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from dpselect.questions import QUESTIONS
-
-COMMANDS = [command for question in QUESTIONS.values() for command in question.commands]
+from dpselect.cli.questions import COMMANDS
 
 
 def of_readme() -> str:

@@ -76,7 +76,13 @@ RowValue = Unit | Value | Number | Amount
 class Dialect(ABC):
     """What the rules' SQL is in one engine. What is written here is right for most of them."""
 
-    types: ClassVar[Mapping[CandidateKind, str]]
+    types: ClassVar[Mapping[CandidateKind, str]] = {
+        CandidateKind.INTEGER: "BIGINT",
+        CandidateKind.NUMBER: "DOUBLE",
+        CandidateKind.TEXT: "VARCHAR",
+        CandidateKind.DATE: "DATE",
+        CandidateKind.BOOLEAN: "BOOLEAN",
+    }
     """The types of candidates: whole numbers of 64 bits, doubles, text, dates, booleans."""
 
     amount: str

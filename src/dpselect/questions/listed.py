@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar, TypeVar
 
-from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
+from dpselect.mechanisms import ExponentialMechanism, Mechanism, PendingSelection, PermuteAndFlip
 from dpselect.questions import fields
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.question import Planned, Question
+from dpselect.questions.question import Planned, Question, RowReader
 from dpselect.questions.stated import Stated
-from dpselect.summaries import DistantCandidates, PublicCandidates
+from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicGroups
 
 Summary = TypeVar("Summary")
 
@@ -46,6 +46,18 @@ class ListQuestion(Question[Summary]):
     def allows(cls, values: list[Any], stated: Stated) -> bool:
         """See `Question.allows`."""
         return stated.lists(values)
+
+
+def counts_or_draw(
+    rows: RowReader,
+    candidates: PublicCandidates | DistantCandidates,
+    groups: PublicGroups | None,
+    mechanism: Mechanism,
+) -> list[CandidateCounts | PendingSelection]:
+    """How many units have each candidate (in each group), or a pending draw where they are counted."""
+    if groups is not None and isinstance(candidates, PublicCandidates):
+        return [*rows.count(candidates, groups)]
+    return [*rows.select(candidates, mechanism)]
 
 
 def listed(held: Fields) -> fields.Check:

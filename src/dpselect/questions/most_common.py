@@ -14,7 +14,7 @@ from dpselect.privacy import Neighbours
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.listed import ListQuestion, public_values
+from dpselect.questions.listed import ListQuestion, counts_or_draw, public_values
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import Scores, count_scores, count_sensitivity, rarity_scores
 from dpselect.questions.stated import Stated
@@ -97,9 +97,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
-        if groups is not None and isinstance(self.candidates, PublicCandidates):
-            return [*rows.count(self.candidates, groups)]
-        return [*rows.select(self.candidates, self.mechanism)]
+        return counts_or_draw(rows, self.candidates, groups, self.mechanism)
 
     def draw(self, summary: CandidateCounts | PendingSelection, /) -> Value:
         """One of the candidates, by distinct units per candidate, in the candidates' order.

@@ -13,7 +13,7 @@ from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.privacy import Neighbours
 from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.listed import ROUND_PROOFS, ListQuestion, public_values, selected
+from dpselect.questions.listed import ROUND_PROOFS, ListQuestion, counts_or_draw, public_values, selected
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import count_scores, count_sensitivity
 from dpselect.questions.stated import Stated
@@ -118,9 +118,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
-        if groups is not None and isinstance(self.candidates, PublicCandidates):
-            return [*rows.count(self.candidates, groups)]
-        return [*rows.select(self.candidates, self.plan.mechanism)]
+        return counts_or_draw(rows, self.candidates, groups, self.plan.mechanism)
 
     def draw(self, summary: CandidateCounts | PendingSelection, /) -> list[Value]:
         """The candidates, best first, by distinct units per candidate; see `MostCommon.draw`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -17,7 +17,7 @@ from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.schema import columns_of
 from dpselect.backends.row_rules import Dialect, RowValue, rules
 from dpselect.errors import SelectionError
-from dpselect.summaries import CandidateKind, PublicCandidates
+from dpselect.summaries import PublicCandidates
 
 _SHOWN = "<Polars LazyFrame>"
 MOST_DIGITS = 38
@@ -27,13 +27,6 @@ MOST_DIGITS = 38
 class _Polars(Dialect):
     """Every branch of a ``CASE`` is computed for every row, so that no cast may be an error."""
 
-    types: ClassVar = {
-        CandidateKind.INTEGER: "BIGINT",
-        CandidateKind.NUMBER: "DOUBLE",
-        CandidateKind.TEXT: "VARCHAR",
-        CandidateKind.DATE: "DATE",
-        CandidateKind.BOOLEAN: "BOOLEAN",
-    }
     amount = "HUGEINT"
 
     def whole_double(self, number: str) -> str:

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from dpselect.backends.columns import Holds
 from dpselect.backends.row_rules import Dialect
 from dpselect.backends.rows.arrow import Array, pc
-from dpselect.summaries import CandidateKind
 
 _LONGEST = 64
 """Digits of a digest by SHA-256."""
 
 
 class _DuckDB(Dialect):
-    types: ClassVar = {
-        CandidateKind.INTEGER: "BIGINT",
-        CandidateKind.NUMBER: "DOUBLE",
-        CandidateKind.TEXT: "VARCHAR",
-        CandidateKind.DATE: "DATE",
-        CandidateKind.BOOLEAN: "BOOLEAN",
-    }
     amount = "BIGINT"  # sums have 128 bits
     arrive_as_text = frozenset({Holds.TEXT, Holds.DECIMALS, Holds.NOTHING})
 
