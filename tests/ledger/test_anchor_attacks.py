@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import shutil
 import threading
@@ -19,7 +18,8 @@ import sqlalchemy as sa
 
 import dpselect as dps
 from dpselect.errors import AnchorError, InvalidParameterError, LedgerError, LedgerForkedError, LedgerRolledBackError
-from dpselect.ledger import FileAnchor, Head, Ledger, TableAnchor
+from dpselect.ledger import FileAnchor, Head, Ledger, TableAnchor, anchor_file, anchor_table
+from dpselect.ledger.chain import anchor_check, canonical
 
 EIGHTH = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event
 TINY = dps.PermuteAndFlip(epsilon=2.0**-20, sensitivity=1).event
@@ -257,28 +257,58 @@ def test_a_pipe_or_a_device_is_no_anchor(alone: Ledger, tmp_path: Path) -> None:
             alone.anchor(given)
 
 
-def test_a_long_anchor_is_read_from_its_last_summary(place: Path, anchor: str) -> None:
-    """Whatever stands before it is not looked at; without a summary it would be."""
+def summary_of(*heads: Head) -> str:
+    """A line as earlier versions wrote, which repeats all heads."""
+    told = [head.to_line() for head in heads]
+    return canonical({"all": told, "check": anchor_check(canonical({"all": told}))})
+
+
+def add_line(anchor: str, ledger: str, line: str) -> None:
+    """As whoever may add lines can do."""
+    if "://" not in anchor:
+        with open(anchor, "a") as file:
+            file.write(f"{line}\n")
+        return
+    engine = sa.create_engine(anchor.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.begin() as connection:
+        last = connection.exec_driver_sql("SELECT max(number) FROM dpselect_anchors").scalar_one()
+        table = sa.table("dpselect_anchors", *map(sa.column, ("ledger", "number", "line")))
+        connection.execute(table.insert(), {"ledger": ledger, "number": last + 1, "line": line})
+    engine.dispose()
+
+
+def test_a_line_that_repeats_older_heads_sends_no_anchor_back(place: Path, anchor: str, tmp_path: Path) -> None:
+    """Neither for a process that has read the anchor before nor for one that starts."""
+    older = Path(shutil.copy(place, tmp_path / "older.db"))
+    with Ledger(older) as back:
+        (old,) = back.anchor(tmp_path / "old anchor")
+    with Ledger(place, anchor=anchor) as ledger:
+        identity = str(ledger.charge("clicks", EIGHTH).ledger)
+        known = heads_in(anchor, identity)
+        assert known["clicks"].sequence > old.sequence
+        add_line(anchor, identity, summary_of(old))
+        assert heads_in(anchor, identity) == known
+        with Ledger(older, anchor=anchor) as rolled_back, pytest.raises(LedgerRolledBackError):
+            rolled_back.charge("clicks", EIGHTH)
+        add_line(anchor, identity, summary_of())
+        assert ledger.charge("clicks", EIGHTH).sequence == 3
+    assert heads_in(anchor, identity)["clicks"].sequence == 3
+
+
+def test_a_long_anchor_is_read_in_blocks(place: Path, anchor: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Ledger(place, anchor=anchor) as ledger:
         identity = str(ledger.charge("clicks", EIGHTH).ledger)
     with opened(anchor) as writer:
         head = writer.heads(identity)["clicks"]
-        for number in range(3, 700):
-            writer.note(identity, replace(head, sequence=number))
-        assert heads_in(anchor, identity) == writer.heads(identity)
-        assert writer.heads(identity)["clicks"].sequence == 699
-    if "://" not in anchor:
-        lines = Path(anchor).read_bytes().split(b"\n")
-        summaries = [place for place, line in enumerate(lines) if line.startswith(b'{"all":')]
-        assert len(summaries) == 2
-        broken = b"\n".join([lines[0], b"x" * 200, *lines[summaries[-1] :]])
-        Path(anchor).write_bytes(broken)
-        assert heads_in(anchor, identity)["clicks"].sequence == 699
-        held = json.loads(lines[summaries[-1]])
-        forged = {**held, "all": held["all"][:0]}
-        Path(anchor).write_bytes(broken.replace(lines[summaries[-1]], json.dumps(forged).encode()))
-        with pytest.raises(AnchorError, match="damaged"):
-            heads_in(anchor, identity)
+        for number in range(3, 40):
+            writer.note(identity, replace(head, account=f"account {number % 7}", sequence=number))
+        known = writer.heads(identity)
+    assert [known[f"account {rest}"].sequence for rest in range(7)] == [35, 36, 37, 38, 39, 33, 34]
+    for rows, size in ((1, 1), (2, 100), (7, 1000), (39, 4096)):
+        monkeypatch.setattr(anchor_table, "_BLOCK", rows)
+        monkeypatch.setattr(anchor_table, "_ROWS", anchor_table._ROWS.limit(rows))
+        monkeypatch.setattr(anchor_file, "_BLOCK", size)
+        assert heads_in(anchor, identity) == known
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

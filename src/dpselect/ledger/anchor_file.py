@@ -12,7 +12,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from dpselect.errors import AnchorError
-from dpselect.ledger.anchors import SUMMARY, Head, Heads, damaged, of_another
+from dpselect.ledger.anchors import Head, Heads, damaged, of_another
 from dpselect.ledger.arguments import seconds
 from dpselect.ledger.chain import canonical
 from dpselect.ledger.durable import folder_to_disk, to_disk
@@ -82,7 +82,7 @@ class FileAnchor:
                 os.ftruncate(file, self._read)  # what a crash left of a line
             lines = [] if self._ledger else [canonical({"format": _FORMAT, "ledger": ledger})]
             start = "\n" if self._is_unended else ""
-            text = (start + "".join(f"{line}\n" for line in [*lines, *self._heads.next_lines(head)])).encode()
+            text = (start + "".join(f"{line}\n" for line in [*lines, head.to_line()])).encode()
             if os.write(file, text) != len(text):
                 raise AnchorError(str(self), "there is no room for another line.")
             to_disk(file)
@@ -136,14 +136,22 @@ class FileAnchor:
             sleep(_PAUSE)
 
     def _catch_up(self, file: int) -> None:
-        """Read what was appended since the last look; of a file that was not read yet, what its last summary tells."""
+        """Read what was appended since the last look."""
         size = os.fstat(file).st_size
         if size < self._read:
             raise AnchorError(str(self), "it has become shorter: put back the whole file.")
         if not self._ledger and size:
             self._begin(_read_from(file, 0, min(size, 1000)))
-            self._read = max(self._read, _last_summary(file, self._read, size) if self._ledger else 0)
-        new = _read_from(file, self._read, size)
+        block = _BLOCK
+        while self._read < size:
+            end = min(size, self._read + block)
+            lines = self._take_lines(_read_from(file, self._read, end), is_all=end == size)
+            if end == size:
+                break
+            block = _BLOCK if lines else 4 * block
+
+    def _take_lines(self, new: bytes, *, is_all: bool) -> int:
+        """Take in the lines of `new`, and return how many are whole. If it `is_all`, the last one may lack its end."""
         if self._is_unended and new:
             if not new.startswith(b"\n"):
                 raise damaged(str(self), self._read)
@@ -152,9 +160,10 @@ class FileAnchor:
         for line in lines:
             self._take(line)
             self._read += len(line) + 1
-        if self._ledger and _is_complete(rest):  # only its end is missing; if it was overwritten, this is no line
+        if is_all and self._ledger and _is_complete(rest):  # if more than its end is missing, this is no line
             self._take(rest)
             self._read, self._is_unended = self._read + len(rest), True
+        return len(lines)
 
     def _begin(self, start: bytes) -> None:
         """Read the first line. A part of one is left by a crash; anything else is somebody's file."""
@@ -189,18 +198,6 @@ def _is_complete(rest: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _last_summary(file: int, start: int, end: int) -> int:
-    """Where the last summary begins that is a whole line; `start` if there is none."""
-    sign, size = b"\n" + SUMMARY.encode(), _BLOCK
-    while True:
-        begin = max(start - 1, end - size)
-        tail = _read_from(file, begin, end)
-        found = tail.rfind(sign, 0, tail.rfind(b"\n") + 1)
-        if found >= 0 or begin == start - 1:
-            return begin + found + 1 if found >= 0 else start
-        size *= 4
 
 
 def _read_from(file: int, start: int, end: int) -> bytes:

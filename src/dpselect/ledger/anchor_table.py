@@ -8,14 +8,15 @@ takes the next number. No lock is needed, and everybody reads the rows in the sa
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
 from dpselect.errors import AnchorError, LedgerError
-from dpselect.ledger.anchors import SUMMARY, Head, Heads, damaged
+from dpselect.ledger.anchors import Head, Heads, damaged
 from dpselect.ledger.arguments import seconds
 from dpselect.ledger.database import Database, schema_of
 
@@ -36,16 +37,12 @@ _older = sa.Table(
 )
 """As versions before made it. The database numbers its rows, of all ledgers together and with gaps."""
 
+_BLOCK = 10_000
 _ROWS = (
-    sa.select(_heads)
+    sa.select(_heads.c.number, _heads.c.line)
     .where(_heads.c.ledger == sa.bindparam("ledger_id"), _heads.c.number > sa.bindparam("last"))
     .order_by(_heads.c.number)
-)
-_LAST_SUMMARY = (
-    sa.select(_heads.c.number)
-    .where(_heads.c.ledger == sa.bindparam("ledger_id"), _heads.c.line.startswith(SUMMARY))
-    .order_by(_heads.c.number.desc())
-    .limit(1)
+    .limit(_BLOCK)
 )
 
 
@@ -107,12 +104,12 @@ class TableAnchor:
     def _append(self, connection: sa.Connection, ledger: str, head: Head) -> None:
         """Insert what notes `head` after all rows that are there by then."""
         while True:
-            lines = self._caught_up(connection, ledger).next_lines(head)
+            self._caught_up(connection, ledger)
             _, last = self._known[ledger]
-            rows = [{"ledger": ledger, "number": number, "line": line} for number, line in enumerate(lines, last + 1)]
+            row = {"ledger": ledger, "number": last + 1, "line": head.to_line()}
             try:
                 with connection.begin_nested():
-                    connection.execute(_heads.insert(), rows)
+                    connection.execute(_heads.insert(), row)
                 return
             except IntegrityError:  # another process was faster
                 self._caught_up(connection, ledger)
@@ -125,8 +122,8 @@ class TableAnchor:
         So it takes a lock: who has seen a row has to have seen all rows before it.
         """
         self._database.lock_whole(connection)
-        lines = self._caught_up(connection, ledger).next_lines(head)
-        connection.execute(_older.insert(), [{"ledger": ledger, "line": line} for line in lines])
+        self._caught_up(connection, ledger)
+        connection.execute(_older.insert(), {"ledger": ledger, "line": head.to_line()})
 
     def _is_there(self, connection: sa.Connection) -> bool:
         """Whether there is a table, of this version or an earlier one."""
@@ -153,23 +150,28 @@ class TableAnchor:
             raise AnchorError(str(self), f"{what}: {error.what}") from None
 
     def _caught_up(self, connection: sa.Connection, ledger: str) -> Heads:
-        """With the rows since the last look; at the first one, those from the last summary on."""
-        _, last = self._known.get(ledger, (None, None))
-        if last is None:
-            last = (connection.scalar(_LAST_SUMMARY, {"ledger_id": ledger}) or 1) - 1
-        rows = connection.execute(_ROWS, {"ledger_id": ledger, "last": last}).all()
+        """With the rows since the last look."""
+        while True:
+            _, last = self._known.get(ledger, (None, 0))
+            rows = connection.execute(_ROWS, {"ledger_id": ledger, "last": last}).all()
+            heads = self._with(rows, ledger)
+            if len(rows) < _BLOCK:
+                return heads
+
+    def _with(self, rows: Sequence[sa.Row[Any]], ledger: str) -> Heads:
+        """What is known after these rows, too."""
         with self._lock:
-            heads, seen = self._known.get(ledger, (Heads(), last))
-            for row in rows:
-                if row.number <= seen:  # another thread has read it meanwhile
+            heads, seen = self._known.get(ledger, (Heads(), 0))
+            for number, line in rows:
+                if number <= seen:  # another thread has read it meanwhile
                     continue
-                if self._has_own_numbers and row.number != seen + 1:
+                if self._has_own_numbers and number != seen + 1:
                     raise damaged(str(self), seen + 1)
                 try:
-                    heads.take(row.line)
+                    heads.take(line)
                 except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-                    raise damaged(str(self), row.number) from None
-                seen = row.number
+                    raise damaged(str(self), number) from None
+                seen = number
             self._known[ledger] = heads, seen
             return heads
 
