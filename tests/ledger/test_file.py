@@ -87,6 +87,17 @@ def test_a_log_that_was_removed_is_noticed(act: str, file: Path) -> None:
             ledger.charge("clicks", TENTH) if act == "charge" else ledger.remaining("clicks")
 
 
+def test_a_lost_log_loses_no_account(file: Path, tmp_path: Path) -> None:
+    """Else whoever comes next would be told to open the account, and get a new budget."""
+    with Ledger(file) as ledger:
+        ledger.open_account("pets", epsilon=1)
+        ledger.charge("pets", TENTH)
+        shutil.copy(file, tmp_path / "alone.db")
+        assert ledger.account("pets").entries == 2
+    with Ledger(tmp_path / "alone.db") as left:
+        assert left.account("pets").entries == 1
+
+
 def test_a_copy_made_by_the_charging_process_costs_no_charge(file: Path, tmp_path: Path) -> None:
     """Closing any other descriptor of the file drops the locks of the whole process: POSIX has it so."""
     with Ledger(file) as ledger:

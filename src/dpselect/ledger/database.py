@@ -54,6 +54,11 @@ class Database:
         """
         return self._at.writing(create=create) if isinstance(self._at, SqliteDatabase) else self._at.writing()
 
+    def checkpoint(self) -> None:
+        """See `SqliteDatabase.checkpoint`; a server does it by itself."""
+        if isinstance(self._at, SqliteDatabase):
+            self._at.checkpoint()
+
     def close(self) -> None:
         """Let go of connections; the next use opens new ones."""
         self._at.close()

@@ -90,6 +90,7 @@ class ManagedLedger(ReadableLedger):
             connection.execute(accounts.insert(), {**row, "head": head, "seal": seal})
             connection.execute(entries.insert(), {"account": number, "sequence": 0, "body": text, "hash": head})
             heads.append(head_of(terms, state, head))
+        self._database.checkpoint()
         return described(terms, state, head)
 
     def set_limit(self, name: str, *, epsilon: object, reason: str = "") -> Account:

@@ -12,7 +12,7 @@ from tempfile import NamedTemporaryFile
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from dpselect.errors import LedgerBusyError, LedgerUnavailableError
+from dpselect.errors import LedgerBusyError, LedgerError, LedgerUnavailableError
 from dpselect.ledger.damage import damaged_text
 from dpselect.ledger.sqlite_connections import SqliteConnections, in_use, raw_of
 from dpselect.ledger.sqlite_errors import translated
@@ -100,6 +100,14 @@ class SqliteDatabase:
             finally:
                 with suppress(RuntimeError):  # not acquired: it timed out, or an interrupt came first
                     self._turn.release()
+
+    def checkpoint(self) -> None:
+        """Copy what was committed from the write-ahead log into the file, so that both have to be lost to lose it.
+
+        It is in the log already: where this fails, nothing is missing, and whoever writes next is told why.
+        """
+        with suppress(LedgerError), self._connected() as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)")
 
     def refuse_another_file(self, connection: sa.Connection) -> None:
         """Look for the file once more: the last thing before a commit that can fail for certain, without effect.
