@@ -117,10 +117,10 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"prices": None, "bounds": (2, 2)}, dps.InvalidParameterError, "bounds=(2.0, 2.0)"),
     ({"prices": None, "bounds": (0, float("inf"))}, dps.InvalidParameterError, "two finite numbers"),
     ({"prices": None, "bounds": (float("nan"), 1)}, dps.InvalidParameterError, "two finite numbers"),
-    ({"prices": None, "bounds": (-1, 1)}, dps.InvalidParameterError, "prices >= 0"),
-    ({"prices": None, "bounds": (-2, -1)}, dps.InvalidParameterError, "prices >= 0"),
+    ({"prices": None, "bounds": (-1, 1), "continuous": True}, dps.InvalidParameterError, "prices >= 0"),
+    ({"prices": None, "bounds": (-2, -1), "continuous": True}, dps.InvalidParameterError, "prices >= 0"),
     ({"prices": None, "bounds": 3}, dps.InvalidParameterError, "bounds=3"),
-    ({"prices": None, "bounds": (1, 2), "epsilon": 0}, dps.InvalidParameterError, "epsilon=0"),
+    ({"prices": None, "bounds": (1, 2), "epsilon": 0, "continuous": True}, dps.InvalidParameterError, "epsilon=0"),
     ({"prices": []}, dps.InvalidCandidatesError, "at least one price"),
     ({"prices": [0, 1]}, dps.InvalidCandidatesError, "finite numbers > 0"),
     ({"prices": [1, float("nan")]}, dps.InvalidCandidatesError, "finite numbers > 0"),
@@ -149,12 +149,12 @@ def test_a_column_of_text_is_refused_by_its_type(tmp_path: Path) -> None:
 
 
 def test_any_price_between_bounds(adult: dps.Dataset) -> None:
-    release = adult.best_price("capital_gain", bounds=(500, 10_000), epsilon=1.0)
+    release = adult.best_price("capital_gain", bounds=(500, 10_000), continuous=True, epsilon=1.0)
     assert isinstance(release.value, float)
     # 7298 earns 10,209,902; above it or below 7100 lies less than 10^-11 of the law.
     assert 7100 < release.value <= 7298
     assert (release.mechanism, release.sensitivity, release.error_bound) == ("PriceMechanism", 10_000.0, None)
-    assert release.accuracy == "No bound on the error holds for all data; with a list of prices there is one."
+    assert release.accuracy == "No bound on the error holds for all data; with a step or a list of prices there is one."
 
 
 def test_between_bounds_units_have_as_many_offers_as_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,8 +166,8 @@ def test_between_bounds_units_have_as_many_offers_as_allowed(tmp_path: Path, mon
 
     monkeypatch.setattr(PriceMechanism, "draw", spy)
     path = write_csv(tmp_path / "t.csv", [b"busy,5"] * 9 + [b"low,0.5", b"none,-3", b"dear,1e999", b"text,free"])
-    assert ask(path, None, bounds=(1, 4)).sensitivity == 4.0
-    assert ask(path, None, bounds=(1, 4), max_rows_per_unit=3).sensitivity == 12.0
+    assert ask(path, None, bounds=(1, 4), continuous=True).sensitivity == 4.0
+    assert ask(path, None, bounds=(1, 4), continuous=True, max_rows_per_unit=3).sensitivity == 12.0
     # Beyond the bounds: too much counts as the highest price; too little stays too little, also for the lowest.
     assert seen == [[0.0, 0.5, 4.0, 4.0], [0.0, 0.5, 4.0, 4.0, 4.0, 4.0]]
 

@@ -79,7 +79,7 @@ def _asked(**groups: Any) -> dict[str, Ask]:
 
 ALL_ROWS: dict[str, Ask] = {
     **_asked(),
-    "quantile between": lambda to: _visits(to).quantile("page", 0.9, bounds=(0, 100), epsilon=0.5),
+    "quantile between": lambda to: _visits(to).quantile("page", 0.9, bounds=(0, 100), continuous=True, epsilon=0.5),
     "best_features": _features(0.0),
     "best_features with delta": _features(1e-6),
 }

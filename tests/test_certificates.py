@@ -30,10 +30,14 @@ QUESTIONS: dict[str, Ask] = {
     "top_k": lambda visits: visits.top_k("page", 2, candidates=PAGES, epsilon=0.125),
     "top_k with delta": lambda visits: visits.top_k("page", 12, candidates=PAGES, epsilon=0.125, delta=1e-6),
     "quantile": lambda visits: visits.quantile("page", 0.5, bounds=(0, 100), step=1, epsilon=0.125),
-    "quantile between bounds": lambda visits: visits.quantile("page", 0.5, bounds=(0, 100), epsilon=0.125),
+    "quantile between bounds": lambda visits: visits.quantile(
+        "page", 0.5, bounds=(0, 100), continuous=True, epsilon=0.125
+    ),
     "quantiles": lambda visits: visits.quantiles("page", [0.25, 0.5], bounds=(0, 100), step=1, epsilon=0.125),
     "best_price": lambda visits: visits.best_price("page", prices=[1, 2.5, 4], epsilon=0.125),
-    "best_price between bounds": lambda visits: visits.best_price("page", bounds=(1, 40), epsilon=0.125),
+    "best_price between bounds": lambda visits: visits.best_price(
+        "page", bounds=(1, 40), continuous=True, epsilon=0.125
+    ),
     "least_common": lambda visits: visits.least_common("page", candidates=PAGES, epsilon=0.125),
     "best_by": lambda visits: visits.best_by("page", sum="page", clip=(0, 5), candidates=PAGES, epsilon=0.125),
     "mean": lambda visits: visits.mean("page", bounds=(0, 100), step=0.5, units=30_000, epsilon=0.125),
@@ -50,7 +54,14 @@ QUESTIONS: dict[str, Ask] = {
         "page", prices=[1, 2.5, 4], by="page", groups=[1, 2], max_groups_per_unit=2, epsilon=0.125
     ),
     "quantiles of groups": lambda visits: visits.quantiles(
-        "page", [0.25, 0.5], bounds=(0, 100), by="page", groups=[1, 2], max_groups_per_unit=2, epsilon=0.125
+        "page",
+        [0.25, 0.5],
+        bounds=(0, 100),
+        continuous=True,
+        by="page",
+        groups=[1, 2],
+        max_groups_per_unit=2,
+        epsilon=0.125,
     ),
     "density of groups": lambda visits: visits.density(
         "page", bounds=(0, 100), bins=4, by="page", groups=[1, 2], epsilon=0.125
@@ -216,7 +227,7 @@ def test_every_kind_of_candidate_is_read_back(tmp_path: Path, candidates: list[A
 
 def test_bounds_as_far_apart_as_doubles_go() -> None:
     people = dps.Dataset(pa.table({"who": [1, 2], "x": [0.5, 0.7]}), unit="who")
-    release = people.median("x", bounds=(-1.5e308, 1.5e308), epsilon=1.0)
+    release = people.median("x", bounds=(-1.5e308, 1.5e308), continuous=True, epsilon=1.0)
     assert check(release.to_json()).epsilon == 1.0
 
 

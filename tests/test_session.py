@@ -86,7 +86,7 @@ def test_a_released_quantile(adult: dps.Dataset) -> None:
     assert (release.unit, release.column, release.task) == ("person_id", "age", "quantile")
     assert release.arguments == {"level": 0.5, "max_rows_per_unit": 1}
     assert release.time in {public_time(before), public_time(datetime.now(UTC))}
-    assert 37.0 < adult.median("age", bounds=(0, 120), epsilon=1.0).value < 38.0
+    assert 37.0 < adult.median("age", bounds=(0, 120), continuous=True, epsilon=1.0).value < 38.0
     assert adult.quantile("age", 0.9, bounds=(0, 120), step=1, epsilon=1.0).value == 58.0
     assert adult.quantile("age", 0.5, bounds=(40, 120), step=1, epsilon=1.0).value == 40.0  # most count as 40
 
@@ -126,7 +126,7 @@ def test_bad_quantiles_read_and_draw_nothing(
         raise AssertionError("a row was read")
 
     monkeypatch.setattr(StreamTable, "gather", refuse)
-    asked = {"column": "age", "level": 0.5, "bounds": (0, 120), "epsilon": 1.0, **changes}
+    asked = {"column": "age", "level": 0.5, "bounds": (0, 120), "step": 1, "epsilon": 1.0, **changes}
     with pytest.raises(kind) as caught:
         adult.quantile(**asked)
     assert reason in str(caught.value)
@@ -140,7 +140,7 @@ def test_a_column_of_text_is_refused_by_its_type(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(StreamTable, "gather", None)  # not even called
     data = dps.Dataset(write_parquet(tmp_path / "t.parquet", [(1, "a")]), unit="unit")
     with pytest.raises(dps.InvalidDataError, match=r"This one holds text\. Convert it to numbers first"):
-        data.median("value", bounds=(0, 1), epsilon=1.0)
+        data.median("value", bounds=(0, 1), continuous=True, epsilon=1.0)
 
 
 def test_bounds_have_no_default(adult: dps.Dataset) -> None:

@@ -121,12 +121,19 @@ def test_the_charge_is_on_disk_when_the_draw_begins(
 
 def test_the_same_request_gives_the_same_release(visits: dps.Dataset, ledger: dps.Ledger) -> None:
     def ask(**changes: Any) -> Release:
-        return visits.quantile("page", **({"level": 0.5, "bounds": (0, 40), "epsilon": 0.5, "request": "r"} | changes))
+        asked = {"level": 0.5, "bounds": (0, 40), "continuous": True, "epsilon": 0.5, "request": "r"}
+        return visits.quantile("page", **(asked | changes))
 
     first = ask()
     assert [ask().to_json() for _ in range(3)] == [first.to_json()] * 3
     assert ledger.remaining("clicks") == 0.5
-    for changes in ({"level": 0.25}, {"bounds": (0, 41)}, {"epsilon": 0.25}, {"step": 1}, {"max_rows_per_unit": 2}):
+    for changes in (
+        {"level": 0.25},
+        {"bounds": (0, 41)},
+        {"epsilon": 0.25},
+        {"continuous": False},
+        {"max_rows_per_unit": 2},
+    ):
         with pytest.raises(RequestReusedError):
             ask(**changes)
     with pytest.raises(RequestReusedError):
@@ -177,7 +184,7 @@ def certificates(visits: dps.Dataset) -> list[str]:
         visits.top_k("page", 3, candidates=PAGES, epsilon=0.125).to_json(),
         visits.top_k("page", 12, candidates=PAGES, epsilon=0.05, delta=1e-6).to_json(),
         visits.quantile("page", 0.5, bounds=(0, 100), step=1, epsilon=0.125).to_json(),
-        visits.quantile("page", 0.5, bounds=(0, 100), epsilon=0.125).to_json(),
+        visits.quantile("page", 0.5, bounds=(0, 100), continuous=True, epsilon=0.125).to_json(),
     ]
 
 
@@ -357,12 +364,14 @@ def test_a_best_price_under_the_same_request_is_that_of_the_same_prices(
     """Offers are clipped into the same numbers for all of these; only the prices tell the questions apart."""
 
     def ask(**changes: Any) -> Release:
-        return visits.best_price("page", **({"bounds": (1, 40), "epsilon": 0.5, "request": "r"} | changes))
+        return visits.best_price(
+            "page", **({"bounds": (1, 40), "continuous": True, "epsilon": 0.5, "request": "r"} | changes)
+        )
 
     first = ask()
     assert [ask().to_json() for _ in range(3)] == [first.to_json()] * 3
     assert ledger.remaining("clicks") == 0.5
-    listed = {"bounds": None, "prices": [1, 40]}
+    listed = {"bounds": None, "continuous": False, "prices": [1, 40]}
     for changes in ({"bounds": (0, 40)}, {"bounds": (1, 41)}, {"epsilon": 0.25}, {"max_rows_per_unit": 2}, listed):
         with pytest.raises(RequestReusedError):
             ask(**changes)
@@ -372,7 +381,7 @@ def test_a_best_price_under_the_same_request_is_that_of_the_same_prices(
 
 
 def test_a_certificate_of_an_unknown_task_is_none(visits: dps.Dataset) -> None:
-    held = visits.quantile("page", 0.5, bounds=(0, 40), epsilon=0.5).to_dict()
+    held = visits.quantile("page", 0.5, bounds=(0, 40), continuous=True, epsilon=0.5).to_dict()
     for task in ("mode", None, ["quantile"]):
         edited = held | {"task": task}
         with pytest.raises(InvalidCertificateError, match="certificate=<task>"):

@@ -98,7 +98,11 @@ def test_the_quantile_of_nobody_is_certified_like_that_of_many(tmp_path: Path, s
     full = write_csv(tmp_path / "full.csv", [f"{i},5".encode() for i in range(1000)])
     certificates = []
     for path in (empty, full):
-        certificate = dps.Dataset(path, unit="unit").median("value", bounds=(0, 9), step=step, epsilon=1.0).to_dict()
+        certificate = (
+            dps.Dataset(path, unit="unit")
+            .median("value", bounds=(0, 9), step=step, continuous=step is None, epsilon=1.0)
+            .to_dict()
+        )
         assert 0 <= certificate.pop("value") <= 9
         del certificate["time"]
         certificates.append(certificate)
@@ -110,7 +114,7 @@ def test_bounds_are_never_taken_from_the_column(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="bounds"):
         data.median("value", epsilon=1.0)  # type: ignore[call-arg]
     # Everybody is beyond the bounds: the answer is within them all the same.
-    value = data.median("value", bounds=(-2, -1), epsilon=1e6).value
+    value = data.median("value", bounds=(-2, -1), continuous=True, epsilon=1e6).value
     assert isinstance(value, float)
     assert -2 <= value <= -1
 
@@ -123,7 +127,7 @@ def test_the_best_price_for_nobody_is_certified_like_that_for_many(tmp_path: Pat
         data = dps.Dataset(path, unit="unit")
         certificate = data.best_price("value", prices=[3, 4], epsilon=1.0).to_dict()
         assert certificate.pop("value") in (3, 4)
-        between = data.best_price("value", bounds=(3, 4), epsilon=1.0).to_dict()
+        between = data.best_price("value", bounds=(3, 4), continuous=True, epsilon=1.0).to_dict()
         assert 3 <= between.pop("value") <= 4
         del certificate["time"], between["time"]
         certificates.append((certificate, between))
@@ -133,6 +137,6 @@ def test_the_best_price_for_nobody_is_certified_like_that_for_many(tmp_path: Pat
 def test_a_price_outside_the_list_is_never_released(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "t.parquet", [(i, 1000) for i in range(1000)])
     assert dps.Dataset(path, unit="unit").best_price("value", prices=[3, 4], epsilon=1e6).value == 4
-    value = dps.Dataset(path, unit="unit").best_price("value", bounds=(3, 4), epsilon=1e6).value
+    value = dps.Dataset(path, unit="unit").best_price("value", bounds=(3, 4), continuous=True, epsilon=1e6).value
     assert isinstance(value, float)
     assert 3 <= value <= 4

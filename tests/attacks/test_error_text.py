@@ -40,7 +40,7 @@ def test_here_an_error_is_about_arguments(tmp_path: Path) -> None:
     for people in (HONEST, [*HONEST, SECRETIVE]):
         path = write_csv(tmp_path / "t.csv", [f"{unit},{age}".encode() for unit, age in people])
         with pytest.raises(dps.SelectionError) as caught:
-            dps.Dataset(path, unit="unit").median("value", bounds=(120, 0), epsilon=1.0)
+            dps.Dataset(path, unit="unit").median("value", bounds=(120, 0), continuous=True, epsilon=1.0)
         said.append(str(caught.value))
         assert SECRET not in everything_said(caught.value)
     assert said[0] == said[1]

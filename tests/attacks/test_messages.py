@@ -47,15 +47,15 @@ def questions(path: Path) -> list[Callable[[], Any]]:
         lambda: dps.Dataset(path, unit="unit").most_common("value", candidates=["a", "b"], epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").top_k("value", 2, candidates=[1.5, 2.5], epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").most_common("value", epsilon=1.0),
-        lambda: dps.Dataset(path, unit="unit").median("value", bounds=(0, 9), epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").median("value", bounds=(0, 9), continuous=True, epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").quantile("value", 0.1, bounds=(0, 9), step=1, epsilon=1.0),
-        lambda: dps.Dataset(path, unit="unit").median("value", bounds=(9, 0), epsilon=1.0),
-        lambda: dps.Dataset(path, unit="unit").median("values", bounds=(0, 9), epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").median("value", bounds=(9, 0), continuous=True, epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").median("values", bounds=(0, 9), continuous=True, epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").best_price("value", prices=[1, 2.5], epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").best_price("value", prices=[0], epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").best_price("values", prices=[1], epsilon=1.0),
-        lambda: dps.Dataset(path, unit="unit").best_price("value", bounds=(1, 9), epsilon=1.0),
-        lambda: dps.Dataset(path, unit="unit").best_price("value", bounds=(9, 1), epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").best_price("value", bounds=(1, 9), continuous=True, epsilon=1.0),
+        lambda: dps.Dataset(path, unit="unit").best_price("value", bounds=(9, 1), continuous=True, epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").best_price("value", prices=[1], bounds=(1, 9), epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").best_price("value", epsilon=1.0),
         lambda: dps.Dataset(path, unit="unit").density("value", bounds=(0, 9), bins=3, epsilon=1.0),
@@ -79,11 +79,11 @@ def assert_silent(path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.C
         assert SECRET not in said
     arguments = [str(path), "value", "--unit", "unit", "--candidates", "1..9", "--epsilon", "1"]
     assert main(["most-common", *arguments]) in (0, 2)
-    arguments = [str(path), "value", "0.5", "--unit", "unit", "--bounds", "0", "9", "--epsilon", "1"]
+    arguments = [str(path), "value", "0.5", "--unit", "unit", "--bounds", "0", "9", "--step", "1", "--epsilon", "1"]
     assert main(["quantile", *arguments]) in (0, 2)
     arguments = [str(path), "value", "--unit", "unit", "--prices", "1..9", "--epsilon", "1"]
     assert main(["price", *arguments]) in (0, 2)
-    arguments = [str(path), "value", "--unit", "unit", "--bounds", "0", "9", "--epsilon", "1"]
+    arguments = [str(path), "value", "--unit", "unit", "--bounds", "0", "9", "--step", "1", "--epsilon", "1"]
     assert main(["price", *arguments]) in (0, 2)
     arguments = [str(path), "value", "--unit", "unit", "--bounds", "0", "9", "--bins", "3", "--epsilon", "1"]
     assert main(["density", *arguments]) in (0, 2)
@@ -163,7 +163,7 @@ def test_engine_errors_leave_no_trace(tmp_path: Path, monkeypatch: pytest.Monkey
         dps.Dataset(path, unit="unit").most_common("value", candidates=[1], epsilon=1.0)
     assert SECRET not in everything_said(caught.value)
     with pytest.raises(dps.SelectionError) as caught:
-        dps.Dataset(path, unit="unit").median("value", bounds=(0, 1), epsilon=1.0)
+        dps.Dataset(path, unit="unit").median("value", bounds=(0, 1), continuous=True, epsilon=1.0)
     assert SECRET not in everything_said(caught.value)
 
 
@@ -178,10 +178,10 @@ def test_a_column_given_as_bounds_is_not_repeated(tmp_path: Path) -> None:
     ]
     for column in columns:
         with pytest.raises(dps.InvalidParameterError) as caught:
-            data.median("value", bounds=column, epsilon=1.0)
+            data.median("value", bounds=column, continuous=True, epsilon=1.0)
         assert SECRET not in str(caught.value) + repr(caught.value) + repr(caught.value.args)
         with pytest.raises(dps.InvalidParameterError) as caught:
-            data.best_price("value", bounds=column, epsilon=1.0)
+            data.best_price("value", bounds=column, continuous=True, epsilon=1.0)
         assert SECRET not in str(caught.value) + repr(caught.value) + repr(caught.value.args)
         with pytest.raises(dps.InvalidCandidatesError) as caught:
             data.best_price("value", prices=column, bounds=column, epsilon=1.0)
@@ -211,7 +211,9 @@ def test_counts_are_reachable_from_no_release(tmp_path: Path) -> None:
 @pytest.mark.parametrize("step", [None, 1])
 def test_values_are_reachable_from_no_release(tmp_path: Path, step: float | None) -> None:
     path = write_parquet(tmp_path / "t.parquet", [(i, 31415.5) for i in range(4321)])
-    release = dps.Dataset(path, unit="unit").median("value", bounds=(0, 10), step=step, epsilon=1.0)
+    release = dps.Dataset(path, unit="unit").median(
+        "value", bounds=(0, 10), step=step, continuous=step is None, epsilon=1.0
+    )
     for private in (4321, 4321.0, 31415.5, 31415):
         assert_not_reachable(private, release)
 
@@ -222,7 +224,7 @@ def test_offers_and_revenues_are_reachable_from_no_release(tmp_path: Path) -> No
     assert release.value == 31415
     for private in (4321, 4321.0, 31415.5, 2 * 4321, 31415 * 4321, float(31415 * 4321)):
         assert_not_reachable(private, release)
-    between = dps.Dataset(path, unit="unit").best_price("value", bounds=(2, 50_000), epsilon=1.0)
+    between = dps.Dataset(path, unit="unit").best_price("value", bounds=(2, 50_000), continuous=True, epsilon=1.0)
     for private in (4321, 4321.0, 31415.5, 31415.5 * 4321):
         assert_not_reachable(private, between)
 

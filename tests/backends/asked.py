@@ -38,6 +38,7 @@ ROWS = table(NOBODY)
 BY_CITY: dict[str, Any] = {"by": "city", "groups": ["south", "north"]}
 BY_PAGE: dict[str, Any] = {"by": "page", "groups": range(1, 4), "max_groups_per_unit": 3}
 NAMES, PAGES = ["z", "x", "y", "v"], range(5)
+ANY: dict[str, Any] = {"continuous": True}
 AGES = (20, 60)
 
 QUESTIONS: dict[str, Question] = {
@@ -58,12 +59,12 @@ QUESTIONS: dict[str, Question] = {
         "page", sum="paid", clip=(0, 4), candidates=PAGES, epsilon=0.5, **BY_CITY
     ),
     "median": lambda asked: asked.median("age", bounds=AGES, step=1, epsilon=0.5),
-    "quantile": lambda asked: asked.quantile("paid", 0.25, bounds=(-2, 5), epsilon=0.5, max_rows_per_unit=3),
+    "quantile": lambda asked: asked.quantile("paid", 0.25, bounds=(-2, 5), **ANY, epsilon=0.5, max_rows_per_unit=3),
     "quantile-by": lambda asked: asked.quantile("age", 0.75, bounds=AGES, step=2, epsilon=0.5, **BY_CITY),
-    "quantiles": lambda asked: asked.quantiles("age", [0.25, 0.75], bounds=AGES, epsilon=0.5),
-    "quantiles-halving": lambda asked: asked.quantiles("age", [0.5], bounds=AGES, epsilon=0.5, method="halving"),
+    "quantiles": lambda asked: asked.quantiles("age", [0.25, 0.75], bounds=AGES, **ANY, epsilon=0.5),
+    "quantiles-halving": lambda asked: asked.quantiles("age", [0.5], bounds=AGES, **ANY, epsilon=0.5, method="halving"),
     "best_price": lambda asked: asked.best_price("age", prices=[19.5, 30, 45], epsilon=0.5),
-    "best_price-bounds": lambda asked: asked.best_price("paid", bounds=(1, 5), epsilon=0.5, max_rows_per_unit=3),
+    "best_price-bounds": lambda asked: asked.best_price("paid", bounds=(1, 5), **ANY, epsilon=0.5, max_rows_per_unit=3),
     "best_price-by": lambda asked: asked.best_price("age", prices=range(20, 80, 20), epsilon=0.5, **BY_CITY),
     "mean": lambda asked: asked.mean("age", bounds=AGES, step=0.5, units=PEOPLE, epsilon=0.5),
     "mean-by": lambda asked: asked.mean("age", bounds=AGES, step=1, units=8, epsilon=0.5, **BY_CITY),
@@ -71,7 +72,7 @@ QUESTIONS: dict[str, Question] = {
     "density-sample": lambda asked: asked.density(
         "age", bounds=AGES, bins=3, epsilon=0.5, method="sample", units=30, sample_size=3
     ),
-    "quantiles-by": lambda asked: asked.quantiles("age", [0.25, 0.75], bounds=AGES, epsilon=0.5, **BY_CITY),
+    "quantiles-by": lambda asked: asked.quantiles("age", [0.25, 0.75], bounds=AGES, **ANY, epsilon=0.5, **BY_CITY),
     "density-by": lambda asked: asked.density("age", bounds=AGES, bins=4, epsilon=0.5, **BY_CITY),
 }  # fmt: skip
 PLAINLY = tuple(name for name in QUESTIONS if "-" not in name)

@@ -42,7 +42,7 @@ def ledger(tmp_path: Path) -> dps.Ledger:
 
 
 def median(data: dps.Dataset) -> dps.Release:
-    return data.median("value", bounds=(0, 1.5 * MANY), epsilon=1.0, request="r")
+    return data.median("value", bounds=(0, 1.5 * MANY), continuous=True, epsilon=1.0, request="r")
 
 
 def test_a_table_whose_server_drops_half_way_costs_nothing_until_it_answers(

@@ -35,7 +35,7 @@ READERS: dict[str, Callable[[str], tuple[Any, dict[str, Any]]]] = {
 }
 QUESTIONS: list[Callable[[dps.Dataset], dps.Release]] = [
     lambda data: data.most_common("value", candidates=range(9), epsilon=1.0),
-    lambda data: data.median("value", bounds=(0, 9), epsilon=1.0),
+    lambda data: data.median("value", bounds=(0, 9), continuous=True, epsilon=1.0),
     lambda data: data.most_common("name", candidates=["M"], epsilon=1.0),
 ]
 

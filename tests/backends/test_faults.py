@@ -101,7 +101,7 @@ def check(source: Source, ledger: dps.Ledger, kind: str, patch: Callable[[], Non
     asked = source.asked("unit", ledger=ledger, account="people")
     patch()
     with pytest.raises(FaultError) as raised:
-        asked.median("value", bounds=(0, 9), epsilon=1.0)
+        asked.median("value", bounds=(0, 9), continuous=True, epsilon=1.0)
     said = f"this is a bug in dpselect, please report it: {kind} in dpselect\\.backends\\.[a-z_.]+, line [0-9]+"
     assert re.fullmatch(said, str(raised.value))
     assert SECRET not in everything_said(raised.value)
@@ -145,7 +145,20 @@ def test_the_command_line_ends_with_the_status_of_the_unforeseen(
 ) -> None:
     source = engines.PLACERS["csv"](ROWS, tmp_path)
     breaks(monkeypatch, "files.csv_lines._field", "TypeError")
-    arguments = ["median", source.given, "value", "--unit", "unit", "--bounds", "0", "9", "--epsilon", "1"]
+    arguments = [
+        "median",
+        source.given,
+        "value",
+        "--unit",
+        "unit",
+        "--bounds",
+        "0",
+        "9",
+        "--step",
+        "1",
+        "--epsilon",
+        "1",
+    ]
     assert main(arguments) == 1
     out, err = capsys.readouterr()
     assert out == ""
@@ -175,7 +188,7 @@ def test_what_others_do_wrong_is_not_said_to_be_ours(error: Exception) -> None:
     stranger.error = error
     for asked in both:
         with pytest.raises(InvalidDataError, match="a table that can be read to its end") as raised:
-            asked.median("value", bounds=(0, 9), epsilon=1.0)
+            asked.median("value", bounds=(0, 9), continuous=True, epsilon=1.0)
         assert SECRET not in everything_said(raised.value)
 
 
@@ -189,4 +202,4 @@ def test_errors_that_engines_derive_from_pythons_own_are_theirs(monkeypatch: pyt
 
     monkeypatch.setattr("dpselect.backends.frames.arrow_tables.plain_batches", convert)
     with pytest.raises(InvalidDataError, match="a table that can be read to its end"):
-        asked.median("value", bounds=(0, 9), epsilon=1.0)
+        asked.median("value", bounds=(0, 9), continuous=True, epsilon=1.0)

@@ -41,7 +41,7 @@ ANYWHERE: dict[str, tuple[Ask, type[Exception], str]] = {
         r"^column='pages': expected a column of the data\. (Did you mean 'page'\?|The first line)",
     ),
     "no such column of numbers": (
-        lambda data: data.median("Paid", bounds=(0, 9), epsilon=1.0),
+        lambda data: data.median("Paid", bounds=(0, 9), continuous=True, epsilon=1.0),
         dps.InvalidDataError,
         r"Did you mean 'paid'\?|The first line",
     ),
@@ -114,7 +114,11 @@ TYPED: dict[str, tuple[str, Ask, str]] = {
         lambda data: data.most_common("flag", candidates=[0, 1], epsilon=1.0),
         "give booleans",
     ),
-    "a median of text": ("name", lambda data: data.median("name", bounds=(0, 9), epsilon=1.0), "a column of numbers"),
+    "a median of text": (
+        "name",
+        lambda data: data.median("name", bounds=(0, 9), continuous=True, epsilon=1.0),
+        "a column of numbers",
+    ),
     "a mean of dates": (
         "day",
         lambda data: data.mean("day", bounds=(0, 9), step=1, units=9, epsilon=1.0),

@@ -69,7 +69,7 @@ def test_a_quantile_for_people(capsys: Captured) -> None:
 
 
 def test_a_quantile_without_a_grid(capsys: Captured) -> None:
-    status, out, err = run(capsys, "quantile", *AGE, "--bounds", "-1e3", "120")
+    status, out, err = run(capsys, "quantile", *AGE, "--bounds", "-1e3", "120", "--continuous")
     assert (status, err) == (0, "")
     assert re.match(r"level  age\n  0\.5  37\.[0-9]+\n", out)
     assert "No bound on the error holds for all data; with a step there is one.\n" in out
@@ -83,7 +83,7 @@ def test_json_of_a_quantile(capsys: Captured) -> None:
     assert certificate["value"] == 37.0
     assert certificate["candidates"]["count"] == 241
     assert certificate["arguments"] == {"level": 0.5, "max_rows_per_unit": 1}
-    _, out, _ = run(capsys, "quantile", *AGE, *BOUNDS, "--json")
+    _, out, _ = run(capsys, "quantile", *AGE, *BOUNDS, "--continuous", "--json")
     assert json.loads(out)["error_bound"] is None
 
 
@@ -103,7 +103,9 @@ def test_a_price_for_people(capsys: Captured) -> None:
 
 
 def test_a_price_between_bounds(capsys: Captured) -> None:
-    status, out, err = run(capsys, "best-price", *GAIN, "--bounds", "500", "1e4", "--max-rows-per-unit", "2")
+    status, out, err = run(
+        capsys, "best-price", *GAIN, "--bounds", "500", "1e4", "--continuous", "--max-rows-per-unit", "2"
+    )
     assert (status, err) == (0, "")
     head, value, *rest = out.splitlines()
     assert head == "    answer  capital_gain"
@@ -111,11 +113,11 @@ def test_a_price_between_bounds(capsys: Captured) -> None:
     assert rest == [
         "",
         "Differentially private: epsilon = 1, when one person_id is added or removed.",
-        "No bound on the error holds for all data; with a list of prices there is one.",
+        "No bound on the error holds for all data; with a step or a list of prices there is one.",
         "Drawn by PriceMechanism, out of all prices from 500 to 10000, from at most 2 rows of each person_id. "
         "Nothing was charged to a ledger; the costs of releases on the same data add up.",
     ]
-    _, out, _ = run(capsys, "best-price", *GAIN, "--bounds", "0", "9.5", "--json")
+    _, out, _ = run(capsys, "best-price", *GAIN, "--bounds", "0", "9.5", "--continuous", "--json")
     certificate = json.loads(out)
     assert certificate["candidates"] == {"source": "bounds", "lower": 0.0, "upper": 9.5}
     assert (certificate["error_bound"], certificate["mechanism"]["sensitivity"]) == (None, 9.5)

@@ -184,7 +184,8 @@ def _by(most: int) -> dict[str, Any]:
 
 
 XY = ["x", "y"]
-LINE: dict[str, Any] = {"bounds": (0, 3)}
+RANGE: dict[str, Any] = {"bounds": (0, 3)}
+LINE: dict[str, Any] = {**RANGE, "continuous": True}
 GRID: dict[str, Any] = {"bounds": (0, 3), "step": 1}
 
 CONTROLS = {((0, 1), "halving"): 12.0, ((0.75, 0.25), "joint"): 3.0}
@@ -271,15 +272,18 @@ QUESTIONS: dict[str, Asked] = {
     ),
     **{
         f"best_price between {bounds}": Asked(
-            lambda q, e, bounds=bounds: q.best_price("paid", bounds=bounds, epsilon=e), NUMBERS, ONE, less=2.5
+            lambda q, e, bounds=bounds: q.best_price("paid", bounds=bounds, continuous=True, epsilon=e),
+            NUMBERS,
+            ONE,
+            less=2.5,
         )
         for bounds in ((0, 3), (1, 3))
     },
     "mean": Asked(lambda q, e: q.mean("paid", units=4, epsilon=e, **GRID), NUMBERS, ONE),
     "mean of few": Asked(lambda q, e: q.mean("paid", units=1, epsilon=e, **GRID), NUMBERS, ONE),
-    "density": Asked(lambda q, e: q.density("paid", bins=2, epsilon=e, **LINE), NUMBERS, ONE),
+    "density": Asked(lambda q, e: q.density("paid", bins=2, epsilon=e, **RANGE), NUMBERS, ONE),
     "density by a sample": Asked(
-        lambda q, e: q.density("paid", bins=3, method="sample", units=3, sample_size=3, epsilon=e, **LINE),
+        lambda q, e: q.density("paid", bins=3, method="sample", units=3, sample_size=3, epsilon=e, **RANGE),
         NUMBERS,
         ONE,
     ),
@@ -315,7 +319,7 @@ QUESTIONS: dict[str, Asked] = {
             ),
             ("best_price", 1, lambda q, e: q.best_price("paid", prices=[1, 3], epsilon=e, **_by(1))),
             ("mean", 1, lambda q, e: q.mean("paid", units=3, epsilon=e, **GRID, **_by(1))),
-            ("density", 2, lambda q, e: q.density("paid", bins=2, epsilon=e, **LINE, **_by(2))),
+            ("density", 2, lambda q, e: q.density("paid", bins=2, epsilon=e, **RANGE, **_by(2))),
         )
     },
 }

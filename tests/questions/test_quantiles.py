@@ -71,7 +71,7 @@ def test_values_of_another_question_are_refused() -> None:
     [("levels", [0.5, 0.5]), ("levels", 0.5), ("epsilon", 0.0), ("max_rows_per_unit", 0), ("method", "both")],
 )
 def test_bad_arguments_are_refused_before_the_file_is_read(name: str, value: Any) -> None:
-    given: dict[str, Any] = {"levels": [0.5], "bounds": (0, 120), "epsilon": 1.0, name: value}
+    given: dict[str, Any] = {"levels": [0.5], "bounds": (0, 120), "step": 1, "epsilon": 1.0, name: value}
     people = dpselect.Dataset(ADULT, unit="person_id")
     with pytest.raises(InvalidParameterError) as caught:
         people.quantiles("age", **given)

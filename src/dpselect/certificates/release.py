@@ -185,7 +185,7 @@ class Release:
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-        >>> release = people.median("age", bounds=(0, 120), epsilon=1.0)
+        >>> release = people.median("age", bounds=(0, 120), step=1, epsilon=1.0)
         >>> dps.Release.from_json(release.to_json()).to_json() == release.to_json()
         True
         """

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter as OptionFormat
 
 from dpselect.cli import candidates as public
-from dpselect.cli.options import Bounds, File, Number, Step, Text, Whole
+from dpselect.cli.options import Bounds, File, Flag, Number, Step, Text, Whole
 from dpselect.cli.question_options import CandidateOptions, GroupOptions, QuestionOptions
 from dpselect.errors import InvalidParameterError, typed
 from dpselect.questions import QUESTIONS
@@ -25,6 +25,7 @@ _TYPES: dict[object, Any] = {
     "whole": Whole,
     "number": Number,
     "exact": Step,
+    "flag": Flag,
     "bounds": Bounds,
     "ends": Annotated[tuple[str, str], OptionFormat(negative="")],
     "levels": Text,

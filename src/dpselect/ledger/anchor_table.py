@@ -153,12 +153,12 @@ class TableAnchor:
         """With the rows since the last look."""
         while True:
             _, last = self._known.get(ledger, (None, 0))
-            rows = connection.execute(_ROWS, {"ledger_id": ledger, "last": last}).all()
+            rows = connection.execute(_ROWS, {"ledger_id": ledger, "last": last}).tuples().all()
             heads = self._with(rows, ledger)
             if len(rows) < _BLOCK:
                 return heads
 
-    def _with(self, rows: Sequence[sa.Row[Any]], ledger: str) -> Heads:
+    def _with(self, rows: Sequence[tuple[Any, ...]], ledger: str) -> Heads:
         """What is known after these rows, too."""
         with self._lock:
             heads, seen = self._known.get(ledger, (Heads(), 0))

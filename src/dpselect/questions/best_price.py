@@ -9,13 +9,14 @@ from functools import cached_property
 from typing import Any, ClassVar, Self, cast
 
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-from dpselect.arguments import positive_count
-from dpselect.errors import InvalidCandidatesError, Shown
+from dpselect.arguments import finite_bounds, positive_count
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
+from dpselect.grids import Grid
 from dpselect.mechanisms import PriceListMechanism, PriceMechanism
-from dpselect.mechanisms.price_units import MOST_UNITS
+from dpselect.mechanisms.price_units import MOST_PRICES, MOST_UNITS
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
-from dpselect.questions.command import MAX_ROWS_PER_UNIT, Command, Option
+from dpselect.questions.command import CONTINUOUS, MAX_ROWS_PER_UNIT, STEP, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, gathered_for
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
@@ -59,10 +60,11 @@ class BestPrice(Question[UnitValues]):
                 Option(
                     "bounds",
                     "bounds",
-                    "Smallest and largest price, public; the answer is any price between them. There is no error bound"
-                    " then.",
+                    "Smallest and largest price, public, together with --step or --continuous.",
                     default=None,
                 ),
+                STEP,
+                CONTINUOUS,
                 MAX_ROWS_PER_UNIT,
             ),
             alias="price",
@@ -82,21 +84,27 @@ class BestPrice(Question[UnitValues]):
         prices: Any = None,
         *,
         bounds: Any = None,
+        step: Any = None,
         epsilon: float,
         max_rows_per_unit: object = 1,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
-        """The question, planned for a cost of `epsilon`: about a list of `prices`, or all between two `bounds`.
+        """The question, planned for a cost of `epsilon`: about a list of `prices`, or those between two `bounds`.
+
+        These are ``lower, lower + step, ..., upper``, without 0; without a `step` all numbers between the bounds.
 
         Raises:
             InvalidCandidatesError: not exactly one of `prices` and `bounds` is given, or `prices` are not a list of
                 different positive numbers with a common unit.
             InvalidParameterError: `epsilon` is not a finite number > 0, `max_rows_per_unit` not a whole number from
-                1 to 10^9, or `bounds` not two finite numbers >= 0, the smaller first.
+                1 to 10^9, or `bounds` not two finite numbers >= 0, the smaller first; or `step` is given together with
+                `prices`, does not divide the distance between the bounds, or makes more than a million prices.
 
         >>> question = BestPrice.planned(range(1, 11), epsilon=0.5)
         >>> question.mechanism.sensitivity, question.mechanism.scale  # in units of revenue: 10, and 9 / epsilon
         (10.0, 18.0)
+        >>> BestPrice.planned(bounds=(0, 10), step=1, epsilon=0.5).mechanism.scale
+        18.0
         >>> BestPrice.planned(bounds=(1, 10), epsilon=0.5).mechanism.scale
         20.0
         """
@@ -105,11 +113,14 @@ class BestPrice(Question[UnitValues]):
             got = Shown("None" if prices is None else "<given together with bounds>")
             expected = "either a public list of prices, or public bounds for any price between them"
             raise InvalidCandidatesError("prices", got, expected, "Never take either from the offers themselves.")
-        if bounds is None:
-            return cls._of_list(
-                PriceListMechanism(epsilon=epsilon, prices=prices, values_per_unit=rows, neighbours=neighbours)
-            )
-        return cls._between(PriceMechanism(epsilon=epsilon, bounds=bounds, values_per_unit=rows, neighbours=neighbours))
+        price: dict[str, Any] = {"epsilon": epsilon, "values_per_unit": rows, "neighbours": neighbours}
+        if bounds is not None and step is None:
+            return cls._between(PriceMechanism(bounds=bounds, **price))
+        if bounds is not None:
+            prices = _listed(bounds, step)
+        elif step is not None:
+            raise InvalidParameterError("step", step, "None, because a list of prices is given")
+        return cls._of_list(PriceListMechanism(prices=prices, **price))
 
     @classmethod
     def _of_list(cls, listed: PriceListMechanism) -> Self:
@@ -189,7 +200,7 @@ class BestPrice(Question[UnitValues]):
         """A price, by offers gathered with this question's domain and number of rows."""
         return self.mechanism.draw(gathered_for(summary, self.domain, most=self.max_rows_per_unit).values)
 
-    unbounded: ClassVar[str] = f"{Question.unbounded}; with a list of prices there is one"
+    unbounded: ClassVar[str] = f"{Question.unbounded}; with a step or a list of prices there is one"
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
@@ -285,3 +296,14 @@ def _in_units(price: float, unit: Fraction) -> Fraction:
     if not 0 < multiple <= MOST_UNITS or float(multiple * unit) != price:
         raise fields.wrong("candidates.common_unit", "a number that all prices are whole multiples of")
     return multiple * unit
+
+
+def _listed(bounds: object, step: object) -> list[Fraction]:
+    """The prices from the lower bound to the upper one; 0 is none."""
+    lower, upper = finite_bounds(bounds)
+    if lower < 0:
+        raise InvalidParameterError("bounds", Shown(f"({float(lower)!r}, {float(upper)!r})"), "numbers >= 0")
+    grid = Grid.dividing(lower, upper, step=step)
+    if grid.count > MOST_PRICES:
+        raise InvalidParameterError("step", step, f"at most {MOST_PRICES:,} prices between the bounds")
+    return [price for place in range(grid.count) if (price := lower + place * grid.step)]

@@ -8,9 +8,9 @@ from typing import Literal
 REQUIRED = object()
 """Instead of a default."""
 
-OptionKind = Literal["text", "whole", "number", "exact", "bounds", "ends", "levels", "prices", "dates"]
-"""How a value is written: a whole number, a number, one that is taken exactly, two of these, two dates as text, several
-shares, or public prices or dates. A tuple instead: one of these words."""
+OptionKind = Literal["text", "whole", "number", "exact", "flag", "bounds", "ends", "levels", "prices", "dates"]
+"""How a value is written: a whole number, a number, one that is taken exactly, nothing (a flag), two numbers, two dates
+as text, several shares, or public prices or dates. A tuple instead: one of these words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,18 @@ MAX_ROWS_PER_UNIT = Option(
 )
 
 
-def step(advice: str) -> Option:
-    """The distance between possible answers, and when to give it."""
-    what = "Distance between possible answers, starting at the lower bound, such as 1 for ages in years"
-    rest = "it has to divide the distance between the bounds"
-    return Option("step", "exact", f"{what}; {rest}. {advice} Default: any number between the bounds.", default=None)
+STEP = Option(
+    "step",
+    "exact",
+    "Distance between possible answers, starting at the lower bound, such as 1 for ages in years; it has to divide the"
+    " distance between the bounds. Default: 1 if the column's type is an integer type (CSV has no types).",
+    default=None,
+)
+
+CONTINUOUS = Option(
+    "continuous",
+    "flag",
+    "Instead of --step: the answer is any number between the bounds. Only for values of which hardly any two are equal;"
+    " there is no error bound.",
+    default=False,
+)

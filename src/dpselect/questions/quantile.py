@@ -13,7 +13,7 @@ from dpselect.arguments import positive_count, quantile_level
 from dpselect.mechanisms import ExponentialMechanism, QuantileMechanism
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
-from dpselect.questions.command import BOUNDS, MAX_ROWS_PER_UNIT, Command, Option, step
+from dpselect.questions.command import BOUNDS, CONTINUOUS, MAX_ROWS_PER_UNIT, STEP, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, gathered_for, numbers_between
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
@@ -41,7 +41,7 @@ class Quantile(Question[UnitValues]):
             does="Find the quantile at LEVEL: about this share of the values lies below it. 0.5 is the median.",
             example=("adult.csv age 0.5", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5"),
             positional=(Option("level", "number", "Share of the values below the quantile, from 0 to 1."),),
-            options=(BOUNDS, step("Only with a step is there an error bound."), MAX_ROWS_PER_UNIT),
+            options=(BOUNDS, STEP, CONTINUOUS, MAX_ROWS_PER_UNIT),
             page="quantiles",
         ),
         Command(
@@ -49,7 +49,7 @@ class Quantile(Question[UnitValues]):
             asks="What is the median?",
             does="Find the median: about half of the values lie below it.",
             example=("adult.csv age", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5"),
-            options=(BOUNDS, step("Only with a step is there an error bound."), MAX_ROWS_PER_UNIT),
+            options=(BOUNDS, STEP, CONTINUOUS, MAX_ROWS_PER_UNIT),
             page="quantiles",
         ),
     )

@@ -12,7 +12,7 @@ from dpselect.arguments import positive_count
 from dpselect.mechanisms import QuantilesMechanism, QuantilesMethod
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
-from dpselect.questions.command import BOUNDS, MAX_ROWS_PER_UNIT, Command, Option, step
+from dpselect.questions.command import BOUNDS, CONTINUOUS, MAX_ROWS_PER_UNIT, STEP, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, gathered_for, numbers_between
 from dpselect.questions.question import Planned, Question, RowReader, Terms, Value
@@ -42,7 +42,8 @@ class Quantiles(Question[UnitValues]):
             ),
             options=(
                 BOUNDS,
-                step("Use it if many units have the same value."),
+                STEP,
+                CONTINUOUS,
                 Option(
                     "method",
                     ("joint", "halving"),

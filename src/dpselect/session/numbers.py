@@ -6,17 +6,42 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Literal
 
+from dpselect.arguments import finite_bounds
+from dpselect.backends.columns import Holds
+from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import QuantilesMethod
 from dpselect.questions import BestPrice, Density, Mean, Quantile, Quantiles
 from dpselect.session.asking import Asking
 from dpselect.session.spending import Reply
 from dpselect.summaries import PublicBins, PublicDomain, PublicGroups
 
+_STEP = (
+    "It is 1 for ages in years, 0.01 for amounts in cents. With continuous=True the answer is any number between the"
+    " bounds; it can be far off if values repeat."
+)
+
 
 class NumberQuestions(Asking[Reply]):
     """Which number is the median, the mean, the best price? `dpselect.questions` has the plans."""
 
     __slots__ = ()
+
+    def _step(self, column: str, bounds: object, step: float | None, continuous: bool) -> float | None:
+        """The distance between possible answers; None if the caller asked for all numbers between the bounds.
+
+        Neither is the default, except where a type says it: of repeated values, a draw among all numbers is most often
+        in the widest gap between them, which says nothing about the rows.
+        """
+        if type(continuous) is not bool:
+            raise InvalidParameterError("continuous", continuous, "True or False")
+        if step is not None and continuous:
+            raise InvalidParameterError("continuous", True, "False, because a step is given")
+        if step is not None or continuous:
+            return step
+        ends, holds = finite_bounds(bounds), self._rows.check(column).holds
+        if holds in (Holds.INTEGERS, Holds.UNSIGNED) and all(end.denominator == 1 for end in ends):
+            return 1
+        raise InvalidParameterError("step", None, "the distance between possible answers, or continuous=True", _STEP)
 
     def quantile(
         self,
@@ -26,6 +51,7 @@ class NumberQuestions(Asking[Reply]):
         bounds: tuple[float, float],
         epsilon: float,
         step: float | None = None,
+        continuous: bool = False,
         max_rows_per_unit: int = 1,
         by: str | None = None,
         groups: object = None,
@@ -42,9 +68,11 @@ class NumberQuestions(Asking[Reply]):
                 maximum belong to two people. Values beyond a bound count as that bound.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             step: the answer is one of ``lower, lower + step, ..., upper``, and values count as the nearest of these;
-                `step` has to divide the distance between the bounds. Use it if many units have the same value, such as
-                an age in years: without a step the answer lies between values and never equals one. Only with a step is
-                there an error bound before the data is seen. None: all numbers between the bounds.
+                `step` has to divide the distance between the bounds. Needed unless `continuous` is true, or the
+                column's type is an integer type and the bounds are whole: then it is 1.
+            continuous: whether the answer may be any number between the bounds. Only for values of which hardly any two
+                are equal: the answer then lies between values and never equals one, so repeated values, such as ages in
+                years, can move it far away. There is no error bound.
             max_rows_per_unit: number of rows used per unit. If a unit has more, this many are chosen at random. The
                 error grows with it.
             by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` applies to each group.
@@ -68,7 +96,7 @@ class NumberQuestions(Asking[Reply]):
         With 99% confidence the released age is within 17 ranks of the true 0.9-quantile, values rounded to steps of 1,
         counting at most 1 row of each person_id.
         """
-        domain = PublicDomain.given(bounds, step=step)
+        domain = PublicDomain.given(bounds, step=self._step(column, bounds, step, continuous))
         planned = partial(Quantile.planned, level, domain, max_rows_per_unit=max_rows_per_unit)
         return self._ask(column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request)
 
@@ -79,6 +107,7 @@ class NumberQuestions(Asking[Reply]):
         bounds: tuple[float, float],
         epsilon: float,
         step: float | None = None,
+        continuous: bool = False,
         max_rows_per_unit: int = 1,
         by: str | None = None,
         groups: object = None,
@@ -93,9 +122,10 @@ class NumberQuestions(Asking[Reply]):
             bounds: smallest and largest possible answer. Public, never taken from the column. Values beyond a bound
                 count as that bound.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
-            step: distance between possible answers; it has to divide the distance between the bounds. Use it if many
-                units have the same value, such as an age in years. Only with a step is there an error bound. None: all
-                numbers between the bounds.
+            step: distance between possible answers; it has to divide the distance between the bounds. Needed unless
+                `continuous` is true, or the column's type is an integer type and the bounds are whole: then it is 1.
+            continuous: whether the answer may be any number between the bounds. Only for values of which hardly any two
+                are equal; there is no error bound.
             max_rows_per_unit: number of rows used per unit. If a unit has more, this many are chosen at random. The
                 error grows with it.
             by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` applies to each group.
@@ -123,6 +153,7 @@ class NumberQuestions(Asking[Reply]):
             bounds=bounds,
             epsilon=epsilon,
             step=step,
+            continuous=continuous,
             max_rows_per_unit=max_rows_per_unit,
             by=by,
             groups=groups,
@@ -138,6 +169,7 @@ class NumberQuestions(Asking[Reply]):
         bounds: tuple[float, float],
         epsilon: float,
         step: float | None = None,
+        continuous: bool = False,
         max_rows_per_unit: int = 1,
         method: QuantilesMethod = "joint",
         by: str | None = None,
@@ -155,7 +187,7 @@ class NumberQuestions(Asking[Reply]):
             bounds: as for `quantile`.
             epsilon: privacy loss of this release, for all levels (and groups) together, > 0; at most 100 for
                 ``"joint"``.
-            step: as for `quantile`; use it if many units have the same value.
+            step, continuous: as for `quantile`.
             max_rows_per_unit: as for `quantile`.
             method: ``"joint"`` draws all at once; ``"halving"`` draws the middle one first, and is better for very many
                 levels.
@@ -178,7 +210,7 @@ class NumberQuestions(Asking[Reply]):
         >>> people.quantiles("age", [0.25, 0.5, 0.75], bounds=(0, 120), step=1, epsilon=1.0).value
         [28.0, 37.0, 48.0]
         """
-        domain = PublicDomain.given(bounds, step=step)
+        domain = PublicDomain.given(bounds, step=self._step(column, bounds, step, continuous))
         planned = partial(Quantiles.planned, levels, domain, max_rows_per_unit=max_rows_per_unit, method=method)
         return self._ask(column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request)
 
@@ -244,6 +276,8 @@ class NumberQuestions(Asking[Reply]):
         prices: object = None,
         bounds: tuple[float, float] | None = None,
         epsilon: float,
+        step: float | None = None,
+        continuous: bool = False,
         max_rows_per_unit: int = 1,
         by: str | None = None,
         groups: object = None,
@@ -261,10 +295,12 @@ class NumberQuestions(Asking[Reply]):
             prices: the public list to choose from: positive numbers, all different, such as ``range(1, 101)`` or
                 ``[4.99, 9.99]``. Never the offers themselves. The noise grows with the highest price: leave out prices
                 that you would not charge.
-            bounds: instead of a list, the smallest and the largest price, ``0 <= lower < upper``, public as well; the
-                answer is any number between them. Prefer a list: only with a list is there an error bound that holds
-                for all offers.
+            bounds: instead of a list, the smallest and the largest price, ``0 <= lower < upper``, public as well.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            step: with `bounds`, the prices are ``lower, lower + step, ..., upper``, without 0. Needed unless
+                `continuous` is true, or the column's type is an integer type and the bounds are whole: then it is 1.
+            continuous: with `bounds`, whether the answer may be any number between them. Only for offers of which
+                hardly any two are equal; there is no error bound.
             max_rows_per_unit: number of rows used per unit. If a unit has more, this many are chosen at random. The
                 error grows with it.
             by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` applies to each group.
@@ -290,7 +326,11 @@ class NumberQuestions(Asking[Reply]):
         With 99% confidence the revenue of the released price is within 65,000 of the best, counting at most 1
         row of each person_id.
         """
-        planned = partial(BestPrice.planned, prices, bounds=bounds, max_rows_per_unit=max_rows_per_unit)
+        if prices is None and bounds is not None:
+            step = self._step(column, bounds, step, continuous)
+        elif continuous:
+            raise InvalidParameterError("continuous", True, "False, because it is about prices between bounds")
+        planned = partial(BestPrice.planned, prices, bounds=bounds, step=step, max_rows_per_unit=max_rows_per_unit)
         return self._ask(column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request)
 
     def density(
