@@ -3,18 +3,20 @@ and not if threads fight over a state."""
 
 from __future__ import annotations
 
-import resource
-import signal
+import json
+import os
+import select
 import subprocess
 import sys
-import time
+from collections.abc import Iterator
 
-import psutil
 import pytest
 
 PATIENCE = 60.0
 """Seconds after which a child hangs."""
-SOON = 2.0
+UNDER_WAY = 0.2
+"""Seconds of its own processor time after which a call gets a Ctrl-C."""
+SOON = 1.0
 """Seconds of its own processor time that a call may take after Ctrl-C, however busy the machine is besides."""
 
 LONG_CALLS = {
@@ -36,11 +38,11 @@ LONG_CALLS = {
         "core.joint_quantiles(values, levels, 1.0, 1.0, 0.0, 1.0)",
     ),
     "quantiles by halving": (
-        "values = np.arange(2 * 10**7) * 0.618 % 1.0; levels = [i / 1000 for i in range(1, 1000)]",
+        "values = np.random.default_rng(1).random(2 * 10**7); levels = [i / 1000 for i in range(1, 1000)]",
         "core.quantiles(values, levels, 1e-7, 0.0, 1.0)",
     ),
     "a quantile with much noise": (
-        "values = (np.arange(3 * 10**7) * 0.618 % 1.0).astype(np.float32)",
+        "values = np.random.default_rng(1).random(3 * 10**7, np.float32)",
         "core.IntervalSampler(1e-9, 1.0, 2).quantile(values, 0.5, 0.0, 1.0)",
     ),
     "a tally": ("", "core.tally(np.ones(1000, np.uint64), 10**12)"),
@@ -86,94 +88,136 @@ LONG_CALLS = {
 }
 
 
-def child(script: str) -> subprocess.Popen[str]:
-    beginning = (
-        "import threading, time\nimport numpy as np\nfrom dpselect._native import _core as core\n"
-        "sampler = lambda law: core.Sampler(law, 1.0, 1.0, 1)\n"
-    )
-    return subprocess.Popen([sys.executable, "-c", beginning + script], stdout=subprocess.PIPE, text=True)
+BEGINNING = """
+import json, signal, sys, threading, time
+import numpy as np
+from dpselect._native import _core as core
+sampler = lambda law: core.Sampler(law, 1.0, 1.0, 1)
+"""
+END = b"\0"
+ONE_AFTER_ANOTHER = f"""{BEGINNING}
+known = dict(globals())
+for line in sys.stdin:
+    exec(json.loads(line), dict(known))
+    print(end="\\0", flush=True)
+"""
+
+
+class Child:
+    """A process that runs scripts, one after another: to start it takes longer than most of them."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def printed_by(self, script: str) -> str:
+        """What a script prints, if it ends."""
+        if self._process is None:
+            command = [sys.executable, "-c", ONE_AFTER_ANOTHER]
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        given, output = self._process.stdin, self._process.stdout
+        assert given is not None
+        assert output is not None
+        given.write(json.dumps(script).encode() + b"\n")
+        given.flush()
+        printed = b""
+        while not printed.endswith(END):
+            part = os.read(output.fileno(), 4096) if select.select([output], [], [], PATIENCE)[0] else b""
+            if not part:
+                self.end()
+                raise AssertionError("the script did not come to its end")
+            printed += part
+        return printed.removesuffix(END).decode()
+
+    def end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+
+@pytest.fixture(scope="module")
+def child() -> Iterator[Child]:
+    child = Child()
+    yield child
+    child.end()
 
 
 def printed_by(script: str) -> str:
-    """What a script prints, if it ends."""
-    with child(script) as process:
-        try:
-            return process.communicate(timeout=PATIENCE)[0]
-        finally:
-            process.kill()
+    """What a script prints in a process of its own, if it ends."""
+    done = subprocess.run(
+        [sys.executable, "-c", BEGINNING + script], stdout=subprocess.PIPE, timeout=PATIENCE, text=True, check=False
+    )
+    return done.stdout
 
 
-def seconds_to_end(setup: str, call: str) -> float:
-    """How much processor time a call takes after Ctrl-C."""
-    earlier = children_took()
-    loop = f"try:\n    while True:\n        {call}\nexcept KeyboardInterrupt:\n    print('ended')\n"
-    script = f"{setup}\nprint('ready', flush=True)\n{loop}"
-    with child(script) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-            time.sleep(0.5)  # the call is under way
-            before = sum(psutil.Process(process.pid).cpu_times()[:2])
-            process.send_signal(signal.SIGINT)
-            assert process.communicate(timeout=PATIENCE)[0] == "ended\n"
-        finally:
-            process.kill()
-    return children_took() - earlier - before
+CTRL_C = """
+signal.signal(signal.SIGPROF, lambda *_: signal.raise_signal(signal.SIGINT))
+{setup}
+began = time.process_time()
+signal.setitimer(signal.ITIMER_PROF, {under_way})
+try:
+    while True:
+        {call}
+except KeyboardInterrupt:
+    print(time.process_time() - began - {under_way})
+"""
 
 
-def children_took() -> float:
-    """Seconds of processor time of all child processes that have ended."""
-    took = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return took.ru_utime + took.ru_stime
+def seconds_to_end(child: Child, setup: str, call: str) -> float:
+    """How much processor time a call takes after Ctrl-C, which comes by the processor time of the same process."""
+    return float(child.printed_by(CTRL_C.format(setup=setup, call=call, under_way=UNDER_WAY)))
 
 
 @pytest.mark.parametrize("name", LONG_CALLS)
-def test_ctrl_c_ends_every_long_call(name: str) -> None:
-    assert seconds_to_end(*LONG_CALLS[name]) < SOON
+def test_ctrl_c_ends_every_long_call(child: Child, name: str) -> None:
+    assert seconds_to_end(child, *LONG_CALLS[name]) < SOON
 
 
-def test_the_stop_watch_sees_a_call_that_does_not_listen() -> None:
+def test_the_stop_watch_sees_a_call_that_does_not_listen(child: Child) -> None:
     setup = "from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, pthread_sigmask as mask"
-    busy = f"until = time.process_time() + {SOON + 1}; all(time.process_time() < until for _ in iter(int, 1))"
+    until = UNDER_WAY + SOON + 0.1
+    busy = f"until = time.process_time() + {until}; all(time.process_time() < until for _ in iter(int, 1))"
     deaf = f"mask(SIG_BLOCK, [SIGINT]); {busy}; mask(SIG_SETMASK, [])"
-    assert seconds_to_end(setup, deaf) > SOON
+    assert seconds_to_end(child, setup, deaf) > SOON
 
 
 CHANGING = """
-scores = np.full(2000, 1000.0)
-go = threading.Event()
-def lower():
-    go.wait()
-    time.sleep(0.3)
-    scores[:] = -1e9
-threading.Thread(target=lower, daemon=True).start()
-go.set()
-deadline = time.monotonic() + 1.5
 outcomes = set()
-try:
-    while time.monotonic() < deadline:
-        indices = {call}
-        assert (0 <= np.asarray(indices)).all() and (np.asarray(indices) < 2000).all()
+for turn in range(40):
+    scores = np.full(2000, 1000.0)
+    go = threading.Event()
+    def lower():
+        go.wait()
+        for _ in range(turn * 2000):  # at the beginning of the call, or some of its milliseconds later
+            pass
+        scores[:] = -1e9
+    thread = threading.Thread(target=lower)
+    thread.start()
+    go.set()
+    try:
+        indices = np.asarray({call})
+        assert (0 <= indices).all() and (indices < 2000).all()
         outcomes.add('answer')
-except Exception as error:
-    outcomes.add(type(error).__name__)
+    except Exception as error:
+        outcomes.add(type(error).__name__)
+    thread.join()
 print(*sorted(outcomes))
 """
 
 
 @pytest.mark.parametrize("law", ["exponential", "permute_and_flip", "laplace"])
 @pytest.mark.parametrize("call", ["select_many(scores, 10**5)", "peel(scores, 2000)", "select(scores)"])
-def test_draws_from_scores_that_are_overwritten_end(law: str, call: str) -> None:
-    outcomes = set(printed_by(CHANGING.format(call=f"sampler('{law}').{call}")).split())
+def test_draws_from_scores_that_are_overwritten_end(child: Child, law: str, call: str) -> None:
+    outcomes = set(child.printed_by(CHANGING.format(call=f"sampler('{law}').{call}")).split())
     assert outcomes
     assert outcomes <= {"answer", "InvalidScoresError"}
 
 
 @pytest.mark.parametrize("part", ["winner()", "so_far()", "to_bytes()", "merged(partial)"])
-def test_threads_that_ask_for_a_state_that_is_used_all_get_an_error(part: str) -> None:
+def test_threads_that_ask_for_a_state_that_is_used_all_get_an_error(child: Child, part: str) -> None:
     # Every refusal builds an exception in Python, where the interpreter may hand over to another thread.
     script = f"""
-import sys
+usual = sys.getswitchinterval()
 sys.setswitchinterval(1e-6)
 partial = core.Partial.of('exponential', 1.0, 1.0, 1, np.zeros(3), 0)
 partial.winner()
@@ -187,9 +231,10 @@ def ask():
 threads = [threading.Thread(target=ask) for _ in range(4)]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]
+sys.setswitchinterval(usual)
 print(len(refused))
 """
-    assert printed_by(script) == "12000\n"
+    assert child.printed_by(script) == "12000\n"
 
 
 def test_a_signals_handler_may_draw_and_may_fork() -> None:
