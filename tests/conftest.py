@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from dpselect.backends.rows import engine
@@ -48,6 +50,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(
             key=lambda item: next((i for i, part in enumerate(_FIRST) if part in item.nodeid.lower()), len(_FIRST))
         )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Examples are looked for where there are some: in few of the files of tests."""
+    found = yield
+    return [each for each in found if not isinstance(each, DoctestModule) or ">>>" in file_path.read_text("utf-8")]
+
+
+def pytest_collection_finish() -> None:
+    """Ten thousand tests are known by now, and stay: no collection of garbage need look at them again."""
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

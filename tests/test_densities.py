@@ -21,6 +21,7 @@ from examples.figures.page import PAGE
 from examples.figures.table import Table, read
 
 import dpselect as dps
+from tests.slow import crossed
 
 FOLDER = Path(run.__file__).parent
 COMMITTED = {name: read(FOLDER / f"figure_{name}.csv") for name in ("1", "2", "3", "4")}
@@ -75,8 +76,7 @@ def test_the_expected_distance_is_that_of_all_samples(
     assert found.estimate == pytest.approx(truth, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("most_cuts", [8, 64])
-@pytest.mark.parametrize("rate", [0.0, 0.5 / 37])
+@pytest.mark.parametrize(("most_cuts", "rate"), crossed([8, 64], [0.0, 0.5 / 37]))
 def test_bounds_enclose_the_mean_where_distances_are_too_many(most_cuts: int, rate: float) -> None:
     counts = histogram("HEPTH", 512)
     chances = np.full(64, 1 / 64) if rate == 0 else None
@@ -146,9 +146,9 @@ def _agrees(table: Table, row: int, fresh: dict[str, str | float]) -> bool:
     )
 
 
-@pytest.mark.parametrize(("name", "epsilon"), [("1", 1.0), ("2", 0.1)])
-@pytest.mark.parametrize("n", [256, 4096])
-def test_the_committed_errors_are_those_of_a_run(name: str, epsilon: float, n: int) -> None:
+@pytest.mark.parametrize(("setting", "n"), crossed([("1", 1.0), ("2", 0.1)], [256, 4096]), ids=str)
+def test_the_committed_errors_are_those_of_a_run(setting: tuple[str, float], n: int) -> None:
+    name, epsilon = setting
     row = len(errors.RECORDS) + errors.RECORDS.index(n)
     fresh = errors.row("ADULT", n, epsilon)
     assert _agrees(COMMITTED[name], row, fresh)

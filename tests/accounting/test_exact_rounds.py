@@ -25,10 +25,10 @@ from dpselect.accounting import (
 )
 from dpselect.errors import InvalidParameterError
 from tests.reference.composition import Grid, lower
+from tests.slow import crossed
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 0.8])
-@pytest.mark.parametrize("count", [2, 3, 5])
+@pytest.mark.parametrize(("count", "epsilon"), crossed([2, 3, 5], [0.1, 0.8]))
 def test_never_below_what_an_adversary_attains(epsilon: float, count: int) -> None:
     """In exact fractions: with losses on a grid only, chosen in view of all earlier results."""
     steps = 6
@@ -44,9 +44,9 @@ def test_never_below_what_an_adversary_attains(epsilon: float, count: int) -> No
     assert compared > count
 
 
-@pytest.mark.parametrize("count", [2, 10, 11, 57, 100])
-@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 8.0])
-@pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-3])
+@pytest.mark.parametrize(
+    ("count", "epsilon", "delta"), crossed([2, 10, 11, 57, 100], [1e-3, 0.1, 1.0, 8.0], [1e-12, 1e-6, 1e-3])
+)
 def test_a_plan_keeps_the_total_and_never_spends_less_than_the_closed_form(
     count: int, epsilon: float, delta: float
 ) -> None:

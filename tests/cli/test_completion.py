@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import subprocess
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
@@ -21,15 +22,18 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 """
 
 
-def script_for(shell: Literal["bash", "zsh", "fish"], capsys: Captured) -> str:
-    completion(shell)
-    return capsys.readouterr().out
+@pytest.fixture(scope="module")
+def bash() -> str:
+    """The script, which takes a while to make."""
+    with redirect_stdout(StringIO()) as printed:
+        completion("bash")
+    return printed.getvalue()
 
 
-def offered(words: list[str], folder: Path, capsys: Captured) -> tuple[str, list[str]]:
+def offered(words: list[str], folder: Path, script: str) -> tuple[str, list[str]]:
     """How completion is registered with bash, and what it offers for the last of the words."""
     quoted = " ".join(f"'{word}'" for word in ["dpselect", *words])
-    text = _ASK.format(script=script_for("bash", capsys), words=quoted)
+    text = _ASK.format(script=script, words=quoted)
     done = subprocess.run(["bash", "-c", text], cwd=folder, capture_output=True, text=True, check=True, timeout=30)
     registered, *reply = done.stdout.splitlines()
     return registered, [each for each in reply if each]
@@ -46,9 +50,9 @@ def offered(words: list[str], folder: Path, capsys: Captured) -> tuple[str, list
         (["best-p"], ["best-price"]),
     ],
 )
-def test_bash_offers(words: list[str], expected: list[str], tmp_path: Path, capsys: Captured) -> None:
+def test_bash_offers(words: list[str], expected: list[str], tmp_path: Path, bash: str) -> None:
     (tmp_path / "cleaned.csv").touch()
-    registered, reply = offered(words, tmp_path, capsys)
+    registered, reply = offered(words, tmp_path, bash)
     assert reply == expected
     # Where the script has nothing to offer, such as for @codes.csv, bash offers the names of files.
     assert "-o default" in registered
@@ -56,7 +60,10 @@ def test_bash_offers(words: list[str], expected: list[str], tmp_path: Path, caps
 
 
 def test_other_shells_offer_files(capsys: Captured) -> None:
-    assert "_files" in script_for("zsh", capsys)
+    completion("zsh")
+    assert "_files" in capsys.readouterr().out
     # fish offers files unless a command is told to take none, which no line says of all of it.
-    fish = script_for("fish", capsys)
-    assert not any(line.startswith("complete -c dpselect -f") for line in fish.splitlines())
+    completion("fish")
+    fish = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("complete -c dpselect ") for line in fish)
+    assert not any(line.startswith("complete -c dpselect -f") for line in fish)

@@ -30,10 +30,10 @@ def test_permute_and_flip_errs_at_most_as_much_as_the_exponential_mechanism_and_
 
 
 def test_the_ratio_is_between_one_and_two_on_random_vectors() -> None:
-    """By day on a fifth of them, many more than the controls below need."""
+    """By day on a twentieth of them, many more than the controls below need."""
     exponential = dps.ExponentialMechanism(epsilon=2.0, sensitivity=1.0)
     permute_and_flip = dps.PermuteAndFlip(epsilon=2.0, sensitivity=1.0)
-    count = VECTORS if SLOW else VECTORS // 5
+    count = VECTORS if SLOW else VECTORS // 20
     assert furthest_outside_one_to_two(exponential, permute_and_flip, count=count) <= 1e-12
 
 
@@ -48,7 +48,7 @@ def test_the_ratio_is_between_one_and_two_on_random_vectors() -> None:
     ids=["a little more noise", "less noise", "Laplace noise above", "Laplace noise below"],
 )
 def test_other_pairs_leave_that_interval(larger: Any, smaller: Any) -> None:
-    assert furthest_outside_one_to_two(larger, smaller, count=250) > 1e-9
+    assert furthest_outside_one_to_two(larger, smaller, count=50) > 1e-9
 
 
 def test_both_ends_of_that_ratio_are_approached() -> None:

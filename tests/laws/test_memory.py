@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.laws.subjects import KINDS
+from tests.slow import crossed
 
 ROOT = Path(__file__).parents[2]
 MEASURE = """
@@ -46,8 +47,7 @@ def extra_memory(kind: str, dtype: str, *, also: str = "") -> float:
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks are read from /proc")
 
 
-@pytest.mark.parametrize("dtype", ["float64", "int8"])
-@pytest.mark.parametrize("kind", ["exponential mechanism", "permute-and-flip"])
+@pytest.mark.parametrize(("kind", "dtype"), crossed(["exponential mechanism", "permute-and-flip"], ["float64", "int8"]))
 def test_a_selection_needs_hardly_more_memory_than_the_scores(kind: str, dtype: str) -> None:
     assert kind in KINDS
     assert extra_memory(kind, dtype) <= 0.05

@@ -31,6 +31,7 @@ from tests.laws.tiny_tables import (
     worst_delta,
     worst_loss,
 )
+from tests.slow import SLOW
 
 NAN, INF = float("nan"), float("inf")
 SLACK = 1e-9
@@ -330,7 +331,13 @@ def relations(name: str) -> list[Neighbours]:
     return [Neighbours.ADD_REMOVE] if "groups" in name else list(Neighbours)
 
 
-EVERY = [pytest.param(name, relation, id=f"{name}-{relation}") for name in QUESTIONS for relation in relations(name)]
+def tried(name: str) -> list[Neighbours]:
+    """By day one relation for each question, the other for the next."""
+    known = relations(name)
+    return known if SLOW else [known[[*QUESTIONS].index(name) % len(known)]]
+
+
+EVERY = [pytest.param(name, relation, id=f"{name}-{relation}") for name in QUESTIONS for relation in tried(name)]
 
 
 @pytest.mark.parametrize(("name", "neighbours"), EVERY)
@@ -370,7 +377,7 @@ def test_the_law_notices_contributions_that_are_not_bounded(name: str, broken: A
     """Controls: a unit's rows are different units; rows of nobody are somebody's."""
     asked = QUESTIONS[name]
     universe = replace(asked.universe, broken=broken, most=min(asked.universe.most, 1))
-    for neighbours in relations(name):
+    for neighbours in tried(name):
         ask = question(asked)
         assert worst_loss(ask, universe, UNLIMITED, neighbours) > stated(ask, neighbours) + SLACK
 

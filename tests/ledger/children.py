@@ -2,7 +2,7 @@
 
 ``race URL COUNT EPSILON``: as many processes charge until they are refused; prints every receipt.
 ``kill URL TIMES SEED``: as many processes charge, each killed at a random moment; prints every receipt they had got.
-``hold URL SECONDS``: takes the write lock, says so, and keeps it.
+``hold URL``: takes the write lock, says so, and keeps it until its input is closed.
 ``fork URL COUNT``: charges, forks, and lets go of the ledger while the child charges so many times; prints the child's
 receipts.
 ``often URL TIMES``: forks so many times while two threads charge; prints every receipt, the children's too.
@@ -174,7 +174,7 @@ def often(url: str, times: int) -> None:
         assert not os.path.exists(f"{url.removeprefix('sqlite:///')}-wal")
 
 
-def hold(url: str, seconds: float) -> None:
+def hold(url: str) -> None:
     engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
     with engine.connect() as connection:
         if connection.dialect.name == "sqlite":
@@ -182,7 +182,7 @@ def hold(url: str, seconds: float) -> None:
         else:
             connection.execute(sa.select(accounts).with_for_update())
         print("held", flush=True)
-        time.sleep(seconds)
+        sys.stdin.read()
 
 
 if __name__ == "__main__":
@@ -199,4 +199,4 @@ if __name__ == "__main__":
     elif command == "busy":
         busy(url)
     else:
-        hold(url, float(numbers[0]))
+        hold(url)

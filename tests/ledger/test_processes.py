@@ -33,13 +33,14 @@ def test_of_32_processes_racing_for_the_last_epsilon_none_gets_too_much(ledger: 
 
 def test_every_charge_that_returned_outlives_kill_9(ledger: Ledger, url: str) -> None:
     ledger.open_account("clicks", epsilon=1)
-    receipts = told("kill", url, 100, 20261121)
+    times = 100 if SLOW else 40
+    receipts = told("kill", url, times, 20261121)
     ledger.disconnect()
     with Ledger(url) as reopened:
         (verified,) = reopened.verify()
         kept = {(entry.sequence, entry.hash) for entry in reopened.history("clicks")}
     assert set(receipts) <= kept
-    assert len(receipts) >= 75  # they were killed at work, not before it
+    assert len(receipts) >= 0.75 * times  # they were killed at work, not before it
     assert verified.entries - 1 >= len(receipts)  # a charge may be on disk that nobody was told of, never the reverse
 
 
@@ -89,13 +90,19 @@ def test_a_lock_that_another_process_holds_is_waited_for_and_then_named(ledger: 
     half = PureEvent(epsilon=0.5)
     with Ledger(url, wait=0.2) as hasty, Ledger(url, wait=30) as patient:
         hasty.charge("clicks", PureEvent(epsilon=0.25))
-        command = [sys.executable, "-m", "tests.ledger.children", "hold", url, "1.0"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        command = [sys.executable, "-m", "tests.ledger.children", "hold", url]
+        with (
+            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder,
+            ThreadPoolExecutor(1) as threads,
+        ):
+            assert holder.stdin is not None
             assert holder.stdout is not None
             assert holder.stdout.readline() == "held\n"
+            charged = threads.submit(patient.charge, "clicks", half)
             with pytest.raises(LedgerBusyError, match=r"another process holds its lock\. Nothing was written"):
                 hasty.charge("clicks", half)
             assert hasty.remaining("clicks") == 0.75  # reading does not wait
-            patient.charge("clicks", half)
+            holder.stdin.close()
+            charged.result()
         assert holder.returncode == 0
     assert ledger.remaining("clicks") == 0.25

@@ -17,6 +17,7 @@ from dpselect.ledger.accounts import AccountTerms, State
 from dpselect.ledger.refusals import refusal, scaled, sure_share
 from dpselect.mechanisms.top_k import plan_top_k
 from dpselect.privacy import Neighbours
+from tests.slow import crossed
 
 
 def top_k_event(k: int, *, epsilon: float, delta: float) -> ComposedEvent:
@@ -45,10 +46,8 @@ def test_the_refusal_of_a_top_k_says_what_is_spent_and_what_fits(tmp_path: Path,
         ledger.charge("clicks", top_k_event(k, epsilon=float(found[2]), delta=1e-6))
 
 
-@pytest.mark.parametrize("delta", [1e-4, 1e-6, 1e-9])
-@pytest.mark.parametrize("k", [3, 10, 100])
-@pytest.mark.parametrize("asked", [0.25, 1.0, 4.0, 16.0])
-@pytest.mark.parametrize("limit", [0.5, 2.0])
+@pytest.mark.parametrize(("delta", "k"), crossed([1e-4, 1e-6, 1e-9], [3, 10, 100]))
+@pytest.mark.parametrize(("asked", "limit"), crossed([0.25, 1.0, 4.0, 16.0], [0.5, 2.0]))
 def test_a_top_k_at_the_share_that_is_told_fits(delta: float, k: int, asked: float, limit: float) -> None:
     terms, state = account(limit, 1e-6, spent=limit / 4)
     event = top_k_event(k, epsilon=asked, delta=delta)

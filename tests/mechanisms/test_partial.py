@@ -18,6 +18,7 @@ from dpselect import PartialSelection
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError
 from dpselect.mechanisms import Winner
 from tests.laws.goodness_of_fit import NEVER, p_value
+from tests.slow import crossed
 
 Kind = Callable[..., Any]
 KINDS: dict[str, Kind] = {
@@ -70,10 +71,9 @@ def counts_in_parts(
     return np.bincount(draws, minlength=scores.size)
 
 
-@every_kind
-@pytest.mark.parametrize("name", SHAPES)
-def test_the_law_of_all_scores_together(kind: Kind, name: str) -> None:
-    scores = SHAPES[name]
+@pytest.mark.parametrize(("law", "name"), crossed([*KINDS], [*SHAPES]))
+def test_the_law_of_all_scores_together(law: str, name: str) -> None:
+    kind, scores = KINDS[law], SHAPES[name]
     mechanism = kind(epsilon=1.0, sensitivity=1.0)
     counts = counts_in_parts(mechanism, scores, [scores.size // 3, scores.size // 2])
     assert p_value(counts, mechanism.pmf(scores)) >= NEVER
@@ -81,9 +81,9 @@ def test_the_law_of_all_scores_together(kind: Kind, name: str) -> None:
         assert p_value(counts, kind(epsilon=2.0, sensitivity=1.0).pmf(scores)) < NEVER
 
 
-@every_kind
-@pytest.mark.parametrize("cuts", [[], [0, 7], [1, 2, 3, 4, 5, 6], [3, 3, 4]], ids=str)
-def test_any_cuts_and_any_order_of_merging(kind: Kind, cuts: list[int]) -> None:
+@pytest.mark.parametrize(("name", "cuts"), crossed([*KINDS], [[], [0, 7], [1, 2, 3, 4, 5, 6], [3, 3, 4]]), ids=str)
+def test_any_cuts_and_any_order_of_merging(name: str, cuts: list[int]) -> None:
+    kind = KINDS[name]
     scores = SHAPES["seven"]
     mechanism = kind(epsilon=1.0, sensitivity=1.0)
     counts = counts_in_parts(mechanism, scores, cuts, in_pairs)

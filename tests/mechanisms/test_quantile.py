@@ -19,6 +19,7 @@ import dpselect as dps
 from dpselect.errors import InvalidDataError, InvalidParameterError
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import BAD_SCORES, SECRET, assert_says_nothing
+from tests.slow import crossed
 
 RNG = np.random.default_rng(17)
 MANY = {
@@ -30,10 +31,9 @@ MANY = {
 every_many = pytest.mark.parametrize("values", MANY.values(), ids=MANY)
 
 
-@every_many
-@pytest.mark.parametrize("level", [0.0, 0.1, 0.5, 0.999])
-@pytest.mark.parametrize("step", [None, 1, 0.1, 25])
-def test_many_values(values: np.ndarray, level: float, step: float | None) -> None:
+@pytest.mark.parametrize(("name", "level", "step"), crossed([*MANY], [0.0, 0.1, 0.5, 0.999], [None, 1, 0.1, 25]))
+def test_many_values(name: str, level: float, step: float | None) -> None:
+    values = MANY[name]
     mechanism = dps.QuantileMechanism(epsilon=0.2, level=level, bounds=(0, 100), step=step)
     draws = np.array([mechanism.draw(values) for _ in range(1000)])
     # Cells of the range, and finer ones around the target, by the formula on the sorted values.

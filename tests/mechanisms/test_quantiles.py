@@ -17,6 +17,7 @@ from dpselect.errors import InvalidDataError, InvalidParameterError
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import BAD_SCORES, SECRET, assert_says_nothing
 from tests.mechanisms.test_quantile import ALLOWED_HERE
+from tests.slow import crossed
 
 GRID = (0, 3)
 
@@ -45,8 +46,7 @@ def node(values: list[float], level: float, first: int, last: int, epsilon: floa
     return mechanism.pmf(values)
 
 
-@pytest.mark.parametrize("levels", [QUARTILES, EXTREMES], ids=str)
-@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+@pytest.mark.parametrize(("levels", "neighbours"), crossed([QUARTILES, EXTREMES], ["add_remove", "replace_one"]))
 def test_three_levels_have_the_law_of_three_nodes(neighbours: Any, levels: tuple[float, ...]) -> None:
     values = [0.5, 1.0, 1.0, 2.0, 9.0]
     shuffled = (levels[1], levels[0], levels[2])
@@ -129,9 +129,8 @@ def test_the_planned_scale(levels: tuple[float, ...], apart: float) -> None:
         assert (halving.monotonic, halving.score_range) == (is_monotone, 4.0 if is_monotone else 8.0)
 
 
+@pytest.mark.parametrize(("method", "level"), crossed(["joint", "halving"], [0.0, 1.0]))
 @pytest.mark.parametrize("step", [None, 1])
-@pytest.mark.parametrize("method", ["joint", "halving"])
-@pytest.mark.parametrize("level", [0.0, 1.0])
 def test_one_level_is_drawn_as_a_single_quantile(level: float, method: Any, step: int | None) -> None:
     """At the extremes too, where the noise is half of what it was."""
     values = [0.4, 1.2, 1.2, 2.5] if step is None else []

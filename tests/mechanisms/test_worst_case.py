@@ -11,6 +11,7 @@ import pytest
 
 from dpselect.mechanisms import worst_case
 from dpselect.mechanisms.worst_case import WorstCase
+from tests.slow import crossed
 
 LAWS = {
     "exponential": worst_case.EXPONENTIAL,
@@ -40,8 +41,7 @@ def chance_of_losing(law: str, theta: float, n: int) -> Any:
         return 1 - (kept(p / 2) + between + p * mp.mpf(2) ** (1 - n) / n) / 2
 
 
-@pytest.mark.parametrize("confidence", CONFIDENCES)
-@pytest.mark.parametrize("n", COUNTS)
+@pytest.mark.parametrize(("n", "confidence"), crossed(COUNTS, CONFIDENCES))
 @pytest.mark.parametrize("law", LAWS)
 def test_the_quantile_is_a_bound_and_a_tight_one(law: str, n: int, confidence: float) -> None:
     failure = 1.0 - confidence

@@ -10,6 +10,7 @@ import pytest
 import dpselect as dps
 from dpselect.accounting import laplace_profile_epsilon, rounds_epsilon
 from dpselect.planning import recommend, recommendation
+from tests.slow import SLOW
 
 DELTAS = [1e-9, 1e-6, 1e-4]
 
@@ -25,7 +26,7 @@ def test_pure_privacy_is_for_permute_and_flip(selections: int, n: int) -> None:
 
 @pytest.mark.parametrize("delta", DELTAS)
 def test_one_selection_is_for_permute_and_flip_and_many_are_not(delta: float) -> None:
-    chosen = [recommend(selections=k, delta=delta) for k in (*range(1, 16), 20, 39)]
+    chosen = [recommend(selections=k, delta=delta) for k in ((*range(1, 16), 20, 39) if SLOW else (1, 2, 4, 8, 15, 39))]
     assert chosen[0] is dps.PermuteAndFlip
     assert chosen[-1] is dps.ExponentialMechanism
     first = chosen.index(dps.ExponentialMechanism)

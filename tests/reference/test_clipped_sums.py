@@ -22,6 +22,7 @@ from tests.reference.clipped_sums import (
     sums,
 )
 from tests.reference.counting import is_monotone, score_range, sensitivity
+from tests.slow import crossed
 
 CLIPS = [(-2, 5), (-5, 2), (-3, 3), (0, 5), (2, 5), (-5, 0), (-5, -1)]
 PAIRS = {Neighbours.ADD_REMOVE: add_remove_pairs, Neighbours.REPLACE_ONE: replace_one_pairs}
@@ -56,8 +57,7 @@ def test_the_product_claims_what_enumeration_gives(clip: tuple[int, int], neighb
     assert claimed.neighbours is neighbours
 
 
-@pytest.mark.parametrize("clip", CLIPS)
-@pytest.mark.parametrize("neighbours", list(Neighbours))
+@pytest.mark.parametrize(("clip", "neighbours"), crossed(CLIPS, list(Neighbours)))
 def test_the_loss_is_at_most_epsilon_and_more_at_a_smaller_scale(clip: tuple[int, int], neighbours: Neighbours) -> None:
     more = [*ROWS, (("x", clip[0]),), (("x", clip[1]),), (("y", clip[0]),), (("y", clip[1]),)]
 
