@@ -19,7 +19,7 @@ from tests.mechanisms import high_precision
 from tests.mechanisms.high_precision import largest_relative_error, scaled_gaps
 from tests.planning.accuracy import EPSILONS, FEW_LEVELS, LAWS, SHAPES, SMALLEST, compare, scores_of
 from tests.reference.permute_and_flip import law_by_dynamic_program
-from tests.slow import SLOW
+from tests.slow import SLOW, crossed
 
 AT_MOST = 1e-10
 
@@ -39,8 +39,7 @@ def check(law: str, shape: str, n: int) -> None:
         assert errors.of_expected_error <= AT_MOST, setting
 
 
-@pytest.mark.parametrize("n", [2, 30, 200])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("shape", "n"), crossed([*SHAPES], [2, 30, 200]))
 @pytest.mark.parametrize("law", ["EM", "PF"])
 def test_expected_errors_and_probabilities(law: str, shape: str, n: int) -> None:
     check(law, shape, n)

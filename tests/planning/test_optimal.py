@@ -23,14 +23,19 @@ from dpselect.planning.optimal.program import solve
 from dpselect.planning.optimal.size import Size
 from tests.laws.subjects import every_kind
 from tests.reference.optimal import lattice, least_mean_error, risen
+from tests.slow import crossed
 
 Kind = Callable[..., Any]
 THRESHOLD = math.log((3 + math.sqrt(5)) / 2)
 
 
-@pytest.mark.parametrize("p", [Fraction(1, 100), Fraction(1, 3), Fraction(2, 3), Fraction(9, 10)])
-@pytest.mark.parametrize(("n", "levels"), [(2, 1), (2, 3), (3, 1), (3, 2)])
-def test_the_optimum_is_that_of_the_whole_program_in_fractions(n: int, levels: int, p: Fraction) -> None:
+@pytest.mark.parametrize(
+    ("size", "p"),
+    crossed([(2, 1), (2, 3), (3, 1), (3, 2)], [Fraction(1, 100), Fraction(1, 3), Fraction(2, 3), Fraction(9, 10)]),
+    ids=str,
+)
+def test_the_optimum_is_that_of_the_whole_program_in_fractions(size: tuple[int, int], p: Fraction) -> None:
+    n, levels = size
     exact = 2 * float(least_mean_error(n, levels, p=p))
     found = optimal_error(n=n, levels=levels, epsilon=-math.log(p))
     assert found.lower == pytest.approx(exact, rel=1e-9)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.reference.falling_scores import Fall, density, density_of_a_round, kept, proposed, run_is_even, split
 from tests.reference.precision import exponential
 from tests.reference.strategies import few_examples
+from tests.slow import crossed
 
 small = st.fractions(0, 6, max_denominator=8)
 positive = st.fractions(Fraction(1, 8), 6, max_denominator=8)
@@ -50,9 +51,7 @@ def test_the_law_above_can_fail() -> None:
     assert density_of_a_round([unmoved], x, scale=scale, reach=reach) > 2 * density([fall], x, scale=scale)
 
 
-@pytest.mark.parametrize("slope", [0, 1, 4, 40])
-@pytest.mark.parametrize("bend", [0.126, 1])
-@pytest.mark.parametrize("length", [0.9, 1.1, None])
+@pytest.mark.parametrize(("slope", "length", "bend"), crossed([0, 1, 4, 40], [0.9, 1.1, None], [0.126, 1]))
 def test_a_proposal_is_kept_at_least_one_time_in_four(slope: float, bend: float, length: float | None) -> None:
     """With ``curvature * reach**2 / scale`` between 1/8 and 1."""
     size = None if length is None else Fraction(length)

@@ -24,6 +24,7 @@ from tests.reference.quantile import (
 )
 from tests.reference.strategies import few_examples
 from tests.reference.unit_values import rank_range
+from tests.slow import crossed
 
 LOWER, UPPER = Fraction(0), Fraction(8)
 levels = st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), Fraction(1)])
@@ -161,7 +162,8 @@ CASES = {
     "ties": [1.0, 2.0, 2.0, 2.0, 3.5, 6.0, 6.0, 8.0, 7.5],
 }
 every_case = pytest.mark.parametrize("values", CASES.values(), ids=CASES)
-every_level = pytest.mark.parametrize("level", [0.0, 0.25, 0.5, 0.75, 1.0])
+LEVELS = [0.0, 0.25, 0.5, 0.75, 1.0]
+every_level = pytest.mark.parametrize("level", LEVELS)
 
 
 def exact_decay(mechanism: dps.QuantileMechanism, level: Fraction) -> Fraction:
@@ -169,9 +171,9 @@ def exact_decay(mechanism: dps.QuantileMechanism, level: Fraction) -> Fraction:
     return exponential(-1 / (scale * level.denominator))
 
 
-@every_case
-@every_level
-def test_draws_from_the_interval(values: list[float], level: float) -> None:
+@pytest.mark.parametrize(("name", "level"), crossed([*CASES], LEVELS))
+def test_draws_from_the_interval(name: str, level: float) -> None:
+    values = CASES[name]
     mechanism = dps.QuantileMechanism(epsilon=2.0, level=level, bounds=(0, 8))
     exact = interval_law(
         [Fraction(value) for value in values],
@@ -188,9 +190,9 @@ def test_draws_from_the_interval(values: list[float], level: float) -> None:
     assert p_value(counts, shifted / shifted.sum()) < NEVER
 
 
-@every_case
-@every_level
-def test_draws_from_the_grid(values: list[float], level: float) -> None:
+@pytest.mark.parametrize(("name", "level"), crossed([*CASES], LEVELS))
+def test_draws_from_the_grid(name: str, level: float) -> None:
+    values = CASES[name]
     mechanism = dps.QuantileMechanism(epsilon=2.0, level=level, bounds=(0, 8), step=0.5)
     exact = grid_law(
         [Fraction(value) for value in values],
