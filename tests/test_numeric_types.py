@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -104,17 +103,16 @@ def converted(value: Any, kind: Type) -> Any:
     return kind(value)
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[dps.Ledger]:
-    """One that does not wait for the disk: nothing crashes here."""
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dps.Ledger]:
+    """One that does not wait for the disk: nothing crashes here; each case has an account of its own."""
 
     def without_waiting(connection: sqlite3.Connection, _record: object) -> None:
         connection.execute("PRAGMA synchronous=OFF")
 
     event.listen(Engine, "connect", without_waiting)
     try:
-        with dps.Ledger(tmp_path / "budget.db") as ledger:
-            ledger.open_account("pets", epsilon=10_000, unit="person")
+        with dps.Ledger(tmp_path_factory.mktemp("ledger") / "budget.db") as ledger:
             yield ledger
     finally:
         event.remove(Engine, "connect", without_waiting)
@@ -155,10 +153,12 @@ def test_every_type_of_number_is_refused_or_answered_for_good(
     ledger: dps.Ledger, question: str, by: bool, argument: str
 ) -> None:
     column, arguments = asked(question, by=by)
-    data = dps.Dataset(ROWS, unit="person", ledger=ledger, account="pets")
+    account = f"{question}, {by}, {argument}"
+    ledger.open_account(account, epsilon=10_000, unit="person")
+    data = dps.Dataset(ROWS, unit="person", ledger=ledger, account=account)
     plain = dps.Dataset(ROWS, unit="person")
     answered: set[str] = set()
-    entries = ledger.account("pets").entries
+    entries = ledger.account(account).entries
     for name in types_for(question, argument, by=by):
         changed = arguments | {argument: converted(arguments[argument], TYPES[name])}
         refused: SelectionError | None = None
@@ -169,7 +169,7 @@ def test_every_type_of_number_is_refused_or_answered_for_good(
         if refused is not None:
             assert isinstance(refused, ValueError)
             assert "\n" not in str(refused)
-            assert ledger.account("pets").entries == entries
+            assert ledger.account(account).entries == entries
             with pytest.raises(type(refused)):
                 ask(plain, question, column, changed)
             continue
@@ -177,7 +177,7 @@ def test_every_type_of_number_is_refused_or_answered_for_good(
         again = ask(data, question, column, changed | {"request": name})
         assert again.to_json() == release.to_json()
         entries += 1
-        assert ledger.account("pets").entries == entries
+        assert ledger.account(account).entries == entries
         checked = check(release.to_json(), ledger=ledger)
         assert (checked.question, checked.value) == (True, True)
         alone = ask(plain, question, column, changed)

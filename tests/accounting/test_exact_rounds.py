@@ -123,7 +123,7 @@ def test_only_rounds_are_planned(event: Event) -> None:
     assert planned_epsilon(event, delta=1e-6) is None
 
 
-@pytest.mark.parametrize("epsilon", [1e-300, 1e300, 5e-324 * 10])
+@pytest.mark.parametrize("epsilon", [pytest.param(1e-300, marks=pytest.mark.slow), 1e300, 5e-324 * 10])
 def test_extreme_epsilons(epsilon: float) -> None:
     each = calibrate_rounds(epsilon=epsilon, delta=1e-6, count=5)
     assert rounds_epsilon(each, count=5, delta=1e-6) <= epsilon
