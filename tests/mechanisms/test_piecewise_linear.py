@@ -19,6 +19,7 @@ from dpselect.errors import InvalidParameterError
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.laws.test_bad_input import SECRET, assert_says_nothing
 from tests.reference.strategies import few_examples
+from tests.slow import SLOW
 
 CASES: dict[str, tuple[list[float], Any, dict[str, float]]] = {
     "tent": ([0.0, 1.0, 4.0], [0.0, 3.0, 0.0], {}),
@@ -29,6 +30,7 @@ CASES: dict[str, tuple[list[float], Any, dict[str, float]]] = {
     "one point": ([0.5], [7.0], {"left_slope": 1.0, "right_slope": -3.0}),
     "one tail": ([1.0, 2.0], [(0.0, 1.0)], {"right_slope": -1.0}),
 }
+DRAWS = 8000 if SLOW else 4000
 every_case = pytest.mark.parametrize(("breakpoints", "scores", "tails"), CASES.values(), ids=CASES)
 
 
@@ -92,8 +94,8 @@ def test_draws_have_the_density(breakpoints: list[float], scores: Any, tails: di
     mechanism = dps.PiecewiseLinearMechanism(epsilon=2.0, sensitivity=1.0)
     cuts = cuts_of(breakpoints, tails)
     exact = exact_masses(breakpoints, scores, tails, cuts, scale=1.0)
-    counts = np.histogram([mechanism.draw(breakpoints, scores, **tails) for _ in range(8000)], bins=cuts)[0]
-    assert counts.sum() == 8000
+    counts = np.histogram([mechanism.draw(breakpoints, scores, **tails) for _ in range(DRAWS)], bins=cuts)[0]
+    assert counts.sum() == DRAWS
     assert p_value(counts, exact) >= NEVER
     wrong = exact * np.where(np.arange(exact.size) % 2, 0.6, 1.4)
     assert p_value(counts, wrong / wrong.sum()) < NEVER
