@@ -42,8 +42,6 @@ def remove_abandoned(place: str) -> None:
 
     Those without a locked file are left alone: they were made this moment, or by an earlier version.
     """
-    if fcntl is None:
-        return
     with suppress(OSError), os.scandir(place) as found:  # tidying up is never a reason to answer nothing
         for each in found:
             if each.name.startswith(_PREFIX) and each.is_dir(follow_symlinks=False):
@@ -52,6 +50,8 @@ def remove_abandoned(place: str) -> None:
 
 
 def _remove_if_abandoned(folder: str) -> None:
+    if fcntl is None:
+        return
     held = os.lstat(folder)
     if held.st_uid != os.geteuid() or held.st_mode & 0o077:  # somebody else's, or one that others can change
         return
