@@ -1,10 +1,12 @@
-# The doors of the project. Each one does its own set-up in .venv (benchmarks: .venv-bench), from a fresh clone with
-# nothing but Python 3.11+, a Rust toolchain and make; a file in the environment remembers what is already done.
+# The doors of the project. Each one does its own set-up in .venv (benchmarks: .venv-bench, wheels: .venv-wheel), from a
+# fresh clone with nothing but Python 3.11+, a Rust toolchain and make; a file in the environment remembers what is
+# already done.
 
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 VENV := .venv
 BENCH := .venv-bench
+WHEEL := .venv-wheel
 BIN := $(VENV)/bin
 
 # The first interpreter that is new enough; `make PYTHON=...` to choose another.
@@ -26,7 +28,7 @@ FENCE := ```
 # One more than processors, as many tests wait for a disk, a server or a child.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(min(4, 1 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4))')
 
-.PHONY: help demo test test-slow lint bench house docs mutants sanitize loom address thread fuzz miri paper readme clean
+.PHONY: help demo test test-slow lint bench house docs mutants sanitize loom address thread fuzz miri paper readme wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -41,6 +43,7 @@ help:
 	@echo 'make paper     the studies in examples: the permute-and-flip paper, releasing a whole distribution'
 	@echo 'make docs      the documents as a site: docs/_build/index.html'
 	@echo 'make readme    run the commands that README.md and docs show, and put in what they print'
+	@echo 'make wheel     wheels for Linux (x86_64, aarch64) and a source distribution, into dist/'
 	@echo 'make clean     remove environments and build products'
 
 demo: $(VENV)/.product
@@ -143,18 +146,35 @@ readme: $(VENV)/.product
 	$(BIN)/python docs/layers.py | $(BIN)/python docs/blocks.py CONTRIBUTING.md layers
 	$(BIN)/python docs/consoles.py docs/*.md docs/tasks/*.md
 
+# Zig links against an old C library, so that one wheel serves every distribution of the last ten years. Wheels are built
+# from the source distribution, which shows that it is complete, and from nothing: its files all have one old date, so
+# that Cargo would not notice a change. Paths of this machine stay out of them.
+ARCHITECTURES ?= x86_64 aarch64
+CRATES = $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src
+wheel: $(WHEEL)/.zig
+	@for each in $(ARCHITECTURES:%=%-unknown-linux-gnu); do \
+		test -d "$$(rustc --print sysroot)/lib/rustlib/$$each/lib" \
+			|| { echo "Rust cannot build for $$each yet: rustup target add $$each" >&2; exit 1; }; done
+	rm -f dist/dpselect-*
+	for each in $(ARCHITECTURES); do \
+		env -u CARGO_TARGET_DIR -u RUSTFLAGS PATH="$(CURDIR)/$(WHEEL)/bin:$$PATH" \
+			maturin build --quiet --sdist --release --zig --compatibility manylinux_2_17 \
+			--target $$each-unknown-linux-gnu --out dist \
+			--config "build.rustflags=['--remap-path-prefix=$(CRATES)=crates']" || exit; done
+	@ls -l dist
+
 clean:
-	rm -rf $(VENV) $(BENCH) rust/target docs/_build src/dpselect/_native/_core*.so
+	rm -rf $(VENV) $(BENCH) $(WHEEL) dist rust/target docs/_build src/dpselect/_native/_core*.so
 
 # --- set-up: every stamp below names what makes it stale --------------------------------------------------------------
 
-$(VENV)/pyvenv.cfg $(BENCH)/pyvenv.cfg:
+$(VENV)/pyvenv.cfg $(BENCH)/pyvenv.cfg $(WHEEL)/pyvenv.cfg:
 	@test -n '$(PYTHON)' || { echo 'Python 3.11 or later is needed; if you have one: make PYTHON=/path/to/it' >&2; exit 1; }
 	@'$(PYTHON)' -c '$(OLD_ENOUGH)' || { echo '$(PYTHON) is older than Python 3.11; make PYTHON=...' >&2; exit 1; }
 	@command -v cargo >/dev/null || { echo 'A Rust toolchain is needed: cargo is not on the path' >&2; exit 1; }
 	'$(PYTHON)' -m venv $(@D)
 
-$(VENV)/.builder $(BENCH)/.builder: %/.builder: pyproject.toml | %/pyvenv.cfg
+$(VENV)/.builder $(BENCH)/.builder $(WHEEL)/.builder: %/.builder: pyproject.toml | %/pyvenv.cfg
 	$(@D)/bin/python -c '$(BUILD_REQUIREMENTS)' > $(@D)/build-requirements.txt
 	$(@D)/bin/pip install --requirement $(@D)/build-requirements.txt
 	@touch $@
@@ -181,6 +201,10 @@ $(VENV)/.fuzz: | $(VENV)/.nightly
 
 $(VENV)/.docs: $(VENV)/.builder | $(VENV)/.product
 	$(DEVELOP) --extras docs
+	@touch $@
+
+$(WHEEL)/.zig: $(WHEEL)/.builder
+	$(WHEEL)/bin/pip install ziglang==0.17.1
 	@touch $@
 
 $(BENCH)/.peers: benchmarks/requirements.txt $(BENCH)/.builder
