@@ -39,15 +39,14 @@ pub fn ranks_of<T: Score>(values: &View<'_, T>, stretches: &[ValueInterval]) -> 
 }
 
 fn count_row(level: Level, row: &[f64], stretch: ValueInterval) -> (u64, u64) {
-    // SAFETY: a level is only handed out where the processor has its features.
-    unsafe {
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => count_row_avx512(row, stretch),
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => count_row_avx2(row, stretch),
-            Level::Baseline => count_row_baseline(row, stretch),
-        }
+    match level {
+        // SAFETY: a level is only handed out where the processor has its features.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { count_row_avx512(row, stretch) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { count_row_avx2(row, stretch) },
+        Level::Baseline => count_row_baseline(row, stretch),
     }
 }
 

@@ -22,6 +22,7 @@ pub const MOST_LANES: usize = 64;
 /// How far ahead of the scan, and for every how many bytes, memory is asked for. The processor's own prefetching stops
 /// at pages: to touch one line of each page in time starts it there. Measured: a third off the pass over 80 MB; to ask for
 /// every line instead made that pass a third slower.
+#[cfg(target_arch = "x86_64")]
 const PREFETCH_BYTES: usize = 4 * PAGE_BYTES;
 const PAGE_BYTES: usize = 4096;
 /// From this many bytes on memory is asked for: fewer are mostly in a cache, where asking takes more than it gives.
