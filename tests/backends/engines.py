@@ -88,7 +88,7 @@ def _started_spark() -> Any:
         os.environ["PYSPARK_PYTHON"] = sys.executable
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
         return (
-            SparkSession.builder.master("local[2,4]")
+            SparkSession.builder.master("local[2,2]")
             .config("spark.ui.enabled", "false")
             .config("spark.sql.shuffle.partitions", "2")
             .config("spark.driver.host", "127.0.0.1")
@@ -98,6 +98,8 @@ def _started_spark() -> Any:
             .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
             .config("spark.log.level", "OFF")
             .config("spark.scheduler.revive.interval", "20ms")
+            .config("spark.python.daemon.module", "tests.backends.spark_workers")
+            .config("spark.executorEnv.PYTHONPATH", str(Path(__file__).parents[2]))
             .config("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin")
             .config("spark.connect.grpc.binding.address", "127.0.0.1")
             .config("spark.connect.grpc.binding.port", "0")
