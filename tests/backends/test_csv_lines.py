@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from dpselect.backends.files import csv_lines
 from dpselect.backends.files import lines as lines_module
+from tests.slow import EXAMPLES
 
 Pair = tuple[str | None, str | None]
 
@@ -65,7 +66,7 @@ pieces = st.sampled_from([b"a", b"7", b",", b'"', b'""', b" ", b"\r", b"\0", b"\
 lines_of = st.lists(st.lists(pieces, max_size=8).map(b"".join), max_size=12)
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * EXAMPLES)
 @given(lines=lines_of, width=st.integers(2, 3), end=st.sampled_from([b"", b"\n"]))
 @example(lines=[b'"a"",",b'], width=2, end=b"")
 @example(lines=[b"", b",", b""], width=2, end=b"\n")
@@ -73,7 +74,7 @@ def test_lines_mean_what_the_slow_reader_says(lines: list[bytes], width: int, en
     assert read(lines, width=width, end=end) == expected(lines, width=width)
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * EXAMPLES)
 @given(lines=lines_of, added=st.lists(pieces, max_size=20).map(b"".join), at=st.integers(0, 12))
 def test_one_more_line_never_changes_the_others(lines: list[bytes], added: bytes, at: int) -> None:
     before, after = read(lines, width=2), read([*lines[:at], added, *lines[at:]], width=2)
@@ -82,7 +83,7 @@ def test_one_more_line_never_changes_the_others(lines: list[bytes], added: bytes
 
 
 @pytest.mark.parametrize("block", [1, 2, 7, 64])
-@settings(max_examples=60)
+@settings(max_examples=EXAMPLES)
 @given(lines=lines_of, long=st.lists(st.integers(0, 40), max_size=6), end=st.sampled_from([b"", b"\n"]))
 def test_blocks_and_long_lines_cut_nothing_else(block: int, lines: list[bytes], long: list[int], end: bytes) -> None:
     lines = [*lines, *(b"x" * size + b",y" for size in long)]
