@@ -17,6 +17,7 @@ from dpselect.summaries import PublicCandidates
 from tests.backends import engines
 from tests.backends.engines import MAKERS, opener
 from tests.backends.tables import count, gather, write_parquet
+from tests.slow import EXAMPLES
 
 EXACTLY = Context(prec=200)
 
@@ -42,7 +43,7 @@ def columns(draw: st.DrawFn) -> tuple[list[int], int, Any, int]:
     return numbers, draw(st.integers(0, digits)), make, digits
 
 
-@settings(max_examples=200)
+@settings(max_examples=3 * EXAMPLES)
 @given(first=columns(), second=columns())
 @example(first=([0, 10], 1, pa.decimal128, 38), second=([0, 10**10], 10, pa.decimal256, 76))
 @example(first=([1, -1000], 7, min(DIGITS, key=DIGITS.__getitem__), 9), second=([1000, 1], 10, pa.decimal128, 38))
