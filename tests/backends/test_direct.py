@@ -22,6 +22,8 @@ from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.summaries import PublicCandidates
 from tests.backends.tables import count, total, write_parquet
 
+pytestmark = pytest.mark.usefixtures("kept_engine")
+
 Ways = Callable[..., list[Any]]
 
 
