@@ -288,12 +288,12 @@ def test_units_of_every_type(tmp_path: Path, type_: Any) -> None:
 
 
 def test_more_than_memory_holds_spills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(connection.SETTINGS, "memory_limit", "60MB")
+    monkeypatch.setitem(connection.SETTINGS, "memory_limit", "30MB")
     monkeypatch.setitem(connection.SETTINGS, "threads", "1")
     path = tmp_path / "t.parquet"
-    units = np.arange(3_000_000) % 1_500_000
+    units = np.arange(1_500_000) % 750_000
     pq.write_table(pa.table({"unit": units * 2**33, "value": units * 1.0}), path)
-    assert gather(path) == list(range(1_500_000))
+    assert gather(path) == list(range(750_000))
     monkeypatch.setitem(connection.SETTINGS, "max_temp_directory_size", "0KB")
     with pytest.raises(SelectionError, match="more memory or temporary disk space"):
         gather(path)
