@@ -227,9 +227,9 @@ def check(source: Source, names: Sequence[str], *, every: int = 2) -> None:
 
 
 def check_text(source: Source, names: Sequence[str]) -> None:
-    """The same of columns of text, which some engines read another way."""
+    """The same of columns of text, which some engines read another way; by day of each second run of three names."""
     table = source.opened()
-    for three in neighbours(names, 3)[::3]:
+    for three in neighbours(names, 3)[:: 3 if SLOW else 6]:
         assert counts(table, *three) == true_counts(names, *three), three
 
 
@@ -256,14 +256,15 @@ def test_seldom_names_are_read_or_clearly_refused(sort: str, engine: str, place:
             place(table_of(SELDOM[sort]))
         return
     source = place(table_of(SELDOM[sort]))
-    refused = refusal(source, SELDOM[sort])
+    # By day Spark is asked one question in which all of the names are.
+    refused = refusal(source, SELDOM[sort], every=4 if engine == "spark" and not SLOW else 1)
     assert refused is None or re.search(CLEAR, str(refused)), refused
 
 
-def refusal(source: Source, names: Sequence[str]) -> InvalidDataError | None:
+def refusal(source: Source, names: Sequence[str], *, every: int) -> InvalidDataError | None:
     """What is said instead of the true answers."""
     try:
-        check(source, names, every=1)
+        check(source, names, every=every)
     except InvalidDataError as error:
         return error
     return None
@@ -375,4 +376,4 @@ def test_names_in_spark_connect() -> None:
 def test_names_in_files_that_spark_reads(tmp_path: Path) -> None:
     engines.spark()
     path = placed.one_file("parquet", table_of(FEW), tmp_path)
-    check(Source(path, {"engine": "spark"}), FEW, every=4)
+    check(Source(path, {"engine": "spark"}), FEW, every=4 if SLOW else 8)
