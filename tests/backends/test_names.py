@@ -370,7 +370,7 @@ def test_names_in_ibis_on_spark() -> None:
 
 def test_names_in_spark_connect() -> None:
     names = FEW[:12]
-    check(Source(engines.spark_connect().createDataFrame(table_of(names))), names, every=4)
+    check(Source(engines.spark_connect().createDataFrame(table_of(names))), names, every=4 if SLOW else 8)
 
 
 def test_names_in_files_that_spark_reads(tmp_path: Path) -> None:
