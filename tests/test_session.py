@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import pickle
+import pydoc
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -238,3 +239,12 @@ def test_progress_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StreamTable, "count", spy)
     dps.Dataset(CLICKS, unit="session", progress=report).most_common("page", candidates=PAGES, epsilon=1.0)
     assert seen == [report]
+
+
+def test_help_names_the_class_and_what_a_question_returns() -> None:
+    for owner, reply in ((dps.Dataset, dps.Release), (dps.DryRun, dps.Forecast)):
+        shown = pydoc.plain(pydoc.render_doc(owner.median))
+        assert f"-> {reply.__module__}.{reply.__name__}\n" in shown
+        assert get_type_hints(owner.median)["return"] is reply
+        with pytest.raises(TypeError, match=rf"^{owner.__name__}\.median\(\) missing .*'bounds' and 'epsilon'"):
+            owner(**({"source": ADULT} if owner is dps.Dataset else {}), unit="person_id").median("age")  # type: ignore

@@ -10,6 +10,7 @@ import pytest
 
 from dpselect import Dataset
 from dpselect.cli.main import main
+from dpselect.cli.question_options import QuestionOptions
 from dpselect.cli.questions import COMMANDS, command_of
 from dpselect.questions import QUESTIONS
 from dpselect.questions.command import REQUIRED, Command, Option
@@ -44,6 +45,18 @@ def test_an_argument_that_the_command_line_forgets_is_found() -> None:
 def test_every_question_of_a_table_has_a_command() -> None:
     """Features are selected from arrays, not from a table."""
     assert {name for name, question in QUESTIONS.items() if not question.commands} == {"best_features"}
+
+
+def test_every_question_of_a_table_is_a_method() -> None:
+    without = [name for name, question in QUESTIONS.items() if question.commands and not hasattr(Dataset, name)]
+    assert without == [], f"questions in the registry without a method of Dataset: {', '.join(without)}"
+
+
+def test_a_command_without_a_method_says_where_to_add_it() -> None:
+    about = Command(name="mode", asks="", does="", example=("", ""))
+    shared = QuestionOptions(unit="unit", epsilon=1.0, dry_run=True)
+    with pytest.raises(NotImplementedError, match=r"'mode', but Dataset has no method .* dpselect\.session\.choices"):
+        command_of(about)("t.csv", "value", shared=shared)
 
 
 @pytest.mark.parametrize("about", COMMANDS, ids=lambda about: about.name)

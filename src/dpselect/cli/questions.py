@@ -71,7 +71,7 @@ def command_of(about: Command) -> Callable[..., int]:
             if about.chooses:
                 values.update(options["candidates"].among(data, column, source))
             values.update(groups.among(data, source))
-            return getattr(data, about.name)(column, **values, epsilon=shared.epsilon, request=shared.request)
+            return _method(data, about)(column, **values, epsilon=shared.epsilon, request=shared.request)
 
         return shared.answer(source, ask)
 
@@ -86,6 +86,16 @@ def command_of(about: Command) -> Callable[..., int]:
     for name, value in named.items():
         setattr(command, name, value)
     return command
+
+
+def _method(data: Any, about: Command) -> Callable[..., Any]:
+    found = getattr(data, about.name, None)
+    if found is None:
+        raise NotImplementedError(
+            f"The registry dpselect.questions.QUESTIONS has the command {about.name!r}, but Dataset has no method of "
+            "this name. Add it to dpselect.session.choices or dpselect.session.numbers."
+        )
+    return found
 
 
 def _parameters(about: Command) -> Iterator[Parameter]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError
+from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, UnknownOptionError
 from cyclopts.exceptions import UnusedCliTokensError
 
 from dpselect.errors import InvalidParameterError, SelectionError
@@ -60,7 +60,8 @@ def in_words(error: SelectionError, names: Names) -> str:
 
 def misread(error: CycloptsError, arguments: Sequence[str], names: Names) -> str:
     """What is wrong with `arguments`, for cases where the parser's own text would mislead."""
-    if isinstance(error, MissingArgumentError | CoercionError) and (unknown := _unknown(arguments, names)):
+    may_be_unknown = isinstance(error, MissingArgumentError | CoercionError | UnknownOptionError)
+    if may_be_unknown and (unknown := _unknown(arguments, names)):
         return unknown
     if isinstance(error, UnusedCliTokensError):
         return f"Not understood: {_quoted(error.unused_tokens or [])}. {_BLANKS} See --help."
@@ -90,9 +91,19 @@ def _unknown(arguments: Sequence[str], names: Names) -> str:
     for each in arguments:
         name = each.partition("=")[0]
         if _OPTION.fullmatch(name) and options and name not in (*options, "--help", "-h"):
-            close = get_close_matches(name, options, n=1)
-            return f"Unknown option: {name}." + (f" Did you mean {close[0]}?" if close else " See --help.")
+            close = _alike(name, options)
+            return f"Unknown option: {name}." + (f" Did you mean {' or '.join(close)}?" if close else " See --help.")
     return ""
+
+
+def _alike(name: str, options: Sequence[str]) -> list[str]:
+    """The options that start with `name`, else the most similar one; empty if none is close."""
+    if not name.startswith("--"):
+        return []
+    if longer := [each for each in options if each.startswith(name)]:
+        return longer
+    # The dashes are not compared: two short options would be similar by them alone.
+    return [f"--{each}" for each in get_close_matches(name[2:], [each[2:] for each in options], n=1)]
 
 
 def _quoted(values: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, Generic
+from typing import Any, Generic, get_args
 
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.ledger.question_identity import QuestionIdentity
@@ -25,12 +25,18 @@ class Asking(Generic[Reply]):
     __slots__ = ("_neighbours", "_rows", "_spending")
 
     def __init_subclass__(cls) -> None:
-        """Let Python's own errors about missing arguments name the class that users know."""
+        """Give a class with one type of reply its own questions.
+
+        `help` then names the class and the type, and so do Python's errors about missing arguments.
+        """
         super().__init_subclass__()
-        if Asking in cls.__bases__:
-            for name, method in vars(cls).items():
+        (reply,) = get_args(cls.__orig_bases__[0])  # type: ignore[attr-defined] # set for subclasses of generic classes
+        if not isinstance(reply, type):
+            return
+        for family in cls.__bases__:
+            for name, method in vars(family).items():
                 if isinstance(method, FunctionType) and not name.startswith("_"):
-                    method.__qualname__ = f"Dataset.{name}"
+                    setattr(cls, name, _method_of(cls, method, reply))
 
     _neighbours: Neighbours
     _rows: Rows
@@ -66,3 +72,12 @@ class Asking(Generic[Reply]):
             got = Shown(f"<{len(public):,} {public.kind}>")
             raise InvalidCandidatesError("candidates", got, "a local list", hint)
         return public
+
+
+def _method_of(owner: type, method: FunctionType, reply: type) -> FunctionType:
+    """A copy of `method` that belongs to `owner` and is annotated with its type of reply."""
+    own = FunctionType(method.__code__, method.__globals__, method.__name__, method.__defaults__, method.__closure__)
+    own.__doc__, own.__module__, own.__kwdefaults__ = method.__doc__, method.__module__, method.__kwdefaults__
+    own.__annotations__ = method.__annotations__ | {"return": reply}
+    own.__qualname__ = f"{owner.__name__}.{method.__name__}"
+    return own
