@@ -132,21 +132,30 @@ CONVERTED: dict[str, tuple[list[Any], list[Any], Callable[[pd.Series], pd.Series
 
 
 @pytest.mark.parametrize("kind", CONVERTED)
-@pytest.mark.parametrize("dtype", [object, pd.CategoricalDtype(pd.Index(["x"], dtype=object))], ids=["object", "of"])
-def test_python_objects_are_text_and_nothing_else(kind: str, dtype: Any) -> None:
+@pytest.mark.parametrize(
+    ("dtype", "what"),
+    [
+        (object, "Its dtype is object, which counts"),
+        (pd.CategoricalDtype(pd.Index(["x"], dtype=object)), "It is a category over objects, which count"),
+    ],
+    ids=["object", "category"],
+)
+def test_python_objects_are_text_and_nothing_else(kind: str, dtype: Any, what: str) -> None:
     """By their type, whatever is in them; what the error says to do makes the question possible."""
     cells, candidates, convert = CONVERTED[kind]
     said = set[str]()
     for held in (cells, cells[:1], [], ["SENTINEL"]):
         frame = pd.DataFrame({"unit": range(len(held)), "value": pd.Series(held, dtype=dtype)})
-        with pytest.raises(InvalidDataError, match=r"give text\. Its dtype is object, which counts as text"):
+        with pytest.raises(InvalidDataError, match=rf"give text\. {what} as text\. Convert it first"):
             count(frame, candidates)
         with pytest.raises(InvalidDataError, match=r"of numbers.*frame\['value'\] = pd\.to_numeric") as caught:
             gather(frame)
         said.add(str(caught.value))
     assert len(said) == 1
-    typed = pd.DataFrame({"unit": range(len(cells)), "value": convert(pd.Series(cells, dtype=object))})
-    assert count(typed, candidates) == [1]
+    objects = pd.Series(cells, dtype=object)
+    for given in (objects, objects.astype("category").cat.set_categories(pd.Index(objects.dropna(), dtype=object))):
+        typed = pd.DataFrame({"unit": range(len(cells)), "value": convert(given)})
+        assert count(typed, candidates) == [1]
 
 
 class Evil(str):

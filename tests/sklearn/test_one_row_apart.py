@@ -224,7 +224,7 @@ def test_columns_of_objects_are_no_numbers_whatever_is_in_them() -> None:
     for cells in ([], [1, 2], [1, "SENTINEL"], ["1", "2"], [None]):
         held = pd.Series(cells, dtype=object, name="age")
         for series in (held, held.astype("category").cat.set_categories(pd.Index(["x"], dtype=object))):
-            with pytest.raises(dps.InvalidDataError, match=r"object, which counts as text.*frame\['age'\] = pd.to_num"):
+            with pytest.raises(dps.InvalidDataError, match=r", which counts? as text.*frame\['age'\] = pd.to_num"):
                 numbers(series.to_frame())
             with pytest.raises(dps.InvalidDataError, match=r"labels like the classes.*pd\.to_numeric\(frame\['y'\]\)"):
                 positions(series, (1, 2), rows=len(cells))
@@ -303,6 +303,20 @@ def test_columns_whose_type_is_of_no_numbers_are_refused(frame: Any) -> None:
         ) as refused:
             numbers(table)
         assert "SENTINEL" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame([[1, 2]], columns=["a", "a"]),
+        pd.DataFrame([[1, 2]], columns=[0, 0]),
+        pa.table([[1], [2]], names=["a", "a"]),
+    ],
+)
+def test_two_columns_of_one_name_are_refused_by_argument(frame: Any) -> None:
+    selector = PrivateSelectKBest(1, epsilon=1.0, classes=[0, 1], bounds=(0, 9))
+    with pytest.raises(dps.InvalidDataError, match=r"^X=<.*>: expected columns with different names\. Two of them"):
+        selector.fit(frame, [1])
 
 
 def test_frames_of_libraries_that_are_not_known_are_refused() -> None:

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dpselect.backends.frames import check_distinct_names
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import Ledger
@@ -128,6 +129,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
         relation = neighbouring_relation(self.neighbours)
         labels = distinct_classes(self.classes)
         classes = positions(y, labels, rows=table.rows)
+        check_distinct_names(X, argument="X")
         validate_data(self, X, skip_check_array=True)  # the names and the number of features
         names = feature_names(getattr(self, "feature_names_in_", None), len(table.columns))
         features = PublicFeatures(

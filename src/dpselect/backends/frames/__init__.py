@@ -3,6 +3,13 @@
 from dpselect.backends.frames.numpy_arrays import ArraySource
 from dpselect.backends.frames.objects import number_of_object, place_of_object
 from dpselect.backends.frames.recognising import frame_source
-from dpselect.backends.frames.single_columns import single_columns
+from dpselect.backends.frames.single_columns import check_distinct_names, single_columns
 
-__all__ = ["ArraySource", "frame_source", "number_of_object", "place_of_object", "single_columns"]
+__all__ = [
+    "ArraySource",
+    "check_distinct_names",
+    "frame_source",
+    "number_of_object",
+    "place_of_object",
+    "single_columns",
+]

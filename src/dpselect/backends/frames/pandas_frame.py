@@ -98,8 +98,10 @@ def _hint(column: Column, dtype: Any) -> str:
     cell = f"frame[{column.name!r}]"
     categories = getattr(dtype, "categories", None)
     if _holds_objects(dtype if categories is None else categories.dtype):
+        is_category = categories is not None
+        what = "It is a category over objects, which count" if is_category else "Its dtype is object, which counts"
         return (
-            f"Its dtype is object, which counts as text. Convert it first: {cell} = pd.to_numeric({cell}), for dates "
+            f"{what} as text. Convert it first: {cell} = pd.to_numeric({cell}), for dates "
             f"{cell}.astype('date32[pyarrow]'), for booleans {cell}.astype('boolean')."
         )
     is_sparse = column.holds is Holds.OTHER and type(dtype).__name__ == "SparseDtype"

@@ -11,7 +11,7 @@ from dpselect.backends.frames.polars_frame import PolarsSource
 from dpselect.backends.frames.recognising import is_a
 from dpselect.backends.rows import Source
 from dpselect.backends.rows.arrow import pa
-from dpselect.errors import InvalidDataError, Shown
+from dpselect.errors import InvalidDataError, Shown, describe
 from dpselect.mechanisms.score_vectors import arrow_chunks
 
 
@@ -52,3 +52,20 @@ def _through_arrow(given: Any, argument: str) -> list[Source] | Source:
     if not pa.types.is_struct(chunks.type):
         return ArrowTableSource.of(pa.table({argument: chunks}))
     return [ArrowTableSource.of(pa.table({argument: column})) for column in pa.Table.from_struct_array(chunks).columns]
+
+
+def check_distinct_names(given: Any, *, argument: str) -> None:
+    """Refuse a frame with two columns of the same name. Not needed for Polars, which has no such frames.
+
+    Raises:
+        InvalidDataError: names the argument.
+    """
+    if is_a(given, "pandas", "DataFrame"):
+        names = list(given.columns)
+    elif is_a(given, "pyarrow", "Table"):
+        names = given.column_names
+    else:
+        return
+    if len(set(names)) < len(names):
+        hint = "Two of them have the same."
+        raise InvalidDataError(argument, Shown(describe(given)), "columns with different names", hint)
