@@ -15,6 +15,7 @@ from dpselect.accounting import BoundedRangeEvent
 from dpselect.certificates import release as release_module
 from dpselect.certificates.release import Release
 from dpselect.privacy import Guarantee, Neighbours
+from dpselect.questions import QUESTIONS, wording
 
 WHEN = datetime(2026, 11, 21, 13, 30, 5, 999, tzinfo=timezone(timedelta(hours=1)))
 
@@ -176,12 +177,31 @@ def test_sentences() -> None:
     assert make(error_bound=41234.0).accuracy.endswith("within 41,234 of the best.")
     # A distance of ranks need not be a whole number: the bound is rounded up.
     assert quantile().accuracy == (
-        "With 99% confidence the released age is within 19 ranks of the true 0.5-quantile, values rounded to steps of 1"
+        "With 99% confidence the released age is within 19 ranks of the true median, values rounded to steps of 1"
         ", counting at most 1 row of each person."
     )
     assert make(task="top_k", value=[6, 3]).accuracy == (
         "With 99% confidence each count is within 12 of the best one left when it was selected."
     )
+
+
+def test_one_of_something_is_singular() -> None:
+    assert "is within 1 rank of the true median," in quantile(error_bound=0.3).accuracy
+    assert (
+        "is within 0 ranks of the true 0.9-quantile,"
+        in quantile(error_bound=0.0, arguments={"level": 0.9, "max_rows_per_unit": 1}).accuracy
+    )
+    features = make(task="best_features", unit="row", value=["age"], error_bound=1.9)
+    assert "at most 1 fewer row (weighted) than" in features.accuracy
+    one = {"origin": "caller", "count": 1, "kind": "whole numbers"}
+    groups = {"column": "country", "count": 1, "max_per_unit": 1}
+    assert _origin(make(candidates=one)) == "out of 1 candidate given by the caller"
+    assert _origin(dataclasses.replace(features, candidates={"count": 1})) == "out of 1 feature"
+    assert _origin(make(groups=groups)).endswith(", for 1 value of country, each session in at most 1 group")
+
+
+def _origin(release: Release) -> str:
+    return wording.provenance(QUESTIONS[release.task], release)
 
 
 def test_no_digit_of_epsilon_is_lost_in_words() -> None:

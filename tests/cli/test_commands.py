@@ -61,7 +61,7 @@ def test_a_quantile_for_people(capsys: Captured) -> None:
         "  0.5  37",
         "",
         "Differentially private: epsilon = 1, when one person_id is added or removed.",
-        "With 99% confidence the released age is within 19 ranks of the true 0.5-quantile, "
+        "With 99% confidence the released age is within 19 ranks of the true median, "
         "values rounded to steps of 1, counting at most 2 rows of each person_id.",
         "Drawn by QuantileMechanism, out of the 121 numbers from 0 to 120, from at most 2 rows of each person_id. "
         "Nothing was charged to a ledger; the costs of releases on the same data add up.",

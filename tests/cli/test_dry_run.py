@@ -69,7 +69,7 @@ def test_for_people_a_dry_run_is_three_sentences(capsys: Captured) -> None:
     assert (status, err) == (0, "")
     assert out.splitlines() == [
         "Differentially private: epsilon = 0.5, when one person_id is added or removed.",
-        "With 99% confidence the released age is within 19 ranks of the true 0.5-quantile, "
+        "With 99% confidence the released age is within 19 ranks of the true median, "
         "values rounded to steps of 1, counting at most 1 row of each person_id.",
         "To be drawn by QuantileMechanism, out of the 121 numbers from 0 to 120, from at most 1 row of each person_id. "
         "Nothing would be charged to a ledger; the costs of releases on the same data add up.",

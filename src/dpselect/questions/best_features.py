@@ -17,6 +17,7 @@ from dpselect.questions.listed import ROUND_PROOFS, ListQuestion, listed, select
 from dpselect.questions.question import CONFIDENCE, Planned, Terms, Value
 from dpselect.questions.scores import rule_scores, rule_sensitivity
 from dpselect.questions.stated import Stated
+from dpselect.questions.wording import counted
 from dpselect.summaries import HIGHEST_WEIGHT, MOST_CELLS, PublicFeatures, RuleCounts
 
 
@@ -104,13 +105,13 @@ class BestFeatures(ListQuestion[RuleCounts]):
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
-        fewer = f"is right about at most {math.floor(bound):,} fewer {release.unit}s (weighted)"
+        fewer = f"is right about at most {counted(math.floor(bound), f'fewer {release.unit}')} (weighted)"
         return f"the best rule on each selected feature {fewer} than on the best one left when it was selected"
 
     @classmethod
     def origin(cls, release: Planned) -> str:
         """See `Question.origin`."""
-        return f"out of {release.candidates['count']:,} features"
+        return f"out of {counted(release.candidates['count'], 'feature')}"
 
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:

@@ -10,6 +10,7 @@ from dpselect.questions import fields
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import Planned, Question, RowReader
 from dpselect.questions.stated import Stated
+from dpselect.questions.wording import counted
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicGroups
 
 Summary = TypeVar("Summary")
@@ -34,7 +35,7 @@ class ListQuestion(Question[Summary]):
     @classmethod
     def origin(cls, release: Planned) -> str:
         """See `Question.origin`."""
-        return f"out of {release.candidates['count']:,} candidates given by the caller"
+        return f"out of {counted(release.candidates['count'], 'candidate')} given by the caller"
 
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:

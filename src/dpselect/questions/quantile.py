@@ -19,7 +19,7 @@ from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, gathered_for, numbers
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
 from dpselect.questions.scores import rank_sensitivity
 from dpselect.questions.stated import Stated
-from dpselect.questions.wording import as_text, counting_rows, from_rows
+from dpselect.questions.wording import as_text, counted, counting_rows, from_rows
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 
@@ -167,9 +167,12 @@ class Quantile(Question[UnitValues]):
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
-        near = f"within {math.ceil(bound):,} ranks of the true {as_text(release.arguments['level'])}-quantile"
+        level = release.arguments["level"]
+        truth = "median" if level == 0.5 else f"{as_text(level)}-quantile"
         grid = f"values rounded to steps of {as_text(release.candidates['step'])}"
-        return f"the released {release.column} is {near}, {grid}"
+        return (
+            f"the released {release.column} is within {counted(math.ceil(bound), 'rank')} of the true {truth}, {grid}"
+        )
 
     @classmethod
     def counting(cls, release: Planned) -> str:

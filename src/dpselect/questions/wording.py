@@ -54,7 +54,8 @@ def provenance(kind: Kind, release: Planned) -> str:
         return kind.origin(release)
     count, most = release.groups["count"], counted(release.groups["max_per_unit"], "group")
     column, unit = release.groups["column"], release.unit
-    return f"{kind.origin(release)}, in each of {count:,} values of {column}, each {unit} in at most {most}"
+    values = "for 1 value" if count == 1 else f"in each of {count:,} values"
+    return f"{kind.origin(release)}, {values} of {column}, each {unit} in at most {most}"
 
 
 def _on_a_line(answer: Value | list[Value], shown: Callable[[Value], Value]) -> Value:
@@ -93,10 +94,10 @@ def as_text(value: object) -> str:
 def counted(count: int, noun: str) -> str:
     """How many there are.
 
-    >>> counted(1, "row"), counted(1000, "price")
-    ('1 row', '1,000 prices')
+    >>> counted(1, "row"), counted(1000, "price"), counted(0, "rank")
+    ('1 row', '1,000 prices', '0 ranks')
     """
-    return f"{count:,} {noun}{'s' if count > 1 else ''}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def rounded_up(bound: float) -> str:
