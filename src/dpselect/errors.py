@@ -55,7 +55,7 @@ class InvalidDataError(InvalidParameterError):
 
 
 class TableUnavailableError(SelectionError):
-    """There is no such server, no permission, or the connection broke before the answer was there; nothing was drawn.
+    """There is no such server, no permission, or the connection broke before the answer arrived; nothing was drawn.
 
     >>> str(TableUnavailableError("postgresql://ann@db.example.org/shop", "the server cannot be reached"))
     'table at postgresql://ann@db.example.org/shop: the server cannot be reached'

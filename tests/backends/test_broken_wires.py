@@ -58,7 +58,7 @@ def test_a_table_whose_server_drops_half_way_costs_nothing_until_it_answers(
         return received > 200_000
 
     wire.answered = cut
-    with pytest.raises(dps.TableUnavailableError, match="the connection broke before the answer was there") as caught:
+    with pytest.raises(dps.TableUnavailableError, match="the connection broke before the answer arrived") as caught:
         median(people)
     assert 200_000 < received < 400_000
     assert SECRET not in everything_said(caught.value)

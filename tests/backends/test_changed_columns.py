@@ -29,7 +29,7 @@ FILLED = (
     "DROP TABLE IF EXISTS changing; CREATE TABLE changing AS SELECT * FROM (VALUES (1, 1), (2, 2)) AS v (unit, value)"
 )
 TYPE = "ALTER TABLE changing ALTER value TYPE"
-REFUSED = "expected a table whose columns are those that it had when it was opened.*make the Dataset anew"
+REFUSED = "expected a table with the columns that it had when it was opened.*make a new Dataset"
 
 
 def counted(table: Table) -> list[int]:

@@ -27,7 +27,7 @@ CITY, PERSON, NOTE = [1] * 6 + [2, 2, 2], [7] * 6 + [1, 2, 3], [2] * 9
 NUMBERS = range(len(CITY))
 REFUSED = (
     r"^source=<(pandas|polars) DataFrame>: expected a table with the columns that it had when it was opened, of the "
-    r"same types\. It was changed since then; make the Dataset anew\.$"
+    r"same types\. It was changed since; make a new Dataset\.$"
 )
 
 

@@ -164,7 +164,7 @@ def test_a_step_of_the_caller_s_that_fails_on_a_row(
 @pytest.mark.parametrize("engine", ["duckdb", "polars", "spark"])
 def test_nothing_to_read(engine: Any, tmp_path: Path) -> None:
     for source, reason in (
-        (tmp_path, "a file, not a folder. There is none inside it"),
+        (tmp_path, "a file, not a folder. It contains no file"),
         (tmp_path / "*.parquet", "a glob that matches at least one file"),
         (tmp_path / "t.parquet", "an existing file"),
     ):

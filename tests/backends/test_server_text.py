@@ -149,7 +149,7 @@ def test_through_ibis_whatever_its_connection_speaks(database: Callable[..., str
 def test_text_in_an_encoding_of_which_too_little_is_known(database: Callable[..., str], more: tuple[str]) -> None:
     """Refused by the name of the encoding, whatever the candidates and the rows are; numbers are not."""
     people = dps.Dataset(database("EUC_JP", *more), table="told", unit="unit")
-    refused = "=<text>: expected no text, as the encoding of the database, EUC_JP, is not supported"
+    refused = "=<text>: expected no text, because the encoding of the database, EUC_JP, is not supported"
     for text in ("a", "あ", "€"):
         with pytest.raises(InvalidCandidatesError, match=f"^candidates{refused}") as caught:
             people.most_common("value", candidates=["a", "b", text][-2:], epsilon=100.0)

@@ -63,7 +63,7 @@ def test_a_server_needs_the_name_of_a_table(placed: tuple[str, str], name: objec
 
 
 def test_only_a_server_takes_the_name_of_a_table() -> None:
-    with pytest.raises(InvalidDataError, match="no table, as the source is one itself"):
+    with pytest.raises(InvalidDataError, match="nothing, because the source is a table itself"):
         open_table(ROWS, table="clicks")
 
 
@@ -103,7 +103,7 @@ def test_a_connection_that_breaks_half_way(placed: tuple[str, str], monkeypatch:
 
     monkeypatch.setattr(postgres, "rules", slowly)
     threading.Timer(0.7, lambda: execute(placed[0], cut)).start()
-    with pytest.raises(TableUnavailableError, match="the connection broke before the answer was there") as caught:
+    with pytest.raises(TableUnavailableError, match="the connection broke before the answer arrived") as caught:
         asked(table)
     assert str(caught.value).startswith("table at postgresql://postgres@/postgres: the connection broke before")
     assert "secret" not in repr(caught.value)
@@ -121,7 +121,7 @@ def test_a_connection_that_breaks_while_the_columns_are_looked_up(
     monkeypatch.setattr(postgres, "columns_of_table", broken)
     with pytest.raises(TableUnavailableError) as caught:
         open_table(placed[0], table=placed[1])
-    expected = "table at postgresql://postgres@/postgres: the connection broke before the answer was there."
+    expected = "table at postgresql://postgres@/postgres: the connection broke before the answer arrived."
     assert str(caught.value) == f"{expected} Nothing was charged: ask again"
 
 

@@ -43,9 +43,9 @@ def test_no_such_file(tmp_path: Path) -> None:
 
 def test_a_folder_names_the_glob_to_give(tmp_path: Path) -> None:
     assert "a file, not a folder" in refusal(tmp_path)
-    assert "There is none inside it whose name ends in .csv, .parquet, .jsonl or .ndjson." in refusal(tmp_path)
+    assert "It contains no file whose name ends in .csv, .parquet, .jsonl or .ndjson." in refusal(tmp_path)
     (tmp_path / "t.ndjson").touch()
-    assert f"For all files inside it give {str(tmp_path / '*.ndjson')!r}." in refusal(tmp_path)
+    assert f"For all files in it give {str(tmp_path / '*.ndjson')!r}." in refusal(tmp_path)
     (tmp_path / "t.csv").touch()
     assert f"{str(tmp_path / '*.csv')!r} or {str(tmp_path / '*.ndjson')!r}" in refusal(tmp_path)
 
@@ -195,7 +195,7 @@ def test_units_that_cannot_be_told_apart_in_every_file(tmp_path: Path, type_: An
             pa.float32(),
             [0.1],
             "Column 'value' holds 32-bit floating-point numbers: give whole numbers. "
-            "In it 0.7 is 0.69999998...: make doubles of it first, rounded to the decimals that are meant.",
+            "In it 0.7 is 0.69999998...: convert it to doubles first, rounded to the decimals that you mean.",
         ),
         (pa.bool_(), [1], "give booleans"),
         (pa.date32(), ["2026-11-21"], "give dates"),

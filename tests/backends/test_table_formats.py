@@ -147,5 +147,5 @@ def test_other_files_are_read(tmp_path: Path) -> None:
 
 def test_folders_of_plain_files_are_still_shown_the_glob(tmp_path: Path) -> None:
     files_in(tmp_path)
-    with pytest.raises(InvalidDataError, match=r"For all files inside it give .*\*\.parquet"):
+    with pytest.raises(InvalidDataError, match=r"For all files in it give .*\*\.parquet"):
         open_table(str(tmp_path))

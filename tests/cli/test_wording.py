@@ -74,7 +74,7 @@ SAID: list[tuple[list[str], str]] = [
     ),
     (
         ["median", "postgresql:///", *AGES[1:], *STEP, "--table", "t", "--engine", "duckdb"],
-        "--engine='duckdb': expected nothing, as frames and servers are asked where they are.",
+        "--engine='duckdb': expected nothing, because frames and servers use their own engine.",
     ),
     (["ledger", "open", "sqlite:////nowhere/x.db", "a", "--epsilon", "x"], "--epsilon=<text>: expected a decimal"),
 ]

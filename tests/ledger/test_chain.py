@@ -139,7 +139,7 @@ def test_an_empty_ledger_is_no_success_on_the_command_line(used: str, capsys: py
         assert main(["ledger", "verify", used, *options]) != 0
         out, err = capsys.readouterr()
         assert not out
-        assert "there is no account in it, and so nothing that could be verified" in err
+        assert "there is no account in it, and so nothing to verify" in err
 
 
 def test_an_account_changed_by_hand_takes_no_charge(used: str) -> None:
@@ -217,7 +217,7 @@ SMALLER = PureEvent(epsilon=0.0625)
         ({"event": to_json(SMALLER), "cost": cost_of(SMALLER, ()).to_list()}, "does not follow"),
         ({"event": to_json(PureEvent(epsilon=2)), "cost": cost_of(PureEvent(epsilon=2), ()).to_list()}, "passes"),
         ({"event": "[]"}, "cannot be read"),
-        ({"kind": "gift"}, "is of no kind"),
+        ({"kind": "gift"}, "is of an unknown kind"),
         ({"kind": "close"}, "comes after the account was closed"),
         ({"kind": "limit", "epsilon": "1/16"}, "sets a limit below"),
     ],

@@ -56,7 +56,7 @@ def test_a_backup_is_whole_and_for_its_owner_alone(ledger: Ledger, tmp_path: Pat
 @pytest.mark.parametrize("there", ["copy.db", "copy.db-wal", "copy.db-journal"])
 def test_a_backup_overwrites_nothing(ledger: Ledger, tmp_path: Path, there: str) -> None:
     (tmp_path / there).write_text("mine")
-    with pytest.raises(InvalidParameterError, match="nothing yet"):
+    with pytest.raises(InvalidParameterError, match="nothing exists yet"):
         ledger.backup(tmp_path / "copy.db")
     assert (tmp_path / there).read_text() == "mine"
 

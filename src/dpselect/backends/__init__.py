@@ -1,1 +1,1 @@
-"""Backends: the only code that touches rows. Each bounds what one unit can do and hands up a small summary."""
+"""Backends: the only code that reads rows. Each bounds the contribution of one unit and returns a small summary."""

@@ -1,4 +1,4 @@
-"""What the columns of a file are called and hold: public facts, on which every refusal is decided."""
+"""Names and types of columns. They are public, and every refusal depends on them alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpselect.summaries import CandidateKind
 
 
 class Holds(StrEnum):
-    """The types of a column, as far as matching candidates needs to tell them apart."""
+    """Types of columns, as far as they matter for matching candidates."""
 
     ANYTHING = "untyped values (CSV)"
     INTEGERS = "whole numbers"
@@ -27,7 +27,7 @@ class Holds(StrEnum):
     TIMES = "times"
     BYTES = "bytes"
     NESTED = "nested values"
-    OTHER = "values of a type that no question can be about"
+    OTHER = "values of a type that no question can use"
     WIDE_DECIMALS = "decimal numbers of a width that this engine cannot read"
 
 
@@ -56,9 +56,9 @@ class Column:
     """One column.
 
     Attributes:
-        name: as the file spells it.
-        holds: what its type says it holds.
-        hint: how to convert it where its type does not fit a question, in the words of its library.
+        name: name, as spelled in the table.
+        holds: type of its values.
+        hint: how to convert it with its own library if its type does not fit a question.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Column:
     hint: str = field(default="", compare=False)
 
     def described(self, otherwise: str = "") -> str:
-        """What an error says of it: what it holds, and its hint, or else `otherwise`."""
+        """The part of an error about the column: its type, and its hint or else `otherwise`."""
         return f"This one holds {self.holds}. {self.hint or otherwise}".strip()
 
 
@@ -74,11 +74,11 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
     """The column called `name`, or an error that helps to spell it.
 
     Args:
-        columns: all there are.
-        name: as the caller spelled it.
-        argument: which argument it came in.
-        listed: whether the names may be listed. Not those of a CSV file: should it have no header line, they are
-            the first person's row, and a close match would be a guess at it that is confirmed.
+        columns: all columns.
+        name: name, as the caller spelled it.
+        argument: the argument it was given in.
+        listed: whether the error may list the names. Not for CSV: a file without a header line has the first person's
+            row there, and a suggestion would confirm a guess at it.
 
     Raises:
         InvalidDataError: no such column, or `name` is not text.
@@ -88,7 +88,7 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
     for column in columns:
         if column.name == name:
             return column
-    number = " Where no column says whose row it is, number the rows: docs/choosing.md." if argument == "unit" else ""
+    number = " If no column says whose row it is, number the rows: docs/choosing.md." if argument == "unit" else ""
     if not listed:
         hint = "The first line has to hold the names of the columns; it is not shown, as it might be somebody's row. "
         hint += "Capitals count, and blanks around a name are part of it."
@@ -104,19 +104,19 @@ def find_column(columns: Sequence[Column], name: object, *, argument: str, liste
 
 
 def check_unit(column: Column) -> None:
-    """Refuse a column whose values cannot be told apart in every file alike."""
+    """Refuse a column of units whose values cannot be compared in the same way in every file."""
     if column.holds in (Holds.NESTED, Holds.OTHER, Holds.WIDE_DECIMALS, Holds.TIMES):
         expected = "a column of identifiers: numbers, text, bytes or dates"
         raise InvalidDataError("unit", Shown(repr(column.name)), expected, column.described(_CAST))
 
 
 def candidate_kinds(column: Column) -> tuple[CandidateKind, ...]:
-    """The kinds of candidates that the column's type can match; none if it says nothing of them."""
+    """The kinds of candidates that the column's type can match; empty if the type does not tell."""
     return tuple(kind for kind, held in _MATCHING.items() if column.holds in held)
 
 
 def check_match(column: Column, kind: CandidateKind, *, argument: str = "candidates") -> None:
-    """Refuse candidates (or groups, or dates: what `argument` calls them) that no value of the column could equal."""
+    """Refuse candidates (or groups or dates, as named by `argument`) that no value of the column could equal."""
     if column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _MATCHING[kind]:
         return
     if argument == "dates":
@@ -130,14 +130,14 @@ def check_match(column: Column, kind: CandidateKind, *, argument: str = "candida
     fitting = " or ".join(str(kind) for kind, matching in _MATCHING.items() if column.holds in matching)
     hint = f"Column {column.name!r} holds {column.holds}: give {fitting}."
     if column.holds is Holds.SHORT_FLOATS and kind is CandidateKind.NUMBER:
-        hint += " In it 0.7 is 0.69999998...: make doubles of it first, rounded to the decimals that are meant."
+        hint += " In it 0.7 is 0.69999998...: convert it to doubles first, rounded to the decimals that you mean."
     elif column.hint:
         hint += f" {column.hint}"
     raise InvalidDataError(argument, Shown(f"<{kind}>"), f"{argument} of the column's type", hint)
 
 
 def check_numeric(column: Column, *, argument: str = "column") -> None:
-    """Refuse a column that can hold no number."""
+    """Refuse a column whose type has no numbers."""
     if column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _NUMERIC:
         return
     hint = column.described("Convert it to numbers first.")

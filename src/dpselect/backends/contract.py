@@ -1,7 +1,7 @@
-"""What a question may learn of a table, whatever engine holds its rows.
+"""The contract of a table, whatever engine holds its rows: what a question can ask of it.
 
-Each answer is a bounded summary. Every engine follows the rules for rows in ``docs/tables.md``: whether a row counts is
-decided from that row alone, and no row's content decides whether reading succeeds.
+Each answer is a bounded summary. Every engine follows the rules for rows in ``docs/tables.md``: whether a row counts
+depends on that row alone, and whether reading succeeds depends on no row's content.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from dpselect.summaries import (
 )
 
 Progress = Callable[[float], None]
-"""Called now and then, on the caller's thread, with the fraction of the input that has been read, from 0 to 1."""
+"""Called from time to time on the caller's thread with the fraction of the input that was read, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """A public list of groups, and to how many of them one unit may belong.
+    """A public list of groups, and the number of groups in which one unit counts.
 
-    A unit with rows in more groups takes part in `max_groups_per_unit` of those, each set of so many equally likely,
-    chosen by the operating system's randomness; its rows in other groups are left out. Only a row that would count if
-    there were no groups (it has a unit, one of the candidates, a number) puts its unit into a group.
+    A unit with rows in more groups counts in `max_groups_per_unit` of them. They are chosen by the operating system's
+    randomness, and every set of this size is equally likely; the unit's rows in other groups are left out. Only rows
+    that would count without groups (with a unit, a candidate and a number, if needed) put a unit into a group.
 
     Attributes:
-        column: says which group a row belongs to; rows in which it is none of `groups` are left out.
+        column: column with the group of each row; rows with a value not in `groups` are left out.
         groups: the public list.
         max_groups_per_unit: from 1 to the number of groups.
     """
@@ -46,24 +46,24 @@ class Grouping:
 
 
 def check_groups(grouping: Grouping | None) -> None:
-    """Refuse groups that no value of their column could ever equal."""
+    """Refuse groups that no value of their column could equal."""
     if grouping is not None:
         check_match(grouping.column, grouping.groups.kind)
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """Which whole number a row adds to its candidate, and how much a unit may add.
+    """The whole number that a row adds to its candidate, and the most that a unit may add.
 
-    The double nearest to the number in the row's `column` is multiplied by the one nearest to `scale`, rounded to the
-    nearest whole number (half to even), and clipped to `lower` ... `upper`; all in double precision, so that every
-    engine finds the same. What one unit's rows add to one candidate is clipped to the same bounds.
+    The double nearest to the number in `column` is multiplied by the double nearest to `scale`, rounded to the nearest
+    whole number (half to even), and clipped to `lower` ... `upper`. All of it is in double precision, so that every
+    engine computes the same. The sum of one unit's rows for one candidate is clipped to the same bounds.
 
     Attributes:
-        column: of numbers; rows in which there is none are left out.
-        scale: public, > 0: 100 counts cents.
-        lower: smallest amount, in the scaled whole numbers; at least -2^31.
-        upper: largest, > lower; at most 2^31.
+        column: column of numbers; rows without one are left out.
+        scale: public, > 0; for example 100 to count cents.
+        lower: smallest amount, in scaled whole numbers; at least -2^31.
+        upper: largest amount, > lower; at most 2^31.
     """
 
     column: Column
@@ -73,16 +73,16 @@ class Amount:
 
 
 class Table(Protocol):
-    """One table of one engine: headers, footers and schemas are read when it is made, rows anew for each summary.
+    """One table of one engine. Headers, footers and schemas are read when it is made, rows again for each summary.
 
     Each summary is a list with one entry for each group, in the order of ``grouping.groups``; one entry without groups.
-    All may raise `InvalidDataError` (a column of a type that cannot match; a source that cannot be read to its end) and
-    `SelectionError` (no memory, no connection); no message quotes a row, or depends on one.
+    All methods may raise `InvalidDataError` (the type of a column cannot match; the source cannot be read to its end)
+    and `SelectionError` (no memory, no connection). No message quotes a row or depends on one.
     """
 
     @property
     def shown(self) -> str:
-        """How errors and ``repr`` speak of it: a path, a kind of frame, a URL without its password."""
+        """Its name in errors and ``repr``: a path, a kind of frame, or a URL without its password."""
         ...
 
     def column(self, name: object, *, argument: str = "column") -> Column:
@@ -90,7 +90,7 @@ class Table(Protocol):
         ...
 
     def unit(self, name: object) -> Column:
-        """The column called `name`, if it can name units."""
+        """The column called `name`, if its type can identify units."""
         ...
 
     def count(
@@ -115,7 +115,7 @@ class Table(Protocol):
         grouping: Grouping | None = None,
         progress: Progress | None = None,
     ) -> list[CandidateTotals]:
-        """What the units' clipped amounts add up to for each candidate. Proof: ``proofs/clipped_sums.md``."""
+        """The sum of the units' clipped amounts for each candidate. Proof: ``proofs/clipped_sums.md``."""
         ...
 
     def gather(
@@ -128,7 +128,7 @@ class Table(Protocol):
         grouping: Grouping | None = None,
         progress: Progress | None = None,
     ) -> list[UnitValues]:
-        """Numbers clipped into `domain`, of each unit at most so many in each group.
+        """Numbers clipped into `domain`, at most `max_rows_per_unit` of each unit in each group.
 
         Proof: ``proofs/unit_values.md``.
         """
@@ -137,13 +137,13 @@ class Table(Protocol):
 
 @runtime_checkable
 class DrawsInPlace(Protocol):
-    """A table whose engine can draw where the scores are, so that those of very many candidates stay there."""
+    """A table whose engine can draw where the scores are, so that the scores of very many candidates stay there."""
 
     def listed(self, candidates: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates | None:
-        """The public candidates in a frame of the table's own engine; None if `candidates` is none.
+        """The public candidates in a frame of the table's own engine; None if `candidates` is not such a frame.
 
         Raises:
-            InvalidCandidatesError: they are no such candidates.
+            InvalidCandidatesError: the frame is not a valid list of candidates.
             InvalidDataError: the engine could not answer.
         """
         ...
@@ -157,9 +157,9 @@ class DrawsInPlace(Protocol):
         mechanism: Mechanism,
         progress: Progress | None = None,
     ) -> PendingSelection | None:
-        """The most common candidates by `mechanism`, to be drawn when they are looked at: after they were charged.
+        """The most common candidates by `mechanism`; they are drawn later, after the charge.
 
-        None if the scores had better be fetched, which depends on the engine and the number of candidates only.
+        None if it is better to fetch the scores. This depends only on the engine and the number of candidates.
         Proof: ``proofs/partial_selection.md``.
         """
         ...

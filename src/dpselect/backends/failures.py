@@ -1,7 +1,7 @@
-"""Errors of code that is not ours: what they say, and the frames they come from, hold rows; none of it goes further.
+"""Sanitized errors: messages and frames of other libraries' errors contain rows, and must not reach the caller.
 
-``raise ... from None`` only hides the first error from sight: it stays the ``__context__`` of the second, and what
-reports errors prints contexts, and the local variables of every frame that a traceback can reach.
+``raise ... from None`` only hides the first error: it stays the ``__context__`` of the second. Error reporters print
+contexts, and the local variables of every frame that a traceback can reach.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from types import TracebackType
 from dpselect.errors import FaultError, SelectionError
 
 _FAULTS = (AttributeError, TypeError, NameError, UnboundLocalError, AssertionError)
-"""What wrong code raises, whatever the rows are."""
+"""Errors that come from bugs in the code, whatever the rows are."""
 
 _OURS, _HANDED_ON = "dpselect", ("pyarrow", "numpy", "narwhals")
-"""This package, and libraries that raise such errors for how they are called, which is this package's doing."""
+"""This package, and libraries that raise such errors if this package calls them wrongly."""
 
 
 class TranslatedErrors:
-    """Turns every error raised inside into an error of this package, from which nothing of the first can be reached.
+    """Turns every error in a block into an error of this package, from which the first cannot be reached.
 
-    Errors of this package pass, and so do Ctrl-C and the like; but without the frames inside and without whatever was
-    being handled there. Where no `kinds` are named, a fault in the code of this package is said to be one.
+    Errors of this package, Ctrl-C and the like pass through, but without the frames of the block and without the errors
+    being handled there. If no `kinds` are given, a bug in this package is reported as a `FaultError`.
 
     Args:
-        say: the error of this package to raise for the one given.
-        kinds: of errors that are meant, also where this package raised them; others pass. None: all.
+        say: makes the error to raise from the one that was caught.
+        kinds: types of errors to translate, wherever they were raised; others pass through. None: all.
 
     >>> try:
     ...     with TranslatedErrors(lambda error: SelectionError("The table could not be read.")):
@@ -52,25 +52,25 @@ class TranslatedErrors:
             return
         fault = None if self._kinds else _our_fault(error)
         failure = without_trace(fault or (self._say(error) if self._is_meant(error) else error))
-        del kind, error, traceback  # this frame, too, can be reached
+        del kind, error, traceback  # this frame can be reached as well
         try:
             raise failure
         finally:
-            without_trace(failure)  # raised while the other is still handled, which made it its context
+            without_trace(failure)  # raised while the other was handled, which became its context
 
     def _is_meant(self, error: BaseException) -> bool:
-        """By default whatever says more than that somebody wants to stop; panics of Rust are no `Exception`."""
+        """By default every error except requests to stop. Panics of Rust are not an `Exception`."""
         if isinstance(error, SelectionError):
             return False
         return isinstance(error, self._kinds or Exception) or type(error).__name__ == "PanicException"
 
 
 def _our_fault(error: BaseException) -> FaultError | None:
-    """What is said of an error that code of this package made; None if it is no such error.
+    """The error for a bug in this package; None if `error` does not come from one.
 
-    Where it was raised is a place in the code, and has no row in it; the error's text might, and is left out.
+    It names the line of code that raised the error, which reveals no row. The error's text might, so it is left out.
     """
-    if type(error) not in _FAULTS:  # engines have errors of their own that inherit from these
+    if type(error) not in _FAULTS:  # engines have their own errors that inherit from these
         return None
     at, frames = error.__traceback__, list[TracebackType]()
     while at is not None:
@@ -87,10 +87,10 @@ def _our_fault(error: BaseException) -> FaultError | None:
 
 
 def without_trace(error: BaseException) -> BaseException:
-    """`error` itself, cut off from where it was raised and what was handled there."""
+    """`error` without its traceback, context and cause."""
     error.__context__ = error.__cause__ = error.__traceback__ = None
     return error
 
 
 cut_off = TranslatedErrors(lambda error: SelectionError(f"An unforeseen {type(error).__name__}."))
-"""What this package says leaves as it is, but without the frames inside, which hold names that may be private."""
+"""Passes errors of this package on without the frames inside, which contain names that may be private."""

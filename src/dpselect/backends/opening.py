@@ -1,4 +1,4 @@
-"""Which table a source is: told by its type, without importing an engine that is not in use."""
+"""Opens the table behind a source. Its type tells which table it is; no unused engine is imported."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from dpselect.backends.rows import StreamTable
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe, typed
 
 _SCHEME = re.compile(r"(?!s3|gs|gcs|az|abfss?|hdfs|https?|ftp|file)[a-z][a-z0-9+.-]{1,19}://", re.IGNORECASE)
-"""Of the URL of a database, whose rest may hold a password."""
+"""The scheme of a database's URL. The rest of it may hold a password."""
 
 ENGINES = ("duckdb", "polars", "spark")
-"""What can read files: the first one all of them, the others Parquet."""
+"""Engines that read files: the first reads all formats, the others only Parquet."""
 
 
 def open_table(
     source: object, *, table: object = None, engine: object = None, memory_limit: int | None = None
 ) -> Table:
-    """The table behind `source`; nothing but headers, footers and schemas is read.
+    """The table behind `source`; only headers, footers and schemas are read.
 
     Args:
         source: a path or a glob; a frame of pandas, Polars or PyArrow, or anything with ``__arrow_c_stream__``; a lazy
             frame of Polars, a DuckDB relation, a PySpark ``DataFrame`` or an Ibis table; the URL of a PostgreSQL
             server, ``postgresql://...``.
-        table: which table of the server; nothing for other sources.
-        engine: what reads files, of `ENGINES`; nothing for other sources.
-        memory_limit: bytes that may be used here before rows spill to disk; None: most of the machine's. Nothing for
-            engines that hold their own rows, and have limits of their own.
+        table: name of the table on the server; None for other sources.
+        engine: one of `ENGINES`, which reads the files; None for other sources.
+        memory_limit: bytes that may be used here before rows spill to disk. None: most of the machine's memory, and for
+            engines that hold their own rows and have limits of their own.
 
     Raises:
-        InvalidDataError: no such table, or nothing that a table can be read from.
-        InvalidParameterError: no such engine, or not for this source; a `memory_limit` that it would not keep.
+        InvalidDataError: there is no such table, or `source` is not a table.
+        InvalidParameterError: the engine is unknown or not for this source, or `memory_limit` could not be enforced.
         TableUnavailableError: the server cannot be reached.
         MissingExtraError: the extra that the source needs is not installed.
     """
@@ -47,17 +47,17 @@ def open_table(
     if engine is not None and engine not in ENGINES:
         raise InvalidParameterError("engine", typed(engine), f"one of {', '.join(map(repr, ENGINES))}, for files")
     if engine is not None and not is_path:
-        expected = "nothing, as frames and servers are asked where they are"
-        raise InvalidParameterError("engine", typed(engine), expected, "It says what reads a file.")
+        expected = "nothing, because frames and servers use their own engine"
+        raise InvalidParameterError("engine", typed(engine), expected, "It selects the engine that reads files.")
     if is_server:
         _check_unlimited(memory_limit)
         return postgres_table(str(source), _checked_name(table))
     if is_path and (scheme := _SCHEME.match(str(source))) and not os.path.exists(str(source)):
         expected = "the path of a file, or a URL postgresql://user@host/database"
-        hint = "Other databases are asked as tables of Ibis, on the engines that docs/engines.md lists."
+        hint = "For other databases give an Ibis table; docs/engines.md lists the engines."
         raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
     if table is not None:
-        raise InvalidDataError("table", typed(table), "no table, as the source is one itself")
+        raise InvalidDataError("table", typed(table), "nothing, because the source is a table itself")
     if is_path:
         with cut_off:
             files = FileSource.at(source)
@@ -75,10 +75,10 @@ def open_table(
 
 
 def origin_of(source: object, *, table: object = None) -> str:
-    """Which table a question is asked of, as far as can be said without reading it.
+    """The identity of a table, as far as it is known without reading it.
 
-    The real path of a file or a glob, a server's URL without its password and the name of the table, else what kind of
-    table it is. A ledger tells by it whether the same was asked before.
+    The real path of a file or a glob; a server's URL without its password, and the name of the table; otherwise the
+    kind of table. A ledger compares it to recognise a question that was asked before.
     """
     if _is_server(source):
         return postgres_table_name(str(source), _checked_name(table))
@@ -88,7 +88,7 @@ def origin_of(source: object, *, table: object = None) -> str:
 def _checked_name(table: object) -> str:
     if isinstance(table, str) and table and "\0" not in table:
         return table
-    hint = "Say which table of the server: table='clicks', or 'schema.clicks'."
+    hint = "Name the table on the server: table='clicks', or 'schema.clicks'."
     raise InvalidDataError("table", typed(table), "the name of a table", hint)
 
 
@@ -104,15 +104,15 @@ def _of_files(files: FileSource, engine: object, memory_limit: int | None) -> Ta
     if engine in (None, "duckdb"):
         return StreamTable(files, memory_limit)
     if files.format is not Format.PARQUET:
-        hint = "Only Parquet says which types its columns have; another engine would guess them from the rows."
+        hint = "Only Parquet states the types of its columns; another engine would guess them from the rows."
         raise InvalidParameterError("engine", typed(engine), "'duckdb' for files that are not Parquet", hint)
     _check_unlimited(memory_limit)
     return scanned_parquet(files, files.paths, str(engine))
 
 
 def _check_unlimited(memory_limit: int | None) -> None:
-    """Refuse a limit for an engine that would not keep it."""
+    """Refuse a limit for an engine that would not respect it."""
     if memory_limit is not None:
-        expected = "nothing, as Polars, Spark and servers hold their own rows and have limits of their own"
-        hint = "It is for files that DuckDB reads, frames in memory and what is counted here of relations of DuckDB."
+        expected = "nothing, because Polars, Spark and servers hold their own rows and have limits of their own"
+        hint = "It applies to files that DuckDB reads, frames in memory, and what is counted here for DuckDB relations."
         raise InvalidParameterError("memory_limit", Shown(f"<{memory_limit} bytes>"), expected, hint)

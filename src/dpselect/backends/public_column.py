@@ -1,4 +1,4 @@
-"""Candidates from a public table: a code book, a catalogue. Not the private one: what stands in it is returned."""
+"""Candidates from a public table, such as a code book or a catalogue. Its values are returned as they are."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _PUBLIC = "Candidates are public: never read them from the table that is asked."
 def candidates_from(source: object, *, column: str, kind: CandidateKind | str | None = None) -> list[Member]:
     """The different values in one column of a *public* table, in the order in which they first occur.
 
-    For a code book or a catalogue that is no person's data. Not for the table that is asked: which values occur there
-    is private, and no check can tell it from a public one.
+    For a code book or a catalogue without data about people. Not for the table that is asked: which values occur there
+    is private, and no check can tell such a table from a public one.
 
     Args:
         source: path of a public ``.csv`` (UTF-8, with the names of the columns in the first line) or ``.parquet`` file,
             or a frame in memory (pandas, Polars, PyArrow), or a PySpark data frame, whose column is fetched.
         column: name of the column.
-        kind: how to read a CSV file: ``"integer"``, ``"number"``, ``"text"``, ``"date"`` or ``"boolean"``, or in the
-            words of a certificate ``"whole numbers"``, ``"numbers"``, ``"dates"``, ``"booleans"``. By default whole
+        kind: how to read a CSV file: ``"integer"``, ``"number"``, ``"text"``, ``"date"`` or ``"boolean"``, or as in a
+            certificate ``"whole numbers"``, ``"numbers"``, ``"dates"``, ``"booleans"``. By default whole
             numbers if all of them look like it (01067 does not), else text.
 
     Returns:
         Values to be given as ``candidates=``.
 
     Raises:
-        InvalidCandidatesError: no such file or column, a value that is missing, or one that is not of the kind. As the
-            table is public, the text says in which line.
+        InvalidCandidatesError: there is no such file or column, or a value is missing or not of the kind. The table is
+            public, so the message names the line.
 
     >>> import dpselect as dps
     >>> days = dps.candidates_from("examples/data/free_days.csv", column="team")  # if the teams are publicly known
@@ -63,9 +63,9 @@ def candidates_from(source: object, *, column: str, kind: CandidateKind | str | 
 
 
 def public_columns(path: str) -> list[str]:
-    """The names of the columns of a *public* ``.csv`` or ``.parquet`` file, for a text that helps to choose one.
+    """The names of the columns of a *public* ``.csv`` or ``.parquet`` file, for a message that helps to choose one.
 
-    None of another file, or of one that cannot be read.
+    Empty for other files, and for files that cannot be read.
     """
     try:
         if path.lower().endswith(".parquet"):
@@ -79,7 +79,7 @@ def public_columns(path: str) -> list[str]:
 
 
 def _kind(kind: object) -> CandidateKind:
-    """By its own words or, as on the command line, by its short name."""
+    """The kind with this value or, as on the command line, with this short name."""
     if isinstance(kind, str):
         for each in CandidateKind:
             if kind in (each, each.name.lower()):
@@ -124,7 +124,7 @@ def _of_parquet(path: Path, column: str) -> list[Any]:
     try:
         file = pq.ParquetFile(path)
         _place(file.schema_arrow.names, column)
-        # By its name once more: a dot leads into other columns, which are read as well.
+        # Selected by name once more: with a dot in the name, nested columns are read as well.
         return file.read(columns=[column]).column(column).to_pylist()
     except (OSError, pa.ArrowException):
         raise _unreadable(path) from None
@@ -148,7 +148,7 @@ def _of_frame(frame: Any, column: str) -> list[Any]:
 
 def _of_spark(frame: Any, column: str) -> list[Any]:
     place = _place(frame.columns, column)
-    renamed = frame.toDF(*map(str, range(len(frame.columns))))  # a dot in a name would lead into it
+    renamed = frame.toDF(*map(str, range(len(frame.columns))))  # a dot in a name would select a nested column
     expected = "a frame that can be read to its end"
     unread = InvalidCandidatesError("source", Shown("<PySpark DataFrame>"), expected)
     with TranslatedErrors(lambda _: unread):

@@ -1,16 +1,16 @@
-r"""The rules for rows, written once: whose a row is, which candidate or number it holds, what amount it adds.
+r"""The rules for rows, written once: the unit of a row, its candidate or number, and the amount that it adds.
 
-Each rule is one text of SQL, completed by the few words in which engines differ, a `Dialect`. What a rule computes
-depends on one row alone, is null where the row has nothing of the kind, and can never fail.
+Each rule is one text of SQL, completed by a `Dialect` with the few words in which engines differ. The result of a rule
+depends on one row alone, is null if the row has no such value, and can never be an error.
 
-- A unit that is null, NaN or, as text, blank or one of the usual words for "missing" is nobody: the row is left out.
-  It is never one more person, or all the unknown would share one contribution.
+- A unit that is null, NaN or, as text, blank or one of the usual words for "missing" is unknown, and its row is left
+  out. It never counts as a unit, because all unknown people would share its contribution.
 - Whole numbers are compared as whole numbers: in text ``7``, ``07``, ``+7``, ``7.0`` and surrounding blanks are 7,
   but ``1.5`` is not 2, and ``1e3``, ``0x1F`` and ``1_000`` are not whole numbers.
-- Numbers in text are written in decimal, with an exponent or without: ``7``, ``+7.50``, ``.5``, ``1e3``, blanks around;
-  ``1,5``, ``$7``, ``0x1F``, ``1_000``, ``inf`` and ``nan`` are none. They are the double nearest to what is written.
+- Numbers in text are written in decimal, with an exponent or without: ``7``, ``+7.50``, ``.5``, ``1e3``, with blanks
+  around; ``1,5``, ``$7``, ``0x1F``, ``1_000``, ``inf`` and ``nan`` are not numbers. The value is the nearest double.
 
-No text here has a backslash in it: engines, and their settings, differ in what it means in a literal.
+No text here contains a backslash, because its meaning in a literal depends on the engine and its settings.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from dpselect.backends.contract import Amount
 from dpselect.summaries import CandidateKind
 
 MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
-"""Words that data tools write for a missing value; as the text of a unit they are nobody."""
+"""Words that data tools write for a missing value; as the text of a unit they mean that it is unknown."""
 
 BLANKS = " \t\n\v\f\r"
-"""What does not matter around a unit's name."""
+"""Characters that are ignored around a unit's name."""
 
 _SMALLEST_WHOLE, _LARGEST_WHOLE = -(2.0**63), 2.0**63 - 1024.0
-"""The doubles between which every whole number fits into 64 bits."""
+"""Every whole double from the first to the second fits into 64 bits."""
 
 _NOBODY = ", ".join(f"'{word}'" for word in ("", *MISSING))
 _PATTERNS = {
@@ -39,7 +39,7 @@ _PATTERNS = {
     CandidateKind.NUMBER: "[ \t]*[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*",
     CandidateKind.DATE: "[ \t]*[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]*",
 }
-"""How values are written in text, in the words that the regular expressions of all engines share."""
+"""How values are written in text, in the syntax that the regular expressions of all engines share."""
 
 _WHOLE_DECIMAL = "-?[0-9]+([.]0*)?|0E-[0-9]+"
 """How engines write a decimal that is a whole number; zero also with an exponent."""
@@ -49,14 +49,14 @@ _FLOATS = (Holds.FLOATS, Holds.SHORT_FLOATS)
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Whose row it is; null if nobody's."""
+    """The unit of a row; null if it has none."""
 
     column: Column
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What `column` says, in the type of the candidates; null if it can be none of them."""
+    """The value in `column`, in the type of the candidates; null if it has no value of this type."""
 
     column: Column
     kind: CandidateKind
@@ -70,11 +70,11 @@ class Number:
 
 
 RowValue = Unit | Value | Number | Amount
-"""What a query reads of a row. An `Amount` is read as a whole number, of a type whose sums cannot overflow."""
+"""A value that a query reads from a row. An `Amount` is a whole number, of a type whose sums cannot overflow."""
 
 
 class Dialect(ABC):
-    """What the rules' SQL is in one engine. What is written here is right for most of them."""
+    """The SQL of the rules in one engine. The defaults here are right for most engines."""
 
     types: ClassVar[Mapping[CandidateKind, str]] = {
         CandidateKind.INTEGER: "BIGINT",
@@ -89,17 +89,17 @@ class Dialect(ABC):
     """A type of whole numbers whose sums cannot overflow."""
 
     arrive_as_text: frozenset[Holds] = frozenset()
-    """Columns of other types whose values the engine is given as text."""
+    """Types of columns whose values reach the engine as text."""
 
     def cast(self, cell: str, type_: str) -> str:
-        """`cell` as another type, null where it does not fit.
+        """`cell` as another type; null if it does not fit.
 
-        An engine without such a cast uses a plain one, and overrides what is cast to whole numbers or from decimals.
+        An engine without such a cast uses a plain one, and overrides the casts to whole numbers and from decimals.
         """
         return f"TRY_CAST({cell} AS {type_})"
 
     def text(self, cell: str) -> str:
-        """`cell` as text that is compared byte by byte."""
+        """`cell` as text; engines compare it byte by byte."""
         return self.cast(cell, self.types[CandidateKind.TEXT])
 
     def unit_text(self, cell: str) -> str:
@@ -107,7 +107,7 @@ class Dialect(ABC):
         return f"TRIM(BOTH '{BLANKS}' FROM {self.text(cell)})"
 
     def unit_key(self, name: str, holds: Holds) -> str:
-        """What stands for the unit `name` in the engine: itself, unless that takes more than it should."""
+        """The key of the unit `name` in the engine: the name itself, unless it is too long."""
         return name
 
     def matches(self, text: str, pattern: str) -> str:
@@ -119,17 +119,17 @@ class Dialect(ABC):
         return f"{number} = FLOOR({number})"
 
     def whole_double(self, number: str) -> str:
-        """A double as a whole number of 64 bits, null if it is none of these or has a fraction."""
+        """A double as a whole number of 64 bits; null if it does not fit or has a fraction."""
         within = f"{number} BETWEEN {self.double(_SMALLEST_WHOLE)} AND {self.double(_LARGEST_WHOLE)}"
         whole = self.cast(number, self.types[CandidateKind.INTEGER])
         return f"CASE WHEN {within} AND {self.is_whole(number)} THEN {whole} END"
 
     def known_decimal(self, number: str) -> str:
-        """Whether a decimal is not missing; in some engines it can be NaN."""
+        """Whether a decimal is neither null nor, in some engines, NaN."""
         return f"{number} IS NOT NULL"
 
     def whole_decimal(self, number: str) -> str:
-        """The same of a decimal."""
+        """A decimal as a whole number of 64 bits; null if it does not fit or has a fraction."""
         is_whole = self.matches(self.text(number), _WHOLE_DECIMAL)
         return f"CASE WHEN {is_whole} THEN {self.cast(number, self.types[CandidateKind.INTEGER])} END"
 
@@ -143,31 +143,31 @@ class Dialect(ABC):
 
     @abstractmethod
     def half_even(self, number: str) -> str:
-        """The whole number nearest to a double, as a double; of two the even one."""
+        """The whole number nearest to a double, as a double; halves are rounded to even."""
 
     def double(self, number: float) -> str:
-        """Exactly this constant."""
+        """A constant, exactly."""
         return f"CAST('{number!r}' AS {self.types[CandidateKind.NUMBER]})"
 
 
 def rules(values: Mapping[str, RowValue], dialect: Dialect) -> tuple[dict[Column, str], dict[str, str]]:
-    """What a query reads of each row.
+    """SQL for the values that a query reads from each row.
 
     Returns:
-        Names to give the columns of the table, as their own may mean anything; and by the names of `values`, SQL for
-        each over these.
+        New names for the columns of the table, because their own may be anything; and for each name in `values`, SQL
+        that uses the new names.
     """
     names = {column: f"c{at}" for at, column in enumerate(dict.fromkeys(value.column for value in values.values()))}
     return names, {result: rule(value, names[value.column], dialect) for result, value in values.items()}
 
 
 def rule(value: RowValue, cell: str, dialect: Dialect) -> str:
-    """SQL for what is read of a row.
+    """SQL for a value of a row.
 
     Args:
-        value: what.
-        cell: SQL for the value of its column in this row.
-        dialect: of the engine.
+        value: the value to read.
+        cell: SQL for the cell of its column in this row.
+        dialect: the engine's dialect.
     """
     match value:
         case Unit(column):
@@ -181,11 +181,11 @@ def rule(value: RowValue, cell: str, dialect: Dialect) -> str:
             nearest = dialect.half_even(dialect.product(f"({number})", float(scale)))
             low, high = dialect.double(float(lower)), dialect.double(float(upper))
             clipped = dialect.cast(f"GREATEST({low}, LEAST({high}, {nearest}))", dialect.amount)
-            return f"CASE WHEN ({number}) IS NOT NULL THEN {clipped} END"  # or null would be no less than a bound
+            return f"CASE WHEN ({number}) IS NOT NULL THEN {clipped} END"  # else null becomes a bound
 
 
 def unit_is_known(column: Column, cell: str, dialect: Dialect) -> str:
-    """SQL for whether a row belongs to anybody."""
+    """SQL for whether a row has a unit."""
     name = _unit(cell, column.holds, dialect)
     if column.holds in (Holds.TEXT, Holds.ANYTHING):
         return f"{name} NOT IN ({_NOBODY})"
@@ -195,7 +195,7 @@ def unit_is_known(column: Column, cell: str, dialect: Dialect) -> str:
 
 
 def unit_key(column: Column, cell: str, dialect: Dialect) -> str:
-    """SQL for who a row belongs to, where `unit_is_known` holds."""
+    """SQL for the unit of a row, if `unit_is_known` holds."""
     return dialect.unit_key(_unit(cell, column.holds, dialect), _held(column, dialect))
 
 
@@ -214,7 +214,7 @@ def _value(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> st
     if kind is CandidateKind.TEXT:
         return dialect.text(cell)
     if kind is CandidateKind.NUMBER:
-        # No negative zero: an engine may not find it in a list that has zero.
+        # No negative zero: an engine may not find it in a list that contains zero.
         return f"({_number(cell, holds, dialect)}) + {dialect.double(0.0)}"
     if holds is Holds.ANYTHING:
         return _from_text(cell, kind, dialect)

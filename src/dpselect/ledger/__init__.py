@@ -1,4 +1,4 @@
-"""What was spent, kept on disk: accounts with limits, charges before draws, a chain that shows what was changed."""
+"""A durable record of spending: accounts with limits, charges before draws, a hash chain that shows changes."""
 
 from dpselect.ledger.anchor_file import FileAnchor
 from dpselect.ledger.anchor_table import TableAnchor

@@ -1,4 +1,4 @@
-"""The terms of an account, which never change, and its state, which every entry moves on; as values and as text."""
+"""The terms of an account, which never change, and its state, which every entry updates; as values and as text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpselect.privacy import Neighbours
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountTerms:
-    """What an account was opened with, for good. Its meaning is that of `Account`, where the names are the same."""
+    """The fixed terms that an account was opened with. Fields with the same names as in `Account` mean the same."""
 
     number: int
     name: str
@@ -38,7 +38,7 @@ class AccountTerms:
     def new(
         cls, number: int, name: str, *, neighbours: Neighbours, epsilon: Fraction, delta: Fraction, set_aside: Fraction
     ) -> AccountTerms:
-        """With the orders that suit this limit."""
+        """The terms of a new account, with the orders that suit its limit."""
         orders = orders_for(epsilon, delta - set_aside)
         return cls(number=number, name=name, neighbours=neighbours, delta=delta, set_aside=set_aside, orders=orders)
 
@@ -64,14 +64,14 @@ class AccountTerms:
             return False
         if total.pure <= epsilon:
             return True
-        # The same as `spent(total) <= epsilon`, in whole numbers: a ledger asks it for every charge.
+        # The same as `spent(total) <= epsilon`, but in whole numbers, because it is checked for every charge.
         most = self._allowances.get(epsilon)
         if most is None:
             most = self._allowances[epsilon] = allowances(self.orders, self.delta - self.set_aside, epsilon)
         return any(units <= allowed for units, allowed in zip(total.renyi, most, strict=True))
 
     def to_text(self) -> str:
-        """For the ledger: exact, and the same for equal terms."""
+        """The text that the ledger stores: exact, and the same for equal terms."""
         if self._texts:
             return self._texts[0]
         text = canonical(
@@ -93,7 +93,7 @@ class AccountTerms:
         """What `to_text` wrote.
 
         Raises:
-            ValueError: these are no terms that the proof of the account's limit allows.
+            ValueError: the proof of the account's limit does not allow such terms.
         """
         held = json.loads(text)
         terms = AccountTerms(
@@ -108,19 +108,19 @@ class AccountTerms:
         return terms
 
     def _check(self) -> None:
-        """Shares of delta that add up to at most 1, each of an order > 1: what ``proofs/ledger.md`` builds on."""
+        """Shares of delta add up to at most 1, and each order is > 1: ``proofs/ledger.md`` assumes this."""
         shares = [each.share for each in self.orders]
         fits = all(share > 0 for share in shares) and sum(shares) <= 1
         orders = all(1.0 < each.order < math.inf for each in self.orders)
         deltas = 0 <= self.set_aside <= self.delta < 1 and not (self.orders and self.delta == self.set_aside)
         known = (type(self.number), type(self.name)) == (int, str)
         if not (fits and orders and deltas and known):
-            raise ValueError("no terms of an account")
+            raise ValueError("not the terms of an account")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """Where an account stands after its last entry."""
+    """The state of an account after its last entry."""
 
     epsilon: Fraction
     unit: str | None
@@ -130,12 +130,12 @@ class State:
 
     @classmethod
     def opened(cls, terms: AccountTerms, *, epsilon: Fraction, unit: str | None) -> State:
-        """After the opening."""
+        """The state after the opening."""
         start = nothing(tuple(each.order for each in terms.orders))
         return cls(epsilon=epsilon, unit=unit, is_open=True, entries=1, total=start)
 
     def charged(self, total: Cost, *, unit: str | None) -> State:
-        """After a charge that brings the total to `total`."""
+        """The state after a charge that brings the total to `total`."""
         return State(
             epsilon=self.epsilon,
             unit=self.unit or unit,
@@ -145,19 +145,19 @@ class State:
         )
 
     def limited(self, epsilon: Fraction) -> State:
-        """After a change of the limit."""
+        """The state after a change of the limit."""
         return replace(self, epsilon=epsilon, entries=self.entries + 1)
 
     def closed(self) -> State:
-        """After the last entry."""
+        """The state after the account is closed."""
         return replace(self, is_open=False, entries=self.entries + 1)
 
     def written_off(self, known: State) -> State:
-        """After entries were lost, and counted as spent: all that was `known` of the account later."""
+        """The state after lost entries are counted as spent; `known` is the later state that the anchor had noted."""
         return replace(known, entries=self.entries + 1)
 
     def to_text(self) -> str:
-        """For the ledger: exact, and the same for equal states."""
+        """The text that the ledger stores: exact, and the same for equal states."""
         return canonical(
             {
                 "epsilon": str(self.epsilon),
@@ -173,13 +173,13 @@ class State:
         """What `to_text` wrote.
 
         Raises:
-            ValueError: it did not write this.
+            ValueError: `text` is not what `to_text` writes.
         """
         held: dict[str, Any] = json.loads(text)
         count, unit = held["entries"], held["unit"]
         is_count = isinstance(count, int) and not isinstance(count, bool)
         if not (is_count and isinstance(held["open"], bool) and (unit is None or isinstance(unit, str))):
-            raise ValueError("no state of an account")
+            raise ValueError("not the state of an account")
         return cls(
             epsilon=fraction_of(held["epsilon"]),
             unit=held["unit"],
@@ -190,7 +190,7 @@ class State:
 
 
 def described(terms: AccountTerms, state: State, head: str) -> Account:
-    """The account, for callers."""
+    """The account as callers see it."""
     return Account(
         name=terms.name,
         unit=state.unit,

@@ -1,4 +1,4 @@
-"""Where a ledger is: a file or a server, as a caller names it and as messages may."""
+"""The address of a ledger, a file or a server: as the caller gave it, and as messages may show it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from dpselect.server_urls import HIDDEN, is_conninfo, may_tell_password, without
 
 _SQLITE, _POSTGRES = "sqlite", "postgresql"
 _LONGEST_NAME, _LONGEST_PATH = 255 - len("-journal"), 512 - len("-journal")
-"""What file systems, and SQLite, allow together with the name of its longest neighbour."""
+"""The longest name and path that file systems and SQLite allow, less the suffix of the files beside the ledger."""
 
 EXPECTED = "a database URL such as 'sqlite:///budget.db' or 'postgresql://user@host/database', or the path of a file"
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Of a ledger.
+    """The address of a ledger.
 
     Attributes:
-        url: with the driver to use.
-        shown: for messages: no password, and no option, as any option may hold one.
-        path: of the file, on SQLite.
+        url: the URL, with the driver to use.
+        shown: the address in messages: without a password, and without options, since any option may hold one.
+        path: path of the file; None for a server.
         read_only: whether the caller asked not to write.
     """
 
@@ -38,10 +38,10 @@ class Address:
 
     @classmethod
     def given(cls, url: object) -> Address:
-        """`url` as the caller gave it: a URL, or a path.
+        """The address of `url`, a URL or a path as the caller gave it.
 
         Raises:
-            InvalidParameterError: it is neither, or has options that a ledger does not know.
+            InvalidParameterError: it is neither a URL nor a path, or has unknown options.
 
         >>> Address.given("postgresql://ann:secret@db/budgets").shown
         'postgresql://ann@db/budgets'
@@ -76,7 +76,7 @@ def _parsed(url: object) -> sa.URL:
 
 
 def _names_file(text: str, *, windows: bool = os.name == "nt") -> bool:
-    r"""Whether it is no URL.
+    r"""Whether `text` is a path and not a URL.
 
     >>> _names_file("budget.db"), _names_file("sqlite:///budget.db"), _names_file(r"C:\data\budget.db", windows=True)
     (True, False, True)
@@ -117,7 +117,7 @@ def _path(url: sa.URL) -> Path:
 
 
 def names_a_server(path: str) -> bool:
-    """Whether a path that leads to nothing was probably meant for a server; folders that are there are folders."""
+    """Whether a path to no file was probably meant as a server's address. Folders that exist count as folders."""
     try:
         if os.path.exists(path):
             return False

@@ -1,4 +1,4 @@
-"""What is to be charged, checked before the ledger is touched."""
+"""A request for a charge, checked before the ledger is read."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _as_json = functools.lru_cache(maxsize=256)(to_json)  # the same events come aga
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChargeRequest:
-    """A charge that somebody asks for.
+    """A requested charge.
 
     Attributes:
         account: name of the account.
-        event: what it costs.
-        text: the event, or the run with its words, as JSON.
-        neighbours: the relation, and `unit` the unit, of a run; None of a bare event, which is taken to be the
-            account's.
+        event: the event to charge.
+        text: the event, or the whole run, as JSON.
+        neighbours: neighbouring relation of a run; None for a bare event, which is assumed to fit the account.
+        unit: unit of a run; None for a bare event.
         request: id of the request, or None.
-        request_hash: hash of the question under the request, by which it is known again; None if nobody says it.
-        certificate_hash: hash of what the certificate will say, or None.
+        request_hash: hash of the question, to recognise it when it is repeated; None if neither is given.
+        certificate_hash: hash of the certificate without its answer, or None.
     """
 
     account: str
@@ -45,10 +45,10 @@ class ChargeRequest:
     def of(
         cls, account: object, what: object, *, request: object, question: object, certificate: object = None
     ) -> ChargeRequest:
-        """From what a caller gave.
+        """The request from a caller's arguments.
 
         Raises:
-            InvalidParameterError: a text that is none, or `what` is no event.
+            InvalidParameterError: an argument that has to be text is not, or `what` is not an event.
         """
         name = short_text(account, "account")
         if not isinstance(what, (Event, Run)):  # a union of classes: no type is narrowed by it
@@ -70,12 +70,12 @@ class ChargeRequest:
 
     @property
     def entry_fields(self) -> dict[str, str]:
-        """What the charge's entry says of it, but for what it costs. The names are those of entries of all versions."""
+        """The fields of the charge's entry, except its cost. All versions of entries use these names."""
         optional = {"request": self.request, "asked": self.request_hash, "question": self.certificate_hash}
         return {"event": self.text} | {name: value for name, value in optional.items() if value is not None}
 
     def receipt(self, sequence: int, head: str, time: str, *, ledger: str | None) -> Receipt:
-        """Of the entry that was charged for it."""
+        """The receipt of the entry that records the charge."""
         return Receipt(
             account=self.account,
             sequence=sequence,
@@ -87,7 +87,7 @@ class ChargeRequest:
         )
 
     def check_for(self, terms: AccountTerms, state: State) -> None:
-        """Refuse an account that protects somebody else, or against something else."""
+        """Refuse an account that protects another unit, or under another neighbouring relation."""
         if self.neighbours is not None and self.neighbours is not terms.neighbours:
             expected = f"{str(terms.neighbours)!r}, which account {terms.name!r} protects against"
             raise WrongAccountError("neighbours", Shown(repr(str(self.neighbours))), expected, "Nothing was charged.")

@@ -1,4 +1,4 @@
-"""What an event adds to an account: exact fractions, and Rényi divergences rounded up to whole units."""
+"""The cost of an event: exact fractions, and Rényi divergences rounded up to whole numbers of a small unit."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from dpselect.accounting.events import (
 from dpselect.ledger.exact import fraction_of
 
 UNIT = 2**128
-"""Units in one nat: even a divergence of 1e-30 keeps eight digits."""
+"""Divergences are counted in units of 1/`UNIT` nats, so that even 1e-30 keeps eight digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """A price or a running total; adds up without rounding.
+    """The cost of an event, or a running total. Costs are added without rounding.
 
     Attributes:
         pure: epsilon by basic composition.
@@ -41,16 +41,16 @@ class Cost:
         return Cost(self.pure + other.pure, self.delta + other.delta if other.delta else self.delta, renyi)
 
     def times(self, count: int) -> Cost:
-        """`count` of it."""
+        """The cost of `count` such events."""
         return Cost(self.pure * count, self.delta * count, tuple(count * units for units in self.renyi))
 
     def covers(self, other: Cost) -> bool:
-        """Whether nothing of it is less than of `other`."""
+        """Whether epsilon, delta and all divergences are at least those of `other`."""
         pairs = zip(self.renyi, other.renyi, strict=True)
         return self.pure >= other.pure and self.delta >= other.delta and all(mine >= theirs for mine, theirs in pairs)
 
     def to_list(self) -> list[str]:
-        """As text, for the ledger."""
+        """The texts that the ledger stores."""
         return [str(self.pure), str(self.delta), " ".join(map(str, self.renyi))]
 
     @classmethod
@@ -67,9 +67,10 @@ def nothing(orders: tuple[float, ...]) -> Cost:
 
 @functools.lru_cache(maxsize=4096)
 def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
-    """What `event` costs, at an account with these orders.
+    """The cost of `event` to an account with these orders.
 
-    A group costs the sum of its parts. A delta that only its composition needed is not spent: the account's covers it.
+    A group costs the sum of its parts. If only its composition needs a delta, that delta is not charged: the account's
+    own delta covers it.
 
     Proof: ``proofs/ledger.md``.
 

@@ -1,4 +1,4 @@
-"""Rows that somebody wrote by hand: whatever they hold, one error that says where."""
+"""Damaged rows: whatever they contain, the error is a `LedgerDamagedError` that says where."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ _UNREADABLE = (SelectionError, ValueError, TypeError, KeyError, AttributeError, 
 
 
 def damaged_account(ledger: str, name: str) -> LedgerDamagedError:
-    """Of an account whose row is not the one the ledger wrote."""
+    """The error for an account whose row is not the one that the ledger wrote."""
     text = f"what account {name!r} says of itself is not what was written. Nothing was written; verify it."
     return LedgerDamagedError(ledger, text)
 
 
 def damaged_entry(ledger: str, account: str, place: object) -> LedgerDamagedError:
-    """Of an entry that no ledger wrote."""
+    """The error for an entry that no ledger wrote."""
     place = place if isinstance(place, int) else "?"
     return LedgerDamagedError(ledger, f"entry {place} of account {account!r} cannot be read.")
 
 
 def damaged_text(ledger: str) -> LedgerDamagedError:
-    """Of a file whose own description of its tables is no text."""
+    """The error for a file whose description of its own tables is not text."""
     text = "not even the names of its tables can be read. Nothing was written; restore it and verify it."
     return LedgerDamagedError(ledger, text)
 
 
 def refuse_unsound_file(connection: sa.Connection, *, ledger: str) -> None:
-    """On SQLite, let it look at every page and index; a damaged index finds no request, which is then charged again.
+    """Let SQLite check every page and index: with a damaged index a request is not found, and is charged again.
 
     Raises:
-        LedgerDamagedError: something in the file is not as SQLite writes it.
+        LedgerDamagedError: a page or an index is damaged.
     """
     if connection.dialect.name != "sqlite":
         return
@@ -47,10 +47,10 @@ def refuse_unsound_file(connection: sa.Connection, *, ledger: str) -> None:
 
 
 def sound(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> Iterator[Mapping[Any, Any]]:
-    """The rows of entries, each holding texts where the ledger writes texts: SQLite keeps anything in any column.
+    """Check the types in rows of entries, because SQLite stores anything in any column.
 
     Raises:
-        LedgerDamagedError: names the first that does not.
+        LedgerDamagedError: a value has another type than the ledger writes. The error names the first such entry.
     """
     for row in rows:
         texts = all(isinstance(row[name], str) for name in _TEXTS)
@@ -63,10 +63,10 @@ def sound(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> It
 
 @contextmanager
 def readable(ledger: str, account: str, place: object) -> Generator[None]:
-    """Within it the text of an entry is read.
+    """A block in which the text of an entry is read.
 
     Raises:
-        LedgerDamagedError: instead of whatever a text that no ledger wrote leads to.
+        LedgerDamagedError: in place of any error that comes from a text that no ledger wrote.
     """
     try:
         yield

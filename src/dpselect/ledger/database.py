@@ -1,4 +1,4 @@
-"""The way to a ledger's database, wherever it is: transactions, and what is asked of the whole of it."""
+"""A ledger's database, in a file or on a server: its transactions and its locks."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Database:
-    """Hands out transactions, and turns what the driver raises into a `LedgerError`.
+    """Gives out transactions, and turns the driver's errors into a `LedgerError`.
 
     Safe to use from several threads, and in a forked process as far as `SqliteDatabase` is.
 
     Attributes:
-        shown: where it is, for messages.
-        table: a table by which the schema of all is found, on a server.
+        shown: its address in messages.
+        table: on a server, the table that tells which schema all tables are in.
     """
 
     def __init__(self, url: object, *, wait: float, table: str) -> None:
@@ -39,7 +39,7 @@ class Database:
 
     @property
     def address(self) -> tuple[sa.URL, float]:
-        """What it was made from, for a copy in another process."""
+        """The arguments it was made from, for a copy in another process."""
         return self._address.url, self._wait
 
     def reading(self) -> AbstractContextManager[sa.Connection]:
@@ -47,10 +47,10 @@ class Database:
         return self._at.reading()
 
     def writing(self, *, create: bool = False) -> AbstractContextManager[sa.Connection]:
-        """A transaction that is committed, and on disk, when the block ends without an error; else nothing is.
+        """A transaction that is committed, and on disk, if the block ends without an error; otherwise it is undone.
 
-        On SQLite it is the only writer from its start; on PostgreSQL whoever reads an account in it locks that row.
-        With `create`, a file that is missing is made.
+        On SQLite it is the only writer from its start. On PostgreSQL, reading an account in it locks the account's row.
+        With `create`, a missing file is created.
         """
         return self._at.writing(create=create) if isinstance(self._at, SqliteDatabase) else self._at.writing()
 
@@ -60,40 +60,40 @@ class Database:
             self._at.checkpoint()
 
     def close(self) -> None:
-        """Let go of connections; the next use opens new ones."""
+        """Close the connections; the next use opens new ones."""
         self._at.close()
 
     def is_nowhere(self) -> bool:
-        """Whether it is a file that is not there yet, or has nothing in it."""
+        """Whether it is a file that does not exist yet, or is empty."""
         return isinstance(self._at, SqliteDatabase) and self._at.is_nowhere()
 
     def is_empty(self, connection: sa.Connection, table: str) -> bool:
-        """Whether `table` is not there."""
+        """Whether `table` does not exist."""
         return not has_table(connection, table)
 
     def lock_whole(self, connection: sa.Connection) -> None:
-        """Keep everybody else from creating or migrating until the transaction ends. Any user may hold this lock."""
+        """Lock the creation and migration of tables until the transaction ends. Any user may hold this lock."""
         if not isinstance(self._at, SqliteDatabase):
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7234117045221903)")
 
     def refuse_another_file(self, connection: sa.Connection) -> None:
-        """Look for the file once more: the last thing before a commit that can fail for certain, without effect.
+        """Check once more that the file is the same: the last step before a commit that can still fail with no effect.
 
         Raises:
             LedgerDamagedError: another file has its name now.
-            LedgerUnavailableError: there is none, or it has several names.
+            LedgerUnavailableError: the file is gone, or has several names.
         """
         if isinstance(self._at, SqliteDatabase):
             self._at.refuse_another_file(connection)
 
 
 def has_table(connection: sa.Connection, table: str) -> bool:
-    """Whether there is a table of this name where the others are."""
+    """Whether the schema of the ledger's tables has a table of this name."""
     return sa.inspect(connection).has_table(table, schema=schema_of(connection))
 
 
 def schema_of(connection: sa.Connection) -> str | None:
-    """Where the tables are on a server, as its `search_path` says; None for a file."""
+    """The schema of the tables on a server, from its `search_path`; None for a file."""
     return connection.get_execution_options().get("schema_translate_map", {}).get(None)
 
 

@@ -1,4 +1,4 @@
-"""Writing that has reached the disk when it returns."""
+"""Writes that are on disk when the call returns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ except ImportError:  # on Windows
 
 
 def to_disk(file: int) -> None:
-    """All that was written to an open file, but when. On macOS `fsync` stops at the drive's cache."""
+    """Flush an open file to disk, except its times. On macOS `fsync` stops at the drive's cache."""
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if fcntl is not None and full is not None:
         fcntl.fcntl(file, full)
@@ -21,7 +21,7 @@ def to_disk(file: int) -> None:
 
 
 def file_to_disk(path: Path) -> None:
-    """The same of a file by its name."""
+    """Flush the file at `path` to disk."""
     opened = os.open(path, os.O_RDWR)
     try:
         to_disk(opened)
@@ -30,7 +30,7 @@ def file_to_disk(path: Path) -> None:
 
 
 def folder_to_disk(folder: Path) -> None:
-    """The names in it; Windows does that by itself."""
+    """Flush the names in a folder to disk; Windows does this by itself."""
     if hasattr(os, "O_DIRECTORY"):
         opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:

@@ -1,4 +1,4 @@
-"""Exact numbers as a ledger writes them, read back; whatever else somebody put there is no number."""
+"""Reads exact numbers as a ledger writes them; any other text is refused."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _LONGEST = 8000
 
 
 def fraction_of(text: object) -> Fraction:
-    """What ``str`` wrote of a fraction; takes no longer than its few characters do, which ``1e99999999`` would.
+    """The fraction that ``str`` wrote. Exponents are refused: ``1e99999999`` would take very long.
 
     Raises:
-        ValueError: it did not write this.
+        ValueError: `text` is not what ``str`` writes for a fraction.
 
     >>> fraction_of("-3/10")
     Fraction(-3, 10)
     """
     if not isinstance(text, str) or len(text) > _LONGEST or not _FRACTION.fullmatch(text):
-        raise ValueError("no fraction of a ledger")
+        raise ValueError("not a fraction of a ledger")
     return Fraction(text)

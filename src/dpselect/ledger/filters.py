@@ -20,7 +20,7 @@ from dpselect.ledger.costs import UNIT, Cost
 
 _CONTEXT = Context(prec=60)
 _MARGIN = Fraction(1, 10**40)
-"""Relative; the sixty digits of the logarithms leave far less."""
+"""Relative error allowed for; the error of logarithms with sixty digits is far smaller."""
 
 _STEPS = (-3, -2, -1, 1, 2, 3, 4)
 _MAIN_SHARE = Fraction(9, 10)
@@ -38,10 +38,10 @@ class Order:
 
 @functools.lru_cache(maxsize=256)
 def orders_for(epsilon: Fraction, delta: Fraction) -> tuple[Order, ...]:
-    """The orders of a new account; none if there is no delta to spend on them.
+    """The orders of a new account; empty if there is no delta for them.
 
-    Any choice is valid; this one lets the most small charges through at the main order, and goes up from it in powers
-    of two for large charges, down for limits that are raised later.
+    Any choice is valid. This one allows the most small charges at the main order. It adds higher orders, by powers of
+    two, for large charges, and lower ones for limits that are raised later.
 
     >>> [each.order for each in orders_for(Fraction(1), Fraction(1, 10**6))][:3]
     [21.5, 3.5625, 6.125]
@@ -65,10 +65,10 @@ def orders_for(epsilon: Fraction, delta: Fraction) -> tuple[Order, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def conversion(order: Order, delta: Fraction) -> Fraction:
-    r"""What epsilon is above the Rényi divergence at `order`, for this order's share of `delta`; rounded up.
+    r"""The difference between epsilon and the Rényi divergence at `order`, for its share of `delta`; rounded up.
 
-    :math:`-\frac{\ln(w\delta) + \ln a}{a - 1} - \ln\frac{a}{a-1}`. In decimals of sixty digits, which every machine
-    rounds alike, so that no two of them disagree on whether a charge fits.
+    :math:`-\frac{\ln(w\delta) + \ln a}{a - 1} - \ln\frac{a}{a-1}`. Computed in decimals of sixty digits, which
+    every machine rounds alike, so that all agree on whether a charge fits.
     """
     above_one = Fraction(order.order) - 1
     logs = (_ln(order.share * delta) + _ln(Fraction(order.order))) / above_one
@@ -90,5 +90,5 @@ def spent_epsilon(total: Cost, orders: tuple[Order, ...], delta: Fraction) -> Fr
 
 
 def allowances(orders: tuple[Order, ...], delta: Fraction, epsilon: Fraction) -> tuple[int, ...]:
-    """The most units at each order with which `spent_epsilon` is still at most `epsilon`; negative where none is."""
+    """The largest divergence at each order that keeps `spent_epsilon` at most `epsilon`; negative if none does."""
     return tuple(math.floor((epsilon - conversion(order, delta)) * UNIT) for order in orders)

@@ -20,15 +20,15 @@ _EXPECTED = "the path of a file, the URL of a database, or an anchor"
 
 
 def anchor_of(given: object, *, wait: float, ledger: sa.URL) -> Anchor | None:
-    """The anchor that a caller names: a path, the URL of a database, or an object that is one.
+    """The anchor that a caller gives: a path, the URL of a database, or an anchor object.
 
     Args:
-        given: by the caller.
-        wait: seconds to wait for its lock.
-        ledger: where the ledger is, which is no anchor of itself.
+        given: the caller's argument.
+        wait: seconds to wait for the anchor's lock.
+        ledger: address of the ledger, which cannot be its own anchor.
 
     Raises:
-        InvalidParameterError: it is none of these.
+        InvalidParameterError: `given` is not one of these.
     """
     if given is None or isinstance(given, Anchor):
         anchor = given

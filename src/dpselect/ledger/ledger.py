@@ -1,4 +1,4 @@
-"""The ledger: what was promised to each account's units, and what of it is spent, across processes and restarts."""
+"""The ledger: what each account promises, and how much of it is spent, across processes and restarts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dpselect.public_time import as_utc_text, day_text
 
 
 class Ledger(ManagedLedger):
-    """A durable record of what was spent, which refuses what was not promised.
+    """A durable record of what was spent, which refuses charges beyond what was promised.
 
     Several processes, on several machines with PostgreSQL, may use one ledger at once. A charge that has returned is
     on disk. Entries are only ever added, and chained by hashes.
@@ -34,12 +34,13 @@ class Ledger(ManagedLedger):
         url: ``"sqlite:///budget.db"``, a file on a local disk (``?mode=ro`` to read only), or
             ``"postgresql://user@host/database"``, for which the extra ``postgres`` is needed; or the path of a file.
         wait: seconds to wait for another process that holds the lock.
-        anchor: where it is noted how far each account has come, so that an older copy in the ledger's place is refused:
-            the path of a file, best on another disk; the URL of another database; or an object with the methods of
-            `dpselect.ledger.Anchor`. Every process that charges has to name the same one. None: it is not noticed.
+        anchor: where the latest entry of each account is noted, so that an older copy of the ledger is refused: the
+            path of a file, best on another disk; the URL of another database; or an object with the methods of
+            `dpselect.ledger.Anchor`. Every process that charges has to name the same one. None: an older copy is not
+            noticed.
 
     Raises:
-        InvalidParameterError: `url` or `anchor` is none of these.
+        InvalidParameterError: `url` or `anchor` is not one of these.
 
     >>> import tempfile
     >>> import dpselect as dps
@@ -73,28 +74,30 @@ class Ledger(ManagedLedger):
         certificate: str | None = None,
         time: datetime | None = None,
     ) -> Receipt:
-        """Record what is about to be drawn, or refuse it. To be called before any draw.
+        """Record what is about to be drawn, or refuse it. Call it before any draw.
 
-        When it returns, the charge is on disk. A request id makes asking again free: where the same question was
-        asked under it, and its release was stored, the receipt holds that release and nothing is charged. A charge
-        whose release was never stored is spent: somebody may have seen the answer, or seen that drawing it failed.
+        When it returns, the charge is on disk. A request id makes asking again free: if the same question was asked
+        under it, and its release was stored, the receipt holds that release and nothing is charged. A charge whose
+        release was never stored stays spent: somebody may have seen the answer, or seen that drawing it failed.
 
         Args:
             account: name of the account.
-            what: the mechanism's event; or a `Run`, which also says for whom, and is then checked against the account.
-            request: an id of the caller's choice for this act of asking, or None.
-            question: what is asked, in public words that are the same when the same is asked; only a hash is kept.
-            note: kept beside the charge, for people; public.
-            certificate: hash of what a certificate will say (`Release.question_hash`), for the entry and the receipt.
-            time: what the receipt says of when: the start of an hour or a day of before the rows were read, with a time
-                zone. None: the day of the charge, in UTC. How long reading took depends on the rows.
+            what: the mechanism's event, or a `Run`, whose unit and relation are checked against the account.
+            request: an id of the caller's choice for this question, or None.
+            question: the question in public words, the same whenever it is repeated. Only a hash is stored.
+            note: a public note for people, stored with the charge.
+            certificate: hash of the certificate without its answer (`Release.question_hash`), for the entry and the
+                receipt.
+            time: the time in the receipt, with a time zone: the start of the hour or day in which the question was
+                asked, before any row was read, since the time that reading takes depends on the rows. None: the day of
+                the charge, in UTC.
 
         Raises:
             ChargeRefusedError: there is not enough left.
             InvalidAccountError: no such account, or it is closed.
-            WrongAccountError: the account is about another unit or neighbouring relation.
+            WrongAccountError: the account protects another unit, or under another neighbouring relation.
             RequestReusedError: `request` belongs to another question.
-            InvalidParameterError: `what` is no event, or a text is none.
+            InvalidParameterError: `what` is not an event, or an argument that has to be text is not.
             LedgerError: the ledger cannot be written to.
 
         Proof: ``proofs/ledger.md``.
@@ -135,9 +138,9 @@ class Ledger(ManagedLedger):
     def look(
         self, account: str, what: Event | Run, *, request: str | None = None, question: str = ""
     ) -> Receipt | None:
-        """Raise what `charge` would raise now, and charge nothing; or return what is stored for the request, if it is.
+        """Raise what `charge` would raise now, without charging; return the stored answer of the request, if any.
 
-        To be called before long work that only a charge makes worth while. `charge` decides anew.
+        For use before long work that is wasted if the charge is refused. `charge` decides again.
         """
         charge = ChargeRequest.of(account, what, request=request, question=question)
         store_remembered(self._place, self._stored_release)
@@ -150,21 +153,21 @@ class Ledger(ManagedLedger):
         return known
 
     def store_release(self, receipt: Receipt, release: str) -> str:
-        """Keep the answer of a charge that has a request id, and return the one to hand out.
+        """Store the answer of a charge that has a request id, and return the answer to show.
 
-        To be called after the draw and before the answer is shown to anyone. Where the same request was answered
-        meanwhile, by another process, that answer is returned, so that one request has one answer.
+        Call it after the draw and before the answer is shown to anyone. If another process has answered the same
+        request meanwhile, its answer is returned, so that one request has one answer.
 
-        Where the ledger is locked, full or out of reach, it tries again for `wait` seconds. Then it warns, and returns
-        the answer all the same, as it was charged; this process keeps it, and stores it when it can.
+        If the ledger is locked, full or unreachable, it tries again for `wait` seconds. Then it warns and returns the
+        answer all the same, because it was charged. This process keeps the answer and stores it when it can.
 
         Raises:
             InvalidCertificateError: the receipt is not one of this ledger's. The answer must not be shown then.
-            InvalidParameterError: the receipt has no request id, or the release is no text that UTF-8 can hold.
-            LedgerDamagedError: the charge itself may be gone. The answer must not be shown then.
+            InvalidParameterError: the receipt has no request id, or the release is not text that UTF-8 can hold.
+            LedgerDamagedError: the charge itself may be lost. The answer must not be shown then.
 
         Warns:
-            AnswerNotStoredWarning: it could not be stored.
+            AnswerNotStoredWarning: the answer could not be stored.
 
         Proof: ``proofs/ledger.md``.
         """
@@ -184,7 +187,7 @@ class Ledger(ManagedLedger):
         return answered(connection, row, charge, ledger=self._database.shown)
 
     def _allowed(self, row: store.AccountRow, charge: ChargeRequest) -> tuple[Cost, Cost]:
-        """What the charge costs, and the total with it; or an error."""
+        """The cost of the charge, and the total with it, if the account allows it."""
         self._refuse_closed(row)
         charge.check_for(row.terms, row.state)
         cost = row.terms.cost(charge.event)

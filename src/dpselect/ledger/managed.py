@@ -1,4 +1,4 @@
-"""Opening accounts, changing what they promise, and what is done when a ledger was lost: for whoever answers for it."""
+"""Management of a ledger: opening accounts, changing limits, closing, anchoring, and recovery after a loss."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 
 
 class ManagedLedger(ReadableLedger):
-    """All of a `Ledger` that makes and changes promises. Arguments and errors are those of `Ledger`."""
+    """The part of `Ledger` that makes and changes promises. Arguments and errors are those of `Ledger`."""
 
     __slots__ = ()
 
@@ -49,15 +49,15 @@ class ManagedLedger(ReadableLedger):
 
         Args:
             name: of the account.
-            epsilon: the limit, > 0, exactly: a float is the double it is, a `Decimal`, `Fraction` or text what it says.
+            epsilon: the limit, > 0: the exact value of a float, a `Decimal`, a `Fraction`, or a decimal in text.
             delta: the probability with which `epsilon` may fail, from 0 to below 1; far below one over the number of
-                units. More than 0 lets more through, from about ten charges on.
-            unit: who is protected, in the words of ``Dataset(unit=...)``. None: the first charge that names one.
+                units. If it is above 0, more charges fit, from about ten on.
+            unit: who is protected, as in ``Dataset(unit=...)``. None: the unit of the first charge that names one.
             neighbours: which data sets the promise compares.
-            set_aside: how much of `delta` is kept for mechanisms that have a delta of their own.
+            set_aside: the part of `delta` reserved for mechanisms that have a delta of their own.
 
         Raises:
-            InvalidAccountError: there is an account of this name.
+            InvalidAccountError: there is already an account of this name.
             InvalidParameterError: an argument is out of range.
             LedgerError: the ledger cannot be written to.
         """
@@ -94,20 +94,20 @@ class ManagedLedger(ReadableLedger):
         return described(terms, state, head)
 
     def set_limit(self, name: str, *, epsilon: object, reason: str = "") -> Account:
-        """Raise or lower what is promised, as an entry of its own.
+        """Raise or lower the limit, by an entry of its own.
 
-        Raising it weakens a promise that people may rely on: it is theirs to allow. Proof, also of what holds if the
-        decision depended on answers: ``proofs/ledger.md``.
+        Raising it weakens a promise that people may rely on, so it needs their consent. Proof, also of what holds if
+        the decision depended on answers: ``proofs/ledger.md``.
 
         Args:
             name: of the account.
             epsilon: the new limit, as in `open_account`; at least what is spent.
-            reason: why, and who allowed it; kept in the entry, and shown by `history`.
+            reason: why, and who allowed it; stored in the entry, and shown by `history`.
 
         Raises:
-            InvalidLimitError: more than `epsilon` is spent.
+            InvalidLimitError: more than `epsilon` is spent already.
             InvalidAccountError: no such account, or it is closed.
-            LedgerReadOnlyError: this user of the server may not (`grant`).
+            LedgerReadOnlyError: this user of the server may not change limits; see `grant`.
         """
         name, limit = short_text(name, "account"), exact_fraction(epsilon, "epsilon")
         reason = short_text(reason, "reason", empty=True)
@@ -124,7 +124,7 @@ class ManagedLedger(ReadableLedger):
         return described(row.terms, state, heads[-1].hash)
 
     def close(self, name: str) -> Account:
-        """Let nothing more be charged to the account, for good; its history stays.
+        """Close the account for ever: no more charges. Its history stays.
 
         Raises:
             InvalidAccountError: no such account, or it is closed already.
@@ -137,12 +137,12 @@ class ManagedLedger(ReadableLedger):
         return described(row.terms, state, heads[-1].hash)
 
     def anchor(self, to: str | Path | Anchor) -> list[Head]:
-        """Note in an anchor, once, how far all accounts have come. ``Ledger(anchor=)`` does that after each charge.
+        """Note the latest entry of every account in an anchor, once. ``Ledger(anchor=)`` does so after each charge.
 
         Raises:
             LedgerRolledBackError: the anchor knows of entries that are missing here.
-            LedgerForkedError: it knows of others.
-            AnchorError: it cannot be written, is damaged, or belongs to another ledger.
+            LedgerForkedError: the anchor knows of other entries.
+            AnchorError: the anchor cannot be written, is damaged, or belongs to another ledger.
         """
         anchor = anchor_of(to, wait=self._wait, ledger=self._place)
         if anchor is None:
@@ -156,17 +156,17 @@ class ManagedLedger(ReadableLedger):
                 anchor.disconnect()
 
     def write_off(self) -> list[Account]:
-        """Count as spent what the anchor knows of and the ledger lost: of an older copy that took its place.
+        """Count as spent all entries that the anchor knows of and that an older copy of the ledger has lost.
 
-        Each account that is behind gets an entry that brings it to the limit and the total that the anchor noted. One
-        that is missing as a whole stays missing, and cannot be opened again. Proof: ``proofs/ledger.md``.
+        Each account that is behind gets an entry with the limit and the total that the anchor noted. An account that is
+        missing altogether stays missing, and cannot be opened again. Proof: ``proofs/ledger.md``.
 
         Returns:
-            The accounts that were behind and are there.
+            The accounts that were behind, except missing ones.
 
         Raises:
             InvalidParameterError: the ledger was opened without an anchor.
-            LedgerForkedError: an account has other entries than the anchor says, not only fewer.
+            LedgerForkedError: an account has other entries than the anchor knows, not only fewer.
             LedgerError: the ledger cannot be written to.
         """
         if self._anchor is None:
@@ -199,23 +199,23 @@ class ManagedLedger(ReadableLedger):
     ) -> list[Role]:
         """On a PostgreSQL server, let some users charge, others manage accounts, and others only read.
 
-        Makes the roles ``dpselect_charge``, ``dpselect_manage`` and ``dpselect_read`` unless they are there. Whoever
+        Creates the roles ``dpselect_charge``, ``dpselect_manage`` and ``dpselect_read`` unless they exist. A user who
         may charge cannot raise a limit, lower what is spent or write any entry but a charge, even with their own SQL.
-        To be called by the owner of the tables, who is bound by no role, and has to be allowed to create roles.
+        The owner of the tables has to call it: no role restricts them, and they need the right to create roles.
 
         Args:
             charge: users who may charge, and store answers.
             manage: users who may open accounts, change limits, close accounts and write off.
             read: users who may only read.
-            roles: what the names of the roles begin with.
+            roles: prefix of the roles' names.
 
         Returns:
-            The three roles, with all who have them. `REVOKE` takes one away again.
+            The three roles, with all users who have them. Take a role away with `REVOKE`.
 
         Raises:
-            InvalidParameterError: the ledger is a file, there is no such user, one is bound by no role, or anybody may
-                create in the ledger's schema.
-            LedgerReadOnlyError: who calls it does not own the tables, or may not create roles.
+            InvalidParameterError: the ledger is a file, a user does not exist, a user has rights that no role can
+                restrict, or everybody may create objects in the ledger's schema.
+            LedgerReadOnlyError: the caller does not own the tables, or may not create roles.
 
         Proof: ``proofs/ledger.md``.
         """
@@ -227,17 +227,17 @@ class ManagedLedger(ReadableLedger):
             return set_up_roles(connection, {CHARGE: charge, MANAGE: manage, READ: read}, prefix=roles)
 
     def _current(self) -> Database:
-        """The database, its tables as this version of the library writes them."""
+        """The database, migrated to this version of the library."""
         if self._id is None:
             self._id = migrate(self._database, create=False)
         return self._database
 
     @contextmanager
     def _writing(self) -> Generator[tuple[sa.Connection, list[Head]]]:
-        """A transaction, and a list for the heads that it leads to: they are noted in the anchor when it is on disk.
+        """A transaction, and a list for its new heads, which are noted in the anchor once the transaction is on disk.
 
-        Not before: an anchor that is ahead of its ledger says that entries were lost. If the ledger is ahead, because a
-        crash came in between, what was charged last was never drawn.
+        Not earlier: an anchor that is ahead of its ledger means that entries were lost. If the ledger is ahead, because
+        of a crash in between, the last charge was never drawn.
         """
         heads: list[Head] = []
         with self._current().writing() as connection:
@@ -245,7 +245,7 @@ class ManagedLedger(ReadableLedger):
         if self._anchor is not None:
             noted = [note(self._anchor, cast(str, self._id), head) for head in heads]
             others = [now for now, head in zip(noted, heads, strict=True) if now != head]
-            if others:  # of who went on meanwhile: with this ledger, or with a copy of it
+            if others:  # someone else charged meanwhile: to this ledger, or to a copy of it
                 with self._reading() as connection:
                     for now in others:
                         row = store.account_row(connection, now.account, ledger=self._database.shown)
@@ -258,9 +258,9 @@ class ManagedLedger(ReadableLedger):
         return row
 
     def _stamp(self, kind: str, now: datetime | None = None) -> dict[str, str]:
-        """What every entry says. The time is for the holder: nothing depends on the order of clocks.
+        """The fields of every entry. The time is for the ledger's holder: nothing depends on the order of clocks.
 
-        The nonce keeps it from whoever sees the entry's hash, in a receipt, and could try all milliseconds of a day.
+        The nonce hides the time from anyone who sees the entry's hash in a receipt and tries all milliseconds of a day.
         """
         time = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
         stamp = {"kind": kind, "time": time, "nonce": secrets.token_hex(16)}

@@ -1,4 +1,4 @@
-"""What a request id stands for."""
+"""The identity of a question: what a request id stands for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class QuestionIdentity:
-    """What is asked, all of it public, so that asking the same again can be told from asking something else."""
+    """The public parts of a question, by which repeating it is told from asking another."""
 
     task: str
     source: str
@@ -25,7 +25,7 @@ class QuestionIdentity:
 
     @property
     def text(self) -> str:
-        """The same for the same question."""
+        """A text that is the same for the same question."""
         words = [self.task, self.source, self.unit, self.column]
         for name, value in sorted(self.arguments.items()):
             value = _as_range(value)
@@ -58,7 +58,7 @@ def _as_range(value: Any) -> Any:
 
 
 def _in_steps(listed: NDArray[np.int64], step: int) -> bool:
-    """Both ends fit, so that what wraps around at 64 bits cannot hide another number."""
+    """Whether all differences equal `step`. Both ends fit it, so no wrap-around at 64 bits can hide another number."""
     wrapped = (step + 2**63) % 2**64 - 2**63
     starts = range(0, len(listed) - 1, _CHUNK)
     return all(bool((np.diff(listed[start : start + _CHUNK + 1]) == wrapped).all()) for start in starts)

@@ -1,4 +1,4 @@
-"""What a ledger tells: its accounts and entries, and whether they are those once written."""
+"""Reading a ledger: its accounts and entries, and whether they are those that were written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dpselect.ledger.verification import verified
 
 
 class ReadableLedger:
-    """All of a `Ledger` that changes nothing in it. Arguments and errors are those of `Ledger`."""
+    """The part of `Ledger` that changes nothing. Arguments and errors are those of `Ledger`."""
 
     __slots__ = ("_anchor", "_database", "_id", "_place", "_wait")
 
@@ -52,23 +52,23 @@ class ReadableLedger:
         self.disconnect()
 
     def disconnect(self) -> None:
-        """Let go of the database connections, its anchor's too; the next use opens new ones."""
+        """Close the connections to the database and to the anchor's; the next use opens new ones."""
         self._database.close()
         if isinstance(self._anchor, TableAnchor):
             self._anchor.disconnect()
 
     def account(self, name: str) -> Account:
-        """The account as it stands now.
+        """The account in its present state.
 
         Raises:
-            InvalidAccountError: there is none of this name.
+            InvalidAccountError: there is no account of this name.
         """
         with self._reading() as connection:
             row = store.account_row(connection, short_text(name, "account"), ledger=self._database.shown)
         return described(row.terms, row.state, row.head)
 
     def accounts(self) -> list[Account]:
-        """All accounts, in the order they were opened in."""
+        """All accounts, in the order in which they were opened."""
         with self._reading() as connection:
             rows = [
                 store.account_row(connection, name, ledger=self._database.shown)
@@ -77,15 +77,15 @@ class ReadableLedger:
         return [described(row.terms, row.state, row.head) for row in rows]
 
     def remaining(self, name: str) -> float:
-        """The largest sum of epsilons that is sure to be accepted, rounded down; see `Account.left`."""
+        """The largest sum of epsilons that is certainly accepted, rounded down; see `Account.left`."""
         return self.account(name).left
 
     def history(self, name: str, *, last: int | None = None) -> list[Entry]:
-        """The entries of the account, in order; or only the `last` ones, so many. Of a long one see `entries`."""
+        """The entries of the account, in order, or only the `last` ones. For a long history see `entries`."""
         return list(self.entries(name, last=last))
 
     def entries(self, name: str, *, last: int | None = None) -> Iterator[Entry]:
-        """The same one by one, without holding them all; read from one state of the ledger, that of the first step.
+        """The same one by one, without holding them all in memory; all from the state of the ledger at the first step.
 
         Raises:
             InvalidAccountError: there is no account of this name.
@@ -101,7 +101,7 @@ class ReadableLedger:
                 yield entry_of(each, name, ledger=shown)
 
     def find(self, account: str, sequence: int) -> Entry | None:
-        """One entry of the account, or None if it has none at that place."""
+        """The entry of the account with this number, or None."""
         if isinstance(sequence, bool) or not isinstance(cast(object, sequence), int):
             raise InvalidParameterError("sequence", sequence, "the number of an entry")
         shown = self._database.shown
@@ -115,21 +115,21 @@ class ReadableLedger:
     def verify(
         self, name: str | None = None, *, expected: Iterable[tuple[str, int, str]] = (), only_new: bool = False
     ) -> list[Verified]:
-        """Check that the entries of an account, or of all, are those once written, and that the limits were kept.
+        """Check that the entries of one or all accounts are those that were written, and that limits were kept.
 
-        What no ledger can find by itself is a whole chain written anew, or an older copy put in its place. Its anchor
+        A ledger alone cannot show that its whole chain was rewritten, or that an older copy took its place. The anchor
         shows both, and so does each receipt. Stored releases are checked against accidents only.
 
         Args:
-            name: of the account. None: all, and that none is missing.
-            expected: entries known from elsewhere, such as receipts: account, number and hash.
-            only_new: begin at what the anchor noted, without reading what lies before.
+            name: name of the account. None: check all accounts, and that none is missing.
+            expected: entries known from elsewhere, for example from receipts: account, number and hash.
+            only_new: start after the entry that the anchor noted, without reading earlier ones.
 
         Raises:
-            LedgerDamagedError: an entry was changed, left out, moved, or cut off; says which is the first. Or there is
-                no account at all.
+            LedgerDamagedError: an entry was changed, left out, moved, or cut off (the error names the first), or there
+                is no account at all.
             LedgerRolledBackError: an entry that the anchor or `expected` knows of is missing.
-            LedgerForkedError: it is another.
+            LedgerForkedError: a different entry is in its place.
             AnchorError: the anchor is damaged, cannot be read, or belongs to another ledger.
         """
         if only_new and self._anchor is None:
@@ -155,7 +155,7 @@ class ReadableLedger:
             return verified(connection, name, ledger=shown, noted=noted, only_new=only_new)
 
     def export(self, name: str | None = None) -> Iterator[str]:
-        """The entries of an account, or of all, each as a JSON object on one line, with what its hash is made of."""
+        """The entries of one or all accounts as JSON, one object on each line, with all that the hashes cover."""
         shown = self._database.shown
         with self._reading() as connection:
             names = store.account_names(connection, ledger=shown) if name is None else [short_text(name, "account")]
@@ -164,10 +164,10 @@ class ReadableLedger:
                 yield from exported(store.entry_rows(connection, terms, ledger=shown), each, ledger=shown)
 
     def backup(self, to: str | Path) -> list[Verified]:
-        """Copy the ledger into a new file, as it is at this moment, while others go on charging; and verify the copy.
+        """Copy the ledger, as it is now, into a new file, while others go on charging; then verify the copy.
 
         Raises:
-            InvalidParameterError: there is something at `to`, or the ledger is on a server (use its own ``pg_dump``).
+            InvalidParameterError: a file exists at `to`, or the ledger is on a server (use its own ``pg_dump``).
             LedgerError: the ledger, or its copy, is not intact or cannot be written.
         """
         place = new_place(to, "to")
@@ -187,11 +187,11 @@ class ReadableLedger:
             yield connection
 
     def _noted(self) -> Mapping[str, Head]:
-        """What the anchor knows of the accounts."""
+        """The heads in the anchor, by account."""
         return {} if self._anchor is None or self._id is None else self._anchor.heads(self._id)
 
     def _refuse_behind(self, connection: sa.Connection, row: store.AccountRow) -> None:
-        """Compare with the anchor, if there is one, which has to know the account."""
+        """Compare the account with the anchor, if there is one; the anchor has to know it."""
         if self._anchor is not None:
             noted = self._noted().get(row.terms.name)
             if noted is None:

@@ -19,7 +19,7 @@ def entry_of(row: Mapping[Any, Any], account: str, *, ledger: str) -> Entry:
     """The entry of a row of the entries.
 
     Raises:
-        LedgerDamagedError: the row is none that a ledger wrote.
+        LedgerDamagedError: no ledger wrote such a row.
     """
     with readable(ledger, account, row["sequence"]):
         return _entry_of(row)
@@ -59,7 +59,7 @@ def receipt_of(row: Mapping[Any, Any]) -> Receipt:
 
 
 def _receipt(row: Mapping[Any, Any], body: Mapping[str, Any]) -> Receipt:
-    """As it was given for the charge; before version 3 with the fine time, and with no hash of a certificate."""
+    """The receipt given for the charge. Before version 3 it had the exact time, and no hash of a certificate."""
     is_old = "nonce" not in body
     question, ledger = (None, None) if is_old else (body.get("question"), body.get("ledger"))
     return Receipt(
@@ -74,13 +74,13 @@ def _receipt(row: Mapping[Any, Any], body: Mapping[str, Any]) -> Receipt:
 
 
 def question_of(row: Mapping[Any, Any]) -> str:
-    """The hash of what was asked under a charge's request id; before version 3 it had another name."""
+    """The hash of the question under a charge's request id. Before version 3 the field had another name."""
     body = _body(row)
     return _text(body["asked" if "nonce" in body else "question"])
 
 
 def exported(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) -> Iterator[str]:
-    """An account's entries as JSON, with what each hash is made of."""
+    """An account's entries as JSON, with all that each hash covers."""
     previous = FIRST
     for row in rows:
         with readable(ledger, account, row["sequence"]):
@@ -93,11 +93,11 @@ def exported(rows: Iterable[Mapping[Any, Any]], account: str, *, ledger: str) ->
 def _body(row: Mapping[Any, Any]) -> dict[str, Any]:
     body = json.loads(row["body"])
     if not isinstance(body, dict):
-        raise TypeError("no entry")
+        raise TypeError("not an entry")
     return cast(dict[str, Any], body)
 
 
 def _text(held: object) -> str:
     if not isinstance(held, str):
-        raise TypeError("no text")
+        raise TypeError("not text")
     return held

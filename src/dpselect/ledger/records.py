@@ -1,4 +1,4 @@
-"""What a ledger answers with: accounts, entries and receipts, as frozen values."""
+"""The frozen values that a ledger returns: accounts, entries and receipts."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ class Receipt:
     """Proof that something was charged, before it was drawn.
 
     Attributes:
-        account: its name.
-        sequence: which entry of the account it is; the opening is 0.
-        hash: of this entry and all before it. Kept outside of the ledger, it shows later whether they are still there.
-        time: what everybody may know of when: the day or the hour in which it was asked for, in UTC. The time of the
-            charge, which depends on how long reading took, is only in the ledger.
-        question: hash of all that the certificate says but the answer, if the charge was for one, or None.
-        request: the request id it was charged under, or None.
-        release: the stored answer of that request, if it was answered before. Nothing was charged then.
-        ledger: id of the ledger that it was charged to, which copies of it share; None of a charge from before ledgers
-            had one.
+        account: name of the account.
+        sequence: number of the entry in the account; the opening is 0.
+        hash: hash of this entry and all before it. Kept outside the ledger, it shows later whether they still exist.
+        time: the public time: the day or hour, in UTC, in which the question was asked. The time of the charge, which
+            depends on how long reading took, is only in the ledger.
+        question: hash of the certificate without its answer, if the charge was for one, or None.
+        request: the request id of the charge, or None.
+        release: the stored answer of the request, if it was answered before. Nothing was charged then.
+        ledger: id of the ledger, which its copies share; None for charges made before ledgers had an id.
     """
 
     account: str
@@ -48,7 +47,7 @@ _HARDLY_ANYTHING = 1e-9
 
 
 def epsilon_left(left: float, *, equals: str = " = ") -> str:
-    """What is left, for a sentence. An epsilon that answers nothing may be: of parts that were rounded down.
+    """The epsilon left, for a sentence. Parts that were rounded down may leave too little for any question.
 
     Charges are compared exactly, whatever is shown.
 
@@ -65,17 +64,17 @@ class Account:
     """An account at one moment.
 
     Attributes:
-        name: of the account.
-        unit: who is protected; None until the first charge that says so.
+        name: name of the account.
+        unit: who is protected; None until the first charge that names a unit.
         neighbours: which data sets the guarantee compares.
         epsilon: the limit, exactly.
         delta: the limit of the probability with which epsilon may fail, exactly.
         set_aside: how much of `delta` is reserved for mechanisms that have a delta of their own.
-        spent: the smallest epsilon that is proved, at `delta`, for all charges so far; exactly.
+        spent: the smallest epsilon that is proved, at `delta`, for all charges so far, exactly.
         set_aside_spent: the sum of those mechanisms' deltas.
         is_open: whether more can be charged.
-        entries: how many there are, the opening included.
-        head: hash of the last one.
+        entries: number of entries, including the opening.
+        head: hash of the last entry.
     """
 
     name: str
@@ -92,15 +91,15 @@ class Account:
 
     @property
     def left(self) -> float:
-        """The largest epsilon of a question that is sure to be accepted, rounded down; 0 of a closed account.
+        """The largest epsilon that is certainly accepted, rounded down; 0 for a closed account.
 
-        What counts is the sum of the epsilons of all rounds, which for a question planned with a delta (``top_k``) is
-        more than the epsilon it asks for. An account with a delta may accept more: see ``docs/ledger.md``.
+        It is compared with the sum of the epsilons of all rounds. For a question with a delta (``top_k``) this sum is
+        more than the epsilon it was asked with. An account with a delta may accept more: see ``docs/ledger.md``.
         """
         return fraction_down(self.epsilon - self.spent) if self.is_open else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain Python values for JSON; numbers as doubles on the safe side."""
+        """As plain Python values for JSON, with numbers rounded to doubles on the safe side."""
         return {
             "account": self.name,
             "unit": self.unit,
@@ -122,18 +121,19 @@ class Entry:
     """One line of an account's history.
 
     Attributes:
-        sequence: its place; what orders entries, as clocks may jump.
-        kind: ``"open"``, ``"charge"``, ``"limit"`` or ``"close"``.
-        time: by the clock of the process that wrote it; for the ledger's holder only (``docs/sharp-edges.md``).
-        epsilon: of a charge, by basic composition, rounded up; of an opening or a limit, that limit.
-        delta: of a charge, the event's own; of an opening, the limit.
-        what: of a charge, what ran: the mechanism, or the kind of event.
+        sequence: number of the entry. Entries are ordered by it, because clocks may jump.
+        kind: ``"open"``, ``"charge"``, ``"limit"``, ``"close"`` or ``"written-off"``.
+        time: the time by the clock of the process that wrote it; for the ledger's holder only
+            (``docs/sharp-edges.md``).
+        epsilon: for a charge, its epsilon by basic composition, rounded up; for an opening or a limit, the limit.
+        delta: for a charge, the event's own delta; for an opening, the account's.
+        what: for a charge, the mechanism or the type of event.
         request: the request id, or None.
-        note: what the caller wrote beside it.
-        hash: of this entry and all before it.
+        note: the caller's note.
+        hash: hash of this entry and all before it.
         body: the entry itself, as it is hashed.
         release: the stored answer of its request, or None.
-        receipt: of a charge, what it was answered with; else None.
+        receipt: for a charge, its receipt; else None.
     """
 
     sequence: int
@@ -166,12 +166,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verified:
-    """An account whose entries were all found to be those once written.
+    """An account whose entries were all verified to be those that were written.
 
     Attributes:
-        account: its name.
-        entries: how many there are, the opening included.
-        head: hash of the last one. Note it elsewhere: only that shows later that no entry was cut off the end.
+        account: name of the account.
+        entries: number of entries, including the opening.
+        head: hash of the last entry. Only a note of it elsewhere shows later that no entry was cut off the end.
     """
 
     account: str
@@ -184,7 +184,7 @@ class Verified:
 
 
 def as_written(exact: Fraction) -> float:
-    """A limit as the number whose decimals are the limit, if there is one; else rounded down."""
+    """A limit as the double that prints as exactly this limit, if there is one; else rounded down."""
     try:
         nearest = exact.numerator / exact.denominator
     except OverflowError:

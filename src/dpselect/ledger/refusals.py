@@ -1,4 +1,4 @@
-"""Why an account has not enough left, in its own terms, and how much less would fit."""
+"""The error for a charge that does not fit: what is left, what it would cost, and how much would fit."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from dpselect.ledger.costs import Cost
 from dpselect.ledger.records import as_written, epsilon_left
 
 _FINEST = 1000
-"""What would fit is told in thousandths."""
+"""The fraction that would fit is a multiple of 1/1000."""
 
 _FEW = Context(prec=5, rounding=ROUND_CEILING)
-"""Of a sum of divergences, whose last digits say nothing to anybody."""
+"""For a sum of divergences, whose last digits mean nothing to a reader."""
 
 
 def refusal(event: Event, cost: Cost, terms: AccountTerms, state: State, *, ledger: str) -> ChargeRefusedError:
-    """The error about `event`, which costs `cost` and does not fit."""
+    """The error for `event`, which costs `cost` and does not fit."""
     account = described(terms, state, "")
     total = state.total + cost
     if event.delta and total.delta > terms.set_aside:
@@ -43,12 +43,12 @@ def refusal(event: Event, cost: Cost, terms: AccountTerms, state: State, *, ledg
 
 
 def sure_share(event: Event, terms: AccountTerms, state: State) -> float:
-    """A number below 1: at so many times its epsilon, the question of `event` fits; 0 if there is none to be told.
+    """The largest fraction, below 1, of the question's epsilon that would fit; 0 if unknown.
 
-    Found for the epsilons of the event. A question of several rounds that was planned with a delta is another matter:
-    its epsilon falls faster than those of its rounds, but no faster than their squares, as divided by a squared epsilon
-    neither a Rényi divergence nor what converting it adds increases with epsilon. So of rounds the square is told, less
-    the thousandth that the search for their epsilon may leave to it.
+    The search scales the epsilons of the event. The epsilon of a question of several rounds with a delta falls faster
+    than those of its rounds, but no faster than their squares: divided by a squared epsilon, neither a Rényi divergence
+    nor the term that converts it increases with epsilon. So for several rounds the square of the fraction is returned,
+    less the thousandth by which the search for their epsilon may miss.
     """
     fits, too_much = 0, _FINEST
     while too_much - fits > 1:
@@ -64,7 +64,7 @@ def sure_share(event: Event, terms: AccountTerms, state: State) -> float:
 def _allows(terms: AccountTerms, state: State, event: Event, factor: Fraction) -> bool:
     try:
         smaller = scaled(event, factor)
-    except InvalidParameterError:  # no double is so small
+    except InvalidParameterError:  # too small for a double
         return False
     return terms.allow(state.epsilon, state.total + terms.cost(smaller))
 

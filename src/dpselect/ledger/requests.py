@@ -1,4 +1,4 @@
-"""What a request id was answered with: looked up before a charge, and kept after a draw."""
+"""The answer of a request id: looked up before a charge, and stored after a draw."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from dpselect.ledger.unsettled import answer_of, warn_of
 
 
 def answered(connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, *, ledger: str) -> Receipt | None:
-    """The receipt with the answer that is stored for the request, or that this process could not store; if any.
+    """The receipt with the answer of the request, stored or still kept by this process; None if there is no answer.
 
     Warns:
-        AnswerNotStoredWarning: it is not stored yet.
+        AnswerNotStoredWarning: the answer is not stored yet.
 
     Raises:
         RequestReusedError: the request id belongs to another question.
@@ -34,12 +34,12 @@ def answered(connection: sa.Connection, row: store.AccountRow, charge: ChargeReq
         with readable(ledger, name, entry["sequence"]):
             known = question_of(entry)
         if known != charge.request_hash:
-            shown, hint = Shown(repr(charge.request)), "Nothing was charged. Take another id for another question."
+            shown, hint = Shown(repr(charge.request)), "Nothing was charged. Use another id for another question."
             raise RequestReusedError("request", shown, "an id not used for another question", hint)
     found = [entry for entry in held if entry["release"] is not None]
     for entry in found:
         if release_hash(entry["hash"], entry["release"]) != entry["release_hash"]:
-            text = f"the release stored for request {charge.request!r} is not the one once stored."
+            text = f"the release for request {charge.request!r} was changed after it was stored."
             raise LedgerDamagedError(ledger, text)
     unstored = [entry for entry in held if answer_of(entry["hash"]) is not None]
     if not found and not unstored:
@@ -56,7 +56,7 @@ def answered(connection: sa.Connection, row: store.AccountRow, charge: ChargeReq
 def stored_release(
     connection: sa.Connection, row: store.AccountRow, receipt: Receipt, request: str, release: str, *, ledger: str
 ) -> str:
-    """`release`, now stored for the charge of `receipt`; or the one that was stored for its request before.
+    """`release`, now stored for the charge of `receipt`; or the release that its request had already.
 
     Raises:
         InvalidCertificateError: the receipt is not one of this ledger's.

@@ -1,4 +1,4 @@
-"""Copies of a ledger, and what is counted as spent when one takes the place of a lost ledger."""
+"""Copies of a ledger, and writing off what is lost when a copy replaces the ledger."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from dpselect.ledger.durable import file_to_disk, folder_to_disk
 
 
 def new_place(to: object, name: str) -> Path:
-    """Where a copy may be made: a path at which nothing is yet.
+    """The path of a new copy. Nothing may exist there.
 
     Raises:
-        InvalidParameterError: it is none, or something is there.
+        InvalidParameterError: `to` is not a path, or something exists there.
     """
     if not isinstance(to, (str, Path)) or not str(to) or "://" in str(to) or "\0" in str(to):
         raise InvalidParameterError(name, to, "the path of a file")
@@ -31,12 +31,12 @@ def new_place(to: object, name: str) -> Path:
     for each in (place, Path(f"{place}-wal"), Path(f"{place}-shm"), Path(f"{place}-journal")):
         if os.path.lexists(each):
             hint = "A ledger is never overwritten: move what is there away first."
-            raise InvalidParameterError(name, Shown(f"<{each.name}>"), "a path at which there is nothing yet", hint)
+            raise InvalidParameterError(name, Shown(f"<{each.name}>"), "a path where nothing exists yet", hint)
     return place
 
 
 def copy_of(source: sqlite3.Connection, place: Path, *, ledger: str) -> None:
-    """Copy a SQLite ledger as it is at this moment, its log included, while others go on charging.
+    """Copy a SQLite ledger, with its log, as it is now, while others go on charging.
 
     Raises:
         LedgerUnavailableError: the copy cannot be written.
@@ -45,7 +45,7 @@ def copy_of(source: sqlite3.Connection, place: Path, *, ledger: str) -> None:
         os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         with closing(sqlite3.connect(place)) as copy:
             source.backup(copy)
-            copy.execute("PRAGMA journal_mode=DELETE")  # one file that says all, wherever it is carried to
+            copy.execute("PRAGMA journal_mode=DELETE")  # a single file that is complete wherever it is moved
         file_to_disk(place)
         folder_to_disk(place.parent)
     except (OSError, sqlite3.Error):
@@ -55,14 +55,14 @@ def copy_of(source: sqlite3.Connection, place: Path, *, ledger: str) -> None:
 def written_off(
     connection: sa.Connection, row: store.AccountRow, noted: Head, stamp: dict[str, str], *, ledger: str
 ) -> Head:
-    """Count all that an anchor knows of an account, and its entries do not, as spent; the new head of both.
+    """Count as spent all that the anchor knows of an account beyond its entries. Returns the new head.
 
     Raises:
-        LedgerForkedError: the account came further by another way.
-        LedgerDamagedError: what the anchor says cannot be read.
+        LedgerForkedError: the account has other entries than the anchor knows.
+        LedgerDamagedError: the anchor's state of the account cannot be read.
     """
     if noted.sequence < row.state.entries:
-        text = f"account {row.terms.name!r} has other entries than its anchor says; only missing ones are written off."
+        text = f"account {row.terms.name!r} has other entries than its anchor; only missing entries can be written off."
         raise LedgerForkedError(ledger, text)
     with readable(ledger, row.terms.name, noted.sequence):
         known = State.from_text(noted.state)
@@ -72,5 +72,5 @@ def written_off(
 
 
 def gone(noted: Head) -> Head:
-    """Of an account that is missing as a whole: nothing can be charged to it any more."""
+    """The head of an account that is missing altogether: nothing can be charged to it any more."""
     return replace(noted, sequence=-1, hash=FIRST, seal=FIRST, written_off=noted.sequence)

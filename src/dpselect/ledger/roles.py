@@ -1,8 +1,8 @@
-"""Three roles on a PostgreSQL server, so that whoever may charge cannot raise a limit, even with SQL of their own.
+"""Three roles on a PostgreSQL server: a user who may charge cannot raise a limit, even with their own SQL.
 
-A role's rights on the tables say what it may do. What rights on tables cannot say, triggers do: which kinds of entries
-it may write, and what of an account's state it may change. They do not know the roles by name. Whoever may add accounts
-may manage them; whoever may add releases may charge.
+A role's rights on the tables say what it may do. Triggers do the rest: they check which kinds of entries a role may
+write, and what it may change in an account's state. They do not know the roles by name: a user who may add accounts may
+manage them, and a user who may add releases may charge.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ _MEMBERS = (
     " WHERE granted.rolname = ANY(:roles){} ORDER BY member.rolname"
 )
 _HAVE_IT = " AND (inherit_option OR set_option)"
-"""From PostgreSQL 16 on. Whoever made a role is a member there who may only give it to others."""
+"""From PostgreSQL 16 on, the creator of a role is a member of it who may only grant it to others."""
 
 _POWERS = (
     "pg_execute_server_program",
@@ -106,7 +106,7 @@ _POWERS = (
     "pg_write_all_data",
     "pg_create_subscription",
 )
-"""Roles of the server with which one reads its passwords, writes its files, or writes tables past their triggers."""
+"""The server's own roles that can read its passwords, write its files, or write to tables past their triggers."""
 _UNBOUND = """\
 SELECT users.rolname FROM pg_roles AS users JOIN pg_roles AS every ON pg_has_role(users.oid, every.oid, 'MEMBER')
 WHERE users.rolname = ANY(:users) AND (every.rolcreaterole OR every.rolreplication OR every.rolname = ANY(:powers)
@@ -146,15 +146,15 @@ class Role(NamedTuple):
 
 
 def set_up_roles(connection: sa.Connection, users: Mapping[str, Iterable[str]], *, prefix: str) -> list[Role]:
-    """Make the roles, give them exactly their rights and the guards, and give each user theirs.
+    """Create the roles, grant them exactly their rights, add the triggers, and grant each user their role.
 
     Args:
-        connection: of whoever owns the tables, in a transaction that nobody else sets up roles beside.
-        users: who gets which role.
-        prefix: what the roles' names begin with.
+        connection: a connection of the tables' owner, in a transaction that has locked the setup of roles.
+        users: the users for each role.
+        prefix: prefix of the roles' names.
 
     Raises:
-        InvalidParameterError: a user is not there, or is bound by no role.
+        InvalidParameterError: a user does not exist, or has rights that no role can restrict.
 
     Proof: ``proofs/ledger.md``.
     """
@@ -209,7 +209,7 @@ def _names(given: object, argument: str) -> list[str]:
 
 
 def _give_rights(connection: sa.Connection, role: str, may: str, place: str, *, is_new: bool) -> None:
-    """Those of its kind, and no other ones."""
+    """Grant a role the rights of its kind, and take away all others."""
     if is_new:
         connection.exec_driver_sql(f"CREATE ROLE {role} NOLOGIN")
     connection.exec_driver_sql(f"REVOKE ALL ON {', '.join(f'{place}.{table}' for table, _ in _READS)} FROM {role}")
@@ -219,7 +219,7 @@ def _give_rights(connection: sa.Connection, role: str, may: str, place: str, *, 
 
 
 def _guard(connection: sa.Connection, place: str) -> None:
-    """The functions look names up where nobody but the server's administrator puts any."""
+    """Create the triggers. Their functions look names up only in schemas that the server's administrator controls."""
     for table, body, act in ((entries.name, _GUARD_ENTRIES, "INSERT"), (accounts.name, _GUARD_ACCOUNTS, "UPDATE")):
         function = f"{place}.{table}_guard"
         head = f"CREATE OR REPLACE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql"
@@ -232,7 +232,7 @@ def _guard(connection: sa.Connection, place: str) -> None:
 def _refuse_unbound(
     connection: sa.Connection, may: str, users: list[str], roles: Mapping[str, str], place: str, owners: list[str]
 ) -> None:
-    """Roles bind nobody who has more rights from elsewhere, or can take them."""
+    """Refuse users who have more rights than their roles grant, or can give themselves more."""
     given = [(roles[each], right) for each, rights in _RIGHTS.items() for right in _by_column(rights)]
     limits = {
         "users": users,
@@ -248,14 +248,14 @@ def _refuse_unbound(
     ).first()
     if found is not None:
         hint = (
-            "Not bound are a superuser, the owner of the tables, schema or database, and who may create roles, create"
-            " in the schema or has other rights on the tables or the server, be it as PUBLIC."
+            "Roles cannot bind a superuser, the owner of the tables, schema or database, or a user who may create roles"
+            " or create objects in the schema, or has other rights on the tables or the server, be it as PUBLIC."
         )
         raise InvalidParameterError(may, Shown(repr(found)), "users whom their roles can bind", hint)
 
 
 def _by_column(rights: Iterable[tuple[str, str]]) -> list[str]:
-    """Those to write, such as ``UPDATE dpselect_accounts.state``."""
+    """The rights to write, by column, such as ``UPDATE dpselect_accounts.state``."""
     found: list[str] = []
     for table, right in rights:
         act, _, columns = right.rstrip(")").partition(" (")

@@ -1,6 +1,6 @@
-"""The tables of a ledger, and how an older ledger becomes a current one.
+"""The tables of a ledger, and the migration of older ledgers.
 
-A version is never changed once released: a new one is a new step in `_STEPS`.
+A released version never changes: a new version is a new step in `_STEPS`.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ def _create_tables(connection: sa.Connection) -> None:
 
 
 def _guard_against_accidents(connection: sa.Connection) -> None:
-    """From version 2 on the database itself refuses to change or delete an entry, or to delete an account.
+    """From version 2 on, the database itself refuses to change or delete an entry, or to delete an account.
 
-    This stops an accident, not an attack.
+    This stops accidents, not attacks.
     """
     if connection.dialect.name == "sqlite":
         for table in ("entries", "releases"):
@@ -106,17 +106,17 @@ def _guard_against_accidents(connection: sa.Connection) -> None:
 
 
 def _salt_entries(connection: sa.Connection) -> None:
-    """From version 3 on an entry's body has a nonce, and a charge's a public time and hashes of its question.
+    """From version 3 on, an entry's body has a nonce, and that of a charge a public time and hashes of its question.
 
-    The tables stay, and so do the entries in them. An older library must not write any more: it would write neither.
+    Tables and entries stay as they are. An older library must no longer write: it would leave these fields out.
     """
     del connection
 
 
 def _name_ledger(connection: sa.Connection) -> None:
-    """From version 4 on a ledger has an id of its own, which its entries and receipts name: copies share it.
+    """From version 4 on, a ledger has an id, which its entries and receipts contain and its copies share.
 
-    It is written once; like the entries it is guarded against accidents.
+    It is written once. Like entries, it is guarded against accidents.
     """
     names.create(connection)
     connection.execute(names.insert(), {"id": secrets.token_hex(16)})
@@ -149,10 +149,11 @@ def check_version(version: int | None, database: Database) -> bool:
     """Whether the ledger is current; False if it is older.
 
     Raises:
-        LedgerVersionError: it is newer than this library.
+        LedgerVersionError: the ledger is newer than this library.
+        LedgerDamagedError: the ledger has no version.
     """
     if not isinstance(cast(object, version), int):
-        raise LedgerDamagedError(database.shown, "it does not say which version it is of. Nothing was written.")
+        raise LedgerDamagedError(database.shown, "it does not say which version it has. Nothing was written.")
     version = cast(int, version)
     if version > CURRENT:
         text = f"a later dpselect wrote it (version {version}; this one knows {CURRENT}): update this one."
@@ -164,7 +165,7 @@ def ledger_id(connection: sa.Connection, *, ledger: str) -> str | None:
     """The id of the ledger; None before version 4.
 
     Raises:
-        LedgerDamagedError: it has none any more, or several.
+        LedgerDamagedError: the id is missing, or there are several.
     """
     if (connection.scalar(sa.select(version_now)) or 0) < 4:
         return None
@@ -179,8 +180,8 @@ def migrate(database: Database, *, create: bool) -> str | None:
     """Bring the ledger up to date in one transaction, all steps or none, and return its id.
 
     Raises:
-        LedgerDamagedError: these are not a ledger's tables, and `create` is not wanted.
-        LedgerVersionError: it is newer than this library.
+        LedgerDamagedError: the tables are not a ledger's, and `create` is False.
+        LedgerVersionError: the ledger is newer than this library.
     """
     with database.writing(create=create) as connection:
         version = _version(connection, database, create=create)
@@ -195,10 +196,10 @@ def migrate(database: Database, *, create: bool) -> str | None:
 
 
 def lock_accounts(connection: sa.Connection) -> None:
-    """Keep everybody else from opening an account until the transaction ends.
+    """Lock the opening of accounts until the transaction ends.
 
-    On a server this takes a right to change the ledger's own id, which its trigger lets nobody use for anything else.
-    So whoever may not open accounts cannot hold this lock, as they could one of numbers alone (`Database.lock_whole`).
+    On a server this needs the right to change the ledger's id, although a trigger stops any such change. So users who
+    may not open accounts cannot hold this lock, while any user could hold an advisory lock (`Database.lock_whole`).
     """
     connection.execute(_LOCKED).all()
 

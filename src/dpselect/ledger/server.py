@@ -1,7 +1,7 @@
 """Transactions on a PostgreSQL server that depend on no setting of the session, the role, the database or the server.
 
-Each transaction says for itself how it wants to be isolated, how long it waits and how safely it is kept. So every
-transaction may get another session of the server, as a pooler such as pgbouncer hands them out.
+Each transaction sets its own isolation, timeouts and durability. So each may run in another session of the server, as
+with a pooler such as pgbouncer.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from dpselect.ledger.server_connections import NoAnswerError, PatientConnection,
 from dpselect.ledger.server_errors import failed, is_passing, refused
 
 _GRACE = 0.5
-"""Seconds beyond the time to wait, for a call that does not wait for anybody: those that the server itself needs."""
+"""Seconds beyond the time to wait, for the server's own work when nobody holds a lock."""
 _TO_COMMIT = 0.25
-"""Seconds that a commit has at least: once it was asked for, who gives up does not know what became of it."""
+"""Seconds that a commit gets at least: if a client gives up after sending it, its outcome is unknown."""
 _PAUSE = 0.05
 
 _PIN = """\
@@ -45,42 +45,42 @@ _FIND = """
  ON held.oid OPERATOR(pg_catalog.=) relnamespace
  WHERE pg_class.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(%s)), pg_catalog.current_schema()) AS place
  LIMIT 1) AS found"""
-"""For this transaction only. On a standby, `synchronous_commit` may ask for more than `on`.
+"""Settings for this transaction only. With a standby, `synchronous_commit` may be stricter than `on`.
 
-The user's `search_path` says once where the tables are, or are to be made. From then on they are named with their
-schema, and what else is named (operators, functions, types) is looked up among the server's own alone. In the tables'
-schema others may have an operator that fits an argument more exactly than the server's, and so be called.
+The user's `search_path` says once where the tables are, or where to create them. From then on they are named with their
+schema, and all other names (operators, functions, types) are looked up only among the server's own. Otherwise another
+user's operator in the tables' schema could fit an argument more exactly than the server's, and would be called.
 """
 
 
 class Server:
-    """The way to one database on a server. Safe to use from several threads, and in a forked process.
+    """One database on a server. Safe to use from several threads, and in a forked process.
 
     Args:
-        url: of it, with the driver to use.
-        shown: how messages speak of it.
-        wait: seconds that a call may take, be it for a connection, a lock or an answer.
-        table: one of those to be used, which lie in the same schema.
+        url: URL of the database, with the driver to use.
+        shown: its address in messages.
+        wait: seconds to wait for a connection, a lock or an answer.
+        table: one of the tables to use; all are in the same schema.
     """
 
     def __init__(self, url: sa.URL, shown: str, *, wait: float, table: str) -> None:
         self._url, self._shown, self._wait, self._table = url, shown, wait, table
         self._process, self._lock = os.getpid(), threading.Lock()
-        self._due = threading.local()  # by when this thread has to have a connection
+        self._due = threading.local()  # when this thread has to have a connection
         self._has_warned = False
-        self._place: str | None = None  # the schema of the tables, once they are there
+        self._place: str | None = None  # the schema of the tables, once they exist
         options = self._options()
         self._engine = sa.create_engine(url, pool_timeout=wait, connect_args=options, use_native_hstore=False)
         event.listen(self._engine, "do_connect", self._connect)
 
     def close(self) -> None:
-        """Let go of connections; the next use opens new ones, and looks up anew where the tables are."""
+        """Close the connections. The next use opens new ones and looks up the tables' schema again."""
         self._engine.dispose()
         self._place = None
 
     @contextmanager
     def reading(self) -> Generator[sa.Connection]:
-        """A transaction that sees one state. It may take long, but each of its answers only so long."""
+        """A transaction that sees one state. It may take long, but each answer has a time limit."""
         with self._begun(psycopg.IsolationLevel.REPEATABLE_READ, is_reader=True) as connection:
             try:
                 yield connection
@@ -89,10 +89,10 @@ class Server:
 
     @contextmanager
     def writing(self) -> Generator[sa.Connection]:
-        """A transaction that is committed when the block ends without an error.
+        """A transaction that is committed if the block ends without an error.
 
-        Each statement sees what was committed before it, whatever the server's default: who has got the lock of an
-        account then reads what the last holder wrote, where a stricter isolation would have to give up.
+        Each statement sees what was committed before it, whatever the server's default. So whoever gets the lock of an
+        account reads what the last holder wrote; a stricter isolation would fail instead.
         """
         with self._begun(psycopg.IsolationLevel.READ_COMMITTED, is_reader=False) as connection:
             session = _session(connection)
@@ -118,17 +118,17 @@ class Server:
             self._warn_of(fsync)
             yield connection
         finally:
-            with suppress(SQLAlchemyError):  # it is committed, or lost with its connection, which undoes it as well
+            with suppress(SQLAlchemyError):  # committed already, or undone with its lost connection
                 connection.rollback()
             if not connection.invalidated:
                 _session(connection).deadline = math.inf
             connection.close()
 
     def _pinned(self, isolation: psycopg.IsolationLevel, *, is_reader: bool) -> tuple[sa.Connection, str]:
-        """A connection in a transaction of its own, and the server's `fsync`.
+        """A connection with a new transaction, and the server's `fsync` setting.
 
-        The server may have closed a kept connection since its last use, as when it was started anew. Nothing was
-        sent through it but the beginning of a transaction, so another is taken.
+        The server may have closed a pooled connection since its last use, for example when it restarted. Only the start
+        of a transaction was sent through it, so another connection is taken.
         """
         until = monotonic() + self._wait
         self._due.deadline = until + _GRACE
@@ -154,14 +154,14 @@ class Server:
                     raise
 
     def _timeouts(self, until: float) -> tuple[str, str]:
-        """In milliseconds: for a lock what is left of the time to wait, and for any statement a little more."""
+        """In milliseconds: the remaining time to wait for a lock, and a little more than all of it for a statement."""
         lock = max(1, round(1000 * (until - monotonic())))
         return str(lock), str(round(1000 * (self._wait + _GRACE)))
 
     def _connect(
         self, _dialect: object, _record: object, arguments: Iterable[Any], options: Mapping[str, Any]
     ) -> PatientConnection:
-        """A new connection; one that the server has no room for is waited for as a lock is."""
+        """A new connection. While the server has no room for it, it is waited for like a lock."""
         due: float = self._due.deadline
         while True:
             try:
@@ -172,10 +172,10 @@ class Server:
             sleep(_PAUSE)
 
     def _options(self) -> dict[str, object]:
-        """A server that cannot be reached is given up after `wait`, unless the URL says otherwise.
+        """Options of a connection: give up an unreachable server after `wait`, unless the URL says otherwise.
 
-        Text is UTF-8 whatever the role or the environment prefer. Nothing is prepared on the server: it would be in a
-        session that a pooler may have given to somebody else since.
+        Text is UTF-8, whatever the role or the environment prefers. No statement is prepared on the server: it would
+        belong to a session that a pooler may have given to somebody else since.
         """
         seconds = max(2, math.ceil(self._wait))
         patience = {"connect_timeout": seconds, "tcp_user_timeout": 1000 * seconds, "keepalives_idle": seconds}
@@ -189,7 +189,7 @@ class Server:
             warnings.warn(f"ledger {self._shown}: {text}", RuntimeWarning, stacklevel=2)
 
     def _leave_to_parent(self) -> None:
-        """In a forked process the connections to a server are the parent's."""
+        """Abandon inherited connections in a forked process: they are the parent's."""
         if os.getpid() != self._process:
             with self._lock:
                 if os.getpid() != self._process:

@@ -1,7 +1,8 @@
 """Connections to PostgreSQL that give up by their own clock.
 
-A server that was stopped, or hangs, still has its sockets: the system goes on acknowledging what arrives, so no option
-of TCP notices, and no setting of the server acts. Neither does a pooler answer while all of its connections are taken.
+A server that is stopped, or hangs, still has its sockets: the system goes on acknowledging what arrives. So no option
+of TCP notices it, and no setting of the server takes effect. A pooler does not answer either while all of its
+connections are in use.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ class NoAnswerError(psycopg.OperationalError):
 
 
 class PatientConnection(psycopg.Connection[TupleRow]):
-    """A connection that is closed where an answer takes too long.
+    """A connection that is closed if an answer takes too long.
 
-    What the server has not been asked to commit by then it rolls back, even if it goes on later: all that it can still
-    read is that the client has left.
+    A server that resumes later rolls back what it was not asked to commit by then: all that it can still read is that
+    the client has left.
 
     Attributes:
-        deadline: by `time.monotonic`; whatever is not answered by then is given up, and nothing more is sent.
-        silence: seconds that one answer may take at most, also where there is no deadline.
+        deadline: time by `time.monotonic` after which no answer is awaited and nothing more is sent.
+        silence: the most seconds that one answer may take, also without a deadline.
         was_used: whether it was used before, so that the server may have closed it since.
     """
 
@@ -41,7 +42,7 @@ class PatientConnection(psycopg.Connection[TupleRow]):
     was_used: bool = False
 
     def wait(self, gen: PQGen[RV], *args: Any, **kwargs: Any) -> RV:
-        """As psycopg waits for every answer, but not longer than until the deadline."""
+        """Wait for an answer as psycopg does, but only until the deadline."""
         return super().wait(self._in_time(gen, min(self.deadline, monotonic() + self.silence)), *args, **kwargs)
 
     def refuse_late(self) -> None:
@@ -54,7 +55,7 @@ class PatientConnection(psycopg.Connection[TupleRow]):
         try:
             awaited = next(gen)
             while True:
-                awaited = gen.send((yield awaited))  # first what has arrived, then the clock
+                awaited = gen.send((yield awaited))  # read what has arrived before looking at the clock
                 if monotonic() >= due:
                     self._give_up()
         except StopIteration as done:
@@ -68,13 +69,13 @@ class PatientConnection(psycopg.Connection[TupleRow]):
 def connected(
     arguments: Iterable[Any], options: Mapping[str, Any], *, deadline: float, silence: float
 ) -> PatientConnection:
-    """A connection that was made before the deadline.
+    """A new connection, made before the deadline.
 
-    It is made in a thread of its own, which may take longer, and closes it then: looking up a host's name cannot be
-    interrupted, several addresses are each waited for, and psycopg waits two seconds at least.
+    It is made in a thread of its own, which closes a connection that comes too late: looking up a host's name cannot be
+    interrupted, several addresses are waited for one after the other, and psycopg waits at least two seconds.
 
     Raises:
-        NoAnswerError: there was none in time.
+        NoAnswerError: there was no connection in time.
     """
     made: Future[PatientConnection] = Future()
 
@@ -82,7 +83,7 @@ def connected(
         try:
             connection = PatientConnection.connect(*arguments, **options)
         except Exception as error:  # noqa: BLE001 - raised where it is waited for
-            error.__traceback__ = None  # it keeps the password, and the socket of an attempt that was given up
+            error.__traceback__ = None  # it holds the password, and the socket of an abandoned attempt
             if made.set_running_or_notify_cancel():
                 made.set_exception(error)
             return

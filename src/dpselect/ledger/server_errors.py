@@ -1,7 +1,7 @@
-"""What a PostgreSQL server, or the way to it, failed with, as an error of this package that says what to do.
+"""Turns failures of a PostgreSQL server, or of the connection to it, into errors that say what to do.
 
-What matters to whoever charges is whether something may have been written. It may only where the server was asked to
-commit and did not answer that it could not. Never quotes the driver's text, which holds statements and their values.
+The caller needs to know whether something may have been written. That is possible only if the server was asked to
+commit and did not answer that it could not. The driver's text is never quoted: it contains statements and their values.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SILENT = (LedgerUnavailableError, f"the server did not answer within the time t
 _LOST = (LedgerUnavailableError, "the connection to the server broke. Nothing was written; try again.")
 _IN_DOUBT = (
     LedgerUnavailableError,
-    "the connection broke, or the server did not answer, while it was to commit. A charge may have been recorded;"
+    "the connection broke, or the server did not answer, during a commit. A charge may have been recorded;"
     " none was used.",
 )
 _NO_RIGHT = (
@@ -71,12 +71,12 @@ _REFUSALS: tuple[tuple[str, _Fault], ...] = (
     ("connection refused|no such file or directory|cannot connect to server", _NO_SERVER),
     ("resolve host|translate host name|name or service not known|name resolution", _NO_HOST),
 )
-"""By what is in the driver's text: libpq tells no SQLSTATE of a connection that was refused. A server that speaks
-another language than English is refused in general words; never in wrong ones that say something was written."""
+"""Patterns in the driver's text, because libpq gives no SQLSTATE for a refused connection. If the server speaks another
+language than English, the message is general, but never wrong about whether something was written."""
 
 
 def refused(error: Exception, ledger: str) -> LedgerError:
-    """No connection came about."""
+    """The error for a connection that could not be made."""
     kind, text = _refusal(error)
     return kind(ledger, text)
 
@@ -87,7 +87,7 @@ def is_passing(error: Exception) -> bool:
 
 
 def failed(error: Exception, ledger: str, *, committing: bool = False) -> LedgerError:
-    """A transaction failed; `committing`, when the server had been asked to commit it."""
+    """The error for a failed transaction; `committing`: the server had been asked to commit it."""
     kind, text = _failure(error, committing=committing)
     return kind(ledger, text)
 
@@ -104,7 +104,7 @@ def _failure(error: Exception, *, committing: bool) -> _Fault:
     cause = error.orig if isinstance(error, DBAPIError) else error
     if not isinstance(cause, psycopg.Error):
         return _IN_DOUBT if committing else _other(None)
-    if committing and cause.diag.severity_nonlocalized != "ERROR":  # not the answer that it was rolled back
+    if committing and cause.diag.severity_nonlocalized != "ERROR":  # the server did not answer that it rolled back
         return _IN_DOUBT
     if isinstance(cause, NoAnswerError):
         return _SILENT

@@ -1,9 +1,9 @@
-"""SQLAlchemy's pool of connections to a SQLite file; no fork carries one of them into another process.
+"""SQLAlchemy's pool of connections to a SQLite file; no connection is passed on to a forked process.
 
-SQLite's locks belong to a process, and SQLite remembers which it holds. A child that used an inherited connection would
-write without the locks that it believes to hold; and a mutex within SQLite that another thread held at that moment
-stays locked in the child for ever. So a fork waits until no connection is being opened or returned, and closes the idle
-ones. A child of a process that was using a ledger at that moment is refused.
+SQLite's locks belong to a process, and SQLite remembers which ones it holds. A child that used an inherited connection
+would write without the locks that it believes it holds, and a mutex of SQLite that another thread held during the fork
+would stay locked in the child for ever. So a fork waits until no connection is being opened or returned, and closes the
+idle ones. A child is refused if its parent was using a ledger during the fork.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ class SqliteConnections:
     """The connections of one ledger.
 
     Args:
-        ledger: how messages speak of it.
-        open_file: opens one more connection.
+        ledger: the ledger's address in messages.
+        open_file: opens another connection.
     """
 
     __slots__ = ("__weakref__", "_engine", "_ledger")
 
     def __init__(self, ledger: str, open_file: Callable[[], FileConnection]) -> None:
         self._ledger = ledger
-        # A pool size of 0 is no limit: no thread waits for a connection, they wait for their turn to write.
+        # A pool size of 0 means no limit: threads never wait for a connection, only for their turn to write.
         self._engine = sa.create_engine(
             "sqlite://", creator=open_file, poolclass=QueuePool, pool_size=0, pool_use_lifo=True
         )
@@ -50,10 +50,10 @@ class SqliteConnections:
 
     @contextmanager
     def one(self) -> Generator[sa.Connection]:
-        """A connection that nobody else uses meanwhile; closed for good where the block fails.
+        """A connection for this block alone; closed for good if the block fails.
 
         Raises:
-            LedgerUnavailableError: a ledger was in use when this process was forked; or there is no file.
+            LedgerUnavailableError: a ledger was in use when this process was forked, or there is no file.
             LedgerDamagedError: the file's log was lost under this process.
         """
         with in_use(self._ledger, self._engine.connect, sa.Connection.close) as connection:
@@ -65,11 +65,11 @@ class SqliteConnections:
                 connection.invalidate()
                 raise
             if raw.still is not None:
-                connection.invalidate()  # SQLite would not look at the file again, and miss what others write
+                connection.invalidate()  # SQLite would not read the file again, and would miss what others write
 
     def close(self) -> None:
-        """Close what is idle."""
-        with _guard:  # not `engine.dispose`: what is in use would come back to a pool that nobody closes any more
+        """Close the idle connections."""
+        with _guard:  # not `engine.dispose`: connections in use would return to a pool that is never closed
             self._engine.pool.dispose()
 
 
@@ -80,14 +80,14 @@ def raw_of(connection: sa.Connection) -> FileConnection:
 
 @contextmanager
 def in_use(ledger: str, open_one: Callable[[], Opened], close: Callable[[Opened], None]) -> Generator[Opened]:
-    """What `open_one` returns, through which SQLite may hold locks until it is closed.
+    """What `open_one` returns, counted as in use until it is closed, because SQLite may hold locks through it.
 
     Raises:
-        LedgerUnavailableError: some were held when this process was forked.
+        LedgerUnavailableError: a ledger was in use when this process was forked.
     """
     with _guard:
         if os.getpid() != _process:
-            _leave_to_parent()  # it was not Python that forked
+            _leave_to_parent()  # forked without Python's hooks
         if _is_forked_amid_use:
             raise LedgerUnavailableError(ledger, _FORKED)
         opened = open_one()
@@ -104,7 +104,7 @@ _guard = threading.RLock()
 """Held while a connection is opened, closed or returned, and while the process forks."""
 _all: WeakSet[SqliteConnections] = WeakSet()
 _used: WeakSet[object] = WeakSet()
-"""Weak: what an interrupt leaves behind is in use only as long as somebody can still use it."""
+"""Weak references: after an interrupt, an object counts as in use only while somebody can still use it."""
 _process = os.getpid()
 _is_forked_amid_use = False
 
@@ -128,7 +128,7 @@ def _in_child() -> None:
 
 
 def _leave_to_parent() -> None:
-    """In a child: close what was idle in the parent, which has no effect on the file. Python has closed it before."""
+    """In a child: close connections that were idle in the parent, which does nothing to the file."""
     global _process
     _process = os.getpid()
     for each in list(_all):

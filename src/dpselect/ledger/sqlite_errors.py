@@ -1,4 +1,4 @@
-"""What SQLite raised, as an error of this package that says what to do."""
+"""Turns errors of SQLite into errors of this package that say what to do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ READ_ONLY = (LedgerReadOnlyError, "it cannot be written to, only read. Nothing w
 FULL = (LedgerFullError, "there is no room left on its disk. Nothing was written.")
 TAMPERED = (LedgerDamagedError, "its rows are not as written: one is in the way. Nothing was written; verify it.")
 FOREIGN = (LedgerDamagedError, "its tables are not those of a ledger. Nothing was written.")
-"""What a server can fail with, too."""
+"""Faults that servers have as well."""
 
 _DAMAGED = (LedgerDamagedError, "this is no intact SQLite file. Nothing was written; restore it and verify it.")
 _CLOSED = (LedgerUnavailableError, "it cannot be opened: no such place, or no permission. Nothing was written.")
@@ -45,7 +45,7 @@ _SQLITE = {
 
 
 def translated(error: Exception, ledger: str) -> LedgerError:
-    """The error to raise instead. Never quotes the driver's text, which holds statements and their values."""
+    """The error to raise instead. It never quotes the driver's text, which contains statements and their values."""
     cause: object = error.orig if isinstance(error, DBAPIError) else error
     if not isinstance(cause, sqlite3.Error):
         kind, text = _BROKEN

@@ -1,4 +1,4 @@
-"""Rows in and out: what an account says, its entries, and one more of them."""
+"""Reads and writes rows: accounts, their entries, and stored releases."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _ENTRIES = (
 )
 _of_request = entries.alias("of_request")
 _UNDER_REQUEST = _ENTRIES.where(
-    # The index alone tells their numbers. Asked for the whole rows, SQLite takes an account to have ten entries, a
-    # request to have nine, and reads the account from end to end.
+    # The subquery needs only the index. For whole rows, SQLite assumes that an account has ten entries and a request
+    # nine, and reads the whole account.
     entries.c.sequence.in_(
         sa.select(_of_request.c.sequence).where(
             _of_request.c.account == sa.bindparam("account_key"), _of_request.c.request == sa.bindparam("request_id")
@@ -47,13 +47,13 @@ _INSERT_ENTRY, _INSERT_RELEASE = entries.insert().inline(), releases.insert().in
 
 _CACHED_ACCOUNTS = 256
 _written: dict[str, tuple[tuple[object, ...], State]] = {}
-"""By the text of its terms: an account's row as this process last wrote it, and the state it says. Who charges in a row
-reads the texts of its own last charge; comparing them is as strict as a seal, and does not read them again."""
+"""By the text of an account's terms: its row as this process last wrote it, and the state in it. If nobody else charged
+meanwhile, the row is still the same. Comparing it is as strict as checking the seal, and saves parsing it."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccountRow:
-    """An account as it stands in the database, its seal checked."""
+    """An account as it is in the database, with its seal checked."""
 
     terms: AccountTerms
     state: State
@@ -65,12 +65,12 @@ def account_row(connection: sa.Connection, name: str, *, ledger: str, lock: bool
     """The account called `name`; with `lock`, nobody else may change it until the transaction ends.
 
     Raises:
-        InvalidAccountError: there is none.
+        InvalidAccountError: there is no account of this name.
         LedgerDamagedError: its row was changed by hand.
     """
     row = connection.execute(_LOCKED if lock else _ACCOUNT, {"account_key": name}).mappings().first()
     if row is None:
-        names = account_names(connection, ledger=ledger)  # one whose name is no text any more is damaged, not missing
+        names = account_names(connection, ledger=ledger)  # a name that is not text is damage, not a missing account
         close = [each for each in names if each.casefold() == name.casefold()] or get_close_matches(name, names, n=1)
         hint = f"Did you mean {close[0]!r}?" if close else ""
         raise InvalidAccountError("account", Shown(repr(name)), "the name of an account of this ledger", hint)
@@ -99,10 +99,10 @@ def checked(row: Mapping[Any, Any], *, ledger: str) -> AccountRow:
 
 
 def account_names(connection: sa.Connection, *, ledger: str) -> list[str]:
-    """All accounts, in the order they were opened in.
+    """The names of all accounts, in the order in which they were opened.
 
     Raises:
-        LedgerDamagedError: one has a name that is no text.
+        LedgerDamagedError: a name is not text.
     """
     names = list(connection.scalars(_NAMES))
     for place, name in enumerate(names, 1):
@@ -136,7 +136,7 @@ def entry_rows(
 def entries_under(connection: sa.Connection, row: AccountRow, request: str, *, ledger: str) -> list[Mapping[Any, Any]]:
     """The charges of an account under a request id, in order.
 
-    Only those that the account counts: another is none of it, and was never charged.
+    Only entries that the account counts: any other was never charged.
     """
     found = connection.execute(_UNDER_REQUEST, {"account_key": row.terms.number, "request_id": request}).mappings()
     counted = [each for each in found if 0 <= each["sequence"] < row.state.entries]
@@ -150,7 +150,7 @@ def entry_at(connection: sa.Connection, terms: AccountTerms, sequence: int, *, l
 
 
 def append(connection: sa.Connection, before: AccountRow, after: State, body: Mapping[str, Any]) -> Head:
-    """Write the account's next entry, move the account on, and return how far it has come."""
+    """Write the account's next entry, update the account, and return its new head."""
     terms = before.terms
     text = canonical({**body, "account": terms.name, "sequence": before.state.entries})
     head, state = entry_hash(before.head, text), after.to_text()
@@ -166,6 +166,6 @@ def append(connection: sa.Connection, before: AccountRow, after: State, body: Ma
 
 
 def insert_release(connection: sa.Connection, number: int, sequence: int, *, body: str, digest: str) -> None:
-    """Keep the answer that a charge was for."""
+    """Store the answer of a charge."""
     held = {"account": number, "sequence": sequence, "body": body, "hash": digest}
     connection.execute(_INSERT_RELEASE, held)

@@ -1,12 +1,12 @@
-"""What this process remembers of charges and answers that may not be on disk, so that no failure of a network or a disk
-costs budget or an answer.
+"""Charges and answers that may not be on disk yet. This process remembers them, so that a failure of the network or the
+disk costs no budget and no answer.
 
-A commit that fails may have taken effect all the same: the connection broke before the server's word came back. The
-entry is then looked up, with its account locked, so that a commit still under way is waited for. Its hash covers its
-nonce, so what is found is this charge and no other. Nothing was drawn for it yet: a draw begins when its charge has
-returned. So it may be used, once, and by this process alone.
+A commit that fails may have taken effect all the same: the connection broke before the server's answer arrived. The
+entry is then looked up, with its account locked, so that a commit still in progress is waited for. Its hash covers its
+nonce, so an entry with this hash is this charge and no other. Nothing was drawn for it yet, because a draw begins only
+after its charge has returned. So it may be used once, and by this process alone.
 
-An answer that cannot be stored was charged, and may be shown. It is kept here until it can be. Proof:
+An answer that cannot be stored was charged, and may be shown. It is kept here until it can be stored. Proof:
 ``proofs/ledger.md``.
 """
 
@@ -35,10 +35,10 @@ from dpselect.ledger.charge_request import ChargeRequest
 from dpselect.ledger.records import Receipt
 
 PASSING = (LedgerBusyError, LedgerFullError, LedgerReadOnlyError, LedgerUnavailableError)
-"""They may be over in a moment, and say nothing against what was committed before."""
+"""Errors that may pass, and that do not put earlier commits in doubt."""
 
 NOT_STORED = (*PASSING, LedgerVersionError)
-"""Why an answer may not be stored although its charge is; any other error says that the charge itself may be gone."""
+"""Errors that keep an answer from being stored although its charge is. After any other, the charge may be lost."""
 
 _WHY: dict[type[LedgerError], str] = {
     LedgerBusyError: "another process holds its lock",
@@ -52,17 +52,17 @@ _SHORTEST, _LONGEST = 0.02, 1.0
 
 
 def place_of(address: sa.URL) -> sa.URL:
-    """Which ledger it is, for this process: the same for one file, however its path is written."""
+    """The ledger's identity in this process: the same for one file, however its path is written."""
     if address.get_backend_name() != "sqlite":
         return address
     return sa.URL.create("sqlite", database=os.path.realpath(str(address.database)))
 
 
 class Patience:
-    """Time to try again in.
+    """A time limit for repeated attempts.
 
     Args:
-        wait: how many seconds, from now on.
+        wait: seconds from now.
     """
 
     __slots__ = ("_end", "_pause")
@@ -71,7 +71,7 @@ class Patience:
         self._end, self._pause = time.monotonic() + wait, _SHORTEST
 
     def lasts(self) -> bool:
-        """Whether there is time for another try; pauses before it, for longer each time."""
+        """Whether there is time for another attempt. Pauses before it, longer each time."""
         left = self._end - time.monotonic()
         if left <= 0:
             return False
@@ -82,14 +82,14 @@ class Patience:
 
 @dataclass(slots=True)
 class Attempt:
-    """A charge that is being made.
+    """A charge in progress.
 
     Attributes:
-        ledger: where.
-        charge: what is charged.
-        note: beside it.
-        receipt: of the entry whose commit was begun and never confirmed, or None.
-        process: that remembers it.
+        ledger: identity of the ledger.
+        charge: the requested charge.
+        note: its note.
+        receipt: receipt of the entry whose commit was started and not confirmed, or None.
+        process: id of the process that remembers it.
     """
 
     ledger: sa.URL
@@ -102,13 +102,13 @@ class Attempt:
 
     @classmethod
     def new(cls, ledger: sa.URL, charge: ChargeRequest, *, note: str, time: str | None) -> Attempt:
-        """The one that this process remembers of the same charge, if there is one; it does not any longer.
+        """A new attempt. It takes over the remembered attempt at the same charge, if there is one.
 
         Args:
-            ledger: where.
-            charge: what is charged.
-            note: beside it.
-            time: what the receipt has to say of when, or None.
+            ledger: identity of the ledger.
+            charge: the requested charge.
+            note: its note.
+            time: the public time that the receipt has to have, or None for any.
         """
         for each in list(_charges):
             same = (each.ledger, each.charge, each.note) == (ledger, charge, note) and each.process == os.getpid()
@@ -121,7 +121,7 @@ class Attempt:
         return cls(ledger, charge, note)
 
     def standing(self, connection: sa.Connection, row: store.AccountRow, *, ledger: str) -> Receipt | None:
-        """The entry whose commit failed, if it is there; within a transaction that has locked the account."""
+        """The receipt of the entry whose commit failed, if it was recorded. The transaction has locked the account."""
         if self.receipt is None or found_in(connection, row, self.receipt, ledger=ledger):
             return self.receipt
         self.receipt = None
@@ -130,16 +130,16 @@ class Attempt:
         return None
 
     def settled(self, act: Callable[[], Receipt], *, wait: float, ledger: str) -> Receipt:
-        """What `act` returns, which is done again where it failed in its commit.
+        """The result of `act`, which is repeated if its commit failed.
 
         Args:
-            act: a transaction that asks for `standing`, and sets `receipt` before it commits.
-            wait: for how many seconds.
-            ledger: how messages speak of it.
+            act: a transaction that calls `standing`, and sets `receipt` before it commits.
+            wait: seconds to go on trying.
+            ledger: the ledger's address in messages.
 
         Raises:
-            LedgerUnavailableError: whether the entry was recorded cannot be determined. It names the entry, and this
-                process remembers it for when the same is asked again.
+            LedgerUnavailableError: whether the entry was recorded cannot be determined. The error names the entry, and
+                this process remembers it in case the same question is asked again.
         """
         patience = Patience(wait)
         try:
@@ -170,7 +170,7 @@ def _unknown(receipt: Receipt, ledger: str) -> LedgerUnavailableError:
 
 _charges: list[Attempt] = []
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
-    os.register_at_fork(after_in_child=_charges.clear)  # both processes would draw for one charge
+    os.register_at_fork(after_in_child=_charges.clear)  # otherwise both processes would draw for one charge
 
 
 def found_in(connection: sa.Connection, row: store.AccountRow, receipt: Receipt, *, ledger: str) -> bool:
@@ -182,7 +182,7 @@ def found_in(connection: sa.Connection, row: store.AccountRow, receipt: Receipt,
 def is_paid(
     connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest, *, place: sa.URL, ledger: str
 ) -> bool:
-    """Whether such a charge would use an entry that this process remembers."""
+    """Whether the charge would use a recorded entry that this process remembers."""
     for each in list(_charges):
         same = (each.ledger, replace(each.charge, certificate_hash=None)) == (
             place,
@@ -194,21 +194,21 @@ def is_paid(
 
 
 Store = Callable[[Receipt, str], str]
-"""Stores an answer for its charge, and returns the one that is now stored for the request."""
+"""Stores an answer for its charge, and returns the answer that is now stored for the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unstored:
-    """An answer that is in no ledger yet, with the receipt of its charge."""
+    """An answer that is not stored yet, with the receipt of its charge."""
 
     place: sa.URL
     receipt: Receipt
     release: str
 
     def given_out(self, keep: Store, *, wait: float, ledger: str) -> str:
-        """What `keep` returns, tried for `wait` seconds; then the answer itself, with a warning.
+        """The result of `keep`, tried for `wait` seconds; after that the answer itself, with a warning.
 
-        The first answer of a charge is its answer, and is remembered until it is stored.
+        A charge keeps its first answer, which is remembered until it is stored.
         """
         held = _answers.setdefault(self.receipt.hash, self)
         patience = Patience(wait)
@@ -221,7 +221,7 @@ class Unstored:
                     return held.release
 
     def stored(self, keep: Store) -> str:
-        """What `keep` returns; the answer is remembered no longer if its charge is not there."""
+        """The result of `keep`. The answer is forgotten once it is stored, or if its charge is missing."""
         try:
             answer = keep(self.receipt, self.release)
         except NOT_STORED:
@@ -238,22 +238,22 @@ _answers: dict[str, Unstored] = {}
 
 
 def store_remembered(place: sa.URL, keep: Store) -> None:
-    """Store what could not be stored before, if that can be done now. What is asked now does not fail for it."""
+    """Store remembered answers, if that is possible now. A failure here does not stop the current question."""
     for each in [held for held in list(_answers.values()) if held.place == place]:
         try:
             each.stored(keep)
         except NOT_STORED:
-            return  # nor could the next one be, and each of them would wait
+            return  # the next would fail too, and each would wait
         except SelectionError:
-            continue  # its charge is gone, and it was forgotten
+            continue  # its charge is lost, and `stored` has forgotten the answer
 
 
 def answer_of(entry_hash: str) -> str | None:
-    """The answer of a charge that could not be stored, or None."""
+    """The remembered answer of a charge, or None."""
     held = _answers.get(entry_hash)
     return None if held is None else held.release
 
 
 def warn_of(receipt: Receipt, why: str, *, ledger: str) -> None:
-    """Say that an answer is given out although it is not stored."""
+    """Warn that an answer is returned although it is not stored."""
     warnings.warn(AnswerNotStoredWarning(ledger, receipt.account, receipt.sequence, why), stacklevel=2)

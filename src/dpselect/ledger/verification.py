@@ -1,4 +1,4 @@
-"""Reading an account's entries from the first to the last, and believing nothing that was derived from them."""
+"""Verifies accounts: reads all entries in order, and recomputes everything that was derived from them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dpselect.ledger.records import Verified
 from dpselect.ledger.schema import accounts, entries, ledger_id, releases
 
 _BITS = 36
-"""Two versions, or two machines, may compute a divergence so differently: by one in 2^36, relative to itself."""
+"""Two versions or two machines may compute divergences that differ by a relative 2^-36."""
 
 
 _NUMBERS = sa.select(accounts.c.number)
@@ -32,25 +32,25 @@ _WITHOUT_CHARGE = sa.select(releases.c.sequence).outerjoin(entries, _CHARGE).whe
 
 
 class _WrongEntryError(Exception):
-    """What is wrong with the entry at hand."""
+    """The message says what is wrong with the current entry."""
 
 
 def verified(
     connection: sa.Connection, name: str | None, *, ledger: str, noted: Mapping[str, Head], only_new: bool
 ) -> list[Verified]:
-    """Check one account, or all of them and that none is missing, against the heads `noted` of them.
+    """Check one account, or all accounts and that none is missing, also against the heads in `noted`.
 
     Raises:
-        LedgerDamagedError: names the first account and entry that are not what was written.
-        LedgerRolledBackError: one has not come as far as noted.
-        LedgerForkedError: one came there by another way.
+        LedgerDamagedError: an entry is not what was written. The error names the first account and entry.
+        LedgerRolledBackError: an account has fewer entries than noted.
+        LedgerForkedError: a noted entry, or the state after it, is a different one here.
     """
     if not only_new:
         refuse_unsound_file(connection, ledger=ledger)
         _refuse_orphans(connection, ledger=ledger)
     held = store.account_names(connection, ledger=ledger)
     if not held:
-        raise LedgerDamagedError(ledger, "there is no account in it, and so nothing that could be verified.")
+        raise LedgerDamagedError(ledger, "there is no account in it, and so nothing to verify.")
     names = held if name is None else [short_text(name, "account")]
     numbers = list(connection.scalars(sa.select(accounts.c.number).order_by(accounts.c.number)))
     if numbers != list(range(1, len(numbers) + 1)):
@@ -64,7 +64,7 @@ def verified(
 
 
 def _refuse_orphans(connection: sa.Connection, *, ledger: str) -> None:
-    """Entries whose account is not there, and stored releases whose charge is not."""
+    """Refuse entries whose account is missing, and stored releases whose charge is missing."""
     entry = connection.scalar(sa.select(entries.c.account).where(entries.c.account.not_in(_NUMBERS)).limit(1))
     if entry is not None:
         raise LedgerDamagedError(ledger, "an account is missing: its entries are there.")
@@ -102,7 +102,7 @@ def _verified_account(
 
 
 def _state_of(noted: Head, terms: AccountTerms, *, ledger: str) -> State:
-    """What the account said at that head. Its seal shows that it was on the same terms."""
+    """The account's state at that head. The seal shows that the terms were the same."""
     if account_seal(terms.number, terms.name, terms.to_text(), noted.state, noted.hash) != noted.seal:
         raise damaged_account(ledger, terms.name)
     with readable(ledger, terms.name, noted.sequence):
@@ -118,7 +118,7 @@ def _followed(
     previous: str,
     own_id: str | None,
 ) -> State:
-    """The state after the entry at `place`, all of it checked."""
+    """The state after the entry at `place`, which is checked completely."""
     if found["sequence"] != place:
         raise _WrongEntryError("is missing")
     if entry_hash(previous, found["body"]) != found["hash"]:
@@ -152,14 +152,14 @@ def _after(body: Mapping[str, Any], state: State | None, terms: AccountTerms) ->
         case "written-off":
             return _written_off(body, state, terms)
         case _:
-            raise _WrongEntryError("is of no kind that there is")
+            raise _WrongEntryError("is of an unknown kind")
     if not terms.allow(limited.epsilon, limited.total):
         raise _WrongEntryError("sets a limit below what was spent")
     return limited
 
 
 def _written_off(body: Mapping[str, Any], state: State, terms: AccountTerms) -> State:
-    """Lost entries that were counted as spent: what an anchor knew of the account, which spent no less."""
+    """The state after lost entries were counted as spent. It is one that an anchor knew, and has spent no less."""
     lost = state.written_off(State.from_text(body["state"]))
     if not lost.total.covers(state.total):
         raise _WrongEntryError("gives back what was spent")
@@ -183,6 +183,6 @@ def _charged(body: Mapping[str, Any], state: State, terms: AccountTerms) -> Stat
 
 
 def _close(charged: tuple[int, ...], true: tuple[int, ...]) -> bool:
-    """Whether no divergence was understated, by more than a unit and its last bits; in whole numbers, for speed."""
+    """Whether no divergence was understated by more than one unit and `_BITS`; in whole numbers, for speed."""
     pairs = zip(charged, true, strict=True)
     return all((mine + 1) << _BITS >= theirs * (2**_BITS - 1) for mine, theirs in pairs)

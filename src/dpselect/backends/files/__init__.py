@@ -1,4 +1,4 @@
-"""CSV, Parquet and JSON-lines files: schemas read up front, rows one batch after another."""
+"""CSV, Parquet and JSON-lines files: schemas are read first, then rows batch by batch."""
 
 from dpselect.backends.files.source import FileSource
 

@@ -1,13 +1,13 @@
-"""CSV, one physical line at a time: what a line says never depends on another line.
+"""CSV, one physical line at a time: how a line is read never depends on another line.
 
-General CSV readers guess types from the rows, let an open quote swallow the lines after it, and on a bad line lose
-others or fail; each of these lets one person's row change what is read of everybody else. So here the dialect is fixed
-and every line is read alone:
+General CSV readers guess types from the rows, let an open quote swallow the lines after it, and at a bad line lose
+others or fail. Each of these lets one person's row change how everybody else's rows are read. So here the dialect is
+fixed, and every line is read alone:
 
-- the first line holds the names of the columns; then a line break always ends a row, even after an open quote;
+- the first line contains the names of the columns; a line break always ends a row, even after an open quote;
 - comma, double quote (doubled inside quotes), UTF-8 with or without a byte order mark, ``\\n`` or ``\\r\\n``;
 - a line is left out if it is longer than 1 MiB, if it has another number of fields than the first line or if its
-  quotes do not pair up; and a field is missing if it is not UTF-8 or has quotes that do not wrap it.
+  quotes do not pair up; a field is missing if it is not UTF-8 or has quotes that do not enclose it.
 
 Proof that this keeps the sensitivity: ``proofs/counting.md``.
 """
@@ -30,7 +30,7 @@ _NEWLINE, _CARRIAGE_RETURN, _COMMA, _QUOTE = b'\n\r,"'
 
 
 def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
-    """The columns that the first line of the file names.
+    """The columns named in the first line of the file.
 
     Raises:
         InvalidDataError: the first line is not a list of different names; its content is never quoted, because in a
@@ -40,7 +40,7 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
     if b"\0" in content or b"\r" in content:
         raise InvalidDataError("source", shown, "a text file with line breaks of the form \\n or \\r\\n")
     expected = "a first line in UTF-8 with the names of the columns, separated by commas"
-    hint = _hint_for_separator(content) or "Line breaks inside quotes are taken out first: docs/tables.md, CSV."
+    hint = _hint_for_separator(content) or "Remove line breaks inside quotes first: docs/tables.md, CSV."
     with TranslatedErrors(lambda _: InvalidDataError("source", shown, expected, hint), csv.Error, ValueError):
         (names,) = csv.reader([content.decode()], strict=True)
     if len(names) < 2:
@@ -49,16 +49,16 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
     if len(set(names)) < len(names):
         second = next(place for place, name in enumerate(names) if name in names[:place])
         same = f"Columns {names.index(names[second]) + 1} and {second + 1} have the same name"
-        hint = f"{same}: give one of them another; or the file has no header line."
+        hint = f"{same}: rename one of them. Or the file has no header line."
         raise InvalidDataError("source", shown, "columns with different names", hint)
     return tuple(Column(name, Holds.ANYTHING) for name in names)
 
 
 def _hint_for_separator(header: bytes) -> str:
-    """What to do about a line of several fields with something else than commas between them.
+    """The hint for a header whose fields are separated by something other than commas.
 
-    The file is refused all the same: without a header line this is a person's row, and which separator it has would
-    decide how everybody's rows are read.
+    The file is refused all the same: without a header line this is a person's row, and its separator would decide how
+    everybody's rows are read.
     """
     for separator, called in ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")):
         if separator.encode() in header:
@@ -68,10 +68,10 @@ def _hint_for_separator(header: bytes) -> str:
 
 
 def convert_hint(separator: str) -> str:
-    """How a file with another separator is made one with commas, in one line of Python.
+    """One line of Python that converts a file with another separator to commas.
 
-    Not by a reader that looks at the rows to find out more: one person's ``#`` would make comments of what others
-    wrote. And all stays text. Line breaks inside fields become blanks, as each line is read by itself.
+    It uses no reader that guesses from the rows: one person's ``#`` could turn other people's values into comments. All
+    values stay text. Line breaks inside fields become blanks, because each line is read alone.
     """
     old = "open('old.csv', newline='', encoding='utf-8-sig')"
     new = "open('new.csv', 'w', newline='', encoding='utf-8')"
@@ -98,7 +98,7 @@ def rows(path: str, places: Sequence[int], *, width: int, advance: Callable[[int
 
 
 def _fields_of_lines(raw: NDArray[np.uint8], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the fields are.
+    """The positions of the fields.
 
     Args:
         raw: bytes that end in a line break.
@@ -126,7 +126,7 @@ def _fields_of_lines(raw: NDArray[np.uint8], width: int) -> tuple[NDArray[np.int
 
 
 def _outside_quotes(kind: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which of the special bytes separate, counting quotes from the start of their own line; and which lines pair."""
+    """Which special bytes are separators, counting quotes from the start of the line; lines with paired quotes."""
     seen = np.cumsum(kind == _QUOTE)
     ends = np.flatnonzero(kind == _NEWLINE)
     before = np.concatenate([[0], seen[ends][:-1]])
@@ -150,7 +150,7 @@ def _field(block: bytes, separators: NDArray[np.int64], first: NDArray[np.int64]
 
 
 def _unquoted(fields: Array) -> Array:
-    """Fields without the quotes around them, doubled ones inside made single; null where quotes stand elsewhere."""
+    """Fields without the quotes around them, with doubled quotes inside made single; null if there are other quotes."""
     number = pc.count_substring(fields, pattern='"')
     inner = pc.binary_slice(fields, 1, -1)
     wrapped = pc.and_(pc.starts_with(fields, '"'), pc.ends_with(fields, '"'))

@@ -1,4 +1,4 @@
-"""File formats: told by the end of the name, and checked against the first bytes."""
+"""File formats: found by the end of the name, and checked against the first bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpselect.errors import InvalidDataError, Shown
 
 
 class Format(Enum):
-    """What a file is, and the ends of names that say so."""
+    """A file format, with its file name endings."""
 
     CSV = (".csv",)
     PARQUET = (".parquet",)
@@ -30,7 +30,7 @@ _COMPRESSED = "Decompress it first; Parquet is compressed as it is."
 _HINTS = {
     ".tsv": csv_lines.convert_hint("\t"),
     ".tab": csv_lines.convert_hint("\t"),
-    ".json": "One object a line makes it .jsonl; a list of objects is converted first.",
+    ".json": "With one object on each line, name it .jsonl; convert a list of objects first.",
     ".xlsx": _SHEET,
     ".xls": _SHEET,
     ".ods": _SHEET,
@@ -48,10 +48,10 @@ _OTHER_CONTENT = {
 
 
 def format_of(path: str, shown: Shown) -> Format:
-    """By the end of the name, confirmed by the first bytes.
+    """The format by the end of the name, confirmed by the first bytes.
 
     Raises:
-        InvalidDataError: another name, an empty file, one that cannot be opened, or one that is not what it says.
+        InvalidDataError: the name has another ending, or the file is empty, cannot be opened or has another format.
     """
     format = ENDINGS.get(os.path.splitext(path)[1].lower())
     if format is None:
@@ -76,14 +76,14 @@ def format_of(path: str, shown: Shown) -> Format:
 
 
 def read_columns(path: str, format: Format, shown: Shown) -> tuple[Column, ...]:
-    """What the first line or the footer of one file says."""
+    """The columns in the first line or the footer of one file."""
     readers = {Format.CSV: csv_lines, Format.PARQUET: parquet_rows, Format.JSON_LINES: json_lines}
     with _opening(shown):
         return readers[format].read_columns(path, shown)
 
 
 def _opening(shown: Shown) -> TranslatedErrors:
-    """What the system says quotes the whole path, and only a glob may have found it."""
+    """Hide the system's error: it quotes the whole path, which a glob may have found."""
     return TranslatedErrors(lambda _: InvalidDataError("source", shown, "a file that can be opened"), OSError)
 
 
@@ -100,7 +100,7 @@ def rows(
     among: tuple[Column, ...],
     advance: Callable[[int], None],
 ) -> Iterator[RecordBatch]:
-    """The columns asked for of one file, `among` all it has."""
+    """Rows of one file with the `columns` asked for, out of all its columns `among`."""
     match format:
         case Format.PARQUET:
             return parquet_rows.rows(path, columns, advance=advance)

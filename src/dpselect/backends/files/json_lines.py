@@ -1,13 +1,13 @@
-"""JSON lines: each line one object, read alone, so that what a line says never depends on another line.
+"""JSON lines: each line is one object, read alone, so that how a line is read never depends on another line.
 
-- The columns are the keys of the first line; keys that only later lines have cannot be asked about.
-- A line is left out if it is longer than 1 MiB, not UTF-8, not one JSON object, or nested more than 200 deep.
-- Of a key that a line has twice, the last one counts; one that it has not is missing.
-- A number is the text it is written as, text is itself, ``true`` and ``false`` are these words; ``null``, lists and
-  objects are missing. Candidates decide how the text is read, as in CSV.
+- The columns are the keys of the first line; keys that only later lines have cannot be used.
+- A line is left out if it is longer than 1 MiB, not UTF-8, not one JSON object, or nested more than 200 levels deep.
+- If a line has a key twice, the last one counts; a key that the line does not have is missing.
+- A number is the text as written, text is itself, ``true`` and ``false`` are these words; ``null``, lists and objects
+  are missing. Candidates decide how the text is read, as in CSV.
 
 The compiled core does the reading: general readers guess types from the rows or stop at a bad line, and Python's own
-takes seven times as long.
+reader takes seven times as long.
 
 Proof that this keeps the sensitivity: ``proofs/counting.md``.
 """
@@ -26,7 +26,7 @@ from dpselect.backends.rows.arrow import Array, RecordBatch, pa
 from dpselect.errors import InvalidDataError, Shown
 
 DEEPEST = 200
-"""Lists and objects inside each other, the line's own object among them."""
+"""Levels of nested lists and objects, including the line's own object."""
 
 
 def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
@@ -38,7 +38,7 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
     """
     keys = _core.json_keys(lines.first_line(path, shown), lines.LONGEST_LINE, DEEPEST)
     if keys is None:
-        hint = "One object a line; not a list of all of them, and not one object over several lines."
+        hint = "Write one object on each line, not a list of objects, and not one object over several lines."
         raise InvalidDataError("source", shown, "a first line in UTF-8 with one JSON object", hint)
     if len(keys) < 2:
         raise InvalidDataError("source", shown, "at least two keys in the first line, a unit and a value")

@@ -1,4 +1,4 @@
-"""Text files as blocks of whole lines, none of them longer than is sensible."""
+"""Text files as blocks of whole lines, without lines of more than 1 MiB."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def first_line(path: str, shown: Shown) -> bytes:
     """The first line of a file without its end and without a byte order mark.
 
     Raises:
-        InvalidDataError: it is too long. It is never quoted: it may be the first person's row.
+        InvalidDataError: the line is too long. It is never quoted, because it may be the first person's row.
     """
     with open(path, "rb") as file:
         line = file.readline(LONGEST_LINE + 2)

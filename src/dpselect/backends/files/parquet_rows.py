@@ -1,7 +1,7 @@
-"""Parquet: types from the footer, the asked columns streamed batch by batch.
+"""Parquet: types come from the footer, and the columns asked for are streamed batch by batch.
 
-Read with Arrow, which takes bytes as they come: a reader that checks text while it scans fails on the first value
-that is not UTF-8, and then the failure (and its message) speaks of one row.
+Files are read with Arrow, which does not check text. A reader that checks it during the scan fails at the first value
+that is not UTF-8, and then the failure and its message depend on one row.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from dpselect.backends.rows.plain import PIECE_BYTES, plain_batches
 from dpselect.errors import InvalidDataError, Shown
 
 _READ_BYTES = 1 << 18
-"""Bytes of text to be read at a time, if all rows were equally long; so little because they are not."""
+"""Bytes of text read at a time if all rows were equally long; a small number, because they are not."""
 
 _BUFFER_BYTES = 1 << 20
-"""Bytes of each column to be read from the disk at a time; without it, a whole group of rows."""
+"""Bytes of each column read from disk at a time; without this limit it would be a whole row group."""
 
 _BYTES_OF_A_REFERENCE = 8
-"""Text that takes less than this in a row, on average, is stored once and referred to."""
+"""If the average text of a row takes fewer bytes than this, it is stored in a dictionary."""
 
 
 def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
@@ -50,11 +50,11 @@ def columns_of(schema: Any) -> tuple[Column, ...]:
 
 
 def rows(path: str, columns: Sequence[Column], *, advance: Callable[[int], None]) -> Iterator[RecordBatch]:
-    """Some columns of every row, in batches, in types that no later step can stumble over.
+    """Some columns of every row, in batches, in types that cannot fail in a later step.
 
     Args:
         path: a file whose columns were read before.
-        columns: those wanted, in this order.
+        columns: the columns asked for, in this order.
         advance: called with the number of rows read since the last call.
     """
     names = [column.name for column in columns]
@@ -77,9 +77,9 @@ def _opened(path: str, metadata: Any, repeated: Sequence[str]) -> Any:
 
 
 def _longest_repeated(path: str, metadata: Any, position: int, name: str) -> int:
-    """Bytes of the longest text that a group of rows stores once and refers to, in however many of them."""
+    """Bytes of the longest text in the dictionary of a row group."""
     with _opened(path, metadata, [name]) as file:
-        # The first row comes with all that rows may refer to.
+        # The first row comes with the whole dictionary.
         batches = file.iter_batches(batch_size=1, row_groups=[position], columns=[name])
         column: Any = next((batch.column(batch.schema.get_field_index(name)) for batch in batches), None)
     if not isinstance(column, pa.DictionaryArray) or not len(column.dictionary):
@@ -88,11 +88,11 @@ def _longest_repeated(path: str, metadata: Any, position: int, name: str) -> int
 
 
 def _plan(group: Any, columns: Sequence[Column]) -> tuple[list[str], list[str], int]:
-    """How to read a group of rows without much text at a time.
+    """How to read a row group with a limited amount of text at a time.
 
     Returns:
-        The columns of text that is, on average, written out in each row; those of text that is stored once and referred
-        to, to be read that way; and how many rows at a time, fewer where rows are long.
+        The columns whose text is, on average, written out in each row; the columns whose text is in a dictionary, to be
+        read as such; and the number of rows at a time, smaller if rows are long.
     """
     taken = dict.fromkeys((column.name for column in columns if column.holds in (Holds.TEXT, Holds.BYTES)), 0)
     for place in range(group.num_columns):

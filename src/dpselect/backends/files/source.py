@@ -1,4 +1,4 @@
-"""Which files a source names and what their columns are; nothing but headers and footers is read here."""
+"""The files of a source and their columns; only headers and footers are read here."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from dpselect.backends.rows.direct import ParquetFiles, readable
 from dpselect.errors import InvalidDataError, Shown
 
 _PATTERN = re.compile(r"[*?\[\]{}\\:]")
-"""What the engine might take for a pattern or the name of a protocol."""
+"""Characters that the engine might read as a pattern or a protocol."""
 
 _SECRETIVE = re.compile(r"@|^\s*postgres|(?:passw\w*|pwd|token|secret|key)\s*=", re.IGNORECASE)
-"""In what is no file: signs of the address of something else, and of a password in it."""
+"""Signs that a source that is no file is an address, and may contain a password."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -30,10 +30,10 @@ class FileSource:
     """One table in one or more files of the same format and with the same columns.
 
     Attributes:
-        source: as the caller gave it.
+        source: the path or glob as the caller gave it.
         paths: the files, in sorted order.
-        format: of all of them.
-        columns: of each of them.
+        format: the format of all files.
+        columns: the columns of each file.
     """
 
     source: str
@@ -43,16 +43,16 @@ class FileSource:
 
     @classmethod
     def at(cls, source: object) -> FileSource:
-        """The table at a path or glob, once every file has been looked at from the outside.
+        """The table at a path or glob. The schema of every file is checked.
 
         Args:
             source: a path to a ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file, or a glob (``*``, ``?``,
                 ``[...]``, ``**``). A path that exists is taken literally, whatever characters it has.
 
         Raises:
-            InvalidDataError: no such file, empty, unreadable, not what its name says, files that do not belong
-                together, or Parquet files of a table format (Delta, Iceberg, Hudi), which have deleted rows in them.
-                Decided by names, first lines and footers, never by a row.
+            InvalidDataError: a file is missing, empty, unreadable or not what its name says; the files do not belong
+                together; or they are Parquet files of a table format (Delta, Iceberg, Hudi), which contain deleted
+                rows. This depends on names, first lines and footers, never on a row.
         """
         if not isinstance(source, str | Path) or not str(source) or "\0" in str(source):
             raise InvalidDataError("source", source, "the path of a file, or a glob")
@@ -79,7 +79,7 @@ class FileSource:
 
     @property
     def listed(self) -> bool:
-        """Not those of a text file: without a header line, or in JSON, they are the first person's row."""
+        """Whether errors may list the columns. Not for text files: names in the first line may be a person's row."""
         return self.format is Format.PARQUET
 
     def size(self) -> int:
@@ -99,7 +99,7 @@ class FileSource:
                 yield from formats.rows(path, self.format, columns, among=self.columns, advance=advance)
 
     def parquet(self, columns: Sequence[Column]) -> ParquetFiles | None:
-        """The files, if the engine can read these columns of them by itself."""
+        """The files, if the engine can read these columns by itself; else None."""
         paths = tuple(map(os.path.abspath, self.paths))
         if self.format is not Format.PARQUET or not readable(columns, self.columns) or _PATTERN.search("".join(paths)):
             return None
@@ -109,33 +109,33 @@ class FileSource:
         except (OSError, pa.ArrowException):
             return None
         types = [[schema.field(name).type for name in names] for schema in schemas if set(names) <= set(schema.names)]
-        # One that was exchanged for another since it was described is left to the stream to refuse.
+        # A file that was replaced since it was opened is left to the stream, which refuses it.
         same = all(parquet_rows.columns_of(schema) == self.columns for schema in schemas)
         return ParquetFiles(paths) if same and all(each == types[0] for each in types) else None
 
     def label(self, position: int) -> Shown:
-        """How errors speak of the file at `position`."""
+        """The name of the file at `position` in errors."""
         return label(self.source, position=position, count=len(self.paths))
 
     def _reading(self, position: int) -> TranslatedErrors:
         return TranslatedErrors(lambda _: self._unreadable(position), OSError, pa.ArrowException)
 
     def _unreadable(self, position: int) -> InvalidDataError:
-        hint = "It is damaged, or changed while it was read."
+        hint = "It is damaged, or was changed while it was read."
         return InvalidDataError("source", self.label(position), "a file that can be read to its end", hint)
 
 
 def label(source: str, *, position: int, count: int) -> Shown:
-    """How errors speak of one file: the name of a file that only a glob found might be a person's."""
+    """The name of a file in errors. The name of a file found by a glob might be a person's, and is not shown."""
     return Shown(repr(source) if count == 1 else f"{source!r} (file {position + 1} of {count} in sorted order)")
 
 
 def _hint_for_folder(folder: str) -> str:
     found = [ending for ending in formats.ENDINGS if any(Path(folder).glob(f"*{ending}"))]
     if not found:
-        return f"There is none inside it whose name ends in {formats.ENDINGS_TEXT}."
+        return f"It contains no file whose name ends in {formats.ENDINGS_TEXT}."
     globs = " or ".join(repr(os.path.join(folder, f"*{ending}")) for ending in found)
-    return f"For all files inside it give {globs}."
+    return f"For all files in it give {globs}."
 
 
 def _matching_files(source: str) -> list[str]:
@@ -152,5 +152,5 @@ def _matching_files(source: str) -> list[str]:
         raise InvalidDataError("source", got, "a glob that matches at least one file")
     hint = "Data is read from local files only." if "://" in source else ""
     if source.startswith("~"):
-        hint = "A ~ stands for the home folder only in a shell, without quotes; in Python os.path.expanduser knows it."
+        hint = "A ~ means the home folder only in a shell, without quotes; in Python use os.path.expanduser."
     raise InvalidDataError("source", got, "an existing file", hint)

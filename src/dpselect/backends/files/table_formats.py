@@ -1,7 +1,7 @@
-"""Folders that a table format keeps its Parquet files in: which of their rows are still there, only its log says.
+"""Folders of table formats: only the format's log tells which rows of its Parquet files still count.
 
-Whoever deletes a row of such a table, because a person asked for it, leaves the old file where it is. To read all files
-of the folder is to count that row, and each row that was changed twice.
+When a row of such a table is deleted, for example because a person asked for it, the old file stays. Reading all files
+of the folder would count the deleted row, and would count each changed row twice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dpselect.errors import InvalidDataError, Shown
 
 @dataclass(frozen=True, slots=True)
 class _TableFormat:
-    """What a table format is called, what it keeps beside the files, and which objects hold the rows that count."""
+    """A table format: its name, the signs of its log, and the call that reads the rows that count."""
 
     name: str
     signs: tuple[str, ...]
@@ -40,14 +40,14 @@ _FORMATS = (
 
 
 def refuse_tables_of_formats(paths: Sequence[str], labels: Sequence[Shown]) -> None:
-    """Refuse files, or folders, that a table format keeps.
+    """Refuse files and folders that belong to a table format.
 
     Args:
-        paths: of files or folders.
-        labels: how errors speak of each.
+        paths: paths of files or folders.
+        labels: their names in errors.
 
     Raises:
-        InvalidDataError: its log or metadata lies in a folder that one of them is, or is in, or in one above that.
+        InvalidDataError: one of the folders, or a folder above it, contains the log or metadata of a table format.
     """
     known = dict[str, _TableFormat | None]()
     for path, shown in zip(paths, labels, strict=True):
@@ -59,7 +59,7 @@ def refuse_tables_of_formats(paths: Sequence[str], labels: Sequence[Shown]) -> N
 
 
 def _folders(path: str) -> list[str]:
-    """The folder itself, or that of a file, and all above; also those where a link leads to."""
+    """The folder itself or the folder of a file, and all folders above, also those of a link's target."""
     found: list[str] = []
     for start in dict.fromkeys((os.path.abspath(path), os.path.realpath(path))):
         folder = start if os.path.isdir(start) else os.path.dirname(start)
@@ -73,6 +73,6 @@ def _format_in(folder: str) -> _TableFormat | None:
 
 
 def _refused(found: _TableFormat, shown: Shown) -> InvalidDataError:
-    hint = f"This is part of a table of {found.name}, in whose files deleted rows are left. "
-    hint += f"Give the Dataset what its own library reads: {found.way}."
-    return InvalidDataError("source", shown, "files of which every row counts", hint)
+    hint = f"This is part of a {found.name} table, whose files still contain deleted rows. "
+    hint += f"Read it with its own library, and give the result to Dataset: {found.way}."
+    return InvalidDataError("source", shown, "files in which every row counts", hint)

@@ -1,4 +1,4 @@
-"""Tables in this process's memory: pandas, Polars, Arrow and whatever else can be read as Arrow; none is changed."""
+"""Tables in memory: pandas, Polars, Arrow and anything that can be read as Arrow. They are never modified."""
 
 from dpselect.backends.frames.numpy_arrays import ArraySource
 from dpselect.backends.frames.objects import number_of_object, place_of_object

@@ -1,4 +1,4 @@
-"""Arrow tables, data sets of Arrow's, and anything that hands out its rows as an Arrow stream."""
+"""Arrow tables, Arrow data sets, and anything that offers an Arrow stream."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class ArrowTableSource:
     """A table or record batch in memory, read without a copy of the whole.
 
     Attributes:
-        table: what was given; a record batch as a table of one.
-        shown: its kind.
-        columns: of its schema.
-        listed: whether errors may list them.
+        table: the table; a record batch becomes a table.
+        shown: its name in errors.
+        columns: the columns of its schema.
+        listed: whether errors may list the columns.
     """
 
     table: Any
@@ -54,10 +54,10 @@ class DatasetSource:
     """Files that Arrow reads as one table.
 
     Attributes:
-        dataset: what was given.
-        columns: of its schema.
-        shown: its kind.
-        listed: whether errors may list them.
+        dataset: the data set.
+        columns: the columns of its schema.
+        shown: its name in errors.
+        listed: whether errors may list the columns.
     """
 
     dataset: Any
@@ -67,16 +67,16 @@ class DatasetSource:
 
     @classmethod
     def of(cls, dataset: Any) -> DatasetSource:
-        """The rows of a ``pyarrow.dataset`` of files with types.
+        """The rows of a ``pyarrow.dataset`` of typed files.
 
         Raises:
-            InvalidDataError: text files, or files whose types differ from the data set's: Arrow would convert their
-                values on the way, and one that cannot be converted would stop all.
+            InvalidDataError: the files are text files, or their types differ from the data set's. Arrow would convert
+                their values, and one that cannot be converted would stop the reading.
         """
         shown = Shown("<pyarrow Dataset>")
         kind = getattr(getattr(dataset, "format", None), "default_extname", None)
         if kind not in ("parquet", "ipc", "arrow", "feather", "orc"):
-            hint = "Give a pyarrow.Table as it is, and text files by their paths."
+            hint = "Give a pyarrow.Table directly, and text files by their paths."
             raise InvalidDataError("source", shown, "a data set of Parquet, Arrow or ORC files", hint)
         columns = _columns_of(dataset.schema, str(shown))
         _check_types(dataset, shown)
@@ -97,13 +97,13 @@ class DatasetSource:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StreamSource:
-    """Anything with ``__arrow_c_stream__``, which is asked for a new stream for each question.
+    """Anything with ``__arrow_c_stream__``; each question takes a new stream.
 
     Attributes:
-        frame: what was given.
+        frame: the object.
         shown: the name of its type.
-        columns: of the stream's schema.
-        listed: whether errors may list them.
+        columns: the columns of the stream's schema.
+        listed: whether errors may list the columns.
     """
 
     frame: Any
@@ -113,7 +113,7 @@ class StreamSource:
 
     @classmethod
     def of(cls, frame: Any) -> StreamSource:
-        """The rows of a frame of a library that is not known here."""
+        """The rows of a frame of an unknown library."""
         shown = f"<{type(frame).__name__}>"
         unreadable = InvalidDataError("source", Shown(shown), "a table that can be read as an Arrow stream")
         with TranslatedErrors(lambda _: unreadable, Exception):  # the frame's own code, whose errors may quote a row
@@ -121,11 +121,11 @@ class StreamSource:
         return cls(frame, shown, _columns_of(schema, shown))
 
     def size(self) -> int:
-        """Not known before the end."""
+        """0: not known before the end."""
         return 0
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
-        """What the stream has, cut down to the columns asked for."""
+        """The stream's rows, with only the columns asked for."""
         reader = pa.RecordBatchReader.from_stream(self.frame)
         check_unchanged(_columns_in(reader.schema), self.columns, shown=self.shown)
         places = [self.columns.index(column) for column in columns]
@@ -139,7 +139,7 @@ class StreamSource:
 
 
 def _check_types(dataset: Any, shown: Shown) -> None:
-    """Refuse files that have other types than the data set, by what the files say now."""
+    """Refuse files whose present types differ from the data set's."""
     types = {field.name: field.type for field in dataset.schema}
     damaged = InvalidDataError("source", shown, "files that can be read", "One of them is damaged.")
     with TranslatedErrors(lambda _: damaged, OSError, pa.ArrowException):
@@ -149,7 +149,7 @@ def _check_types(dataset: Any, shown: Shown) -> None:
 
 
 def _schema_in(fragment: Any) -> Any:
-    """What Arrow remembers of a file may be older than the file."""
+    """The present schema of a file; Arrow may have cached an older one."""
     if fragment.buffer is not None:
         return fragment.physical_schema
     return fragment.format.inspect(fragment.path, fragment.filesystem)

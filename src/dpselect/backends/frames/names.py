@@ -1,4 +1,4 @@
-"""What the columns of a frame have to be called, and that they stay what they were when it was opened."""
+"""Checks of a frame's columns: their names, and that they do not change after the frame is opened."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpselect.errors import InvalidDataError, Shown
 
 
 def named_columns(names: Sequence[object], holds: Iterable[Holds], *, shown: str) -> tuple[Column, ...]:
-    """The columns of a frame, once it is known that each can be called by its name.
+    """The columns of a frame, after a check that each has a name of its own.
 
     Raises:
         InvalidDataError: no columns, two of the same name, or a name that is not text.
@@ -25,19 +25,19 @@ def named_columns(names: Sequence[object], holds: Iterable[Holds], *, shown: str
 
 
 def check_unchanged(now: Iterable[Column], opened: Sequence[Column], *, shown: str) -> None:
-    """Refuse a frame that got other columns, or columns of other types, after it was opened.
+    """Refuse a frame whose columns, or their types, changed after it was opened.
 
-    Questions are understood by what its columns were then: a place among them may be another column's by now, and of a
-    column that changed its type one row may decide how the others are read.
+    Questions refer to the columns at that time. A position may now be that of another column, and if a column changed
+    its type, one row may decide how the others are read.
 
     Args:
-        now: the columns of what is about to be read.
-        opened: those when the frame was opened.
+        now: the columns that are about to be read.
+        opened: the columns when the frame was opened.
         shown: the kind of frame.
 
     Raises:
-        InvalidDataError: they differ in a name, in order or in what they hold.
+        InvalidDataError: they differ in names, order or types.
     """
     if tuple(now) != tuple(opened):
         expected = "a table with the columns that it had when it was opened, of the same types"
-        raise InvalidDataError("source", Shown(shown), expected, "It was changed since then; make the Dataset anew.")
+        raise InvalidDataError("source", Shown(shown), expected, "It was changed since; make a new Dataset.")

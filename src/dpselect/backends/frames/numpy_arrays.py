@@ -1,4 +1,4 @@
-"""One-dimensional NumPy arrays: what their types hold, and their values in Arrow."""
+"""One-dimensional NumPy arrays: their types, and their values in Arrow."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ArraySource:
-    """An array of one dimension, of numbers, booleans or text. What is masked is missing.
+    """A one-dimensional array of numbers, booleans or text. Masked values are missing.
 
     Attributes:
-        values: what was given.
-        shown: how errors speak of it.
-        listed: whether errors may list its columns.
+        values: the array.
+        shown: its name in errors.
+        listed: whether errors may list the column.
     """
 
     values: NDArray[Any]
@@ -43,7 +43,7 @@ class ArraySource:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The one it is."""
+        """Its only column."""
         return (Column("values", holds_of_numpy(self.values.dtype)),)
 
     def size(self) -> int:
@@ -66,12 +66,12 @@ def holds_of_numpy(dtype: np.dtype[Any]) -> Holds:
 
 
 def from_numpy(values: NDArray[Any]) -> Array:
-    """Values as they are in memory, null where they are masked; long doubles as the nearest doubles."""
+    """The values, with nulls where they are masked; long doubles become the nearest doubles."""
     if values.dtype.kind == "U":
         return text_array(cast("list[str | None]", values.tolist()))
     mask = ma.getmaskarray(values) if isinstance(values, ma.MaskedArray) else None
     values = np.asarray(values)
     if values.dtype.kind == "f" and values.dtype.itemsize > 8:
-        with np.errstate(all="ignore"):  # a warning about one beyond all doubles would be about a row
+        with np.errstate(all="ignore"):  # a warning about overflow would depend on a row
             values = values.astype(np.float64)
     return pa.array(np.ascontiguousarray(values, values.dtype.newbyteorder("=")), mask=mask)

@@ -1,7 +1,7 @@
-"""Python objects, each read alone: no object decides how another is read, and none can make reading fail.
+"""Reads Python objects one by one: no object affects how another is read, and none can make reading fail.
 
-What an object is, is decided by its type as the interpreter knows it and by the methods of the built-in types. What it
-says of itself (``__class__``, ``__float__``, ``__eq__``, ...) may be anything, and may raise.
+Objects are read by their actual type and by the methods of built-in types. An object's own attributes and methods
+(``__class__``, ``__float__``, ``__eq__``, ...) are not trusted: they may do anything, and may raise.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _EXACTLY: dict[type, Callable[[Any], Any]] = {
     str: str.__str__,
     Decimal: Decimal,
 }
-"""What makes an equal value of a built-in type, of one of a type made from it."""
+"""Converts a value of a subclass to an equal value of the built-in type."""
 
 
 def only_strings(values: Iterable[Any]) -> list[str | None]:
-    """Strings as they are; None for what is no string."""
+    """Strings as they are; None for anything else."""
     return [str.__str__(value) if issubclass(type(value), str) else None for value in values]
 
 
 def text_of_objects(values: Iterable[Any]) -> list[str | None]:
-    """Objects as text: strings as they are, other values as a CSV file would have them, equal numbers alike.
+    """Objects as text: strings as they are, other values as in a CSV file. Equal numbers give equal text.
 
-    A whole number is its digits, of whatever type it is; another number is the shortest decimal of the nearest double.
-    Dates are ``2026-11-21``, booleans ``true`` and ``false``, UUIDs as usual. All else is None: None, NaN, numbers that
-    no double can hold, timestamps, bytes, lists, objects of other types.
+    A whole number of any type is its digits; any other number is the shortest decimal of the nearest double. Dates are
+    ``2026-11-21``, booleans ``true`` and ``false``, UUIDs as usual. Everything else is None: None, NaN, numbers beyond
+    all doubles, timestamps, bytes, lists, objects of other types.
 
     >>> text_of_objects(["7", 7, 7.0, Decimal("7.00"), 0.5, True, date(2026, 11, 21), None, [7]])
     ['7', '7', '7', '7', '0.5', 'true', '2026-11-21', None, None]
@@ -47,7 +47,7 @@ def text_of_objects(values: Iterable[Any]) -> list[str | None]:
 
 
 def number_of_object(value: object) -> float:
-    """The double nearest to a number, an infinity for one that is beyond all doubles; NaN for what is no number.
+    """The double nearest to a number, an infinity if the number is beyond all doubles; NaN for anything else.
 
     >>> number_of_object(Decimal("7.50")), number_of_object(-(10**400)), number_of_object("7")
     (7.5, -inf, nan)
@@ -60,7 +60,7 @@ def number_of_object(value: object) -> float:
 
 
 def place_of_object(value: object, known: Mapping[object, int]) -> int:
-    """What `known` has for the string or number that `value` is; -1 for all else.
+    """The place in `known` of the string or number `value`; -1 if it has none.
 
     >>> place_of_object(np.float32(1.0), {0: 0, 1: 1}), place_of_object("1", {0: 0, 1: 1})
     (1, -1)
@@ -72,7 +72,7 @@ def place_of_object(value: object, known: Mapping[object, int]) -> int:
 
 
 def _plain(value: Any) -> str | Number | None:
-    """A string or number of a built-in type, equal to `value`; None for all else."""
+    """A string or number of a built-in type that equals `value`; None for anything else."""
     kind = cast("type[Any]", type(value))
     if kind in _PLAIN:
         return value
@@ -87,7 +87,7 @@ def _plain(value: Any) -> str | Number | None:
 def _double(number: Number) -> float:
     try:
         return float(number)
-    except OverflowError:  # a whole number or a fraction beyond all doubles, and so beyond a bound
+    except OverflowError:  # a number beyond all doubles, and so beyond any bound
         return np.inf if number > 0 else -np.inf
 
 
@@ -110,7 +110,7 @@ def _text(value: Any) -> str | None:
 
 def _digits(number: Number) -> str | None:
     double = _double(number)
-    if not isfinite(double):  # before it is written down, which may take very long
+    if not isfinite(double):  # checked first, because writing its digits may take very long
         return None
     whole = int(number)
     return str(whole) if whole == number else repr(double)

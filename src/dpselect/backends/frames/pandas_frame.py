@@ -1,4 +1,4 @@
-"""pandas frames: each column chunk by chunk, by its dtype; columns of Python objects as text, value by value."""
+"""pandas frames: each column is read in chunks, by its dtype. Columns of Python objects are read as text."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from dpselect.backends.rows.arrow import BATCH_ROWS, Array, RecordBatch, holds_o
 from dpselect.backends.rows.plain import PIECE_BYTES, plain, plain_batches
 
 _SHORT = 64
-"""Characters of categories, on average, that take little beside the Python objects that they are."""
+"""With fewer characters on average, categories take little memory compared with their Python objects."""
 
 _EXTENSIONS = {"StringDtype": Holds.TEXT, "DatetimeTZDtype": Holds.TIMES, "PeriodDtype": Holds.TIMES}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PandasSource:
-    """A ``pandas.DataFrame``. Its index is not looked at.
+    """A ``pandas.DataFrame``. Its index is ignored.
 
     Attributes:
-        frame: what was given.
-        columns: of its dtypes.
-        shown: its kind.
-        listed: whether errors may list them.
+        frame: the frame.
+        columns: its columns, by their dtypes.
+        shown: its name in errors.
+        listed: whether errors may list the columns.
     """
 
     frame: Any
@@ -52,7 +52,7 @@ class PandasSource:
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """Slices of the columns asked for."""
-        taken = [self.frame.iloc[:, place] for place in range(self.frame.shape[1])]  # as they are now, and stay
+        taken = [self.frame.iloc[:, place] for place in range(self.frame.shape[1])]  # a snapshot of the present columns
         now = (Column(each.name, holds_of_dtype(each.dtype)) for each in taken)
         check_unchanged(now, self.columns, shown=self.shown)
         asked = [taken[self.columns.index(column)] for column in columns]
@@ -67,7 +67,7 @@ class PandasSource:
 
 
 def holds_of_dtype(dtype: Any) -> Holds:
-    """What a column of a dtype holds; timestamps are times, also if all of them are at midnight."""
+    """What a column of a dtype holds. Timestamps are times, even if all of them are at midnight."""
     if isinstance(dtype, np.dtype):
         return holds_of_numpy(cast("np.dtype[Any]", dtype))
     name = type(dtype).__name__
@@ -84,7 +84,7 @@ def holds_of_dtype(dtype: Any) -> Holds:
 
 
 def _keeps_its_type(dtype: Any) -> bool:
-    """Whether a sparse column has one type when it is written out: with large unsigned numbers rows would decide it."""
+    """Whether a sparse column has the same type when it is written out; for large unsigned numbers, rows decide it."""
     kind = dtype.subtype.kind
     return kind in "bif" and np.result_type(dtype.subtype, np.asarray(dtype.fill_value).dtype).kind == kind
 
@@ -94,7 +94,7 @@ def _holds_objects(dtype: Any) -> bool:
 
 
 def _hint(column: Column, dtype: Any) -> str:
-    """How to convert a column that counts as text by its dtype, or is refused by it."""
+    """How to convert a column whose dtype counts as text or is refused."""
     cell = f"frame[{column.name!r}]"
     categories = getattr(dtype, "categories", None)
     if _holds_objects(dtype if categories is None else categories.dtype):
@@ -109,7 +109,7 @@ def _hint(column: Column, dtype: Any) -> str:
 
 
 def _reader(dtype: Any, holds: Holds) -> Callable[[Any], Array | Written]:
-    """What slices of a column hold, in an Arrow array or in Python strings, with nothing written out row by row."""
+    """Reads slices of a column into an Arrow array or Python strings, without writing out text for each row."""
     name = type(dtype).__name__
     if name == "CategoricalDtype":
         return _reader_of_categories(dtype.categories, holds)
@@ -123,7 +123,7 @@ def _reader(dtype: Any, holds: Holds) -> Callable[[Any], Array | Written]:
 
 
 def _reader_of_categories(categories: Any, holds: Holds) -> Callable[[Any], Array | Written]:
-    """What slices are categories of; these in an Arrow array, unless they are long Python strings."""
+    """Reads slices of categories into an Arrow dictionary array, unless the categories are long Python strings."""
     values = _reader(categories.dtype, holds)(categories.array)
     if isinstance(values, Strings) and values.characters() > max(PIECE_BYTES, _SHORT * len(categories)):
         known, sizes = values.values, np.append(values.lengths(), 0)
@@ -142,6 +142,6 @@ def _codes(chunk: Any) -> Array:
 
 
 def _joined(array: Array, holds: Holds) -> Array:
-    """One array; several are written out, as Arrow joins no more text than 2 GiB of a type it happens to be in."""
+    """One array from several. They are converted first: Arrow cannot join more than 2 GiB of text in some types."""
     chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
     return chunks[0] if len(chunks) == 1 else pa.concat_arrays([plain(chunk, holds) for chunk in chunks])

@@ -16,13 +16,13 @@ from dpselect.backends.rows.plain import PIECE_BYTES, cuts, plain_batches
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PolarsSource:
-    """A ``polars.DataFrame``, turned into Arrow slice by slice.
+    """A ``polars.DataFrame``, converted to Arrow slice by slice.
 
     Attributes:
-        frame: what was given.
-        columns: of its schema.
-        shown: its kind.
-        listed: whether errors may list them.
+        frame: the frame.
+        columns: the columns of its schema.
+        shown: its name in errors.
+        listed: whether errors may list the columns.
     """
 
     frame: Any
@@ -45,7 +45,7 @@ class PolarsSource:
         """Slices of the columns asked for."""
         import polars as pl
 
-        taken, newest = self.frame.get_columns(), pl.CompatLevel.newest()  # as they are now, and stay
+        taken, newest = self.frame.get_columns(), pl.CompatLevel.newest()  # a snapshot of the present columns
         now = (Column(each.name, holds_of_series(each)) for each in taken)
         check_unchanged(now, self.columns, shown=self.shown)
         asked = [taken[self.columns.index(column)] for column in columns]
@@ -54,12 +54,12 @@ class PolarsSource:
             advance(len(slices[0]))
             for begin, end in _spans(slices):
                 found = [_with_text(each.slice(begin, end - begin)) for each in slices]
-                arrays = [each.to_arrow(compat_level=newest) for each in found]  # text stays where it lies
+                arrays = [each.to_arrow(compat_level=newest) for each in found]  # without copying text
                 yield from plain_batches(arrays, columns, [column.name for column in columns])
 
 
 def _spans(columns: Sequence[Any]) -> Iterator[tuple[int, int]]:
-    """Beginnings and ends of runs of rows whose categories do not take much together, written out as text."""
+    """Starts and ends of runs of rows whose categories take at most `PIECE_BYTES` as text."""
     categories = [column for column in columns if _has_categories(column)]
     taken = [each.cat.len_bytes().fill_null(0).to_numpy().astype(np.int64) for each in categories]
     if sum(int(each.sum()) for each in taken) <= PIECE_BYTES:
@@ -69,9 +69,9 @@ def _spans(columns: Sequence[Any]) -> Iterator[tuple[int, int]]:
 
 
 def _with_text(column: Any) -> Any:
-    """Categories as the text that they are: to Arrow Polars would hand all there are, however few the rows have.
+    """Categories as text: otherwise Polars would give Arrow all categories, however few the rows have.
 
-    Without its name, as Polars panics at one with a zero byte.
+    The column loses its name, because Polars panics at a name with a zero byte.
     """
     import polars as pl
 
@@ -85,10 +85,10 @@ def _has_categories(column: Any) -> bool:
 
 
 def holds_of_series(column: Any) -> Holds:
-    """By the type of no rows at all; what Arrow has no type for is not looked into."""
+    """What a column holds, by the Arrow type of an empty slice; nested values if Arrow has no such type."""
     import polars as pl
 
-    if column.dtype == pl.Object:  # addresses in memory, by the look of their Arrow type
+    if column.dtype == pl.Object:  # its Arrow type would be that of memory addresses
         return Holds.NESTED
     try:
         return holds_of(_with_text(column.slice(0, 0)).to_arrow().type)

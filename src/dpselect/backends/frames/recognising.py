@@ -1,4 +1,4 @@
-"""Which kind of frame something is, told by the name of its type: no library is imported that is not in use."""
+"""Opens a frame by the name of its type, so that no unused library is imported."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dpselect.errors import InvalidDataError, Shown
 
 
 def frame_source(frame: object) -> Source | None:
-    """The rows of a frame, to be read anew for each question; None if it is nothing of the kind.
+    """The rows of a frame, which each question reads again; None if `frame` is not a frame in memory.
 
     Raises:
-        InvalidDataError: a frame without columns, with two of the same name or with names that are not text; or one
-            that can be read only once.
+        InvalidDataError: the frame has no columns, two columns of the same name, or names that are not text; or it can
+            be read only once.
     """
     if isinstance(frame, pa.Table | pa.RecordBatch):
         return ArrowTableSource.of(frame)
@@ -34,5 +34,5 @@ def frame_source(frame: object) -> Source | None:
 
 
 def is_a(value: object, library: str, name: str) -> bool:
-    """Whether the type of `value`, or one it inherits from, is called `name` and belongs to `library`."""
+    """Whether `value` is an instance of the class `name` of `library`, by the names of its type's bases."""
     return any(each.__name__ == name and each.__module__.partition(".")[0] == library for each in type(value).__mro__)

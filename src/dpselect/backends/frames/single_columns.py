@@ -1,4 +1,4 @@
-"""The columns of a table in memory one by one, each as a table of its own, whatever they are called."""
+"""The columns of a table in memory, each as a table of its own, whatever their names."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ def single_columns(given: Any, *, argument: str) -> list[Source] | Source | None
     """The columns of a frame, or the one of a series; None if `given` is neither.
 
     Args:
-        given: a frame or a series of pandas or Polars, or anything that hands out its rows through the Arrow C
-            interface, for which it is asked once.
-        argument: which argument it came in.
+        given: a frame or a series of pandas or Polars, or anything with the Arrow C interface, which is read once.
+        argument: the argument it was given in.
 
     Raises:
-        InvalidDataError: something that says it can be read as Arrow, but cannot.
+        InvalidDataError: it has the Arrow C interface, but cannot be read through it.
 
     >>> column = single_columns(pa.array([2**53 + 1, None]), argument="y")
     >>> column.columns[0].holds, column.size()

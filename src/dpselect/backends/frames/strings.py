@@ -1,4 +1,4 @@
-"""Text of rows as Python has it: written out in Arrow a piece at a time, and nothing of it copied before."""
+"""Text in Python strings, converted to Arrow piece by piece without an earlier copy."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dpselect.backends.rows.plain import PIECE_BYTES, cuts
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Strings:
-    """Each row's own text."""
+    """A text for each row."""
 
     values: list[str | None]
 
     def characters(self) -> int:
-        """Of all rows together."""
+        """Characters of all rows together."""
         return sum(map(len, filter(None, self.values)))
 
     def lengths(self) -> NDArray[np.int64]:
@@ -28,18 +28,18 @@ class Strings:
         return np.array([len(value or "") for value in self.values], np.int64)
 
     def in_arrow(self, begin: int, end: int) -> Array:
-        """Some of the rows."""
+        """The rows from `begin` to `end`."""
         return text_array(self.values[begin:end])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StringsOfCategories:
-    """For each row the place of its text among some, -1 for none.
+    """For each row the position of its text in a list, or -1 for none.
 
     Attributes:
-        known: the texts.
-        sizes: characters of each, and at the end 0.
-        codes: the places.
+        known: the list of texts.
+        sizes: the characters of each text, followed by a 0.
+        codes: the positions.
     """
 
     known: list[str | None]
@@ -47,7 +47,7 @@ class StringsOfCategories:
     codes: NDArray[np.integer[Any]]
 
     def characters(self) -> int:
-        """Of all rows together."""
+        """Characters of all rows together."""
         return int(self.lengths().sum())
 
     def lengths(self) -> NDArray[np.int64]:
@@ -55,7 +55,7 @@ class StringsOfCategories:
         return self.sizes[self.codes]
 
     def in_arrow(self, begin: int, end: int) -> Array:
-        """Some of the rows, and of the texts those that they have.
+        """The rows from `begin` to `end`, with only the texts that occur in them.
 
         >>> texts = StringsOfCategories(["x", "y", "z"], np.array([1, 1, 1, 0]), np.array([0, -1, 2, 2]))
         >>> texts.in_arrow(1, 4).dictionary.to_pylist(), texts.in_arrow(1, 4).to_pylist()
@@ -71,7 +71,7 @@ Written = Strings | StringsOfCategories
 
 
 def spans(columns: Sequence[Written], rows: int) -> Iterator[tuple[int, int]]:
-    """Beginnings and ends of runs of rows whose text does not take much together."""
+    """Starts and ends of runs of rows whose text has at most `PIECE_BYTES` characters together."""
     if sum(column.characters() for column in columns) <= PIECE_BYTES:
         yield 0, rows
     else:

@@ -1,4 +1,4 @@
-"""Tables that are computed elsewhere, and only when asked: lazy frames, relations, clusters, database servers."""
+"""Tables whose queries run in their own engine: lazy frames, relations, clusters and database servers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dpselect.backends.rows import StreamTable
 
 
 def lazy_table(frame: Any, *, memory_limit: int | None = None) -> Table | None:
-    """The table behind a lazy frame; its schema is read, and no row. None if it is nothing of the kind.
+    """The table behind a lazy frame; only its schema is read. None if `frame` is not a lazy frame.
 
     Args:
         frame: a Polars ``LazyFrame``, a DuckDB relation, a PySpark ``DataFrame`` or an Ibis table.
         memory_limit: bytes that streamed rows may use here before they spill to disk.
 
     Raises:
-        InvalidDataError: no columns, or two with the same name; an Ibis table on an engine that is not known.
+        InvalidDataError: there are no columns, or two with the same name; or an Ibis table is on an unsupported engine.
     """
     if nw.dependencies.is_polars_lazyframe(frame):
         from dpselect.backends.lazy.polars_frame import PolarsFrame
@@ -41,15 +41,15 @@ def lazy_table(frame: Any, *, memory_limit: int | None = None) -> Table | None:
 
 
 def postgres_table(url: str, table: str) -> Table:
-    """A table on a PostgreSQL server; its columns are looked up, no row is read.
+    """A table on a PostgreSQL server; only its columns are read.
 
     Args:
         url: ``postgresql://user@host:port/database``, or anything else that libpq understands.
-        table: its name, or ``schema.name``.
+        table: name of the table, or ``schema.name``.
 
     Raises:
         TableUnavailableError: the server cannot be reached.
-        InvalidDataError: no such table, no columns.
+        InvalidDataError: there is no such table, or it has no columns.
         MissingExtraError: the extra ``postgres`` is not installed.
     """
     from dpselect.backends.lazy.postgres import PostgresTable
@@ -58,7 +58,7 @@ def postgres_table(url: str, table: str) -> Table:
 
 
 def postgres_table_name(url: str, table: str) -> str:
-    """What `postgres_table` would be called, without asking the server."""
+    """The name of a table from `postgres_table`, without a connection to the server."""
     from dpselect.backends.lazy.postgres import table_name
 
     return table_name(url, table)

@@ -1,7 +1,7 @@
-"""DuckDB relations: computed where they are defined, the asked columns streamed through the rows' engine.
+"""DuckDB relations, computed on their own connection; the columns asked for are streamed through the embedded engine.
 
-Of a relation the connection behind it is not known, and with it neither a way to join candidates nor whether it would
-be safe to; within one process streaming costs little more.
+A relation does not give access to its connection. So there is no way to join candidates there, or to know that it
+would be safe. Within one process streaming costs little more.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa, valid_tex
 from dpselect.errors import SelectionError
 
 _BATCH, _BATCH_OF_TEXT = 1 << 17, 1 << 10
-"""Rows at a time; few of text, of which the engine hands out no more than 2 GiB together."""
+"""Rows at a time; fewer with text, because the engine returns at most 2 GiB of text together."""
 
 _LONGEST = 1 << 20
-"""Bytes of text; what is longer is left out here, or it would decide whether the engine can answer."""
+"""In bytes. Longer text is left out here; otherwise it would decide whether the engine can answer."""
 
 _UNLIKE = {"uuid": Holds.TEXT, "null": Holds.NOTHING, "interval": Holds.TIMES}
-"""Types that narwhals has no word for, or another one."""
+"""Types that narwhals does not know or names differently."""
 
 _CASTS = {
     Holds.INTEGERS: "BIGINT",
@@ -44,9 +44,9 @@ class DuckDBRelation:
     """A relation as a source of rows.
 
     Attributes:
-        relation: what DuckDB calls so.
-        columns: from its schema.
-        kept: what the relation needs as long as it is there.
+        relation: the DuckDB relation.
+        columns: the columns of its schema.
+        kept: an object that has to live as long as the relation.
     """
 
     relation: Any
@@ -64,14 +64,14 @@ class DuckDBRelation:
             return cls(relation, columns_of(relation, relation.columns, cls.shown, unlike=unlike.get), kept)
 
     def size(self) -> int:
-        """Unknown before it was read."""
+        """0: unknown before it is read."""
         return 0
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
-        """The rows, as far as they are asked for; every cast widens, or writes as text, and none can fail.
+        """The rows, with the columns asked for. Every cast widens or converts to text, and none can fail.
 
-        That is so of the types that the columns had when they were described. DuckDB looks for tables anew each time:
-        types are compared before, and at the end or when it fails, for what may have happened meanwhile.
+        This holds for the types that the columns had when the relation was opened. DuckDB looks tables up again each
+        time, so types are compared before reading, and again at the end or after a failure.
         """
         self._unchanged(columns)
         names, types = [column.name for column in columns], [ARROW_TYPES[column.holds] for column in columns]
@@ -80,7 +80,7 @@ class DuckDBRelation:
         rows = _BATCH_OF_TEXT if is_long else _BATCH
         with TranslatedErrors(lambda error: self._said(error, columns)):
             for batch in self.relation.project(", ".join(casts)).to_arrow_reader(rows):
-                # Text comes as it lies in the relation, which need not be UTF-8.
+                # Text arrives as stored in the relation, which need not be UTF-8.
                 found = [
                     valid_text(array) if pa.types.is_large_string(type_) else array.cast(type_)
                     for array, type_ in zip(batch.columns, types, strict=True)
@@ -90,7 +90,7 @@ class DuckDBRelation:
         self._unchanged(columns)
 
     def _unchanged(self, columns: Sequence[Column]) -> None:
-        """Refuse the relation if some of `columns` hold something else now."""
+        """Refuse the relation if some of `columns` have other types now."""
 
         def said(error: BaseException) -> SelectionError:
             is_gone = isinstance(error, duckdb.BinderException | duckdb.CatalogException)
@@ -103,7 +103,7 @@ class DuckDBRelation:
             raise changed(self.shown)
 
     def _said(self, error: BaseException, columns: Sequence[Column]) -> SelectionError:
-        """Where a type changed after all, no row is to decide what is said: another one would not have failed."""
+        """The error for a failed read. If a type changed, it says so, since whether the read failed depends on rows."""
         try:
             self._unchanged(columns)
         except SelectionError as refusal:

@@ -1,4 +1,4 @@
-"""What an engine has to offer so that the queries can be the same for all."""
+"""The contract of a lazy engine, by which all engines share the same queries."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ EVERY_KIND = frozenset(CandidateKind)
 
 
 class EngineQuery(Protocol):
-    """One query to an engine: the rows of one table, read by the rules of `dpselect.backends.row_rules`."""
+    """One query to an engine, over the rows of one table, read by the rules of `dpselect.backends.row_rules`."""
 
     @property
     def in_filters(self) -> frozenset[CandidateKind]:
-        """The kinds of candidates that may be written into a query, where there are only a few."""
+        """The kinds of candidates that may be written into a query if there are only a few."""
         ...
 
     @property
     def counts_distinct(self) -> bool:
-        """Whether counting different units in each group is quicker than first leaving out repeated rows."""
+        """Whether counting distinct units in each group is faster than removing duplicate rows first."""
         ...
 
     def rows(self, values: Mapping[str, RowValue]) -> Frame:
@@ -35,19 +35,19 @@ class EngineQuery(Protocol):
         ...
 
     def candidates(self, name: str, candidates: PublicCandidates) -> Frame:
-        """The candidates as a frame that `rows` can be joined with, in a column of that name."""
+        """The candidates as a frame that can be joined with `rows`, in a column called `name`."""
         ...
 
     def different(self, frame: Frame) -> Frame:
-        """The rows of `frame`, each that is there several times once."""
+        """The rows of `frame` without duplicates."""
         ...
 
     def with_lots(self, frame: Frame, by: Sequence[str]) -> Frame:
-        """`frame` with a random ``lot`` in each row, where no two rows are alike in the columns `by`."""
+        """`frame` with a random ``lot`` in each row; no two rows have the same values in the columns `by`."""
         ...
 
     def fetched(self, frame: Frame) -> Any:
-        """The rows of `frame` as an Arrow table; errors say what happened and quote nothing."""
+        """The rows of `frame` as an Arrow table. Errors quote no value."""
         ...
 
 
@@ -56,7 +56,7 @@ class Engine(Protocol):
 
     @property
     def shown(self) -> str:
-        """How errors and ``repr`` speak of it."""
+        """Its name in errors and ``repr``."""
         ...
 
     @property
@@ -71,39 +71,39 @@ class Engine(Protocol):
 
 @runtime_checkable
 class DrawingQuery(EngineQuery, Protocol):
-    """A query that can also draw where its rows are."""
+    """A query that can also draw in its engine."""
 
     @property
     def most_fetched(self) -> int:
-        """Scores of more candidates than this are better not fetched."""
+        """With more candidates than this, scores stay in the engine."""
         ...
 
     def listed(self, candidates: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates | None:
-        """The public candidates in a frame of the same engine; None if `candidates` is none."""
+        """The public candidates in a frame of the same engine; None if `candidates` is not such a frame."""
         ...
 
     def scores(self, counted: Frame, candidates: PublicCandidates | DistantCandidates) -> DistantScores:
-        """The scores of all candidates, made and kept where the rows are.
+        """The scores of all candidates, computed and kept in the engine.
 
         Args:
-            counted: ``number``, the score, of each ``what`` that occurs; others score 0.
-            candidates: all of them.
+            counted: the score ``number`` of each ``what`` that occurs; all others score 0.
+            candidates: all candidates.
         """
         ...
 
 
 class DistantScores(Protocol):
-    """Scores that an engine keeps until they are closed, and draws from without reading the rows again."""
+    """Scores that an engine keeps until they are closed. Draws do not read the rows again."""
 
     def drawn(self, mechanism: Mechanism, rounds: int) -> Iterator[Any]:
-        """Select by `mechanism`; and again, without those selected before, so many times.
+        """Select by `mechanism`, `rounds` times, each time without the candidates selected before.
 
         Args:
-            mechanism: one whose draws can be merged.
-            rounds: at most as many as there are candidates.
+            mechanism: a mechanism whose draws can be merged.
+            rounds: at most the number of candidates.
         """
         ...
 
     def close(self) -> None:
-        """Keep them no longer."""
+        """Release the scores."""
         ...

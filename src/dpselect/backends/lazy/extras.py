@@ -1,4 +1,4 @@
-"""Libraries that only some tables need, imported when such a table is asked; they come without types."""
+"""Optional libraries, imported only for the tables that need them. They have no type stubs."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def ibis() -> Any:
 
 
 def spark_functions(frame: Any) -> Any:
-    """The functions for columns of `frame`: those of Spark Connect are others, and one process may use both."""
+    """The functions for columns of `frame`. Spark Connect has its own, and one process may use both."""
     is_remote = nw.dependencies.is_pyspark_connect_dataframe(frame)
     return import_module("pyspark.sql.connect.functions" if is_remote else "pyspark.sql.functions")

@@ -1,7 +1,7 @@
-"""Ibis tables on DuckDB, Spark and PostgreSQL, as if they had been given as tables of these; others are refused.
+"""Ibis tables on DuckDB, Spark and PostgreSQL, treated as tables of these engines. Other engines are refused.
 
-What an engine does with a number that is too large, or with two spellings that it holds to be alike, has to be known
-before its answers can be trusted to depend on no row more than they may. Of the engines named here it is known.
+The sensitivity of an answer depends on how an engine treats numbers that are too large, and spellings that it considers
+equal. For the engines named here this is known.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def ibis_table(table: Any, *, memory_limit: int | None = None) -> Table:
     """The table behind an Ibis expression.
 
     Raises:
-        InvalidDataError: an engine of which too little is known, or none; no columns.
+        InvalidDataError: the table has no engine or an unsupported one, or it has no columns.
     """
     shown = "<Ibis table>"
     if not _is_bound(table):
@@ -47,7 +47,7 @@ def ibis_table(table: Any, *, memory_limit: int | None = None) -> Table:
         return LazyTable(SparkFrame.of(frame))
     if backend.name == "postgres":
         with reading(shown):
-            # Left out, as Ibis makes text of JSON, and reads shapes by functions that most servers do not have.
+            # Left out: Ibis turns JSON into text, and reads geometries by functions that most servers do not have.
             types = table.schema()
             nested = [Column(name, Holds.NESTED) for name in types if types[name].is_json()]
             shapes = [Column(name, Holds.OTHER) for name in types if types[name].is_geospatial()]
@@ -57,19 +57,19 @@ def ibis_table(table: Any, *, memory_limit: int | None = None) -> Table:
             unasked = dict.fromkeys((*nested, *shapes), 0)
         return LazyTable(PostgresTable(lambda: nullcontext(backend), shown, source, shown, {**columns, **unasked}))
     expected = "a table on PostgreSQL, Spark or DuckDB"
-    hint = "Write the columns that are asked about to Parquet and give that."
+    hint = "Write the columns you ask about to a Parquet file, and give its path."
     raise InvalidDataError("source", Shown(f"<Ibis table on {backend.name}>"), expected, hint)
 
 
 def _is_bound(table: Any) -> bool:
-    """Whether it is of one connection; a table in memory alone is of Ibis's own."""
+    """Whether the table has a connection; a table only in memory belongs to Ibis itself."""
     with suppress(ibis().common.exceptions.IbisError):
         return table.get_backend() is not None
     return False
 
 
 def _hand_over(table: Any) -> None:
-    """Let Ibis bring its tables in memory to the engine, as it does when it is asked for rows: here for none."""
+    """Make Ibis copy its tables in memory to the engine, as it does for every query; this one asks for no rows."""
     in_memory = import_module("ibis.expr.operations").InMemoryTable
     if table.op().find(in_memory):
         table.limit(0).to_pyarrow()

@@ -1,4 +1,4 @@
-"""Candidates in a query: rows that have none are left out in the engine, what comes back becomes positions."""
+"""Candidates in a query: the engine leaves out rows without one, and its results become positions in the list."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_IN_A_FILTER = 1000
 
 
 def matched(frame: Frame, name: str, candidates: PublicCandidates, query: EngineQuery) -> Frame:
-    """The rows of `frame` whose column `name`, a `row_rules.Value` of the candidates' kind, holds one of them."""
+    """The rows of `frame` with a candidate in column `name`, which is a `row_rules.Value` of the candidates' kind."""
     values = candidates.values
     if isinstance(values, range) and (values.step == 1 or len(values) > MOST_IN_A_FILTER):
         low, high = min(values[0], values[-1]), max(values[0], values[-1])
@@ -24,7 +24,7 @@ def matched(frame: Frame, name: str, candidates: PublicCandidates, query: Engine
         step = abs(values.step)
         if step == 1:
             return frame
-        # No differences, which might overflow; the sign of a remainder is not the same in every engine.
+        # Differences might overflow, and the sign of a remainder depends on the engine.
         return frame.filter(((nw.col(name) % step) + step) % step == low % step)
     if len(values) <= MOST_IN_A_FILTER and candidates.kind in query.in_filters:
         return frame.filter(nw.col(name).is_in(plain(candidates)))
@@ -32,7 +32,7 @@ def matched(frame: Frame, name: str, candidates: PublicCandidates, query: Engine
 
 
 def plain(candidates: PublicCandidates) -> list[Any]:
-    """The candidates as Python's own values; of the two zeros the positive one."""
+    """The candidates as plain Python values, with 0.0 for -0.0."""
     if candidates.kind is CandidateKind.NUMBER:
         return [cast("float", value) + 0.0 for value in candidates.values]
     return list(
@@ -41,11 +41,11 @@ def plain(candidates: PublicCandidates) -> list[Any]:
 
 
 def positions(found: Any, candidates: PublicCandidates) -> NDArray[np.int64]:
-    """Where among the candidates each of the values is that came back; all of them are there.
+    """The positions of the returned values in the list of candidates, which has all of them.
 
     Args:
         found: Arrow array of candidates, without nulls.
-        candidates: what the rows were matched with.
+        candidates: the candidates of the query.
     """
     values = candidates.values
     if isinstance(values, tuple):
@@ -53,7 +53,7 @@ def positions(found: Any, candidates: PublicCandidates) -> NDArray[np.int64]:
         return np.array([places[value] for value in found.to_pylist()], np.int64)
     numbers = np.asarray(found.to_numpy(zero_copy_only=False), np.int64)
     if isinstance(values, range):
-        # Differences modulo 2^64: between the ends of the range they need not fit into 63 bits.
+        # Differences modulo 2^64, because they need not fit into 63 bits.
         first = np.uint64(values[0] % 2**64)
         away = numbers.astype(np.uint64) - first if values.step > 0 else first - numbers.astype(np.uint64)
         return (away // np.uint64(abs(values.step))).astype(np.int64)

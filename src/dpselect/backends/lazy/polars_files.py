@@ -1,7 +1,7 @@
-"""Parquet files read by Polars, and by way of our own reader where text is asked for.
+"""Parquet files read by Polars, or through this package's reader if a column of text is asked for.
 
-Polars gives up on the first text that is not UTF-8, and whether a question is answered must not depend on a row. Before
-1.40 it also panics at a file that Arrow has written with 256-bit decimals, whatever is asked: our reader takes these.
+Polars stops at the first text that is not UTF-8, and whether a question is answered must not depend on a row. Before
+1.40 it also panics at files that Arrow has written with 256-bit decimals, so this package's reader reads those too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def polars_files(files: Source, paths: Sequence[str]) -> PolarsFrame:
 
     Args:
         files: the same rows as a stream.
-        paths: where they are.
+        paths: paths of the files.
     """
     import polars as pl
 
@@ -43,12 +43,12 @@ def polars_files(files: Source, paths: Sequence[str]) -> PolarsFrame:
 
 
 def _has_decimals(columns: Sequence[Column]) -> bool:
-    """Whether there may be some, also inside of other values."""
+    """Whether there may be decimals, also nested in other values."""
     return any(column.holds in (Holds.DECIMALS, Holds.NESTED) for column in columns)
 
 
 def _held(column: Column, types: Sequence[Any]) -> Column:
-    """What Polars would say of a column that has one of these types in each file."""
+    """The column as Polars would describe it, with these types in the files."""
     is_wide = column.holds is Holds.DECIMALS and any(_digits(type_) > MOST_DIGITS for type_ in types)
     return Column(column.name, Holds.WIDE_DECIMALS) if is_wide else column
 
@@ -62,12 +62,12 @@ def _streamed(files: Source, failed: list[SelectionError]) -> Any:
 
     Args:
         files: the stream.
-        failed: where to put an error as well: Polars 1 raises one of its own, which only quotes the first.
+        failed: list to which errors are added: Polars 1 raises an error of its own, which only quotes the first.
     """
     pl: Any = import_module("polars")
     from polars.io.plugins import register_io_source
 
-    # By numbers, as Polars sends back conditions in which a name may be a pattern.
+    # Columns are numbered, because Polars returns conditions in which a name may be a pattern.
     columns = {f"c{at}": column for at, column in enumerate(files.columns) if column.holds in ARROW_TYPES}
     empty = pa.table({name: pa.array([], ARROW_TYPES[column.holds]) for name, column in columns.items()})
 

@@ -1,4 +1,4 @@
-"""Polars lazy frames: the queries run when asked, in Polars itself."""
+"""Polars lazy frames: queries run in Polars itself."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from dpselect.summaries import PublicCandidates
 
 _SHOWN = "<Polars LazyFrame>"
 MOST_DIGITS = 38
-"""A file may have decimals with more; their type can be read, their values cannot."""
+"""Files may have decimals with more digits; Polars can read their type but not their values."""
 
 
 class _Polars(Dialect):
-    """Every branch of a ``CASE`` is computed for every row, so that no cast may be an error."""
+    """Polars computes every branch of a ``CASE`` for every row, so no cast may raise an error."""
 
     amount = "HUGEINT"
 
@@ -33,7 +33,7 @@ class _Polars(Dialect):
         return f"CASE WHEN {self.is_whole(number)} THEN TRY_CAST({number} AS BIGINT) END"  # null beyond 64 bits
 
     def nearest_double(self, decimal: str) -> str:
-        return self.cast(self.text(decimal), "DOUBLE")  # from a decimal itself it would be rounded twice
+        return self.cast(self.text(decimal), "DOUBLE")  # a direct cast would round twice
 
     def half_even(self, number: str) -> str:
         return f"ROUND({number}, 0)"
@@ -47,12 +47,12 @@ class PolarsFrame:
     """A lazy frame.
 
     Attributes:
-        frame: the lazy frame; None if it could stumble over a column that nobody asks about.
-        columns: from its schema.
-        shown: how errors and ``repr`` speak of it.
-        valid: makes a lazy frame of the same rows where text is asked for, if `frame` could stumble over one that is
-            not UTF-8, or where there is no `frame`; else None. It is given `failed`.
-        failed: what went wrong in a frame that `valid` made, in our words; of one query.
+        frame: the lazy frame; None if it could fail because of a column that nobody asks about.
+        columns: the columns of its schema.
+        shown: its name in errors and ``repr``.
+        valid: makes a lazy frame of the same rows, given `failed`. It is used if there is no `frame`, or if text is
+            asked for and `frame` could fail at text that is not UTF-8. None if neither can happen.
+        failed: sanitized errors in a frame that `valid` made for one query.
     """
 
     frame: Any
@@ -71,13 +71,13 @@ class PolarsFrame:
         with reading(shown):
             schema = frame.collect_schema()
             unlike = {name: _held_otherwise(type_) for name, type_ in schema.items()}
-            # Without rows, and without what narwhals cannot say.
+            # Without rows, and without types that narwhals does not know.
             known = pl.LazyFrame(schema={name: schema[name] for name, held in unlike.items() if held is None})
             columns = columns_of(known, schema.names(), shown, unlike=unlike.get, capitals_count=True)
             return cls(frame, columns, shown)
 
     def query(self) -> PolarsFrame:
-        """Itself, without what went wrong in another query."""
+        """Itself, without the errors of another query."""
         return replace(self, failed=[])
 
     def rows(self, values: Mapping[str, RowValue]) -> Frame:
@@ -95,11 +95,11 @@ class PolarsFrame:
         return nw.from_native(pl.LazyFrame({name: plain(candidates)}))
 
     def different(self, frame: Frame) -> Frame:
-        """The different rows."""
+        """The distinct rows."""
         return frame.unique()
 
     def with_lots(self, frame: Frame, by: Sequence[str]) -> Frame:
-        """`frame` with 64 bits of the operating system's randomness in each row, and of nothing else."""
+        """`frame` with a ``lot`` in each row: 64 bits of the operating system's randomness."""
         import polars as pl
 
         return nw.from_native(frame.to_native().with_columns(lot=pl.col(by[0]).map_batches(_lots, pl.UInt64)))
@@ -143,10 +143,10 @@ def _read(frame: Any, values: Mapping[str, RowValue]) -> Any:
 
 
 def _cell(column: Column) -> Any:
-    """What stands in `column`, whatever its name is.
+    """The cell of `column`, whatever its name is.
 
-    Polars takes ``*`` and ``^...$`` for patterns of names, also in what older versions call selectors by name. Such a
-    name is written as the pattern of which it is the only match: each letter by its number.
+    Polars reads ``*`` and ``^...$`` as patterns of names; in older versions, selectors by name do so too. Such a name
+    is written as a pattern that matches nothing else, with each letter as its code point.
     """
     import polars as pl
 

@@ -1,6 +1,6 @@
-"""A table on a PostgreSQL server, asked through Ibis: a read-only connection for each question, closed after it.
+"""A table on a PostgreSQL server, queried through Ibis on a read-only connection that each question opens and closes.
 
-The queries are Ibis's; what stands below them, the rows and long lists of candidates, are named subqueries in front.
+Ibis writes the queries. The rows and long lists of candidates that they refer to are named subqueries in front.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from dpselect.server_urls import without_password
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 Connect = Callable[[], Any]
-"""Makes a context that gives an Ibis backend, and leaves nothing behind."""
+"""Makes a context with an Ibis backend, which is closed at the end."""
 
 _FOUND = """\
 SELECT has_any_column_privilege(pg_class.oid, 'SELECT'), nspname, relname
 FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
 WHERE pg_class.oid = CAST(%s AS regclass)"""
-"""Where a name leads to now: it may lead elsewhere as soon as there is such a table earlier on the search path."""
+"""Resolves a name now: later, a new table earlier on the search path may have the same name."""
 
 _CHUNK = 100_000
-_BROKE = "the connection broke before the answer was there. Nothing was charged: ask again"
+_BROKE = "the connection broke before the answer arrived. Nothing was charged: ask again"
 _OPTIONS = (
     "-c default_transaction_read_only=on -c default_transaction_isolation=repeatable\\ read"
     " -c standard_conforming_strings=on -c enable_nestloop=off"
     " -c extra_float_digits=1 -c datestyle=ISO -c intervalstyle=postgres -c bytea_output=hex"
 )
-"""Whatever a role prefers. One state of the table for its columns and its rows, with no reason to give up. Of
-subqueries the planner knows no sizes, and nested loops are what a wrong guess makes endless. Values come as text, and
-all of each."""
+"""Settings that override those of a role. Columns and rows are read in one state of the table, at an isolation level
+that never has to give up. Nested loops are off, because the planner does not know the sizes of subqueries, and with a
+wrong guess a nested loop takes for ever. Values arrive as text, with all their digits."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -56,11 +56,11 @@ class PostgresTable:
     """A table, view or query on a server.
 
     Attributes:
-        connect: how to get there.
-        server: the URL without password, or what else says where it is.
-        source: SQL that may stand after ``FROM``.
-        shown: how errors and ``repr`` speak of it.
-        types: the columns, and the types that they had when they were described.
+        connect: makes a connection.
+        server: the URL without its password, or another name of the server.
+        source: SQL for use after ``FROM``.
+        shown: its name in errors and ``repr``.
+        types: the columns, and their types when the table was opened.
     """
 
     connect: Connect
@@ -96,7 +96,7 @@ class PostgresTable:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """As the server described them."""
+        """The columns as the server described them."""
         return tuple(self.types)
 
     def query(self) -> PostgresQuery:
@@ -106,13 +106,13 @@ class PostgresTable:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PostgresQuery:
-    """What one query needs on the server.
+    """The state of one query.
 
     Attributes:
-        table: where the rows are.
+        table: the table.
         types: the columns that are read, and their types.
         parts: SQL of the subqueries in front, by name.
-        lists: long lists of candidates, by name; they travel beside the SQL.
+        lists: long lists of candidates, by name; they are sent as parameters.
     """
 
     table: PostgresTable
@@ -120,7 +120,7 @@ class PostgresQuery:
     parts: dict[str, str] = field(default_factory=dict[str, str])
     lists: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     counts_distinct = False
-    in_filters = EVERY_KIND - {CandidateKind.TEXT}  # text travels beside the SQL, whatever is in it
+    in_filters = EVERY_KIND - {CandidateKind.TEXT}  # text is always sent as a parameter
 
     def rows(self, values: Mapping[str, RowValue]) -> Frame:
         """The rows, with a column for each name."""
@@ -162,14 +162,14 @@ class PostgresQuery:
 
 
 def _held(connection: Any, name: str, public: list[Any]) -> list[Any]:
-    """Those of a list that can be in a row."""
+    """The members of a list that a row can hold."""
     if not public or not isinstance(public[0], str):
         return public
     return storable(connection, public, argument="groups" if name == "dpselect_part" else "candidates")
 
 
 def _answer(backend: Any, query: str, lists: Mapping[str, list[Any]]) -> Any:
-    """An Arrow table. This frame holds rows: who calls it lets no error out that leads here."""
+    """An Arrow table. This frame holds rows, so the caller must not let out errors with its traceback."""
     with backend.con.cursor(name="dpselect") as cursor:
         cursor.execute(query, lists)
         found: dict[str, Any] = {
@@ -182,14 +182,14 @@ def _answer(backend: Any, query: str, lists: Mapping[str, list[Any]]) -> Any:
 
 
 def _arrow(name: str, cells: Any) -> Any:
-    """Numbers that are summed up may have more digits than 64 bits."""
+    """A column as an Arrow array. Sums become text, because they may need more than 64 bits."""
     if name == "value":
         return pa.array(np.frombuffer(cells, np.float64) if cells else np.empty(0))
     return pa.array([str(int(cell)) for cell in cells]) if name == "number" else pa.array(cells)
 
 
 def table_name(url: str, name: str) -> str:
-    """What a table on a server is called where it is shown, and in what a ledger remembers of a request."""
+    """The name of a table on a server in messages, and in the identity of a question."""
     return f"{without_password(url)!r}, table={name!r}"
 
 
@@ -210,7 +210,7 @@ def _connector(url: str, shown: str) -> Connect:
 
 
 def _options_of(url: str) -> str:
-    """The server's options that its user wants, in the URL or else in the environment; such as another search path."""
+    """Options from the URL or else from the environment, such as another search path."""
     from psycopg.conninfo import conninfo_to_dict
 
     return str(conninfo_to_dict(url).get("options") or os.environ.get("PGOPTIONS", ""))
@@ -223,7 +223,7 @@ def _unreachable(error: BaseException, shown: str) -> SelectionError:
 
 
 def _answering(backend: Any, table: PostgresTable) -> TranslatedErrors:
-    """As `reading`, where it may also be the connection that breaks."""
+    """Like `reading`, but a broken connection is reported as such."""
 
     def said(error: BaseException) -> SelectionError:
         if backend.con.closed:

@@ -1,7 +1,7 @@
-"""What the columns of a table on a PostgreSQL server hold: asked of the server itself, by its own names of types.
+"""The types of a PostgreSQL table's columns, as the server itself names them.
 
-Ibis and narwhals have a narrower idea of some of them, such as of decimals with many digits or with more places than
-digits, and would refuse a table for a column that nobody asks about.
+Ibis and narwhals support fewer types, for example no decimals with very many digits, and would refuse a table because
+of a column that nobody asks about.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from dpselect.backends.lazy.reading import changed
 from dpselect.backends.lazy.schema import check_names
 
 Types = Mapping[Column, int]
-"""The columns in the server's order, and the number the server has given to the type of each; of a domain, to the type
-that it is made of."""
+"""The columns in the server's order, with the server's number of each type; for a domain, of its base type."""
 
 _BUILT_IN = {
     **dict.fromkeys(("int2", "int4", "int8"), Holds.INTEGERS),
@@ -35,7 +34,7 @@ _BUILT_IN = {
 }
 
 _MORE = {"citext": Holds.TEXT, "hstore": Holds.NESTED}
-"""Of extensions, in whichever schema these are."""
+"""Types of extensions, in any schema."""
 
 _OF_TABLE = """\
 SELECT attname, atttypid FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_class ON attrelid = pg_class.oid
@@ -50,7 +49,7 @@ WITH RECURSIVE types AS (
 )
 SELECT given, type, typname, typtype, typcategory, typnamespace = CAST('pg_catalog' AS regnamespace)
 FROM types JOIN pg_catalog.pg_type ON pg_type.oid = type WHERE typtype <> 'd'"""
-"""Of a domain the type that it is made of."""
+"""Types by number; a domain is replaced by its base type."""
 
 
 def columns_of_table(connection: Any, source: str, shown: str) -> Types:
@@ -59,13 +58,13 @@ def columns_of_table(connection: Any, source: str, shown: str) -> Types:
 
 
 def columns_of_query(connection: Any, source: str, names: Sequence[str], shown: str) -> Types:
-    """The columns of what may stand after ``FROM``; no row is read.
+    """The columns of SQL for use after ``FROM``; no row is read.
 
     Args:
-        connection: of psycopg.
-        source: SQL.
-        names: what the columns are called, in the server's order.
-        shown: how errors speak of it.
+        connection: a psycopg connection.
+        source: the SQL.
+        names: names of the columns, in the server's order.
+        shown: its name in errors.
     """
     with connection.transaction():
         speak_unicode(connection)
@@ -73,10 +72,10 @@ def columns_of_query(connection: Any, source: str, names: Sequence[str], shown: 
 
 
 def check_unchanged(connection: Any, source: str, types: Types, shown: str) -> None:
-    """Refuse a table whose columns `types` are of other types now; they stay what they are until the transaction ends.
+    """Refuse a table if the `types` of its columns have changed. They cannot change until the transaction ends.
 
-    The server describes the columns, and has locked what they are in before it does. Its catalogue, asked in a
-    statement of its own, might be seen as it was before.
+    The server locks the table before it describes the columns of a query. A separate query of its catalogue might show
+    an older state.
     """
     names = ", ".join(quoted(column.name) for column in types)
     with TranslatedErrors(lambda _: changed(shown), connection.ProgrammingError):  # no such column, no such table
@@ -89,7 +88,7 @@ def _types(connection: Any, names: str, source: str) -> list[int]:
 
 
 def _columns(connection: Any, found: Sequence[tuple[str, int]], shown: str) -> Types:
-    """Capitals tell names apart."""
+    """The columns with their types; names may differ in capitals only."""
     check_names([name for name, _ in found], shown)
     types = sorted({type_ for _, type_ in found})
     made_of = {given: (number, _holds(*of_type)) for given, number, *of_type in _rows(connection, types)}

@@ -1,7 +1,7 @@
-"""The rules for rows in PostgreSQL, to which a cast or a product that does not fit is an error, not a null.
+"""The rules for rows in PostgreSQL, where a cast or a product that does not fit is an error, not a null.
 
-Text is compared byte by byte, whatever order or likeness of letters the column was declared with: were two spellings
-the same to the server, which of them it names would depend on the rows.
+Text is compared byte by byte, whatever the column's collation: if the server considered two spellings equal, the rows
+would decide which of them it returns.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dpselect.backends.row_rules import Dialect, Number, RowValue, Unit, Value
 from dpselect.summaries import CandidateKind
 
 _LARGEST, _SMALLEST = 1.7976931348623157e308, "2.4703282292062328e-324"
-"""Beyond the first a decimal is further away than any double, below the second it is nearest to zero."""
+"""Decimals beyond the first exceed all doubles; decimals below the second are nearest to zero."""
 
 
 class _PostgreSQL(Dialect):
@@ -29,7 +29,7 @@ class _PostgreSQL(Dialect):
 
     def cast(self, cell: str, type_: str) -> str:
         if type_ == self.amount:
-            cell = f"CAST({cell} AS bigint)"  # quicker than from a double, which is written as text on the way
+            cell = f"CAST({cell} AS bigint)"  # faster than from a double, which is converted through text
         return f"CAST({cell} AS {type_})"
 
     def text(self, cell: str) -> str:
@@ -53,7 +53,7 @@ class _PostgreSQL(Dialect):
         )
 
     def product(self, number: str, factor: float) -> str:
-        """No product that is beyond all doubles, or nearest to zero, is computed; no amount needs it."""
+        """Products beyond all doubles, or nearest to zero, are not computed; no amount needs them."""
         large, small = min(2.0**33 / factor, _LARGEST), min(2.0**-10 / factor, _LARGEST)
         return (
             f"CASE WHEN abs({number}) > {self.double(large)} THEN sign({number}) * {self.double(2.0**33)}"
@@ -73,7 +73,7 @@ IBIS_TYPES = {
     CandidateKind.DATE: "date",
     CandidateKind.BOOLEAN: "boolean",
 }
-"""What candidates are to Ibis."""
+"""The types of candidates in Ibis."""
 
 _UNIT_TYPES = {
     Holds.INTEGERS: "int64",
@@ -87,7 +87,7 @@ _UNIT_TYPES = {
 
 
 def ibis_type(value: RowValue) -> str:
-    """What Ibis calls the type of what is read of a row."""
+    """The type in Ibis of a value of a row."""
     match value:
         case Unit(column):
             return _UNIT_TYPES.get(column.holds, "string")
@@ -100,5 +100,5 @@ def ibis_type(value: RowValue) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name of a table or a column."""
+    """The name of a table or a column, in quotes."""
     return '"' + name.replace('"', '""') + '"'

@@ -1,6 +1,6 @@
-"""Text on its way to a PostgreSQL server and back: in UTF-8 on the line, in the encoding of the database in its tables.
+"""The encoding of text sent to a PostgreSQL server: UTF-8 on the connection, the database's own encoding in its tables.
 
-Text that a table cannot hold is in none of its rows. Were it sent, the server would refuse the whole question.
+Text that a table cannot hold is in none of its rows. If it were sent, the server would refuse the whole query.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 from dpselect.errors import InvalidCandidatesError, Shown
 
 UNICODE = "UTF8"
-"""As PostgreSQL calls it."""
+"""UTF-8, as PostgreSQL names it."""
 
 _ANYTHING = (UNICODE, "SQL_ASCII")
-"""Encodings of databases that hold whatever is sent; the second knows bytes only, and so compares these."""
+"""Encodings of databases that hold any text; the second stores and compares bytes."""
 
 _CODECS = {
     **{f"LATIN{part}": f"latin{part}" for part in range(1, 11)},
@@ -24,26 +24,26 @@ _CODECS = {
     "KOI8R": "koi8_r",
     "KOI8U": "koi8_u",
 }
-"""Python's codecs of the same characters as the server's encodings: all but those in which the two differ."""
+"""Python's codecs for the server's encodings, except those in which the two differ."""
 
 
 def speak_unicode(connection: Any) -> None:
-    """Let the connection, within the transaction it is in, speak UTF-8, whatever it spoke before."""
+    """Set the connection's encoding to UTF-8 for the present transaction."""
     if connection.info.parameter_status("client_encoding") != UNICODE:
         connection.execute(f"SET LOCAL client_encoding = '{UNICODE}'")
 
 
 def storable(connection: Any, texts: list[str], *, argument: str) -> list[str]:
-    """Those of public `texts`, given as `argument`, that a table of this database can hold.
+    """The public `texts`, given as `argument`, that a table of this database can hold.
 
     Raises:
-        InvalidCandidatesError: the encoding is one of which that is not known.
+        InvalidCandidatesError: the encoding of the database is not supported.
     """
     encoding = connection.info.parameter_status("server_encoding")
     if encoding in _ANYTHING:
         return texts
     if encoding not in _CODECS:
-        expected = f"no text, as the encoding of the database, {encoding}, is not supported"
+        expected = f"no text, because the encoding of the database, {encoding}, is not supported"
         hint = "Ask about numbers, or copy the table to a database in UTF8."
         raise InvalidCandidatesError(argument, Shown("<text>"), expected, hint)
     return [text for text in texts if _is_known(text, _CODECS[encoding])]

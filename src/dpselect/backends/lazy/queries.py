@@ -1,4 +1,4 @@
-"""The questions as queries that every lazy engine answers alike."""
+"""The queries of questions, the same for every lazy engine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def counts(
 ) -> Frame:
     """``number`` of units for each ``what``, and each ``part`` if there are groups. Proof: ``proofs/counting.md``.
 
-    Of distant candidates whatever occurs is counted: they are joined with the counts, once, and not with the rows.
+    With remote candidates, every value that occurs is counted: they are joined with the counts, not with the rows.
     """
     read: dict[str, RowValue] = {"who": Unit(unit), "what": Value(column, candidates.kind)}
     rows = _grouped(query, read, grouping)
@@ -64,11 +64,11 @@ def values(
     max_rows_per_unit: int,
     grouping: Grouping | None,
 ) -> Frame:
-    """``value``: numbers within the bounds, of each unit at most so many (in each ``part``).
+    """``value``: numbers within the bounds, at most `max_rows_per_unit` of each unit (in each ``part``).
 
     A unit's numbers in increasing order have places 1, 2, ...; each place draws a lot, and those with the smallest lots
-    count. So each set of as many rows is equally likely, and what counts of one unit is a function of its own rows
-    and of chance. Proof: ``proofs/unit_values.md``.
+    count. So every set of that many rows is equally likely, and the choice for one unit depends only on its own rows
+    and on chance. Proof: ``proofs/unit_values.md``.
     """
     rows = _grouped(query, {"who": Unit(unit), "number": Number(column)}, grouping)
     rows = _within_groups(query, rows.filter(~nw.col("number").is_null()), grouping)
@@ -86,7 +86,7 @@ def chooses(grouping: Grouping | None) -> bool:
 
 
 def _grouped(query: EngineQuery, read: dict[str, RowValue], grouping: Grouping | None) -> Frame:
-    """The rows that are somebody's and, if there are groups, in one of them."""
+    """The rows that have a unit and, if there are groups, one of the groups."""
     if grouping is not None:
         read = {**read, "part": Value(grouping.column, grouping.groups.kind)}
     rows = query.rows(read).filter(~nw.col("who").is_null())
@@ -94,7 +94,7 @@ def _grouped(query: EngineQuery, read: dict[str, RowValue], grouping: Grouping |
 
 
 def _within_groups(query: EngineQuery, rows: Frame, grouping: Grouping | None) -> Frame:
-    """The rows in a group that their unit takes part in: of its groups those with the smallest lots."""
+    """The rows in the groups chosen for their unit: those of its groups with the smallest lots."""
     if grouping is None or not chooses(grouping):
         return rows
     pairs = query.with_lots(query.different(rows.select("who", "part")), ["who", "part"])

@@ -1,4 +1,4 @@
-"""Errors of foreign engines: what they say quotes rows, so none of it is passed on."""
+"""Errors of other engines, in this package's words: an engine's own message quotes rows and is never passed on."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dpselect.errors import InvalidDataError, SelectionError, Shown
 
 
 def reading(shown: str) -> TranslatedErrors:
-    """Whatever goes wrong inside is said in our own words.
+    """A block in which every error of an engine is replaced.
 
     Raises:
         InvalidDataError: the engine could not answer.
-        SelectionError: not enough memory.
+        SelectionError: there is not enough memory.
     """
     return TranslatedErrors(lambda error: unanswered(error, shown))
 
 
 def unanswered(error: BaseException, shown: str) -> SelectionError:
-    """What may be said of an engine's error: nothing of it but whether memory was full."""
+    """The error to raise for an engine's error. It reveals only whether memory was full."""
     if isinstance(error, MemoryError):
         return SelectionError("Reading the table needs more memory than there is.")
     hint = "Its engine could not answer; ask it for the first and the last rows to see why."
@@ -25,7 +25,7 @@ def unanswered(error: BaseException, shown: str) -> SelectionError:
 
 
 def changed(shown: str) -> InvalidDataError:
-    """What is said of a table whose columns are others than when it was opened, whatever its rows are."""
-    expected = "a table whose columns are those that it had when it was opened"
-    hint = "One that this is about was taken away or has another type now: make the Dataset anew."
+    """The error for a table whose columns changed since it was opened, whatever its rows are."""
+    expected = "a table with the columns that it had when it was opened"
+    hint = "A column of the question was removed, or has another type now: make a new Dataset."
     return InvalidDataError("source", Shown(shown), expected, hint)

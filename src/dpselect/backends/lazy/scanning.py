@@ -1,4 +1,4 @@
-"""Parquet files as a lazy frame of an engine of the caller's choice."""
+"""Parquet files as a lazy frame of the engine that the caller chose."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from dpselect.errors import MissingExtraError
 def scanned_parquet(files: Source, paths: Sequence[str], engine: str) -> Table:
     """The files, as ``polars`` or ``spark`` reads them.
 
-    With Spark it takes the session that is there, or starts a local one.
+    Spark uses the existing session, or starts a local one.
 
     Args:
         files: the same rows as a stream.
-        paths: where they are.
-        engine: its name.
+        paths: paths of the files.
+        engine: name of the engine.
 
     Raises:
-        InvalidParameterError: names of files that the engine would take for others, or Spark cannot start.
+        InvalidParameterError: the engine would read other files under these names, or Spark cannot start.
         InvalidDataError: the engine cannot read the files.
         MissingExtraError: the engine is not installed.
     """

@@ -1,4 +1,4 @@
-"""What the columns of a frame are called and hold, from its schema: no row is read."""
+"""Names and types of a frame's columns, from its schema; no row is read."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def columns_of(
     """The columns of a lazy frame.
 
     Args:
-        frame: of any engine that narwhals knows.
-        names: its columns, as the engine lists them.
-        shown: how errors speak of it.
-        unlike: what a column holds where the engine's own type says more than narwhals can; else None.
-        capitals_count: whether the engine tells names apart that differ in capitals only.
+        frame: a frame of any engine that narwhals knows.
+        names: names of its columns, as the engine lists them.
+        shown: its name in errors.
+        unlike: what a column holds if the engine's own type says more than narwhals; else None.
+        capitals_count: whether names are case-sensitive in the engine.
 
     Raises:
-        InvalidDataError: no columns, or two of the same name.
+        InvalidDataError: there are no columns, or two of the same name.
     """
     check_names(names, shown, capitals_count=capitals_count)
     schema = nw.from_native(frame).collect_schema()
@@ -62,13 +62,13 @@ def columns_of(
 
 
 def check_names(names: Sequence[str], shown: str, *, capitals_count: bool = True) -> None:
-    """Refuse a table without columns, or with two of the same name, as its engine tells names apart."""
+    """Refuse a table without columns, or with two columns that have the same name for its engine."""
     if not names:
         raise InvalidDataError("source", Shown(shown), "a table with columns")
     if len(set(names)) < len(names):
         raise InvalidDataError("source", Shown(shown), "columns with different names")
     if not capitals_count and len({name.casefold() for name in names}) < len(names):
-        hint = "Two of them differ in capitals only, which count for nothing here: give one of them another."
+        hint = "Two of them differ only in capitals, and names are case-insensitive here: rename one of them."
         raise InvalidDataError("source", Shown(shown), "columns with different names", hint)
 
 

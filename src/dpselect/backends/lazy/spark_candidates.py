@@ -1,4 +1,4 @@
-"""A public list of candidates that is itself a Spark data frame: checked there, and if it is long it stays there."""
+"""Public candidates in a Spark data frame: they are checked in Spark, and long lists stay there."""
 
 from __future__ import annotations
 
@@ -27,31 +27,32 @@ _KINDS = {
     Holds.BOOLEANS: CandidateKind.BOOLEAN,
 }
 
-_PUBLIC = "Candidates are public: a list made of the table that is asked gives away what only one person has."
+_PUBLIC = "Candidates are public: a list made from the table that is asked reveals what only one person has."
 
 
 def listed(given: Any, rows: Any, *, most_fetched: int, allow_many: bool) -> PublicCandidates | DistantCandidates:
-    """The candidates in a frame of Spark, where each is there once.
+    """The candidates in a Spark frame, which has to contain each of them once.
 
-    As they are public, what is wrong with them may be said; it is found before anything is charged. A frame that
-    gives other rows when it is read again gives other candidates: no loss of privacy as long as they are public, too.
+    They are public, so errors may say what is wrong with them; it is found before anything is charged. A frame may
+    give other rows when it is read again, and so other candidates. That is no loss of privacy if these are public too.
 
     Args:
-        given: the frame that holds them, of one column.
+        given: the frame of the candidates, with one column.
         rows: the frame that will be asked, of the same Spark.
-        most_fetched: a longer list stays there.
-        allow_many: whether more than `MANY_CANDIDATES` are meant.
+        most_fetched: a longer list stays in Spark.
+        allow_many: whether more than `MANY_CANDIDATES` are allowed.
 
     Raises:
-        InvalidCandidatesError: not such a frame, made of the same files as `rows`, or values that are missing or twice.
+        InvalidCandidatesError: it is not such a frame, it is made of the same files as `rows`, or values are missing or
+            duplicated.
         InvalidDataError: Spark could not answer.
     """
     if type(given) is not type(rows):
-        raise _refused("a frame of the same Spark as the table's", "One of the two is of Spark Connect.")
+        raise _refused("a frame of the same Spark as the table's", "One of the two uses Spark Connect.")
     with reading(SHOWN):
         columns = columns_of(given, given.columns, SHOWN)
     if len(columns) != 1:
-        raise _refused("a frame of one column", "Choose it: frame.select('page').")
+        raise _refused("a frame of one column", "Select it: frame.select('page').")
     kind = _KINDS.get(columns[0].holds)
     if kind is None:
         expected = "a column of whole numbers, floats, text, dates or booleans"
@@ -70,17 +71,17 @@ def listed(given: Any, rows: Any, *, most_fetched: int, allow_many: bool) -> Pub
             few = fetched.to_numpy() if kind is CandidateKind.INTEGER else fetched
             return PublicCandidates.given(few, allow_many=allow_many)
     if found["number"] > MANY_CANDIDATES and not allow_many:
-        raise _refused(f"at most {MANY_CANDIDATES:,} candidates", "If so many are meant, say allow_many=True.")
+        raise _refused(f"at most {MANY_CANDIDATES:,} candidates", "To allow more, use allow_many=True.")
     return DistantCandidates(kind, frame, found["number"], f"{found['mixed']} {found['added']}")
 
 
 def is_spark(given: object) -> bool:
-    """Whether it is a frame of Spark, classic or through Spark Connect."""
+    """Whether `given` is a Spark frame, classic or through Spark Connect."""
     return nw.dependencies.is_pyspark_dataframe(given) or nw.dependencies.is_pyspark_connect_dataframe(given)
 
 
 def _looked_at(given: Any, column: Column, kind: CandidateKind) -> tuple[Any, dict[str, Any]]:
-    """The candidates in the type in which rows are compared with them, and in one job what there is to know of them."""
+    """The candidates in the type that rows are compared in, and all facts about them that are checked, in one job."""
     F = spark_functions(given)  # noqa: N806
     frame = read(given, {"what": Value(column, kind)})
     what = F.col("what")
@@ -90,7 +91,7 @@ def _looked_at(given: Any, column: Column, kind: CandidateKind) -> tuple[Any, di
     if kind is CandidateKind.TEXT:
         bad = bad | ~F.is_valid_utf8(what) | (what == "")
     if kind is CandidateKind.DATE:
-        bad = bad | ~F.year(what).between(date.min.year, date.max.year)  # Python has no others
+        bad = bad | ~F.year(what).between(date.min.year, date.max.year)  # Python has no other dates
     hashed = F.xxhash64(what)
     found = frame.agg(
         F.count(F.lit(1)).alias("number"),

@@ -1,4 +1,4 @@
-"""The rules for rows in Spark. Names of columns stay out of its SQL, where ``${...}`` would be a setting."""
+"""The rules for rows in Spark. Names of columns are kept out of its SQL, where ``${...}`` would be a setting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Spark(Dialect):
     amount = "decimal(38,0)"
 
     def text(self, cell: str) -> str:
-        return f"CAST({cell} AS string COLLATE UTF8_BINARY)"  # letter by letter, whatever the column's collation is
+        return f"CAST({cell} AS string COLLATE UTF8_BINARY)"  # byte by byte, whatever the column's collation
 
     def unit_text(self, cell: str) -> str:
         return f"TRIM(BOTH '{BLANKS}' FROM try_validate_utf8({self.text(cell)}))"
@@ -31,7 +31,7 @@ class _Spark(Dialect):
         return f"hex({name})" if holds is Holds.BYTES else name
 
     def is_whole(self, number: str) -> str:
-        return f"{number} = rint({number})"  # its floor is a whole number of 64 bits, and an error beyond these
+        return f"{number} = rint({number})"  # floor returns 64-bit numbers, and is an error beyond
 
     def half_even(self, number: str) -> str:
         return f"rint({number})"
@@ -41,17 +41,17 @@ SPARK = _Spark()
 
 
 def cell(F: Any, column: Column) -> Any:  # noqa: N803
-    """What stands in `column`, whatever its name is.
+    """The cell of `column`, whatever its name is.
 
     Args:
         F: the functions for columns of its frame, see `spark_functions`.
-        column: any.
+        column: the column.
     """
     return F.col("`" + column.name.replace("`", "``") + "`")
 
 
 def read(frame: Any, values: Mapping[str, RowValue]) -> Any:
-    """A data frame of what the rules find in the rows of `frame`, with a column for each name."""
+    """A data frame of the values that the rules read from `frame`, with a column for each name."""
     F = spark_functions(frame)  # noqa: N806
     names, expressions = rules(values, SPARK)
     cells = frame.select(*(cell(F, column).alias(name) for column, name in names.items()))

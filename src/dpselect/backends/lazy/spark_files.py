@@ -1,6 +1,6 @@
-"""Parquet files read by Spark: exactly those that are named, in types that the files' own footers say.
+"""Parquet files read by Spark: exactly the files named, with the types in their footers.
 
-Spark is told the types, so that it does not refuse a file for a column that nobody asks about, such as times in
+Spark is given the types, so that it does not refuse a file because of a column that nobody asks about, such as times in
 nanoseconds.
 """
 
@@ -38,7 +38,7 @@ _TYPES = {
 }
 
 _UNREACHABLE = re.compile(r"[\\:]|/[._][^/]*$|\._COPYING_$")
-"""Names that Spark skips without a word, or cannot write as a URL."""
+"""Names that Spark skips silently, or cannot write as a URL."""
 
 
 def spark_files(files: Source, paths: Sequence[str]) -> SparkFrame:
@@ -46,7 +46,7 @@ def spark_files(files: Source, paths: Sequence[str]) -> SparkFrame:
 
     Args:
         files: the same rows as a stream.
-        paths: where they are.
+        paths: paths of the files.
 
     Raises:
         InvalidParameterError: Spark cannot start, or reads other files than these.
@@ -54,11 +54,11 @@ def spark_files(files: Source, paths: Sequence[str]) -> SparkFrame:
     """
     found = [os.path.abspath(path) for path in paths]
     if any(map(_UNREACHABLE.search, found)):
-        raise _refused("The name of a file begins with _ or ., or has a : or a backslash on its path.")
+        raise _refused("The name of a file begins with _ or ., or its path contains a : or a backslash.")
     check_names([column.name for column in files.columns], files.shown, capitals_count=False)
     types = _types_of(files.columns, found, files.shown)
     if not types:
-        raise InvalidDataError("source", Shown(files.shown), "a column of a type that can be asked about")
+        raise InvalidDataError("source", Shown(files.shown), "a column of a type that a question can use")
     session = _session()
     with reading(files.shown):
         from pyspark.sql.types import StructType
@@ -71,7 +71,7 @@ def spark_files(files: Source, paths: Sequence[str]) -> SparkFrame:
         frame = session.read.schema(schema).option("__globPaths__", "false").parquet(*named)
         read = {unquote(each) for each in frame.inputFiles()}
     if read != {re.sub(r"^file:/+", "file:///", each) for each in named}:
-        raise _refused("Spark would read other files than these: their names have a meaning of their own to it.")
+        raise _refused("Spark would read other files: these names have a special meaning for it.")
     known = {column.name: column for column in SparkFrame.of(frame).columns}
     columns = tuple(known.get(column.name) or _unread(column) for column in files.columns)
     return SparkFrame(frame, columns, files.shown)
@@ -82,7 +82,7 @@ def _unread(column: Column) -> Column:
 
 
 def _types_of(columns: Sequence[Column], paths: Sequence[str], shown: str) -> Mapping[str, str]:
-    """Spark's types; nothing for columns that no question can be about."""
+    """Spark's types, without columns that no question can use."""
     types = {column.name: _TYPES[column.holds] for column in columns if column.holds in _TYPES}
     decimals = [column.name for column in columns if column.holds is Holds.DECIMALS]
     if decimals:
@@ -98,10 +98,10 @@ def _types_of(columns: Sequence[Column], paths: Sequence[str], shown: str) -> Ma
 
 
 def _session() -> Any:
-    """The session that is there, or a new one, which writes no log: what it logs of an error quotes rows."""
+    """The existing session, or a new one without a log, because logged errors quote rows."""
     pyspark: Any = import_module("pyspark")
     sessions: Any = import_module("pyspark.sql").SparkSession
-    with TranslatedErrors(lambda _: _refused("Spark could not start; it needs Java, of a version that it supports.")):
+    with TranslatedErrors(lambda _: _refused("Spark could not start; it needs a supported version of Java.")):
         is_there = sessions.getActiveSession() is not None or pyspark.SparkContext._active_spark_context is not None
         if not is_there and "SPARK_REMOTE" not in os.environ:
             launch: Any = import_module("pyspark.java_gateway").launch_gateway
@@ -113,7 +113,7 @@ def _session() -> Any:
 
 @contextmanager
 def _workers_like_us() -> Generator[None]:
-    """A session that starts here has workers of this Python, unless somebody said which; the path may know another."""
+    """Run workers of a new session with this Python, unless another is set; the search path may find another."""
     if "PYSPARK_PYTHON" in os.environ:
         yield
         return

@@ -1,8 +1,8 @@
-"""Spark data frames: one job for a question, run where the rows are.
+"""Spark data frames: one job for each question, run where the rows are.
 
-What a task computes may be computed again, on another machine, when that one dies. So nothing here is drawn in a task:
-one key is, on this side, for each question, and a row's lot is a hash of the key and of the row's place. A task that
-runs twice finds the same lots, and of no unit two different choices are mixed.
+If a machine dies, its tasks run again on another. So no task draws lots. Instead, the driver draws one key for each
+question, and a row's lot is a hash of the key and of the row's place. A task that runs twice computes the same lots, so
+that two different choices for one unit are never mixed.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class SparkFrame:
 
     Attributes:
         frame: the data frame.
-        columns: from its schema.
-        shown: how errors and ``repr`` speak of it.
+        columns: the columns of its schema.
+        shown: its name in errors and ``repr``.
     """
 
     frame: Any
@@ -52,7 +52,7 @@ class SparkFrame:
             return cls(frame, columns_in(frame, SHOWN))
 
     def query(self) -> SparkFrame:
-        """Itself: it remembers nothing of a query."""
+        """Itself: it has no state of a query."""
         return self
 
     def rows(self, values: Mapping[str, RowValue]) -> Frame:
@@ -69,13 +69,13 @@ class SparkFrame:
             return nw.from_native(listed)
 
     def different(self, frame: Frame) -> Frame:
-        """The different rows, by hashing: narwhals would number them in windows, which sorts them all."""
+        """The distinct rows, found by hashing; narwhals would use windows, which sort all rows."""
         return nw.from_native(frame.to_native().distinct())
 
     def with_lots(self, frame: Frame, by: Sequence[str]) -> Frame:
-        """`frame` with a ``lot`` in each row: SHA-256 of a fresh key and of the columns `by`.
+        """`frame` with a ``lot`` in each row: SHA-256 of a new key and of the columns `by`.
 
-        Each of these with its length before it, or a dash where it is missing: no two rows are written alike.
+        Each value is preceded by its length, and a missing one is a dash, so that no two rows give the same text.
         """
         F = spark_functions(self.frame)  # noqa: N806
         texts = [F.col(name).cast("string") for name in by]
@@ -85,18 +85,18 @@ class SparkFrame:
 
     @property
     def most_fetched(self) -> int:
-        """Scores of more candidates stay where they are."""
+        """With more candidates than this, scores stay in Spark."""
         return MOST_ON_THE_DRIVER
 
     def listed(self, candidates: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates | None:
-        """The public candidates in a frame of Spark; None if `candidates` is none."""
+        """The public candidates in a Spark frame; None if `candidates` is not one."""
         if not is_spark(candidates):
             return None
         with unlogged():
             return listed(candidates, self.frame, most_fetched=self.most_fetched, allow_many=allow_many)
 
     def scores(self, counted: Frame, candidates: PublicCandidates | DistantCandidates) -> PersistedScores:
-        """The scores of all candidates, kept in Spark; those that are not `counted` score 0."""
+        """The scores of all candidates, kept in Spark; candidates not in `counted` score 0."""
         with reading(self.shown):
             scores = scored(counted.to_native(), self._all_of(candidates))
         return PersistedScores(scores, self.shown)

@@ -1,4 +1,4 @@
-"""What PySpark would write to the log on this side while it works for us."""
+"""Suppresses PySpark's log on the driver during a question."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-"""Where PySpark writes what its errors say."""
+"""The loggers to which PySpark writes its errors."""
 
 
 @contextmanager
 def unlogged() -> Generator[None]:
-    """PySpark logs on this side what its errors say, and they quote values; not those that we answer for."""
+    """Suppress PySpark's log of its errors on the driver: their messages quote values."""
     from pyspark.logger import PySparkLogger
 
-    # Made as PySpark makes them, and not as plain ones, which would stay in their place and fail when it logs.
+    # Made by PySpark: plain loggers of these names would stay, and would fail when PySpark logs.
     loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
     nothing = _Nothing()
     for logger in loggers:
@@ -28,7 +28,7 @@ def unlogged() -> Generator[None]:
 
 
 class _Nothing(logging.Filter):
-    """Lets no record pass. One for each question: a logger has a filter once, and who ends first would take it away."""
+    """Blocks all records. Each question has its own filter, because the first to end would remove a shared one."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return False

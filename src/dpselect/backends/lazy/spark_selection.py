@@ -1,10 +1,10 @@
-"""Selection where the scores are: Spark's tasks draw partial selections, and one row of each comes back.
+"""Selection in Spark: tasks draw partial selections where the scores are, and each returns one row.
 
-What a task computes may be computed again, on another machine, when that one dies. Drawing is no exception: the task
-that is tried again draws anew, from its own machine's randomness, and what the first one drew has been seen by nobody.
-Which of the two is used depends on machines, not on what they drew; so each part's draw has its law, and the merged one
-the mechanism's. (Proof: ``proofs/partial_selection.md``.) One action reads the drawn rows, once, and they are not
-cached: no draw of a part is seen twice, or beside another of the same part. (Scores are: they are not random.)
+If a machine dies, its tasks run again on another, and draw again from that machine's randomness; nobody has seen the
+first draw. Which of the two is used depends on machines, not on what was drawn. So the draw of each part has its exact
+distribution, and the merged draw that of the mechanism (proof: ``proofs/partial_selection.md``). One action reads the
+drawn rows once, and they are not cached: no draw of a part is seen twice, or together with another draw of this part.
+(Scores are cached, because they are not random.)
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from dpselect.errors import InvalidDataError, SelectionError, Shown
 from dpselect.mechanisms import CandidateSelection, Mechanism, PartialSelection
 
 MOST_ON_THE_DRIVER = 1_000_000
-"""Scores of more candidates stay in Spark."""
+"""With more candidates than this, scores stay in Spark."""
 
 _WIDEST = 2**61
 
 
 def scored(counted: Any, listed: Any) -> Any:
-    """Every candidate with its score, those that do not occur with 0.
+    """Every candidate with its score; candidates that do not occur score 0.
 
     Args:
-        counted: Spark data frame of ``what`` and ``number``, each candidate at most once.
+        counted: Spark data frame of ``what`` and ``number``, with each candidate at most once.
         listed: the candidates, in a column ``what``.
     """
     F = spark_functions(counted)  # noqa: N806
@@ -42,9 +42,9 @@ def scored(counted: Any, listed: Any) -> Any:
 
 
 def whole_numbers(spark: Any, values: range) -> Any:
-    """A range as a data frame that no process lists; None where Spark's own arithmetic could overflow.
+    """A range as a data frame that Spark generates itself; None if Spark's arithmetic could overflow.
 
-    It does so without a word: of a range nearly as wide as 64 bits, Spark makes an empty one.
+    It overflows silently: a range nearly as wide as 64 bits becomes an empty one.
     """
     low, high = min(values[0], values[-1]), max(values[0], values[-1])
     if not -_WIDEST <= low <= high <= _WIDEST:
@@ -53,14 +53,14 @@ def whole_numbers(spark: Any, values: range) -> Any:
 
 
 class PersistedScores:
-    """Scores that Spark has made and keeps, in its memory or on its disks, until they are closed.
+    """Scores that Spark has computed and keeps, in memory or on disk, until they are closed.
 
-    Making them reads the table. A draw reads them alone, so that a table that cannot be read fails before anyone pays.
-    No other question shares them, not even the same one: Spark would drop them for both when the first of the two ends.
+    Computing them reads the table. A draw reads only the scores, so that an unreadable table fails before the charge.
+    No other question shares them, not even an equal one: Spark would drop them for both when the first of the two ends.
 
     Args:
-        scores: Spark data frame of ``what``, the candidates, and ``number``, of a numeric type without nulls.
-        shown: how errors speak of the table.
+        scores: Spark data frame of the candidates ``what`` and their scores ``number``, numeric and without nulls.
+        shown: the table's name in errors.
 
     Raises:
         InvalidDataError: Spark could not answer, or its workers could not draw.
@@ -81,11 +81,11 @@ class PersistedScores:
             raise
 
     def drawn(self, mechanism: Mechanism, rounds: int) -> Iterator[Any]:
-        """Draw so many of the candidates, one job for each: of those that are left, with fresh randomness.
+        """Draw `rounds` candidates without replacement, with a job and fresh randomness for each.
 
         Args:
-            mechanism: one whose draws can be merged.
-            rounds: at most as many as there are candidates.
+            mechanism: a mechanism whose draws can be merged.
+            rounds: at most the number of candidates.
 
         Raises:
             InvalidDataError: Spark could not answer.
@@ -99,42 +99,42 @@ class PersistedScores:
             yield winners[-1]
 
     def close(self) -> None:
-        """Let Spark forget them. Where it cannot be asked any more, it has; that must not cost an answer."""
+        """Let Spark drop the scores. If Spark is gone, so are they, and that must not cost an answer."""
         with suppress(SelectionError), reading(self._shown), unlogged():
             self._scores.unpersist()
 
 
 def _nobody_elses(scores: Any) -> Any:
-    """The same rows by a plan that no other frame has, as Spark keeps one copy for all frames of one plan.
+    """The same rows by a unique plan, because Spark keeps one copy for all frames with the same plan.
 
-    What differs is a condition that always holds; when Spark optimizes a plan, after it has looked for a copy, it is
-    left out.
+    The plan has an additional condition that always holds. Spark removes it when it optimizes the plan, after it has
+    looked for a copy.
     """
     F = spark_functions(scores)  # noqa: N806
     return scores.where(F.lit(os.urandom(16).hex()).isNotNull())
 
 
 def check_workers(session: Any, shown: str) -> None:
-    """Have a worker of Spark do nothing, so that one that cannot draw is found before anyone pays.
+    """Run an empty task on a Spark worker, so that workers that cannot draw are found before the charge.
 
     Args:
-        session: whose workers.
-        shown: how errors speak of the table.
+        session: the session of the workers.
+        shown: the table's name in errors.
 
     Raises:
-        InvalidDataError: they run a Python in which this package is not installed, or none at all.
+        InvalidDataError: the workers have no Python, or one in which this package is not installed.
     """
     with TranslatedErrors(lambda _: _without_us(shown)), unlogged():
         session.range(1).mapInArrow(_as_they_are, "id bigint").toArrow()
 
 
 def _as_they_are(batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
-    """Of this package, so that a worker needs the package to do it."""
+    """A function of this package, so that a worker needs the package to run it."""
     yield from batches
 
 
 def _without_us(shown: str) -> InvalidDataError:
-    hint = "Install it where Spark's workers run; or set PYSPARK_PYTHON to a Python that has it, before Spark starts."
+    hint = "Install it where Spark's workers run, or set PYSPARK_PYTHON to a Python that has it before Spark starts."
     return InvalidDataError("source", Shown(shown), "a table of a Spark whose Python workers have dpselect", hint)
 
 
@@ -148,10 +148,10 @@ def selected(scores: Any, mechanism: Mechanism, *, without: Sequence[Any] = ()) 
 
     Args:
         scores: see `PersistedScores`.
-        mechanism: one whose draws can be merged.
+        mechanism: a mechanism whose draws can be merged.
         without: candidates that are left out.
 
-    What Spark raises quotes values: who calls it says it in other words.
+    Spark's errors quote values, so the caller has to replace them.
     """
     what = dict(scores.dtypes)["what"]
     task = _task(mechanism, tuple(without))
@@ -159,7 +159,7 @@ def selected(scores: Any, mechanism: Mechanism, *, without: Sequence[Any] = ()) 
 
 
 def merged(sent: Any, mechanism: Mechanism) -> CandidateSelection:
-    """What the tasks sent, as an Arrow table, together."""
+    """The merged selection of what the tasks returned in an Arrow table."""
     parts, states = (sent.column(name).to_pylist() for name in ("part", "state"))
     drawn = [PartialSelection.from_bytes(mechanism, state) for state in states]
     first = reduce(PartialSelection.merged, drawn, PartialSelection.of(mechanism, []))
@@ -167,10 +167,10 @@ def merged(sent: Any, mechanism: Mechanism) -> CandidateSelection:
 
 
 class _Names(Mapping[int, Any]):
-    """Candidates as Arrow holds them, each made a value of Python when it is looked at.
+    """Candidates in Arrow, each converted to Python when it is accessed.
 
-    Python does not have every value of Spark. Those of parts that lost are never looked at, so whether there is an
-    answer does not depend on them.
+    Python cannot represent every value of Spark. Candidates of parts that lost are never accessed, so whether there is
+    an answer does not depend on them.
     """
 
     def __init__(self, scalars: Mapping[int, Any]) -> None:
@@ -189,10 +189,10 @@ class _Names(Mapping[int, Any]):
 def drawn(
     batches: Iterator[RecordBatch], part: int, mechanism: Mechanism, without: Sequence[Any] = ()
 ) -> Iterator[RecordBatch]:
-    """What a task does: one pass over its rows of ``what`` and ``number``, one row out, or none if it has no rows.
+    """The work of a task: one pass over its rows of ``what`` and ``number``. Returns one row, or none if it has none.
 
-    Rows `without` which the draw is made are no rows. They go to the tasks as values, and not into the query as text:
-    Spark's language cannot write every date.
+    Rows of candidates in `without` are ignored. These candidates are sent to the tasks as values, not as text in the
+    query, because Spark's SQL cannot express every date.
     """
     selection, name = PartialSelection.of(mechanism, []), None
     for number, each in enumerate(batches, start=part << 32):

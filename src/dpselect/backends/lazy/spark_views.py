@@ -1,7 +1,7 @@
-"""What a frame of Spark was when it was opened, where what it is made of may be replaced.
+"""Checks that a Spark frame is as it was when it was opened, because its views may have been replaced.
 
-A frame of a classic session keeps what its names meant. Spark Connect looks them up again for each job: a temporary
-view may be another by then, with text in place of numbers, and then one row would decide whether the job fails.
+A frame of a classic session keeps the meaning of its names. Spark Connect resolves them again for each job: a temporary
+view may be another one by then, with text in place of numbers, and one row would decide whether the job fails.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ _TYPES = {
     Holds.BOOLEANS: "^boolean$",
     Holds.BYTES: "^binary$",
 }
-"""What Spark calls the types of columns that rows are asked about."""
+"""Spark's names of the types of columns that questions can use."""
 
 
 def columns_in(frame: Any, shown: str) -> tuple[Column, ...]:
-    """The columns of a frame of Spark, from its schema."""
+    """The columns of a Spark frame, from its schema."""
     empty = {name: Holds.NOTHING for name, type_ in frame.dtypes if type_ == "void"}
     return columns_of(frame, frame.columns, shown, unlike=empty.get)
 
 
 def as_opened(frame: Any, asked: Iterable[Column], shown: str) -> Any:
-    """`frame`, in which columns that are asked about hold what they held when it was opened.
+    """`frame`, after a check that the columns asked for have the types that they had when it was opened.
 
-    Where one does not any more, this is said of the column, whatever its rows are. If it changes after that, it has no
-    values: nothing is read of them that could fail.
+    The error depends on a column's type, never on its rows. If the type changes after this check, the column has only
+    nulls, so that reading it cannot fail.
 
     Args:
         frame: the frame.
-        asked: the columns, as they were read at opening.
-        shown: how errors speak of it.
+        asked: the columns, as they were when the frame was opened.
+        shown: its name in errors.
 
     Raises:
-        InvalidDataError: a column is gone, or of another type.
+        InvalidDataError: a column is missing, or has another type.
     """
     if not nw.dependencies.is_pyspark_connect_dataframe(frame):
         return frame
@@ -56,7 +56,7 @@ def as_opened(frame: Any, asked: Iterable[Column], shown: str) -> Any:
     then = {column.name: column for column in asked}
     now = {column.name: column for column in columns_in(frame.select("*"), shown)}  # a frame remembers its own schema
     if any(now.get(name) != column for name, column in then.items()):
-        hint = "A view that it is made of was replaced; open it again."
+        hint = "A view that it uses was replaced; open it again."
         raise InvalidDataError("source", Shown(shown), "columns of the types that they had when it was opened", hint)
     return frame.select(*(_unless_replaced(F, column) for column in then.values()))
 

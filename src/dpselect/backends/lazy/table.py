@@ -1,4 +1,4 @@
-"""A table whose questions are answered where its rows are: queries go there, summaries come back."""
+"""A table whose engine answers the questions: it receives queries and returns summaries."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LazyTable:
-    """What a question may learn of a lazy frame; see `dpselect.backends.contract.Table`.
+    """A table over a lazy engine; see `dpselect.backends.contract.Table`.
 
     Attributes:
-        engine: what holds the rows.
+        engine: the engine that holds the rows.
     """
 
     engine: Engine
 
     @property
     def shown(self) -> str:
-        """How errors and ``repr`` speak of it."""
+        """Its name in errors and ``repr``."""
         return self.engine.shown
 
     def column(self, name: object, *, argument: str = "column") -> Column:
@@ -52,7 +52,7 @@ class LazyTable:
         return find_column(self.engine.columns, name, argument=argument, listed=True)
 
     def unit(self, name: object) -> Column:
-        """The column called `name`, if it can name units."""
+        """The column called `name`, if its type can identify units."""
         column = self.column(name, argument="unit")
         check_unit(column)
         return column
@@ -74,7 +74,7 @@ class LazyTable:
         return [CandidateCounts(each) for each in table]
 
     def listed(self, candidates: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates | None:
-        """The public candidates in a frame of the table's own engine; None if `candidates` is none."""
+        """The public candidates in a frame of the table's own engine; None if `candidates` is not such a frame."""
         query = self.engine.query()
         return query.listed(candidates, allow_many=allow_many) if isinstance(query, DrawingQuery) else None
 
@@ -87,7 +87,7 @@ class LazyTable:
         mechanism: Mechanism,
         progress: Progress | None = None,
     ) -> PendingSelection | None:
-        """The most common candidates, drawn where the rows are if there are very many candidates."""
+        """The most common candidates, drawn in the engine if there are very many candidates; else None."""
         query = self.engine.query()
         if not isinstance(query, DrawingQuery):
             return None
@@ -119,7 +119,7 @@ class LazyTable:
         grouping: Grouping | None = None,
         progress: Progress | None = None,
     ) -> list[CandidateTotals]:
-        """What the units' clipped amounts add up to for each candidate."""
+        """The sum of the units' clipped amounts for each candidate."""
         check_match(column, candidates.kind)
         check_numeric(amount.column)
         check_groups(grouping)
@@ -139,7 +139,7 @@ class LazyTable:
         grouping: Grouping | None = None,
         progress: Progress | None = None,
     ) -> list[UnitValues]:
-        """Numbers clipped into `domain`, at most so many of each unit."""
+        """Numbers clipped into `domain`, at most `max_rows_per_unit` of each unit."""
         check_numeric(column)
         check_groups(grouping)
         most = max_rows_per_unit
@@ -152,7 +152,7 @@ class LazyTable:
     def _answer(
         self, ask: Callable[[EngineQuery], Frame], read: Callable[[Any], Answer], progress: Progress | None
     ) -> Answer:
-        """What `read` makes of what the query that `ask` writes finds."""
+        """The result of the query that `ask` writes, converted by `read`."""
         with reading(self.shown):
             query = self.engine.query()
             answer = read(query.fetched(ask(query)))
@@ -170,7 +170,7 @@ def _values_by_group(found: Any, *, grouping: Grouping | None) -> list[NDArray[n
 
 
 def _tabulated(found: Any, *, candidates: PublicCandidates, grouping: Grouping | None) -> NDArray[np.int64]:
-    """Numbers of the candidates that occur, and zeros for the others: shape ``(groups, candidates)``."""
+    """The numbers found for candidates that occur, and zeros for the others: shape ``(groups, candidates)``."""
     table = np.zeros((1 if grouping is None else len(grouping.groups), len(candidates)), np.int64)
     parts = 0 if grouping is None else positions(found.column("part"), grouping.groups)
     table[parts, positions(found.column("what"), candidates)] = _numbers(found.column("number"))
@@ -178,7 +178,7 @@ def _tabulated(found: Any, *, candidates: PublicCandidates, grouping: Grouping |
 
 
 def _numbers(found: Any) -> NDArray[np.int64]:
-    """Counts are whole numbers of at most 64 bits; a sum beyond these counts as the nearest number that fits."""
+    """Whole numbers of 64 bits; a sum beyond 64 bits becomes the nearest number that fits."""
     if pa.types.is_integer(found.type) and not pa.types.is_uint64(found.type):
         return np.asarray(found.to_numpy(), np.int64)
     return np.array([max(_SMALLEST, min(_LARGEST, int(number))) for number in found.to_pylist()], np.int64)

@@ -1,4 +1,4 @@
-"""Rows as a stream of Arrow batches, wherever they come from, turned into bounded summaries by an embedded engine."""
+"""Bounded summaries of rows: any source is streamed in Arrow batches through an embedded engine."""
 
 from dpselect.backends.rows.source import Source
 from dpselect.backends.rows.table import StreamTable

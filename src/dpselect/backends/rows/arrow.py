@@ -1,6 +1,6 @@
-"""How values travel from their source to the engine; text is made valid row by row, so that no row spoils another.
+"""The Arrow types in which values reach the engine. Text is validated row by row, so that no row affects another.
 
-Arrow comes without type stubs, so this is also where it enters the typed world: as `Any`, here and nowhere else.
+Arrow has no type stubs, so it is imported as `Any`, only here.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ ARROW_TYPES: dict[Holds, Any] = {
     Holds.BOOLEANS: pa.bool_(),
     Holds.BYTES: pa.large_binary(),
 }
-"""Kinds of columns that can be read, and the one Arrow type each is read as."""
+"""The Arrow type in which each readable type of column is read."""
 
 BATCH_ROWS = 1 << 17
-"""Rows that are looked at together, where there is a choice."""
+"""Rows in a batch, where there is a choice."""
 
 _TESTS = (
     (pa.types.is_uint64, Holds.UNSIGNED),
@@ -58,7 +58,7 @@ _TESTS = (
 
 
 def holds_of(type_: Any) -> Holds:
-    """What a column of an Arrow type holds; dictionaries of dictionaries or extensions, and hundreds, are refused."""
+    """What a column of an Arrow type holds. Nested dictionaries and decimals of negative scale are refused."""
     if isinstance(type_, pa.BaseExtensionType):
         return holds_of(type_.storage_type)
     if pa.types.is_dictionary(type_):
@@ -71,7 +71,7 @@ def holds_of(type_: Any) -> Holds:
 
 
 def valid_text(column: Array) -> Array:
-    """`column` as Arrow strings, with a null where the bytes are not UTF-8.
+    """`column` as Arrow strings, with nulls for bytes that are not UTF-8.
 
     Args:
         column: Arrow binary or string array of any width, possibly with nulls; strings may be invalid.
@@ -90,7 +90,7 @@ def valid_text(column: Array) -> Array:
 
 
 def text_array(values: list[str | None]) -> Array:
-    """Python strings as Arrow text, with a null where UTF-8 cannot hold one.
+    """Python strings as Arrow text, with nulls for strings that UTF-8 cannot hold.
 
     >>> text_array(["ok", chr(0xD800), None]).to_pylist()
     ['ok', None, None]

@@ -1,4 +1,4 @@
-"""The embedded engine: in memory, reaching nothing but what it is given, spilling what memory cannot hold."""
+"""The embedded engine, in memory. It reads only what it is given, and spills rows to disk when memory is full."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ SETTINGS = {
     "allow_community_extensions": "false",
     "python_enable_replacements": "false",
     "preserve_insertion_order": "false",
-    # So that it can be asked how far it is; nothing is printed.
+    # Needed to query its progress; nothing is printed.
     "enable_progress_bar": "true",
     "enable_progress_bar_print": "false",
-    # The candidates are the small side of the join; of a stream of rows the planner cannot know that.
+    # The candidates are the small side of the join; the planner cannot know this for a stream of rows.
     "disabled_optimizers": "join_order,build_side_probe_side",
 }
 
@@ -30,9 +30,9 @@ def connected(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> 
     """An empty database in memory.
 
     Args:
-        memory_limit: bytes that it may use before it spills to a folder that only this user can read, and that is
-            removed at the end, or after a kill by the next process; None: four fifths of the machine's.
-        paths: files that it may read; nothing else can be reached.
+        memory_limit: bytes that it may use before it spills to a folder that only this user can read. The folder is
+            removed at the end or, after a kill, by the next process. None: four fifths of the machine's memory.
+        paths: files that it may read; it can reach no others.
     """
     with (
         spill_folder() as spill,
@@ -46,7 +46,7 @@ def connected(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> 
         commands += ["SET enable_external_access = false", "SET lock_configuration = true"]
         try:
             connection.execute(";".join(commands))
-        except RuntimeError:  # its own errors are none; it is what the engine makes of Ctrl-C while it is busy
+        except RuntimeError:  # not one of the engine's own errors: it raises this for Ctrl-C while it is busy
             raise KeyboardInterrupt from None
         yield connection
 

@@ -35,7 +35,7 @@ def counted(
 
 
 def tabulated(found: Mapping[str, Any], candidates: PublicCandidates, grouping: Grouping | None) -> NDArray[np.int64]:
-    """Numbers of the candidates that occur, and zeros for the others: shape ``(groups, candidates)``."""
+    """The numbers found for candidates that occur, and zeros for the others: shape ``(groups, candidates)``."""
     table = np.zeros((1 if grouping is None else len(grouping.groups), len(candidates)), np.int64)
     parts = 0 if grouping is None else np.asarray(found["part"], np.int64)
     table[parts, np.asarray(found["position"], np.int64)] = np.asarray(found["number"], np.int64)

@@ -1,6 +1,6 @@
-"""Decimals as text that says the same of equal numbers, however many places their columns have.
+"""Decimals as text that is the same for equal numbers, whatever the number of decimals of their columns.
 
-Arrow writes ``0E-10`` for zero with ten places, and ``1.000E-7``; such numbers are written here digit by digit.
+Arrow writes ``0E-10`` for zero with ten decimals, and ``1.000E-7``; here such numbers are written digit by digit.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dpselect.backends.rows.arrow import Array, pa, pc
 
 
 def decimal_text(column: Array) -> Array:
-    """Decimals as text without an exponent, and without zeros after the last place that says something.
+    """Decimals as text without an exponent and without trailing zeros.
 
     Args:
-        column: Arrow array of decimals of any width, with any number of places from 0.
+        column: Arrow array of decimals of any width, with any number of decimals from 0.
 
     Returns:
         ``large_string`` array, null where `column` is. Two texts are equal exactly if the numbers are.
@@ -33,7 +33,7 @@ def decimal_text(column: Array) -> Array:
 
 
 def _digits(column: Array) -> Array:
-    """As many places as the type has, without an exponent."""
+    """All decimals of the type, without an exponent."""
     places, whole = column.type.scale, _without_point(column)
     digits = pc.ascii_lpad(pc.ascii_ltrim(whole, characters="-"), width=places + 1, padding="0")
     before, after = pc.utf8_slice_codeunits(digits, 0, -places), pc.utf8_slice_codeunits(digits, -places)
@@ -42,7 +42,7 @@ def _digits(column: Array) -> Array:
 
 
 def _without_point(column: Array) -> Array:
-    """All digits, as text of whole numbers: the same bytes, read as decimals without places."""
+    """All digits as text of whole numbers: the same bytes, read as decimals of scale 0."""
     width = column.type.bit_width
     if width < 128:
         column, width = column.cast(pa.decimal128(38, column.type.scale)), 128

@@ -1,9 +1,9 @@
-"""Files that the engine reads by itself, in parallel, where this finds exactly what a stream of batches would.
+"""Parquet scans: the engine reads files by itself, in parallel, if the result is exactly that of a stream of batches.
 
-That is so for columns of whole numbers, dates and booleans, in which no value can make reading fail. The others go
-through the stream. Text, because the engine gives up on the first value that is not UTF-8, and a failure must not
-depend on a row. Floating-point numbers, because the engine believes the smallest and the largest number that a file
-notes, which leave out NaN: what it makes of ``isnan(x)`` for every other row would then depend on one row.
+This holds for columns of whole numbers, dates and booleans, in which no value can make reading fail. Other columns are
+streamed. Text, because the engine stops at the first value that is not UTF-8, and a failure must not depend on a row.
+Floating-point numbers, because the engine trusts the minimum and maximum in a file's statistics, which leave out NaN:
+its result of ``isnan(x)`` for every other row would then depend on one row.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _ENGINE_TYPES = {
     Holds.DATES: ("DATE", {"DATE"}),
     Holds.BOOLEANS: ("BOOLEAN", {"BOOLEAN"}),
 }
-"""The type each is read as, and those that the engine has to find in the files for it."""
+"""The type that each is read as, and the types that the engine has to find in the files."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParquetFiles:
-    """Files of one schema.
+    """Files with the same schema.
 
     Attributes:
-        paths: absolute, without characters that the engine would take for a pattern.
+        paths: absolute paths, without characters that the engine would read as a pattern.
     """
 
     paths: tuple[str, ...]
@@ -40,7 +40,7 @@ class ParquetBacked(Protocol):
     """A source of rows that may have Parquet files behind it."""
 
     def parquet(self, columns: Sequence[Column]) -> ParquetFiles | None:
-        """The files, if reading these columns straight from them is the same as reading the source; else None."""
+        """The files, if reading these columns directly gives the same as reading the source; else None."""
         ...
 
 
@@ -48,8 +48,8 @@ class DirectScan:
     """One pass of the engine over files.
 
     Args:
-        files: what to read; nothing else can be reached.
-        columns: by the name the query knows it by, the column of the files.
+        files: the files to read; the engine can reach no others.
+        columns: the columns of the files, by their names in the query.
     """
 
     def __init__(self, files: ParquetFiles, columns: Mapping[str, Column]) -> None:
@@ -58,7 +58,7 @@ class DirectScan:
         self._fraction = 0.0
 
     def attach(self, connection: Connection) -> None:
-        """Make the rows known to the engine as the table ``rows``.
+        """Give the rows to the engine as the table ``rows``.
 
         Raises:
             UnsuitableError: the engine finds other types in the files than their schema says.
@@ -76,7 +76,7 @@ class DirectScan:
         connection.execute(f"CREATE TEMP VIEW rows AS SELECT {', '.join(selected)} FROM {read}")
 
     def fraction(self, connection: Connection) -> float:
-        """How far the engine says it is, from 0 to 1; never less than before."""
+        """The progress that the engine reports, from 0 to 1; it never decreases."""
         self._fraction = max(self._fraction, min(1.0, connection.query_progress() / 100))
         return self._fraction
 
@@ -89,7 +89,7 @@ class UnsuitableError(Exception):
 
 
 def readable(columns: Sequence[Column], among: Sequence[Column]) -> bool:
-    """Whether the engine can read `columns` by itself, and tell them from all others by their names."""
+    """Whether the engine can read `columns` by itself and distinguish them from all others by name."""
     folded = [column.name.casefold() for column in among]
     return all(column.holds in _ENGINE_TYPES for column in columns) and len(set(folded)) == len(folded)
 

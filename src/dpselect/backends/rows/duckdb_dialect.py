@@ -7,7 +7,7 @@ from dpselect.backends.row_rules import Dialect
 from dpselect.backends.rows.arrow import Array, pc
 
 _LONGEST = 64
-"""Digits of a digest by SHA-256."""
+"""Hexadecimal digits of a SHA-256 digest."""
 
 
 class _DuckDB(Dialect):
@@ -21,10 +21,10 @@ class _DuckDB(Dialect):
         return cell  # see `trimmed_units`
 
     def unit_key(self, name: str, holds: Holds) -> str:
-        """A digest in place of a text of more than `_LONGEST` bytes, longer than any unit that stands for itself.
+        """A digest in place of text of more than `_LONGEST` bytes. It is longer than any unit that is not replaced.
 
-        Of long text the engine keeps more in memory than it spills, wherever it sorts or groups, and how long a
-        person's name is must not decide whether there is memory enough.
+        When the engine sorts or groups long text, it keeps more of it in memory than it spills. The length of a
+        person's name must not decide whether memory is sufficient.
 
         Proof: ``proofs/counting.md``.
         """
@@ -48,7 +48,7 @@ DUCKDB = _DuckDB()
 
 
 def trimmed_units(column: Array, holds: Holds) -> Array:
-    """Text units without the blanks around them; other columns as they are. DuckDB itself takes forty times as long.
+    """Text units without surrounding blanks; other columns unchanged. DuckDB's own trim takes forty times as long.
 
     >>> import pyarrow as pa
     >>> trimmed_units(pa.array([" ann ", "n/a", "N/A", ""]), Holds.TEXT).to_pylist()

@@ -1,6 +1,6 @@
-"""One question to the rows of a source, on a thread of its own.
+"""Runs one query over the rows of a source, on a thread of its own.
 
-Nothing the engine says is passed on: its messages quote rows.
+The engine's messages are never passed on, because they quote rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FULL = (duckdb.OutOfMemoryException, MemoryError)
 
 
 class Pass(Protocol):
-    """One way to read the rows once."""
+    """One pass over the rows."""
 
     @property
     def paths(self) -> tuple[str, ...]: ...
@@ -40,16 +40,16 @@ class Pass(Protocol):
 def answer(
     scan: Scan, query: Query[Answer], *, progress: Progress | None = None, memory_limit: int | None = None
 ) -> Answer:
-    """What `query` finds, run on a thread of its own so that this one can report progress and hear Ctrl-C.
+    """The result of `query`, run on a thread of its own so that this thread can report progress and receive Ctrl-C.
 
     Args:
         scan: the rows; the query sees them as the table ``rows``.
-        query: given an empty database with that table, fetches its answer.
-        progress: told how far the reading has come; about ten times a second.
-        memory_limit: bytes that the engine may use before it spills to disk; None: most of the machine's.
+        query: fetches its result from a database with this table.
+        progress: called about ten times a second with the fraction that was read.
+        memory_limit: bytes that the engine may use before it spills to disk; None: most of the machine's memory.
 
     Raises:
-        InvalidDataError: the table cannot be read to its end (any more). No row's content decides whether this happens.
+        InvalidDataError: the table cannot be read to its end. This never depends on a row's content.
         SelectionError: memory or temporary disk space ran out.
     """
     running = _first_to_end(scan, query, progress, memory_limit)
@@ -57,13 +57,13 @@ def answer(
         try:
             return running.result()
         finally:
-            del running  # it holds on to the engine's error
+            del running  # it holds a reference to the engine's error
 
 
 def _first_to_end(
     scan: Scan, query: Query[Answer], progress: Progress | None, memory_limit: int | None
 ) -> Future[Answer]:
-    """What the engine could not read by itself, the stream may read, or say what is wrong with it."""
+    """Try a direct scan first. If it fails, the stream may succeed, or give a precise error."""
     direct = scan.direct()
     if direct is not None:
         running = _ask(direct, query, progress, memory_limit)
@@ -74,19 +74,19 @@ def _first_to_end(
 
 
 def _ask(reading: Pass, query: Query[Answer], progress: Progress | None, memory_limit: int | None) -> Future[Answer]:
-    """One pass, over when this returns."""
+    """Run one pass to its end."""
     with connected(memory_limit=memory_limit, paths=reading.paths) as connection:
         running: Future[Answer] = Future()
         worker = Thread(target=_fulfil, args=(running, connection, reading, query), daemon=True)
         try:
             worker.start()
             _wait(running, partial(reading.fraction, connection), progress)
-        except BaseException:  # above all Ctrl-C, which only this thread hears of, also while the other one starts
+        except BaseException:  # mainly Ctrl-C, which only this thread receives, also while the other one starts
             reading.stop()
             _outlast(running, connection)
             raise
         finally:
-            with suppress(RuntimeError):  # if it was never started
+            with suppress(RuntimeError):  # it was never started
                 worker.join()
     return running
 
@@ -119,13 +119,13 @@ def _wait(running: Future[Any], fraction: Callable[[], float], progress: Progres
 
 
 def _outlast(running: Future[Any], connection: Connection) -> None:
-    """Stop the query and wait for its end, whatever happens: threads that outlive the interpreter would crash it."""
+    """Stop the query and wait for its end in any case: a thread that outlives the interpreter would crash it."""
     while not running.cancel() and not running.done():
         with suppress(KeyboardInterrupt):
-            connection.interrupt()  # again and again: between two of its statements nobody hears it
+            connection.interrupt()  # repeated, because between two statements it has no effect
             wait([running], timeout=_POLL_SECONDS)
 
 
 def _as_our_own(error: BaseException) -> BaseException:
-    """The engine's word for a full memory or disk as Python's own."""
+    """The engine's error for full memory or disk as Python's `MemoryError`."""
     return MemoryError() if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException) else error

@@ -1,4 +1,4 @@
-"""The numbers of a column, of each unit at most so many."""
+"""The numbers of a column, with a bounded number of rows per unit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpselect.backends.rows.relation import Relation, among_first, group_lots, j
 from dpselect.summaries import PublicDomain
 
 ROW_LOT = "row_lot"
-"""Column of the lot by which a unit's rows are chosen."""
+"""Column of the random numbers by which a unit's rows are chosen."""
 
 
 def gathered(
@@ -30,13 +30,13 @@ def gathered(
 ) -> list[NDArray[np.float64]]:
     """The numbers in `column`, clipped into the domain, at most `max_rows_per_unit` of each unit in each group.
 
-    Every row draws a lot; of each unit's rows that have a number, those with the smallest lots count. So each set of
-    as many rows is equally likely, and which ones count of one unit says nothing of, and depends on nothing in, the
-    rows of another. Lots by which groups are chosen are others.
+    Every row draws a random lot; among a unit's rows with a number, those with the smallest lots count. So every set of
+    that many rows is equally likely, and the choice for one unit is independent of the rows of all others. Groups are
+    chosen by other lots.
 
     Returns:
-        For each group its values, in no particular order. Eight bytes for each; whatever else is needed may spill to
-        disk, however the rows are spread over the units.
+        The values of each group, in no particular order. They take eight bytes each; all other memory can spill to
+        disk, however the rows are distributed over the units.
 
     Proof: ``proofs/unit_values.md``; with groups ``proofs/groups.md``.
     """
@@ -58,12 +58,12 @@ def _split(values: NDArray[np.float64], parts: NDArray[np.int64], groups: int) -
 
 
 def _one_of_each(sql: str, keys: tuple[str, ...]) -> str:
-    """Of each unit (in each group) the row of `sql` with the smallest lot; not so much as two are held in memory."""
-    # Should two lots of a unit be equal, the values decide, in an order of all numbers that no other row can change.
+    """For each unit (in each group) the row of `sql` with the smallest lot; only one is held in memory at a time."""
+    # If two lots of a unit are equal, the values decide, in a fixed order of all numbers that no other row can change.
     lot = joined_lot(ROW_LOT, "hash(what)")
     return f"SELECT {', '.join(keys)}, arg_min(what, {lot}) AS what FROM ({sql}) GROUP BY {', '.join(keys)}"
 
 
 def _several_of_each(sql: str, keys: tuple[str, ...], *, most: int) -> str:
-    """Of each unit (in each group) the rows of `sql` with the `most` smallest lots."""
+    """For each unit (in each group) the `most` rows of `sql` with the smallest lots."""
     return f"SELECT * FROM ({sql}) QUALIFY {among_first(most, keys, (ROW_LOT, 'what'))}"

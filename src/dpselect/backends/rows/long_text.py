@@ -1,8 +1,8 @@
-"""Long text, made short before it reaches the engine, and meaning the same.
+"""Shortens long text before it reaches the engine, without changing its meaning.
 
-The engine collects rows until it has 2048 of them and counts no byte of that towards its limit, so that texts of 1 MiB
-would take 2 GiB however little it may use. Yet what a long text names is short: no candidate at all, a number written
-with many zeros, or a unit, for which a digest can stand.
+The engine collects rows until it has 2048 of them, and does not count these bytes towards its limit. So texts of 1 MiB
+would take 2 GiB, however low the limit is. Yet the meaning of a long text is always short: it is no candidate, or a
+number with many zeros, or a unit, which a digest can replace.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from dpselect.backends.rows.arrow import Array, pa, pc
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 LONG = 1 << 10
-"""Bytes; what is longer does not reach the engine."""
+"""In bytes; longer text does not reach the engine."""
 
 _DIGEST_BYTES = 32
 
 _BYTES_OF_A_CHARACTER = 4
-"""At most."""
+"""The most in UTF-8."""
 
 _WHOLE_NUMBER = re.compile(r"([+-]?)([0-9]+)(\.0*)?")
 _DECIMAL_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _LONGEST_WORD, _LONGEST_WHOLE_NUMBER = 10, 19
-"""Characters of a date; digits of a number of 64 bits, without zeros before the first."""
+"""Characters of a date; digits of a number of 64 bits, without leading zeros."""
 
 
 def short_units(column: Array) -> Array:
-    """Units with a digest in place of each that is longer than `LONG` bytes.
+    """Units, with a digest in place of each that is longer than `LONG` bytes.
 
-    A digest is written with just more than `LONG` bytes, so that no unit that stands for itself looks like one. Two
-    long units become one only if BLAKE2b with 256 bits takes them for one.
+    A digest is padded to just more than `LONG` bytes, so that it equals no unit that is not replaced. Two long units
+    become one only if their 256-bit BLAKE2b digests collide.
 
     Proof: ``proofs/counting.md``.
 
     Args:
-        column: Arrow array; one that is neither text nor bytes is returned as it is.
+        column: Arrow array; if it is neither text nor bytes, it is returned unchanged.
 
     >>> found = short_units(pa.array(["ann", "x" * 2000, "y" * 2000, None], pa.large_string()))
     >>> found[0].as_py(), found[3].as_py(), pc.binary_length(found).to_pylist(), len(found.unique())
@@ -57,11 +57,11 @@ def short_units(column: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class ShortValues:
-    """Values with nothing in them much longer than what they are read as: one of some candidates, or a number.
+    """Shortens the values of a column that are read as candidates or as numbers.
 
     Attributes:
-        kind: what they are read as.
-        longest: bytes; no text that is longer is a candidate.
+        kind: the kind that the values are read as.
+        longest: in bytes; no longer text is a candidate.
 
     >>> long = pa.array(["x" * 2000, " " * 2000 + "7." + "0" * 2000, "0" * 2000 + "8", "9"], pa.large_string())
     >>> ShortValues.of(PublicCandidates.given([7, 8]))(long).to_pylist()
@@ -75,7 +75,7 @@ class ShortValues:
 
     @classmethod
     def of(cls, candidates: PublicCandidates | None) -> ShortValues:
-        """For a column that names candidates; None: numbers."""
+        """For a column of candidates; None: for a column of numbers."""
         if candidates is None:
             return cls(CandidateKind.NUMBER, LONG)
         longest = LONG
@@ -85,14 +85,14 @@ class ShortValues:
         return cls(candidates.kind, longest)
 
     def __call__(self, column: Array) -> Array:
-        """A column from which the same is read, row by row; null where a long text can be nothing of the kind."""
+        """A column from which the same values are read; null where a long text cannot be of the kind."""
         if not pa.types.is_large_string(column.type):
             return column
         return _replaced(column, _SHORTENED.get(self.kind), longer_than=self.longest)
 
 
 def _replaced(column: Array, by: Callable[[Any], object] | None, *, longer_than: int) -> Array:
-    """Long values replaced by what `by` makes of each, or by null."""
+    """Replace each long value by the result of `by`, or by null."""
     if not len(column):
         return column
     taken = np.diff(np.frombuffer(column.buffers()[1], np.int64)[column.offset : column.offset + len(column) + 1])
@@ -122,7 +122,7 @@ def _whole_number(text: str) -> str | None:
 
 
 def _number(text: str) -> str | None:
-    """As the shortest text of the same double; one beyond all doubles stays so."""
+    """The shortest text of the same double; a number beyond all doubles stays beyond them."""
     stripped = text.strip(" \t")
     if _DECIMAL_NUMBER.fullmatch(stripped) is None:
         return None
@@ -130,7 +130,7 @@ def _number(text: str) -> str | None:
 
 
 def _trimmed(text: str, blanks: str) -> str | None:
-    """Without the blanks around it; no date and no word for a boolean is long."""
+    """The text without surrounding blanks, or None if it is too long for a date or a boolean."""
     trimmed = text.strip(blanks)
     return trimmed if len(trimmed) <= _LONGEST_WORD else None
 

@@ -1,7 +1,7 @@
-"""Columns of every kind of table in the one type that their kind is read as, not too many bytes at a time.
+"""Converts columns of all kinds of tables to the types of `ARROW_TYPES`, in pieces of limited size.
 
-One text may stand in very many rows and lie in memory, or in a file, once; written out row by row it can be larger than
-any memory. So rows are cut into pieces by what they will take before any of them is written out.
+A text that occurs in very many rows may be stored once, in memory or in a file. Written out row by row it can exceed
+all memory. So rows are divided into pieces by their size before any of them is written out.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from dpselect.backends.rows.arrow import ARROW_TYPES, Array, RecordBatch, pa, pc
 from dpselect.backends.rows.decimals import decimal_text
 
 PIECE_BYTES = 1 << 24
-"""Bytes of text that are written out together, unless one row has more."""
+"""The most bytes of text written out at once, unless one row has more."""
 
 _IN_LINE = (pa.types.is_string, pa.types.is_binary, pa.types.is_large_string, pa.types.is_large_binary)
 _VIEWS, _WIDE = (pa.types.is_string_view, pa.types.is_binary_view), (pa.large_string(), pa.large_binary())
 
 
 def plain_batches(arrays: Sequence[Array], columns: Sequence[Column], names: Sequence[str]) -> Iterator[RecordBatch]:
-    """Batches of plain columns.
+    """Batches of converted columns.
 
     Args:
         arrays: one for each of `columns`, equally long.
-        columns: what they hold.
-        names: what they are called.
+        columns: the columns with their types.
+        names: names in the batches.
     """
     for piece in pieces(arrays):
         found = [plain(array, column.holds) for array, column in zip(piece, columns, strict=True)]
@@ -37,7 +37,7 @@ def plain_batches(arrays: Sequence[Array], columns: Sequence[Column], names: Seq
 
 
 def pieces(arrays: Sequence[Array]) -> Iterator[list[Array]]:
-    """The rows of equally long arrays in parts that do not take much when they are written out.
+    """The rows of equally long arrays in parts whose text takes at most `PIECE_BYTES` when written out.
 
     >>> long = pa.array(["x" * (1 << 23)])
     >>> repeated = pa.DictionaryArray.from_arrays(pa.array([0, None, 0, 0, 0]), long)
@@ -53,7 +53,7 @@ def pieces(arrays: Sequence[Array]) -> Iterator[list[Array]]:
 
 
 def cuts(taken: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Beginnings and ends of runs of rows that take at most `PIECE_BYTES` together, or are one row."""
+    """Starts and ends of runs of rows that take at most `PIECE_BYTES` together, or are a single row."""
     ends: list[int] = [0, *np.cumsum(taken).tolist()]
     start = 0
     while start < len(taken):
@@ -64,7 +64,7 @@ def cuts(taken: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 
 def _bytes_of_rows(array: Array) -> NDArray[np.int64] | None:
-    """How many bytes the text of each row takes; None if that is little for certain."""
+    """Bytes of the text in each row; None if all together certainly take at most `PIECE_BYTES`."""
     if isinstance(array, pa.ExtensionArray):
         return _bytes_of_rows(array.storage)
     if isinstance(array, pa.DictionaryArray):
@@ -78,7 +78,7 @@ def _bytes_of_rows(array: Array) -> NDArray[np.int64] | None:
 
 
 def _lengths(array: Array) -> NDArray[np.int64] | None:
-    """Bytes of each text; None if the type is another one."""
+    """Bytes of each text; None for other types."""
     if any(matches(array.type) for matches in _VIEWS):
         if not len(array):
             return np.zeros(0, np.int64)
@@ -91,7 +91,7 @@ def _lengths(array: Array) -> NDArray[np.int64] | None:
 
 
 def plain(column: Array, holds: Holds) -> Array:
-    """The column in the one type its kind is read as, in every table alike; no cast here can refuse a value."""
+    """The column in the Arrow type of `holds`, the same for every table. No cast here can fail for a value."""
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     if isinstance(column, pa.DictionaryArray):
@@ -102,7 +102,7 @@ def plain(column: Array, holds: Holds) -> Array:
 
 
 def _decoded(column: Array) -> Array:
-    """The values that a dictionary stands for; Arrow cannot take views from one."""
+    """The values of a dictionary array; Arrow cannot decode dictionaries of views."""
     values = column.dictionary
     wider = next((wide for matches, wide in zip(_VIEWS, _WIDE, strict=True) if matches(values.type)), None)
     return column.dictionary_decode() if wider is None else values.cast(wider).take(column.indices)

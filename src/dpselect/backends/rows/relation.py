@@ -1,4 +1,4 @@
-"""SQL for the rows that count: whose they are, which candidate and which group they are of, none of it missing."""
+"""SQL for the rows that count: those with a unit and, as the question needs, a candidate, a group and a number."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpselect.backends.rows.duckdb_dialect import DUCKDB
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 GROUP_LOT = "group_lot"
-"""Column of a row's part in the lot by which its unit's groups are chosen."""
+"""Column of random numbers, combined into the lots by which a unit's groups are chosen."""
 
 _ARROW_TYPES = {
     CandidateKind.INTEGER: pa.int64(),
@@ -28,13 +28,13 @@ _ARROW_TYPES = {
 
 
 class Relation:
-    """Rows with the columns ``who``, ``part`` (which group, if groups were asked for) and those of the question.
+    """Rows with the columns ``who``, ``part`` (the group, if there are groups) and those of the question.
 
     Args:
         connection: a database with the table ``rows``.
-        unit: the column behind ``unit``.
-        grouping: the groups; its column is behind ``part``.
-        lots: names of columns of `rows` to carry along.
+        unit: the source's column that ``rows`` has as ``unit``.
+        grouping: the groups; ``rows`` has their column as ``part``.
+        lots: names of columns of ``rows`` to keep.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Relation:
     ) -> None:
         self._connection = connection
         self._read = [f"{unit_key(unit, 'unit', DUCKDB)} AS who", *lots]
-        self._known = unit_is_known(unit, "unit", DUCKDB)  # of the column: a digest is costly, and made only once
+        self._known = unit_is_known(unit, "unit", DUCKDB)  # computed from the column, because a digest is costly
         self._selected = ["who", *lots]
         self._required: list[str] = []
         self._joins = ""
@@ -55,7 +55,7 @@ class Relation:
             self.match("part", grouping.column, grouping.groups, name="part")
 
     def match(self, result: str, column: Column, candidates: PublicCandidates, *, name: str) -> None:
-        """Add `result`, the position among `candidates` of what column `name` holds; rows without one do not count."""
+        """Add `result`, the position of column `name`'s value in `candidates`; rows without one do not count."""
         what, values = f"{result}_named", candidates.values
         self._read.append(f"{rule(Value(column, candidates.kind), name, DUCKDB)} AS {what}")
         if isinstance(values, range) and values.step == 1:
@@ -69,7 +69,7 @@ class Relation:
         self._required.append(result)
 
     def compute(self, result: str, expression: str) -> None:
-        """Add `result`, what `expression` makes of the columns of ``rows``; rows where it is null do not count."""
+        """Add `result`, the value of `expression` over the columns of ``rows``; rows where it is null do not count."""
         self._read.append(f"{expression} AS {result}")
         self._selected.append(result)
         self._required.append(result)
@@ -88,30 +88,30 @@ def chooses(grouping: Grouping | None) -> bool:
 
 
 def group_lots(grouping: Grouping | None) -> tuple[str, ...]:
-    """The lots that choosing groups needs."""
+    """The columns of random numbers needed to choose groups."""
     return (GROUP_LOT,) if chooses(grouping) else ()
 
 
 def combined_lot(name: str) -> str:
-    """SQL for one lot made of several, uniform however many they are: the smallest of them would not be."""
+    """SQL for one lot combined from several. It is uniform however many there are; their minimum would not be."""
     return f"bit_xor({name})"
 
 
 def within_groups(sql: str, grouping: Grouping | None) -> str:
-    """Those rows of `sql` that are in a group their unit takes part in.
+    """The rows of `sql` that are in one of the groups chosen for their unit.
 
-    The lots of a unit's rows in one group, each of which is uniform and independent of all others, make one lot that
-    is so as well, bit by bit; the groups with the smallest are chosen. So each set of as many groups is equally likely
-    however many rows the unit has in each.
+    The lots of a unit's rows in one group are uniform and independent. Their bitwise exclusive or is one lot that is
+    uniform and independent as well, and the groups with the smallest lots are chosen. So every set of that many groups
+    is equally likely, however many rows the unit has in each.
 
     Args:
-        sql: rows with ``who``, ``part`` and, if there is a choice, `GROUP_LOT`, which may be that of several rows.
+        sql: rows with ``who``, ``part`` and, if groups are chosen, `GROUP_LOT`, which may combine several rows.
     """
     if grouping is None or not chooses(grouping):
         return sql
     most = grouping.max_groups_per_unit
     lots = f"SELECT who, part, {combined_lot(GROUP_LOT)} AS drawn FROM grouped GROUP BY who, part"
-    # Should two lots be equal, the earlier group: which are chosen is a function of the unit's own rows.
+    # If two lots are equal, the earlier group is chosen, so that the choice depends on the unit's own rows only.
     if most == 1:
         chosen = f"SELECT who, arg_min(part, {joined_lot('drawn', 'part')}) AS part FROM ({lots}) GROUP BY who"
     else:
@@ -120,28 +120,28 @@ def within_groups(sql: str, grouping: Grouping | None) -> str:
 
 
 def joined_lot(lot: str, then: str) -> str:
-    """SQL for a lot of 64 bits and, should two be equal, a number from 0 to 2^64 - 1 that decides."""
+    """SQL for a lot of 64 bits followed by a number from 0 to 2^64 - 1 that decides between equal lots."""
     return f"({lot}::HUGEINT * {2**64}::HUGEINT + ({then})::HUGEINT)"
 
 
 def among_first(most: int, keys: Sequence[str], order: Sequence[str]) -> str:
-    """SQL for whether a row is among the first `most`, by `order`, of those it shares `keys` with.
+    """SQL for whether a row is among the first `most`, by `order`, of the rows with the same `keys`.
 
-    All rows are sorted together and looked back upon, because that can spill to disk: a partition cannot, and how many
-    rows a unit has must not decide whether there is memory enough.
+    All rows are sorted together and compared with earlier rows, because a sort can spill to disk. A partition cannot,
+    and the number of a unit's rows must not decide whether memory is sufficient.
     """
     over = f"OVER (ORDER BY {', '.join([*keys, *order])})"
     return "(" + " OR ".join(f"lag({key}, {most}) {over} IS DISTINCT FROM {key}" for key in keys) + ")"
 
 
 def columns_of(unit: Column, grouping: Grouping | None, **others: Column) -> Mapping[str, Column]:
-    """What a scan has to read."""
+    """The columns that a scan has to read, by their names in the query."""
     parts = {} if grouping is None else {"part": grouping.column}
     return {"unit": unit, **others, **parts}
 
 
 def candidates_of(grouping: Grouping | None, **others: PublicCandidates) -> Mapping[str, PublicCandidates]:
-    """What the columns of `columns_of` name; the rest are units and numbers."""
+    """The candidates or groups in the columns of `columns_of`; other columns are units and numbers."""
     return others if grouping is None else {"part": grouping.groups, **others}
 
 

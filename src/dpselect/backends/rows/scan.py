@@ -1,4 +1,4 @@
-"""One pass over a source: how far it is, how to stop it, and what went wrong in words that are safe."""
+"""One pass over a source, with its progress, a way to stop it, and a safe message if it fails."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ from dpselect.summaries import PublicCandidates
 
 
 class Scan:
-    """Rows of a source as a stream of Arrow batches with the columns that a question asks for.
+    """Rows of a source as a stream of Arrow batches with the columns that a question needs.
 
     Attributes:
-        columns: by the name the query knows it by, the column of the source; ``unit`` is who the row belongs to.
-            All others but those of `candidates` are numbers.
-        lots: names of further columns, each 64 bits for each row, of the operating system's randomness and of nothing
-            else.
-        failure: the error to raise if the stream broke off; None as long as it did not.
+        columns: the source's columns, by their names in the query. ``unit`` is the unit; all others, except those in
+            `candidates`, are numbers.
+        lots: names of additional columns, with 64 bits of the operating system's randomness in each row.
+        failure: the error to raise if the stream failed, else None.
     """
 
     def __init__(
@@ -49,16 +48,16 @@ class Scan:
 
     @property
     def source(self) -> Shown:
-        """What the caller called the table."""
+        """The table's name in errors."""
         return Shown(self._source.shown)
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Files that the engine has to reach: none, as what it needs is handed to it."""
+        """Files that the engine has to read: none, because it gets a stream."""
         return ()
 
     def direct(self) -> DirectScan | None:
-        """Another way to read the same rows, if there are files that the engine can read by itself."""
+        """A direct scan of the same rows, if the engine can read the files by itself."""
         source = self._source
         if self.lots or not isinstance(source, ParquetBacked):
             return None
@@ -66,15 +65,15 @@ class Scan:
         return None if files is None else DirectScan(files, self.columns)
 
     def attach(self, connection: Connection) -> None:
-        """Hand the stream to the engine as the table ``rows``; it can be read once."""
+        """Give the stream to the engine as the table ``rows``; it can be read once."""
         connection.register("rows", self.reader())
 
     def fraction(self, connection: Connection) -> float:
-        """How much of the input has been read, from 0 to 1."""
+        """The fraction of the input that was read, from 0 to 1."""
         return min(1.0, self._done / self._total) if self._total else 1.0
 
     def stop(self) -> None:
-        """Break off at the next batch."""
+        """Stop at the next batch."""
         self._stopped = True
 
     def reader(self) -> Any:
@@ -112,7 +111,7 @@ class Scan:
 
 
 def explained(error: BaseException, source: Shown) -> SelectionError:
-    """The little that may be said: whether it was the machine or the data, never which data."""
+    """A message that is safe to show: it tells a lack of memory from unreadable data, and no more."""
     if isinstance(error, MemoryError):
         return SelectionError("Reading the table needs more memory or temporary disk space than there is.")
     return InvalidDataError("source", source, "a table that can be read to its end")

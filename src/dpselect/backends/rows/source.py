@@ -1,4 +1,4 @@
-"""Where rows come from: a file, a frame, anything that can be read from its beginning to its end in Arrow batches."""
+"""Sources of rows: files, frames, and anything else that can be read in Arrow batches from start to end."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dpselect.backends.rows.arrow import RecordBatch
 
 
 class Source(Protocol):
-    """Rows that can be read again and again; the engine asks for the few columns it needs."""
+    """Rows that can be read repeatedly; only the columns asked for are read."""
 
     @property
     def shown(self) -> str:
-        """How errors and ``repr`` speak of it."""
+        """Its name in errors and ``repr``."""
         ...
 
     @property
@@ -24,21 +24,21 @@ class Source(Protocol):
 
     @property
     def listed(self) -> bool:
-        """Whether errors may list the columns' names; not if they might be somebody's row."""
+        """Whether errors may list the names of the columns; not if they might be somebody's row."""
         ...
 
     def size(self) -> int:
-        """How much there is to read, in whatever `batches` counts."""
+        """The amount to read, in the same unit as `advance` of `batches`."""
         ...
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
-        """The rows, in batches of these columns in this order, each of the type that `ARROW_TYPES` says.
+        """The rows, in batches of these columns in this order, each of its type in `ARROW_TYPES`.
 
         Args:
-            columns: some of `columns`, each at most once.
-            advance: called with how much has been read since the last call.
+            columns: some of the source's columns, each at most once.
+            advance: called with the amount read since the last call.
 
         Raises:
-            SelectionError: reading broke off, in words that quote no row.
+            SelectionError: reading failed. The message quotes no row.
         """
         ...

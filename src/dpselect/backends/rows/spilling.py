@@ -1,7 +1,7 @@
-"""Folders for rows that memory cannot hold: this user's alone, removed at the end; after a kill, by the next process.
+"""Private folders for rows that memory cannot hold, removed at the end or, after a kill, by the next process.
 
-A folder holds a locked file for as long as its process lives. The system drops the lock with the process, however that
-ended, on whichever machine or in whichever container: numbers of processes, or ages, would tell less.
+A folder contains a locked file as long as its process lives. The system drops the lock when the process ends, however
+it ends, on any machine and in any container. Process ids, or ages of folders, would be less reliable.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 try:
     import fcntl
-except ImportError:  # on Windows nobody can tell, and nothing is removed but one's own
+except ImportError:  # on Windows there is no such lock, and a process removes only its own folders
     fcntl: Any = None
 
 _PREFIX, _LOCK, _UNLOCKED = "dpselect-", "lock", "lock-not-yet"
@@ -24,7 +24,7 @@ _swept: set[str] = set()
 
 @contextmanager
 def spill_folder() -> Generator[str]:
-    """An empty folder, removed at the end; the first of a process also removes what dead ones left."""
+    """An empty folder, removed at the end. The first in a process also removes folders of dead processes."""
     if tempfile.gettempdir() not in _swept:
         _swept.add(tempfile.gettempdir())
         remove_abandoned(tempfile.gettempdir())
@@ -38,11 +38,11 @@ def spill_folder() -> Generator[str]:
 
 
 def remove_abandoned(place: str) -> None:
-    """Remove the folders of this user in `place` whose process is gone; whatever cannot be removed stays.
+    """Remove the folders of this user in `place` whose process has ended; ignore those that cannot be removed.
 
-    Those without a locked file are left alone: they were made this moment, or by an earlier version.
+    Folders without a locked file are left alone: they were just made, or made by an earlier version.
     """
-    with suppress(OSError), os.scandir(place) as found:  # tidying up is never a reason to answer nothing
+    with suppress(OSError), os.scandir(place) as found:  # a failed cleanup must not stop a question
         for each in found:
             if each.name.startswith(_PREFIX) and each.is_dir(follow_symlinks=False):
                 with suppress(OSError):
@@ -53,7 +53,7 @@ def _remove_if_abandoned(folder: str) -> None:
     if fcntl is None:
         return
     held = os.lstat(folder)
-    if held.st_uid != os.geteuid() or held.st_mode & 0o077:  # somebody else's, or one that others can change
+    if held.st_uid != os.geteuid() or held.st_mode & 0o077:  # somebody else's, or writable by others
         return
     lock = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_NOFOLLOW)
     try:
@@ -64,7 +64,7 @@ def _remove_if_abandoned(folder: str) -> None:
 
 
 def _locked(folder: str) -> int | None:
-    """The locked file in it, which gets its name only once it is locked: nobody sees it otherwise."""
+    """The locked file in it. It gets its name only after it is locked, so that nobody finds it unlocked."""
     if fcntl is None:
         return None
     lock = None
@@ -72,7 +72,7 @@ def _locked(folder: str) -> int | None:
         lock = os.open(os.path.join(folder, _UNLOCKED), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
         os.rename(os.path.join(folder, _UNLOCKED), os.path.join(folder, _LOCK))
-    except OSError:  # a place without locks: then nobody removes it but its own process
+    except OSError:  # a file system without locks: only this process removes the folder
         if lock is not None:
             os.close(lock)
         return None

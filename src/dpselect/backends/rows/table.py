@@ -1,4 +1,4 @@
-"""A table whose rows are streamed through the embedded engine, wherever they come from."""
+"""A table whose rows are streamed through the embedded engine, whatever their source."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidate
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StreamTable:
-    """What a question may learn of a source; see `dpselect.backends.contract.Table`.
+    """A table over a source of rows; see `dpselect.backends.contract.Table`.
 
     Attributes:
-        source: where the rows come from.
-        memory_limit: bytes that the engine may use before it spills to disk; None: most of the machine's.
+        source: the source of the rows.
+        memory_limit: bytes that the engine may use before it spills to disk; None: most of the machine's memory.
     """
 
     source: Source
@@ -34,7 +34,7 @@ class StreamTable:
 
     @property
     def shown(self) -> str:
-        """How errors and ``repr`` speak of it."""
+        """Its name in errors and ``repr``."""
         return self.source.shown
 
     def column(self, name: object, *, argument: str = "column") -> Column:
@@ -43,7 +43,7 @@ class StreamTable:
             return find_column(self.source.columns, name, argument=argument, listed=self.source.listed)
 
     def unit(self, name: object) -> Column:
-        """The column called `name`, if it can name units."""
+        """The column called `name`, if its type can identify units."""
         column = self.column(name, argument="unit")
         check_unit(column)
         return column
@@ -75,7 +75,7 @@ class StreamTable:
         grouping: Grouping | None = None,
         progress: Progress | None = None,
     ) -> list[CandidateTotals]:
-        """What the units' clipped amounts add up to for each candidate."""
+        """The sum of the units' clipped amounts for each candidate."""
         check_match(column, candidates.kind)
         check_numeric(amount.column)
         check_groups(grouping)
@@ -95,7 +95,7 @@ class StreamTable:
         grouping: Grouping | None = None,
         progress: Progress | None = None,
     ) -> list[UnitValues]:
-        """Numbers clipped into `domain`, at most so many of each unit."""
+        """Numbers clipped into `domain`, at most `max_rows_per_unit` of each unit."""
         check_numeric(column)
         check_groups(grouping)
         most = max_rows_per_unit

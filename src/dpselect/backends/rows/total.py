@@ -1,4 +1,4 @@
-"""What the units' clipped amounts add up to for each candidate."""
+"""Sums of the units' clipped amounts for each candidate."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def totalled(
 ) -> NDArray[np.int64]:
     """Sums of the units' clipped amounts: shape ``(groups, candidates)``.
 
-    All sums are of whole numbers, so that their order does not matter; a sum beyond 64 bits counts as the nearest
+    All sums are of whole numbers, so that their order does not matter. A sum beyond 64 bits becomes the nearest
     number that fits.
 
     Proof: ``proofs/clipped_sums.md``; with groups ``proofs/groups.md``.
@@ -48,5 +48,5 @@ def totalled(
 
 
 def saturated(sql: str) -> str:
-    """SQL for a whole number of 128 bits as the nearest of 64."""
+    """SQL for the nearest number of 64 bits to one of 128 bits."""
     return f"greatest({_SMALLEST}, least({_LARGEST}, {sql}))::BIGINT"
