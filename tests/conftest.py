@@ -16,7 +16,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from dpselect.backends.rows import engine
-from tests.kept_engine import kept
+from tests.shared_engine import shared
 from tests.slow import EXAMPLES, SLOW
 
 settings.register_profile(
@@ -87,18 +87,18 @@ _READING = ("backends", "attacks")
 
 
 @pytest.fixture(scope="module")
-def kept_engine() -> Iterator[None]:
-    """By day the questions of a file share a database; see there."""
+def shared_engine() -> Iterator[None]:
+    """Unless tests are slow ones, the questions of a file share a database; see `tests.shared_engine`."""
     with pytest.MonkeyPatch.context() as patch:
         if not SLOW:
-            patch.setattr(engine, "connected", kept)
+            patch.setattr(engine, "connected", shared)
         yield
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _kept_unless_reading_is_tested(request: pytest.FixtureRequest) -> None:
+def _shared_unless_reading_is_tested(request: pytest.FixtureRequest) -> None:
     if not {*_READING} & {*request.path.parts}:
-        request.getfixturevalue("kept_engine")
+        request.getfixturevalue("shared_engine")
 
 
 @pytest.fixture(scope="session")

@@ -13,14 +13,14 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
-from tests.backends import asked
+from tests.backends import table_questions
 from tests.backends.engines import PLACERS, Source
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 """Of the day on which everything happens here."""
 
 ROUTES = ("polars", "parquet-by-polars", "csv-glob", "pandas")
-NAMES = (*asked.PLAINLY, "most_common-by", "quantiles-halving")
+NAMES = (*table_questions.PLAINLY, "most_common-by", "quantiles-halving")
 
 
 class Clock(datetime):
@@ -73,7 +73,7 @@ def shuffled(rows: pa.Table) -> pa.Table:
 def certificates(source: Source, folder: Path) -> list[dict[str, Any]]:
     """Of one question after the other."""
     people = dataset(source, folder)
-    return [stated(asked.QUESTIONS[name](people)) for name in NAMES]
+    return [stated(table_questions.QUESTIONS[name](people)) for name in NAMES]
 
 
 @pytest.fixture(scope="module")
@@ -84,22 +84,26 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
 
 @pytest.fixture(scope="module")
 def expected(clock: None, folders: Callable[[], Path]) -> list[dict[str, Any]]:
-    return certificates(PLACERS["arrow"](asked.ROWS, folders()), folders())
+    return certificates(PLACERS["arrow"](table_questions.ROWS, folders()), folders())
 
 
 def test_the_same_whatever_read_it(expected: list[dict[str, Any]], folders: Callable[[], Path]) -> None:
     for route in ROUTES:
-        assert certificates(PLACERS[route](shuffled(asked.ROWS), folders()), folders()) == expected
+        assert certificates(PLACERS[route](shuffled(table_questions.ROWS), folders()), folders()) == expected
 
 
 def test_the_same_whatever_the_rows(expected: list[dict[str, Any]], folders: Callable[[], Path]) -> None:
-    for rows in (asked.table([]), asked.ROWS.slice(0, 0), pa.concat_tables([asked.ROWS] * 3)):
+    for rows in (
+        table_questions.table([]),
+        table_questions.ROWS.slice(0, 0),
+        pa.concat_tables([table_questions.ROWS] * 3),
+    ):
         assert certificates(PLACERS["polars"](rows, folders()), folders()) == expected
 
 
 def test_another_question_is_told_apart(expected: list[dict[str, Any]], folders: Callable[[], Path]) -> None:
     """Control: what is compared does say what was asked."""
     assert len({json.dumps(each, sort_keys=True) for each in expected}) == len(NAMES)
-    other = dataset(PLACERS["arrow"](asked.ROWS, folders()), folders())
+    other = dataset(PLACERS["arrow"](table_questions.ROWS, folders()), folders())
     again = stated(other.most_common("page", candidates=range(6), epsilon=0.5))
     assert again not in expected

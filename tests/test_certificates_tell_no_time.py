@@ -12,7 +12,7 @@ import pytest
 import dpselect as dps
 from dpselect.questions import BestBy, MostCommon, Quantile
 from dpselect.session.rows import ColumnRows
-from tests.backends import asked
+from tests.backends import table_questions
 from tests.backends.engines import PLACERS
 from tests.test_certificates_keep_quiet import NOON, Clock, clock, dataset, folders, stated
 
@@ -46,7 +46,7 @@ def test_the_same_however_long_it_took(
     """Within one day, which is told."""
     said: list[list[dict[str, Any]]] = []
     for reading, drawing in ((0.0, 0.0), (0.04, 0.0), (7000.0, 0.002), (3.0, 4000.0)):
-        source = PLACERS["polars"](asked.ROWS, folders())
+        source = PLACERS["polars"](table_questions.ROWS, folders())
         people = dataset(source, folders()) if is_charged else source.asked("who")
         with monkeypatch.context() as patch:
             taking(patch, reading=timedelta(seconds=reading), drawing=timedelta(seconds=drawing))
@@ -62,22 +62,22 @@ def test_the_day_is_that_before_a_row_is_read(
     """Ten minutes to midnight: reading and drawing go on into the next day, or do not."""
     said: list[list[dict[str, Any]]] = []
     for reading, drawing in ((0, 0), (1, 0), (0, 1), (1, 1)):
-        source = PLACERS["polars"](asked.ROWS, folders())
+        source = PLACERS["polars"](table_questions.ROWS, folders())
         for name in ("most_common", "best_by", "median", "quantile"):
             people = dataset(source, folders()) if is_charged else source.asked("who")
             with monkeypatch.context() as patch:
                 start = NOON + timedelta(hours=11, minutes=50)
                 taking(patch, reading=timedelta(hours=reading), drawing=timedelta(hours=drawing), start=start)
-                said.append([stated(asked.QUESTIONS[name](people))])
+                said.append([stated(table_questions.QUESTIONS[name](people))])
     assert all(each == said[number % 4] for number, each in enumerate(said))
 
 
 def test_another_day_is_told(folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Control: the clock that is moved is the one that is looked at."""
-    source, said = PLACERS["polars"](asked.ROWS, folders()), list[dict[str, Any]]()
+    source, said = PLACERS["polars"](table_questions.ROWS, folders()), list[dict[str, Any]]()
     for days in (0, 0, 1):
         monkeypatch.setattr(Clock, "shown", NOON + timedelta(days=days))
-        said.append(stated(asked.QUESTIONS["most_common"](dataset(source, folders()))))
+        said.append(stated(table_questions.QUESTIONS["most_common"](dataset(source, folders()))))
     assert said[0] == said[1] != said[2]
     assert said[0] | {"time": 0, "receipt": 0} == said[2] | {"time": 0, "receipt": 0}
 
@@ -85,8 +85,8 @@ def test_another_day_is_told(folders: Callable[[], Path], monkeypatch: pytest.Mo
 def asked_as(name: str, people: dps.Dataset, request_id: str | None) -> dict[str, Any]:
     """What the certificate states; under a request id of its own, if there is one."""
     if request_id is None:
-        return stated(asked.QUESTIONS[name](people))
-    question = asked.QUESTIONS[name]
+        return stated(table_questions.QUESTIONS[name](people))
+    question = table_questions.QUESTIONS[name]
     return stated(question(_Requesting(people, f"{name}, {request_id}")))  # type: ignore[arg-type]
 
 

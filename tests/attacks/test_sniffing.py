@@ -11,7 +11,7 @@ import dpselect as dps
 from tests.attacks.test_messages import HOSTILE_CELLS
 from tests.backends.tables import count, gather, write_csv
 
-pytestmark = pytest.mark.usefixtures("kept_engine")
+pytestmark = pytest.mark.usefixtures("shared_engine")
 
 HONEST = [f"{unit},{unit % 3}".encode() for unit in range(60)]
 HONEST_COUNTS = [20, 20, 20]

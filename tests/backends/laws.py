@@ -30,8 +30,8 @@ from dpselect.session.rows import Rows, UnopenedTable
 from dpselect.session.spending import Payer
 from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
 from tests.backends import model
-from tests.backends.asked import Question
 from tests.backends.engines import Source
+from tests.backends.table_questions import Question
 
 Law = list[np.ndarray]
 """Probabilities of all answers, or of answers up to each of some points; of each group, of each part of an answer."""

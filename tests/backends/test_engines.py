@@ -14,14 +14,14 @@ import pytest
 from dpselect.backends.contract import Amount, Grouping, Table
 from dpselect.privacy import Neighbours
 from dpselect.summaries import PublicCandidates, PublicDomain
-from tests.backends import asked, engines, laws, model
+from tests.backends import engines, laws, model, table_questions
 from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS, carried
 from tests.backends.engines import Opener, Source
 from tests.backends.laws import Questions
 from tests.backends.model import Rows
 from tests.slow import SLOW
 
-pytestmark = [engines.deprecations, pytest.mark.usefixtures("kept_engine")]
+pytestmark = [engines.deprecations, pytest.mark.usefixtures("shared_engine")]
 
 
 @pytest.fixture(scope="module")
@@ -161,13 +161,13 @@ def test_an_empty_table(opened: Opener) -> None:
     assert values.values.shape == (0,)
 
 
-EXPECTED = laws.expected_summaries(asked.ROWS)
+EXPECTED = laws.expected_summaries(table_questions.ROWS)
 
 
 @pytest.fixture(scope="module")
 def answers(place: Callable[[pa.Table], Source]) -> Questions:
     """What this engine hands up for each question."""
-    return laws.summaries(place(asked.ROWS))
+    return laws.summaries(place(table_questions.ROWS))
 
 
 def relations(name: str) -> list[Neighbours]:
@@ -177,13 +177,13 @@ def relations(name: str) -> list[Neighbours]:
 @cache
 def expected_law(name: str, neighbours: Neighbours) -> laws.Law:
     """The same for all engines, and for the controls."""
-    ask = asked.QUESTIONS[name]
+    ask = table_questions.QUESTIONS[name]
     return laws.law(laws.planned(ask, neighbours), ask(EXPECTED))
 
 
-@pytest.mark.parametrize("name", asked.QUESTIONS)
+@pytest.mark.parametrize("name", table_questions.QUESTIONS)
 def test_the_law(answers: Questions, name: str) -> None:
-    ask = asked.QUESTIONS[name]
+    ask = table_questions.QUESTIONS[name]
     found = ask(answers)
     for neighbours in relations(name):
         ours, theirs = laws.law(laws.planned(ask, neighbours), found), expected_law(name, neighbours)
@@ -192,24 +192,26 @@ def test_the_law(answers: Questions, name: str) -> None:
 
 def test_all_questions_are_asked() -> None:
     public = {name for name in dir(Questions) if not name.startswith("_")}
-    assert {name.split("-")[0] for name in asked.QUESTIONS} == public
+    assert {name.split("-")[0] for name in table_questions.QUESTIONS} == public
 
 
 def differ(one: np.ndarray, other: np.ndarray) -> bool:
     return one.shape != other.shape or np.abs(one - other).max() > 1e-4
 
 
-@pytest.mark.parametrize("name", asked.QUESTIONS)
+@pytest.mark.parametrize("name", table_questions.QUESTIONS)
 def test_the_law_can_differ(name: str) -> None:
     """Control: of a table on which rows of nobody's are somebody's."""
-    ask = asked.QUESTIONS[name]
-    others = laws.expected_summaries(asked.table([f"somebody {each}" for each in range(len(asked.NOBODY))]))
+    ask = table_questions.QUESTIONS[name]
+    others = laws.expected_summaries(
+        table_questions.table([f"somebody {each}" for each in range(len(table_questions.NOBODY))])
+    )
     for neighbours in relations(name):
         ours, theirs = laws.law(laws.planned(ask, neighbours), ask(others)), expected_law(name, neighbours)
         assert any(differ(one, other) for one, other in zip(ours, theirs, strict=True))
 
 
-@pytest.mark.parametrize("name", sorted(asked.QUESTIONS.keys() - {"quantiles-halving"}))
+@pytest.mark.parametrize("name", sorted(table_questions.QUESTIONS.keys() - {"quantiles-halving"}))
 def test_laws_are_laws(name: str) -> None:
     """Probabilities of all answers together, or of one up to the largest."""
     for neighbours in relations(name):

@@ -19,7 +19,7 @@ from tests.backends import engines
 
 ROWS = pa.table({"unit": [1, 2], "value": [1, 1]})
 
-REFUSED = r"^memory_limit=<134217728 bytes>: expected nothing, as Polars, Spark and servers hold their own rows"
+REFUSED = r"^memory_limit=<134217728 bytes>: expected nothing, because Polars, Spark and servers hold their own rows"
 
 
 def limited(source: Any, **options: Any) -> dps.Dataset:

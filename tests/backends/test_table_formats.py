@@ -1,4 +1,4 @@
-"""Folders of table formats, in whose files deleted rows are left: refused, with the way to the rows that count."""
+"""Folders of table formats, whose files still contain deleted rows: refused, with the way to the rows that count."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ def hudi(table: Path) -> Path:
 
 
 FORMATS: dict[str, tuple[Callable[[Path], Path], str]] = {
-    "delta": (delta, "Delta, in whose files deleted rows are left.*scan_delta.*DeltaTable"),
-    "partitioned": (partitioned_delta, "Delta, in whose files deleted rows are left.*scan_delta.*DeltaTable"),
-    "iceberg": (iceberg, "Iceberg, in whose files deleted rows are left.*load_table.*scan_iceberg"),
-    "packed": (packed_iceberg, "Iceberg, in whose files deleted rows are left.*load_table.*scan_iceberg"),
-    "older": (older_packed_iceberg, "Iceberg, in whose files deleted rows are left.*load_table.*scan_iceberg"),
-    "hudi": (hudi, "Hudi, in whose files deleted rows are left.*hudi"),
+    "delta": (delta, "Delta table, whose files still contain deleted rows.*scan_delta.*DeltaTable"),
+    "partitioned": (partitioned_delta, "Delta table, whose files still contain deleted rows.*scan_delta.*DeltaTable"),
+    "iceberg": (iceberg, "Iceberg table, whose files still contain deleted rows.*load_table.*scan_iceberg"),
+    "packed": (packed_iceberg, "Iceberg table, whose files still contain deleted rows.*load_table.*scan_iceberg"),
+    "older": (older_packed_iceberg, "Iceberg table, whose files still contain deleted rows.*load_table.*scan_iceberg"),
+    "hudi": (hudi, "Hudi table, whose files still contain deleted rows.*hudi"),
 }
 
 SOURCES: dict[str, Callable[[Path, Path], object]] = {
@@ -111,7 +111,7 @@ def test_files_of_table_formats_are_refused(name: str, way: str, tmp_path: Path)
     source = SOURCES[way](table, make(table))
     if "glob" in way or way.endswith("to the folder"):
         source = str(source).replace("ta[b]le", "ta[[]b]le")
-    with pytest.raises(InvalidDataError, match=f"part of a table of {said}") as refused:
+    with pytest.raises(InvalidDataError, match=f"part of a {said}") as refused:
         open_table(source)
     assert "*.parquet" not in str(refused.value).replace(str(source), "")  # no glob is advised
 

@@ -17,8 +17,8 @@ import polars as pl
 import pytest
 
 from dpselect.privacy import Neighbours
-from tests.backends.asked import Question
 from tests.backends.laws import Questions, planned
+from tests.backends.table_questions import Question
 from tests.laws.tiny_tables import (
     UNLIMITED,
     Limits,

@@ -23,8 +23,8 @@ from dpselect.privacy import Neighbours
 from dpselect.questions.question import Priced
 from dpselect.session.rows import Rows
 from dpselect.summaries import PublicCandidates
-from tests.backends.asked import Question
 from tests.backends.laws import Questions, planned, summaries_of
+from tests.backends.table_questions import Question
 from tests.laws.fed import Fed, laws_of, log_law
 
 Row = tuple[Any, ...]

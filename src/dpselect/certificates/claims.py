@@ -17,7 +17,7 @@ from dpselect.errors import InvalidCertificateError, SelectionError
 from dpselect.privacy import Neighbours
 from dpselect.questions import CONFIDENCE, QUESTIONS, Grouped, Terms
 from dpselect.questions.fields import wrong
-from dpselect.questions.question import DRAWN_IN_PARTS, Priced
+from dpselect.questions.question import PARTIAL_SELECTION, Priced
 from dpselect.questions.stated import Stated
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicGroups
 
@@ -111,7 +111,7 @@ def _stated(release: Release) -> Stated:
 def _proofs(release: Release, terms: Terms) -> list[tuple[str, ...]]:
     """One page more where very many candidates are drawn from in place, which no public argument tells."""
     in_place = QUESTIONS[release.task].draws_in_place and release.groups is None
-    return [terms.pages, *([(*terms.pages, DRAWN_IN_PARTS)] if in_place else [])]
+    return [terms.pages, *([(*terms.pages, PARTIAL_SELECTION)] if in_place else [])]
 
 
 def _is_bound(release: Release, derived: float | None) -> bool:

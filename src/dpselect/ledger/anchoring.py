@@ -1,4 +1,4 @@
-"""Compares a ledger with evidence from outside: its anchor, receipts, and hashes that somebody noted."""
+"""Comparing a ledger with what is known of it elsewhere: its anchor, receipts, and hashes that somebody noted."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _BESIDE = (
 
 
 def _is_gone(head: Head | None) -> bool:
-    """Whether the head says that the whole account was lost and written off."""
+    """Whether it says that the whole account was lost, and written off."""
     return head is not None and head.sequence < 0
 
 
 class Expected(NamedTuple):
-    """An entry that is known from outside the ledger."""
+    """An entry that is known from elsewhere."""
 
     account: str
     sequence: int
@@ -37,11 +37,11 @@ class Expected(NamedTuple):
 
 
 def noted_now(connection: sa.Connection, id_: str, anchor: Anchor, *, ledger: str) -> list[Head]:
-    """Note the head of every account in `anchor`, unless it is noted already.
+    """Note in `anchor` how far every account has come, where it does not know that yet.
 
     Raises:
-        LedgerRolledBackError: the anchor knows of later entries.
-        LedgerForkedError: the anchor knows of other entries.
+        LedgerRolledBackError: it knows of more.
+        LedgerForkedError: it knows of something else.
     """
     known, heads = anchor.heads(id_), list[Head]()
     held = store.account_names(connection, ledger=ledger)
@@ -60,10 +60,10 @@ def note(anchor: Anchor, id_: str, head: Head) -> Head:
     """Note the head of what was committed. Only when this returns may anything be drawn.
 
     Returns:
-        The head that the anchor has now. It is another one if somebody else noted a later head, or was faster.
+        The head that the anchor has now: another one if somebody else noted one that comes later, or came first.
 
     Raises:
-        AnchorError: the head cannot be noted, or cannot be read back. The error names the entry, which stays.
+        AnchorError: it cannot be noted, or not be read again. Names the entry, which stays.
     """
     try:
         anchor.note(id_, head)
@@ -78,17 +78,17 @@ def note(anchor: Anchor, id_: str, head: Head) -> Head:
 
 
 def head_of(terms: AccountTerms, state: State, hash_: str) -> Head:
-    """The head of an account after its last entry."""
+    """Of an account after its last entry."""
     seal = account_seal(terms.number, terms.name, terms.to_text(), state.to_text(), hash_)
     return Head(account=terms.name, sequence=state.entries - 1, hash=hash_, state=state.to_text(), seal=seal)
 
 
 def refuse_behind(connection: sa.Connection, row: store.AccountRow, noted: Head | None, *, ledger: str) -> None:
-    """Compare an account with the head that its anchor noted.
+    """Compare an account with the head that was noted of it.
 
     Raises:
-        LedgerRolledBackError: the account has fewer entries than noted.
-        LedgerForkedError: the noted entry, or the state after it, is a different one here.
+        LedgerRolledBackError: it has not come as far.
+        LedgerForkedError: it came there by another way.
     """
     if noted is None:
         return
@@ -103,11 +103,11 @@ def refuse_behind(connection: sa.Connection, row: store.AccountRow, noted: Head 
 def refuse_unless_there(
     connection: sa.Connection, row: store.AccountRow, expected: Iterable[Expected], *, ledger: str
 ) -> None:
-    """Check that entries known from outside are in one account.
+    """Look up entries of one account that are known from elsewhere.
 
     Raises:
-        LedgerRolledBackError: an entry is missing.
-        LedgerForkedError: a different entry is in its place.
+        LedgerRolledBackError: one is missing.
+        LedgerForkedError: one is another.
     """
     name = row.terms.name
     for each in expected:
@@ -120,10 +120,10 @@ def refuse_unless_there(
 
 
 def refuse_missing_accounts(held: Iterable[str], noted: Mapping[str, Head | None], *, ledger: str) -> None:
-    """Check that accounts known from outside exist, unless they were written off.
+    """Accounts that are known from elsewhere have to be there, unless they were written off.
 
     Raises:
-        LedgerRolledBackError: an account is missing.
+        LedgerRolledBackError: one is not.
     """
     there = set(held)
     missing = sorted(name for name, head in noted.items() if name not in there and not _is_gone(head))

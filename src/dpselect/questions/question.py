@@ -151,8 +151,8 @@ class Priced(ABC, Generic[Summary]):
 
     def pages(self, summary: Summary, /) -> tuple[str, ...]:
         """The pages that prove a release from `summary`; one more if it is drawn in parts, where the rows are."""
-        in_parts = isinstance(summary, PendingSelection)
-        return (*self.terms.pages, DRAWN_IN_PARTS) if in_parts else self.terms.pages
+        is_pending = isinstance(summary, PendingSelection)
+        return (*self.terms.pages, PARTIAL_SELECTION) if is_pending else self.terms.pages
 
 
 class Question(Priced[Summary]):
@@ -265,4 +265,5 @@ class Question(Priced[Summary]):
         """
 
 
-DRAWN_IN_PARTS = "proofs/partial_selection.md"
+PARTIAL_SELECTION = "proofs/partial_selection.md"
+"""The page that also proves a release drawn where the rows are."""

@@ -1,8 +1,8 @@
 """Tables in memory: pandas, Polars, Arrow and anything that can be read as Arrow. They are never modified."""
 
+from dpselect.backends.frames.detection import frame_source
 from dpselect.backends.frames.numpy_arrays import ArraySource
 from dpselect.backends.frames.objects import number_of_object, place_of_object
-from dpselect.backends.frames.recognising import frame_source
 from dpselect.backends.frames.single_columns import check_distinct_names, single_columns
 
 __all__ = [

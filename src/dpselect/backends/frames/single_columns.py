@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import Any
 
 from dpselect.backends.frames.arrow_tables import ArrowTableSource
+from dpselect.backends.frames.detection import is_a
 from dpselect.backends.frames.pandas_frame import PandasSource
 from dpselect.backends.frames.polars_frame import PolarsSource
-from dpselect.backends.frames.recognising import is_a
 from dpselect.backends.rows import Source
 from dpselect.backends.rows.arrow import pa
 from dpselect.errors import InvalidDataError, Shown, describe

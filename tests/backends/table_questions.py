@@ -1,4 +1,4 @@
-"""A table, and every question that can be asked of it: what the laws of all engines are compared on."""
+"""A table and every question about it. The laws of all engines are compared on them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 Question = Callable[[Any], Any]
-"""Of a `dpselect.Dataset`, or of what has its questions."""
+"""Asks a `dpselect.Dataset`, or anything with its methods, one question."""
 
 PEOPLE = 24
 NOBODY = ["", " ", "NA", None] * 3

@@ -1,0 +1,37 @@
+"""One empty database for all questions of a test process: opening one takes 15 ms, longer than most questions.
+
+It is used in `make test`, except in tests of the database itself. Each question has its own connection, but not a new
+database. In `make test-slow` each question opens its own database, as for users.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache
+
+from dpselect.backends.rows import connection
+from dpselect.backends.rows.connection import Connection, connected
+
+_PLAIN = dict(connection.SETTINGS)
+
+
+@cache
+def _database(_process: int) -> Connection:
+    """One for each process: a forked process does not have the threads of its parent's database."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(connected())
+
+
+@contextmanager
+def shared(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> Generator[Connection]:
+    """Like `connected`, on the shared database, unless it is called with other settings."""
+    if memory_limit is not None or paths or connection.SETTINGS != _PLAIN:
+        with connected(memory_limit=memory_limit, paths=paths) as own:
+            yield own
+    else:
+        with _database(os.getpid()).cursor() as cursor:
+            yield cursor
