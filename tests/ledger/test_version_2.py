@@ -143,7 +143,7 @@ def test_the_command_line_says_what_an_old_certificate_does_not_hold(
 ) -> None:
     path = tmp_path / "release.json"
     path.write_text(CERTIFICATES[1])
-    said = "What was asked is not compared with the ledger: its receipt has no hash of it."
+    said = "The question cannot be compared with the ledger: the receipt has no hash of it."
     assert main(["verify", str(path), "--ledger", old]) == 0
     assert said in capsys.readouterr().out
     assert main(["verify", str(path), "--ledger", old, "--json"]) == 0

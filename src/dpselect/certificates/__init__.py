@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 __all__ = ["Checked", "Release", "check"]
 
 _LOADED_ON_USE = {"Checked": "checking", "check": "checking", "Release": "release"}
-"""Checking brings ledgers with it, which whoever only asks a question may not need."""
+"""Loaded on use, because checking imports ledgers, which a question may not need."""
 
 
 def __getattr__(name: str) -> object:

@@ -57,10 +57,10 @@ def check_claims(release: Release) -> bool:
 
 
 def check_value(release: Release) -> None:
-    """Refuse a value that none of the stated candidates is; of several groups, the value of any.
+    """Refuse a value that the stated candidates do not allow, in any of the groups.
 
     Raises:
-        InvalidCertificateError: names the value, or the candidates if there are none of that description.
+        InvalidCertificateError: names the value, or the candidates if their description is impossible.
     """
     stated, kind = _stated(release), QUESTIONS[release.task]
     for answer in release.value.values() if isinstance(release.value, dict) else [release.value]:
@@ -69,11 +69,11 @@ def check_value(release: Release) -> None:
 
 
 def _planned_anew(release: Release) -> Priced[Any]:
-    """The question that would certify the same, of all groups together if several were asked.
+    """The question that would give the same certificate; with groups, for all of them together.
 
     Raises:
-        InvalidCertificateError: there is no such question. Names the field.
-        SelectionError: there is none with such arguments.
+        InvalidCertificateError: there is no such question. The error names the field.
+        SelectionError: there is no question with such arguments.
     """
     kind, stated = QUESTIONS[release.task], _stated(release)
     if release.groups is None:

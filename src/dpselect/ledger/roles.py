@@ -120,8 +120,8 @@ WHERE users.rolname = ANY(:users) AND (every.rolcreaterole OR every.rolreplicati
    OR has_column_privilege(every.oid, held.oid, attnum, act) AND NOT EXISTS (
     SELECT FROM unnest(CAST(:holders AS text[]), CAST(:rights AS text[])) AS given (holder, granted)
     WHERE granted = concat(act, ' ', relname, '.', attname) AND pg_has_role(users.oid, holder, 'MEMBER')))){})"""
-"""Of users, those with more rights than their roles give, of their own or of a role that they can take. A superuser is
-a member of every role."""
+"""Finds users with more rights than their roles give, directly or by a role that they can take. A superuser is a member
+of every role."""
 _PARAMETERS = """
  OR has_parameter_privilege(every.oid, 'session_replication_role', 'SET')
  OR EXISTS (SELECT FROM pg_parameter_acl WHERE has_parameter_privilege(every.oid, parname, 'ALTER SYSTEM'))"""

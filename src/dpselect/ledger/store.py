@@ -117,13 +117,13 @@ def entry_rows(
     """The entries of an account with their stored releases, in order, a thousand at a time.
 
     Args:
-        connection: in a transaction, which has to stay open until the last one is read.
-        terms: of the account.
-        ledger: how messages speak of it.
-        after: only those that come after the entry of this number; None: all, also what stands before the first.
+        connection: a connection in a transaction, which has to stay open until the last entry is read.
+        terms: the account's terms.
+        ledger: the ledger's address in messages.
+        after: return only entries after this number; None: all, even those with negative numbers.
 
     Raises:
-        LedgerDamagedError: one holds what is no text.
+        LedgerDamagedError: an entry holds a value of the wrong type.
     """
     first = _FIRST_PAGE if after is None else _PAGE
     page = list(connection.execute(first, {"account_key": terms.number, "after": after}).mappings())

@@ -1,4 +1,4 @@
-"""Prepared draws: computed from the data once, and drawn from many times."""
+"""Prepared draws: plans that are computed from the data once, and then drawn from many times."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Native = TypeVar("Native", _core.DensityPlan, _core.PiecewisePlan)
 
 
 class Plan(Generic[Native]):
-    """What all plans have: the prepared data, and the cost of each draw. The data are never shown and never pickled."""
+    """The base of all plans: the prepared data, and the cost of each draw. The data are never shown or pickled."""
 
     __slots__ = ("_event", "_native")
 
@@ -33,10 +33,10 @@ class Plan(Generic[Native]):
 
 
 class NumberPlan(Plan[_core.PiecewisePlan]):
-    """Draws numbers, prepared by the `plan` of a mechanism. It holds the data: as private as they are.
+    """Draws numbers from data prepared by a mechanism's `plan`. It holds the data, and is as private as they are.
 
-    Planning takes the time; draws take microseconds each, however many pieces the score has. The plan is of no use in
-    another process: it is not pickled.
+    Planning takes most of the time. Each draw takes microseconds, however many pieces the score has. A plan cannot be
+    pickled, so it cannot be sent to another process.
 
     Proof: ``proofs/falling_scores.md``.
 

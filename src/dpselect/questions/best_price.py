@@ -34,9 +34,9 @@ class BestPrice(Question[UnitValues]):
         mechanism: draws once, at the whole cost.
         sensitivity: of the revenues, with its proof.
         candidates: what a certificate says of the prices.
-        error_bound: in units of revenue, at the confidence of a release; None between bounds, where there is none that
-            holds for all offers.
-        domain: what offers are clipped into: those below 0 buy at no price, those above the highest at every one.
+        error_bound: in units of revenue, at the confidence of a release; None between bounds, where no bound holds for
+            all offers.
+        domain: the range that offers are clipped into: those below 0 buy at no price, those above the highest at all.
         draw_proof: page that proves the law of the draw.
     """
 
@@ -193,7 +193,7 @@ class BestPrice(Question[UnitValues]):
         return {**self.offered, "rows": self.max_rows_per_unit}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
-        """Offers, of each unit at most so many."""
+        """Offers, at most `max_rows_per_unit` of each unit."""
         return rows.gather(self.domain, groups, max_rows_per_unit=self.max_rows_per_unit)
 
     def draw(self, summary: UnitValues, /) -> int | float:

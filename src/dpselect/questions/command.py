@@ -1,4 +1,4 @@
-"""What people are told of a question before they ask it: on the command line, and wherever else options are shown."""
+"""The description of a question and its options, for the command line and wherever else options are shown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 REQUIRED = object()
-"""Instead of a default."""
+"""In place of a default."""
 
 OptionKind = Literal["text", "whole", "number", "exact", "flag", "bounds", "ends", "levels", "prices", "dates"]
 """How a value is written: a whole number, a number, one that is taken exactly, nothing (a flag), two numbers, two dates
@@ -18,10 +18,10 @@ class Option:
     """One public argument of a question.
 
     Attributes:
-        name: as the method of `dpselect.Dataset` calls it.
+        name: its name in the method of `dpselect.Dataset`.
         kind: how a value is written.
-        help: in one or two sentences.
-        default: or `REQUIRED`.
+        help: one or two sentences.
+        default: the default, or `REQUIRED`.
     """
 
     name: str
@@ -35,8 +35,8 @@ class Command:
     """One way to ask a question.
 
     Attributes:
-        name: of the method of `dpselect.Dataset`.
-        asks: the question as people would say it.
+        name: name of the method of `dpselect.Dataset`.
+        asks: the question in everyday words.
         does: what the command does, in one or two sentences.
         example: arguments that work with the files of the examples: those without a name, then the options.
         column: what the column holds.
@@ -44,7 +44,7 @@ class Command:
         options: arguments with a name, besides those of every question.
         chooses: whether it chooses from a public list of candidates.
         alias: another name of the command.
-        page: of ``docs/tasks``; by default it has the name of the command.
+        page: name of its page in ``docs/tasks``; by default the name of the command.
     """
 
     name: str

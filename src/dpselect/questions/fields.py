@@ -1,6 +1,6 @@
-"""Checks of a certificate's fields: each of its type and range, none missing and none unknown.
+"""Checks of a certificate's fields: each has its type and range, and none is missing or unknown.
 
-Errors name the field and never what it holds: that may be the answer, or worse.
+Errors name the field but never quote its value, which may be the answer or something private.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _MOST_ROWS = 10**9
 
 
 class AnswerFields(NamedTuple):
-    """What the values of an answer have to be, and whether there is a bound on their error.
+    """The checks for the values of an answer, and whether it has an error bound.
 
     Attributes:
         value: the check of one value.
-        length: how many there are; None: a single one, which is no list.
+        length: number of values; None: a single value, not in a list.
         has_bound: whether an error bound is stated.
     """
 
@@ -36,7 +36,7 @@ class AnswerFields(NamedTuple):
 
 
 def wrong(field: str, expected: str, hint: str = "") -> InvalidCertificateError:
-    """The error about a field."""
+    """The error for a field."""
     return InvalidCertificateError("certificate", Shown(f"<{field}>"), expected, hint)
 
 

@@ -1,4 +1,4 @@
-"""What questions say alike whose answers are candidates of a public list, by how many units have them."""
+"""The common part of questions that choose from a public list by the number of units with each candidate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROUND_PROOFS = {
     PermuteAndFlip: "proofs/permute_and_flip.md",
     ExponentialMechanism: "proofs/exponential_mechanism.md",
 }
-"""Of one draw, where several are made."""
+"""The proof page of one draw, for questions with several draws."""
 
 
 class ListQuestion(Question[Summary]):
@@ -82,5 +82,5 @@ def _second(pair: object) -> object:
 
 
 def public_values(candidates: PublicCandidates | DistantCandidates) -> object:
-    """The candidates, as they tell one question from others."""
+    """The candidates, for the identity of a question."""
     return candidates if isinstance(candidates, DistantCandidates) else candidates.values

@@ -149,7 +149,7 @@ class Quantile(Question[UnitValues]):
         return {"level": self.level, "domain": self.domain, "rows": self.max_rows_per_unit}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
-        """Values within the bounds, of each unit at most so many."""
+        """Values within the bounds, at most `max_rows_per_unit` of each unit."""
         return rows.gather(self.domain, groups, max_rows_per_unit=self.max_rows_per_unit)
 
     def draw(self, summary: UnitValues, /) -> float:

@@ -131,9 +131,10 @@ class Quantiles(Question[UnitValues]):
 
     @property
     def _noise_made_for(self) -> dict[str, Any]:
-        """How far one unit moves scores apart, by halving at all nodes of a depth, if sensitivity does not tell.
+        """The range by which one unit moves scores apart (with halving, at all nodes of a depth), if not clear from the
+        sensitivity.
 
-        Under another relation it is another number, so that no certificate can be made to speak of that one.
+        Under another relation the number differs, so that no certificate can be edited to claim that relation.
         """
         mechanism = self.mechanism
         if mechanism.method == "halving":
@@ -149,7 +150,7 @@ class Quantiles(Question[UnitValues]):
         return {"levels": levels, "domain": self.domain, "rows": self.max_rows_per_unit, "method": method}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[UnitValues]:
-        """Values within the bounds, of each unit at most so many."""
+        """Values within the bounds, at most `max_rows_per_unit` of each unit."""
         return rows.gather(self.domain, groups, max_rows_per_unit=self.max_rows_per_unit)
 
     def draw(self, summary: UnitValues, /) -> list[Value]:

@@ -27,7 +27,7 @@ from dpselect.summaries import (
 )
 
 CONFIDENCE = 0.99
-"""Of the error bound that every release states."""
+"""Confidence level of the error bound that releases state."""
 
 Value = int | float | str | bool | date
 """A candidate, or a number."""
@@ -41,7 +41,7 @@ Summary = TypeVar("Summary")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """Everything in a certificate except the answer: all of it is public, and known before the data is seen.
+    """The contents of a certificate except the answer. They are public, and known before the data is seen.
 
     Attributes:
         task: name of the question.
@@ -49,10 +49,10 @@ class Terms:
         rounds: number of draws.
         epsilon: privacy loss of the whole release.
         delta: probability with which epsilon may fail.
-        sensitivity: of the scores, for the relation that the release guarantees, with its proof.
-        candidates: what the answer is drawn from.
+        sensitivity: sensitivity of the scores under the guaranteed relation, with its proof.
+        candidates: description of the candidates.
         error_bound: see `Release.error_bound`.
-        proofs: pages that prove the guarantee, beside that of the sensitivity.
+        proofs: pages that prove the guarantee, besides the page for the sensitivity.
         arguments: other arguments of the question.
         groups: the groups, for a question about groups.
     """
@@ -71,7 +71,7 @@ class Terms:
 
     @property
     def pages(self) -> tuple[str, ...]:
-        """All pages that prove the guarantee: of the sensitivity, of the mechanism, and of exact sampling."""
+        """All pages that prove the guarantee: for the sensitivity, for the mechanism, and for exact sampling."""
         return self.sensitivity.proof, *self.proofs, "proofs/exact_sampling.md"
 
 
@@ -95,7 +95,7 @@ class Planned(Protocol):
 
 
 class RowReader(Protocol):
-    """The rows of a table, as a question about one of its columns reads them: a summary of each group, or only one."""
+    """The rows of a table, for a question about one column: gives a summary of each group, or one without groups."""
 
     def count(
         self, candidates: PublicCandidates, groups: PublicGroups | None = None, *, argument: str = ...
@@ -112,16 +112,16 @@ class RowReader(Protocol):
 
 
 class Priced(ABC, Generic[Summary]):
-    """What is answered: a question, or one of several groups, at a price for all of it."""
+    """Something to answer at one price: a question, or a question for each of several groups."""
 
     @property
     @abstractmethod
     def event(self) -> Event:
-        """What one release costs, for accounting; to be charged before `draw` is called."""
+        """The cost of one release, for accounting. It has to be charged before `draw` is called."""
 
     @cached_property
     def terms(self) -> Terms:
-        """What the certificate will contain."""
+        """The contents of the certificate, except the answer."""
         raise NotImplementedError
 
     @property
@@ -143,14 +143,14 @@ class Priced(ABC, Generic[Summary]):
         """The answer, at the cost of `event`.
 
         Args:
-            summary: of the rows, made for this question.
+            summary: summary of the rows, made for this question.
 
         Raises:
-            InvalidParameterError: it was made for another question. Nothing is drawn then.
+            InvalidParameterError: the summary was made for another question. Nothing is drawn then.
         """
 
     def pages(self, summary: Summary, /) -> tuple[str, ...]:
-        """The pages that prove a release from `summary`; one more if it is drawn in parts, where the rows are."""
+        """The pages that prove a release from `summary`. A draw in the table's own engine needs one more."""
         is_pending = isinstance(summary, PendingSelection)
         return (*self.terms.pages, PARTIAL_SELECTION) if is_pending else self.terms.pages
 
@@ -158,15 +158,15 @@ class Priced(ABC, Generic[Summary]):
 class Question(Priced[Summary]):
     """One question at a price.
 
-    A subclass is a frozen dataclass in a file of its own, which holds all there is to it: how it is planned from public
-    arguments, what it costs, how it is drawn, what is said of its answers, and what a certificate of one states.
+    A subclass is a frozen dataclass in a file of its own, with everything about the question: how it is planned from
+    public arguments, its cost, its draw, the sentences about its answers, and its certificate.
     """
 
     name: ClassVar[str]
-    """As a release calls it: a method of `dpselect.Dataset`."""
+    """Its name in a release. For a question of a table, also its method of `dpselect.Dataset`."""
 
     commands: ClassVar[tuple[Command, ...]] = ()
-    """How it is asked on the command line."""
+    """Its commands on the command line."""
 
     def read(self, rows: RowReader, /) -> Summary:
         """The summary of all rows that `draw` needs."""
@@ -177,7 +177,7 @@ class Question(Priced[Summary]):
         """The summaries of each of the groups, in their order; or of all rows. Not for questions without a table."""
         raise NotImplementedError
 
-    # Sentences about an answer, of which only a certificate or a forecast may be at hand.
+    # Sentences about an answer, from its certificate or its forecast alone.
 
     label: ClassVar[str] = "answer"
     """Heading of the first column of the table."""
@@ -193,21 +193,21 @@ class Question(Priced[Summary]):
     @classmethod
     @abstractmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """What is within `bound` of what, as part of a sentence."""
+        """The part of a sentence that says what is within `bound` of what."""
 
     @classmethod
     @abstractmethod
     def origin(cls, release: Planned) -> str:
-        """What the value was drawn from, as part of a sentence."""
+        """The part of a sentence that says what the value was drawn from."""
 
     @classmethod
     def counting(cls, release: Planned) -> str:
-        """The part of each unit that the error bound covers, if not all of it: the end of the sentence."""
+        """The end of the sentence: which rows of a unit the error bound covers, if not all."""
         del release
         return ""
 
     error_units: ClassVar[tuple[str, ...]] = ()
-    """What the error may be measured in, if not in counts."""
+    """The possible units of the error, if it is not a count."""
 
     @classmethod
     def error_unit(cls, release: Planned) -> str | None:
@@ -223,21 +223,21 @@ class Question(Priced[Summary]):
     # Certificates.
 
     draws_in_place: ClassVar[bool] = False
-    """Whether an engine may draw where the scores are. A certificate then names one more page."""
+    """Whether an engine may draw where the scores are; the certificate then names one more page."""
 
     can_be_grouped: ClassVar[bool] = True
     """Whether it can be asked of each of several groups."""
 
     @classmethod
     def tolerance(cls, candidates: Mapping[str, Any]) -> float:
-        """How far a bound may be, as a share of it, from one computed elsewhere, where logarithms differ."""
+        """The relative difference allowed between a stated bound and a recomputed one: logarithms differ by machine."""
         del candidates
         return 1e-9
 
     @classmethod
     @abstractmethod
     def check_fields(cls, held: Fields) -> AnswerFields:
-        """Check the candidates and arguments of a certificate, and say what its values have to be.
+        """Check the candidates and arguments of a certificate, and return the checks for its values.
 
         Raises:
             InvalidCertificateError: a field is missing, unknown, or not of its type or range.
@@ -246,13 +246,13 @@ class Question(Priced[Summary]):
     @classmethod
     @abstractmethod
     def restated(cls, stated: Stated) -> Self:
-        """The question that would certify the same, planned anew from what a certificate states.
+        """The question that would give the same certificate, planned again from its statements.
 
-        Its error bound is None where a certificate does not hold all that it depends on.
+        Its error bound is None if the certificate does not contain all that the bound depends on.
 
         Raises:
-            InvalidCertificateError: there is none. Names the field.
-            SelectionError: there is none with such arguments.
+            InvalidCertificateError: there is no such question. The error names the field.
+            SelectionError: there is no question with such arguments.
         """
 
     @classmethod

@@ -37,15 +37,15 @@ class Stated:
     Attributes:
         public: the description of the candidates.
         arguments: other arguments of the question.
-        epsilon: what the question cost.
-        delta: what it cost.
-        event: the same for accounting; None where none is stated, or none that several groups can cost.
+        epsilon: epsilon of the question.
+        delta: delta of the question.
+        event: its event for accounting; None if none is stated, or if several groups cannot have this event.
         neighbours: which data sets the guarantee compares.
-        mechanism: name of the one that drew.
-        rounds: how often it drew.
-        sensitivity: the most that one unit moves a score.
-        monotonic: whether it moves all of them in one direction.
-        selected: how many values the answer has.
+        mechanism: name of the mechanism.
+        rounds: number of draws.
+        sensitivity: the most that one unit can change a score.
+        monotonic: whether one unit changes all scores in one direction.
+        selected: number of values in the answer.
     """
 
     public: Mapping[str, Any]
@@ -71,7 +71,7 @@ class Stated:
         return self.public["lower"], self.public["upper"]
 
     def candidates(self) -> PublicCandidates:
-        """The same number, of the same kind; before a draw it does not matter which ones they are."""
+        """As many candidates of the same kind; before a draw, their values do not matter."""
         count = self.public["count"]
         if count > MOST_CANDIDATES:
             raise wrong("candidates.count", f"at most {MOST_CANDIDATES:,}")
@@ -136,9 +136,9 @@ class Stated:
         return all(lower <= value <= upper for value in values)
 
     def has_on_grid(self, values: list[Any]) -> bool:
-        """Whether each value is a point of the stated grid, as far as doubles can decide; any is where there is none.
+        """Whether each value is a point of the stated grid, as far as doubles can decide; true if there is no grid.
 
-        Bounds may have been given as fractions that no double is: there is room for their rounding, and for no more.
+        Bounds may have been fractions that no double equals, so a difference up to their rounding is accepted.
 
         Raises:
             InvalidCertificateError: there can be no such grid.

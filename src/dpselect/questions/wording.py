@@ -1,4 +1,4 @@
-"""Sentences and tables about an answer, from its certificate or its forecast: what all questions say alike."""
+"""Sentences and tables about an answer, from its certificate or its forecast, shared by all questions."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from dpselect.summaries import CandidateKind
 class Dataset(ChoiceQuestions[Release], NumberQuestions[Release]):
     """A table about people (or devices, or visits) that can be asked private questions.
 
-    It is a description, not a copy: constructing it reads headers and footers, and each question reads the rows anew.
+    It is a description, not a copy: constructing it reads headers and footers, and each question reads the rows again.
     It is immutable.
 
     With a ledger every release is charged to the account before it is drawn, and refused if the account does not have

@@ -27,13 +27,13 @@ class Rows:
     """A table with its unit column. Every column that a question uses is checked here first.
 
     Args:
-        table: a description, not a copy; rows are read anew for each summary.
+        table: a description, not a copy; each summary reads the rows again.
         origin: the name of the table in a ledger; see `dpselect.backends.opening.origin_of`.
         unit: name of the column that identifies whom a row belongs to.
         progress: called with the share of the work that is done, from 0 to 1.
 
     Raises:
-        InvalidDataError: no such column, or one that can name no units.
+        InvalidDataError: there is no such column, or its type cannot identify units.
     """
 
     __slots__ = ("origin", "progress", "table", "unit_column")

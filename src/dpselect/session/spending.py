@@ -144,7 +144,7 @@ def _lost(receipt: Receipt, why: str) -> AnswerLostError:
 
 @contextmanager
 def _held(values: Gathered) -> Generator[Gathered]:
-    """What was gathered; an engine that keeps it releases it at the end."""
+    """The gathered summary. If it is kept in an engine, it is released at the end."""
     try:
         yield values
     finally:
@@ -153,7 +153,7 @@ def _held(values: Gathered) -> Generator[Gathered]:
 
 
 def run_of(question: Priced[Any], identity: QuestionIdentity) -> Run:
-    """What a ledger is told of a question."""
+    """The run that a ledger records for a question."""
     terms = question.terms
     relation = terms.sensitivity.neighbours
     return Run(event=question.event, mechanism=terms.mechanism, neighbours=relation, unit=identity.unit)

@@ -78,7 +78,7 @@ def numbers(X: Any) -> Features:
 
 
 def column(table: Features, place: int) -> NDArray[np.float64]:
-    """The values of one feature, each read alone: the nearest double, or NaN for what is no number."""
+    """The values of one feature, each read alone: the nearest double, or NaN if it is not a number."""
     return _read(table.columns[place], _doubles, np.float64)
 
 
@@ -123,7 +123,7 @@ def _columns_of_array(array: NDArray[Any]) -> Sequence[Source]:
 
 
 def _doubles_of_rows(rows: Sequence[object]) -> NDArray[np.float64]:
-    """A list has no type, and its first row says how many features there are; a row that does not fit has no values."""
+    """Numbers from a list, which has no type. The first row gives the number of features; other lengths are missing."""
     read = [_cells_of_row(row) for row in rows]
     if not read or read[0] is None:
         shown = Shown("<1 dimensions>" if read else "<an empty list>")
@@ -141,7 +141,7 @@ def _doubles_of_objects(values: Sequence[object]) -> NDArray[np.float64]:
 
 
 def _cells_of_row(row: Any) -> Sequence[object] | None:
-    """By what the row is, not by what it says it is; see `dpselect.backends.frames.objects`."""
+    """The cells of a row, by its actual type; see `dpselect.backends.frames.objects`."""
     kind = cast("type[object]", type(row))
     for base in (list, tuple):
         if issubclass(kind, base):
@@ -167,13 +167,13 @@ def _labels(y: Any) -> Source | list[object]:
 
 
 def _only(label: object) -> object:
-    """What is alone in a list: the rows of one column."""
+    """The only member of a list, for rows of one column; other labels unchanged."""
     inside = _cells_of_row(label)
     return inside[0] if inside is not None and len(inside) == 1 else label
 
 
 def _array(given: Any, name: str) -> NDArray[Any]:
-    """What knows its type keeps it; what is masked stays so."""
+    """An array with the type and the mask of `given`."""
     if isinstance(given, _MASKED):
         return given
     foreign = hasattr(given, "__dataframe__") or not (hasattr(given, "dtype") or hasattr(given, "__array__"))
@@ -186,7 +186,7 @@ def _array(given: Any, name: str) -> NDArray[Any]:
 
 
 def _check_labels(labels: Source, classes: Sequence[object]) -> Holds:
-    """What the labels hold, if some of them could be one of the classes; decided by their type."""
+    """What the labels hold, if values of this type could equal one of the classes."""
     (column,) = labels.columns
     holds = column.holds
     if holds is not Holds.TEXT and holds not in _NUMBERS:
@@ -199,7 +199,7 @@ def _check_labels(labels: Source, classes: Sequence[object]) -> Holds:
 
 
 def _read(source: Source, of: Callable[[Array], NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
-    """The one column of `source`, batch by batch."""
+    """The only column of `source`, read batch by batch."""
     found, end = np.empty(source.size(), dtype), 0
     for batch in source.batches(source.columns, lambda _: None):
         start, end = end, end + batch.num_rows

@@ -122,7 +122,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
 
         Args:
             X: shape ``(rows, features)``, a dense array, data frame or list of rows, of numbers. Each value is read
-                alone; what is no number is missing.
+                alone; anything that is not a number is missing.
             y: shape ``(rows,)``, the label of each row.
         """
         table = numbers(X)

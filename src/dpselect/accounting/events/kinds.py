@@ -74,7 +74,7 @@ class LaplaceProfileEvent(_Property):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PureEvent(_Property):
-    """One run of something `epsilon`-DP, of which nothing better is true or proved.
+    """One run of a mechanism known only to be `epsilon`-DP.
 
     Held by randomised response and by the two-sided geometric mechanism at sensitivity 1, whose losses are `epsilon`
     or its negative: no tighter profile holds for them.
@@ -86,7 +86,7 @@ class PureEvent(_Property):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApproximateEvent:
-    """One run of something (`epsilon`, `delta`)-DP with `delta` > 0, of which nothing better is proved.
+    """One run of a mechanism known only to be (`epsilon`, `delta`)-DP, with `delta` > 0.
 
     For selections from an unknown domain. Args: `epsilon` > 0, `delta` strictly between 0 and 1.
 

@@ -64,12 +64,12 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
 
 def _question_told(checked: Checked) -> str:
     if checked.release.receipt is None:
-        return "What was asked is not certified: there is no receipt."
+        return "The question is not certified: there is no receipt."
     if not checked.question:
-        return "What was asked is not compared with the ledger: its receipt has no hash of it."
+        return "The question cannot be compared with the ledger: the receipt has no hash of it."
     if checked.charged:
-        return "What was asked (every field but the value) is what the ledger's entry has a hash of."
-    return "What was asked agrees with its receipt, whose hash anybody can write anew: only its ledger shows an edit."
+        return "The question (every field but the value) agrees with the hash in the ledger's entry."
+    return "The question agrees with its receipt, whose hash anybody can recompute: only its ledger shows an edit."
 
 
 def _text(path: str) -> str:
