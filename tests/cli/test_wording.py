@@ -40,7 +40,10 @@ SAID: list[tuple[list[str], str]] = [
         ["median", "postgresql:///", *AGES[1:], *STEP, "--table", "t", "--memory-limit", "1GiB"],
         "--memory-limit=<1073741824 bytes>: expected nothing",
     ),
-    (["median", *AGES, *STEP, "--table", "people"], "--table='people': expected nothing, because the source is a table"),
+    (
+        ["median", *AGES, *STEP, "--table", "people"],
+        "--table='people': expected nothing, because the source is a table",
+    ),
     (["quantiles", AGES[0], "age", "a;b", *AGES[2:], *STEP], "LEVELS='a;b': expected numbers separated by commas"),
     (["density", *AGES, *BOUNDS, "--bins", "3", "--units", "9"], "expected nothing with --method counts. It is for"),
     (
