@@ -22,7 +22,7 @@ from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.summaries import PublicCandidates
 from tests.backends.tables import count, total, write_parquet
 
-pytestmark = pytest.mark.usefixtures("kept_engine")
+pytestmark = pytest.mark.usefixtures("shared_engine")
 
 Ways = Callable[..., list[Any]]
 
