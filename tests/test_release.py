@@ -147,7 +147,7 @@ def test_an_error_that_nothing_bounds_is_not_claimed_to_be_bounded() -> None:
 
 def test_a_price_between_bounds_has_no_bound_on_its_error() -> None:
     release = price(error_bound=None, candidates={"source": "bounds", "lower": 0.0, "upper": 9.99})
-    assert release.accuracy == "No bound on the error holds for all data; with a list of prices there is one."
+    assert release.accuracy == "No bound on the error holds for all data; with a step or a list of prices there is one."
     assert json.loads(release.to_json())["error_bound"] is None
 
 

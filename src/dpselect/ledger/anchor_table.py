@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, ProgrammingError
@@ -153,12 +152,13 @@ class TableAnchor:
         """With the rows since the last look."""
         while True:
             _, last = self._known.get(ledger, (None, 0))
-            rows = connection.execute(_ROWS, {"ledger_id": ledger, "last": last}).tuples().all()
+            found = connection.execute(_ROWS, {"ledger_id": ledger, "last": last})
+            rows = [(int(row.number), str(row.line)) for row in found]
             heads = self._with(rows, ledger)
             if len(rows) < _BLOCK:
                 return heads
 
-    def _with(self, rows: Sequence[tuple[Any, ...]], ledger: str) -> Heads:
+    def _with(self, rows: Sequence[tuple[int, str]], ledger: str) -> Heads:
         """What is known after these rows, too."""
         with self._lock:
             heads, seen = self._known.get(ledger, (Heads(), 0))

@@ -18,8 +18,8 @@ _BEHIND = (
     " Look for the whole ledger; `dpselect ledger restore --write-off` counts what cannot be found as spent."
 )
 _BESIDE = (
-    "two copies of it went on, or it was written anew. Nothing was drawn. Go on with the copy that its anchor and"
-    " receipts are of, and with no other."
+    "two copies of the ledger were used, or its history was rewritten. Nothing was drawn. Use only the copy that its"
+    " anchor and receipts belong to."
 )
 
 
@@ -94,7 +94,7 @@ def refuse_behind(connection: sa.Connection, row: store.AccountRow, noted: Head 
         return
     if noted.sequence == row.state.entries - 1 and noted.hash == row.head:
         if noted.state != row.state.to_text():
-            text = f"account {row.terms.name!r} says of itself what its anchor does not: {_BESIDE}"
+            text = f"account {row.terms.name!r} differs from its anchor: {_BESIDE}"
             raise LedgerForkedError(ledger, text)
         return  # nearly always: no entry has to be read
     refuse_unless_there(connection, row, [Expected(noted.account, noted.sequence, noted.hash)], ledger=ledger)
@@ -112,11 +112,12 @@ def refuse_unless_there(
     name = row.terms.name
     for each in expected:
         if each.sequence >= row.state.entries:
-            text = f"account {name!r} has {row.state.entries} entries, and had entry {each.sequence} once: {_BEHIND}"
+            last = row.state.entries - 1
+            text = f"account {name!r} ends at entry {last}, and once had entry {each.sequence}: {_BEHIND}"
             raise LedgerRolledBackError(ledger, text)
         found = store.entry_at(connection, row.terms, each.sequence, ledger=ledger)
         if found is None or found["hash"] != each.hash:
-            raise LedgerForkedError(ledger, f"entry {each.sequence} of account {name!r} is another: {_BESIDE}")
+            raise LedgerForkedError(ledger, f"entry {each.sequence} of account {name!r} is a different one: {_BESIDE}")
 
 
 def refuse_missing_accounts(held: Iterable[str], noted: Mapping[str, Head | None], *, ledger: str) -> None:

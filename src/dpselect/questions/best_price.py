@@ -34,8 +34,8 @@ class BestPrice(Question[UnitValues]):
         mechanism: draws once, at the whole cost.
         sensitivity: of the revenues, with its proof.
         candidates: what a certificate says of the prices.
-        error_bound: in units of revenue, at the confidence of a release; None between bounds, where no bound holds for
-            all offers.
+        error_bound: in units of revenue, at the confidence of a release; None between bounds without a step,
+            where no bound holds for all offers.
         domain: the range that offers are clipped into: those below 0 buy at no price, those above the highest at all.
         draw_proof: page that proves the law of the draw.
     """
