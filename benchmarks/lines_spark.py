@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.line import Line
 from benchmarks.timing import ratio
 from dpselect import PermuteAndFlip
-from dpselect.backends.lazy.spark_selection import KeptScores, scored, whole_numbers
+from dpselect.backends.lazy.spark_selection import PersistedScores, scored, whole_numbers
 
 CANDIDATES = 10_000_000
 UNITS_PER_CANDIDATE = 1 / 3
@@ -33,7 +33,7 @@ def lines() -> Iterator[Line]:
         return scored(counted, whole_numbers(spark, range(CANDIDATES)))
 
     def selected() -> Any:
-        with closing(KeptScores(scores(), "<scores>")) as kept:
+        with closing(PersistedScores(scores(), "<scores>")) as kept:
             return list(kept.drawn(mechanism, 1))
 
     yield Line.of(

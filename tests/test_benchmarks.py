@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -103,3 +106,17 @@ def test_the_documents_show_what_was_measured() -> None:
     full = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert held(readme, "bench") == report.summary(lines, machine)
     assert held(full, "bench") == report.every_line(lines, machine)
+
+
+def test_what_the_benchmarks_import_of_the_product_exists() -> None:
+    """They run in an environment of their own, with the peers, where no other test would notice."""
+    imported = [
+        (node.module, alias.name)
+        for path in Path("benchmarks").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "dpselect"
+        for alias in node.names
+    ]
+    assert len(imported) >= 10
+    missing = [pair for pair in imported if not hasattr(import_module(pair[0]), pair[1])]
+    assert [pair for pair in missing if find_spec(".".join(pair)) is None] == []

@@ -248,3 +248,14 @@ def test_help_names_the_class_and_what_a_question_returns() -> None:
         assert get_type_hints(owner.median)["return"] is reply
         with pytest.raises(TypeError, match=rf"^{owner.__name__}\.median\(\) missing .*'bounds' and 'epsilon'"):
             owner(**({"source": ADULT} if owner is dps.Dataset else {}), unit="person_id").median("age")  # type: ignore
+
+
+def test_a_subclass_keeps_its_own_methods() -> None:
+    class Mine(dps.Dataset):
+        def median(self, column: str) -> str:  # type: ignore[override]
+            return column
+
+    mine = Mine(ADULT, unit="person_id")
+    assert mine.median("age") == "age"
+    assert Mine.candidate_kinds is dps.Dataset.candidate_kinds
+    assert Mine.quantile is dps.Dataset.quantile

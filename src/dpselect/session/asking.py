@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, Generic, get_args
+from typing import Any, Generic, get_args, get_origin
 
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.ledger.question_identity import QuestionIdentity
@@ -30,12 +30,12 @@ class Asking(Generic[Reply]):
         `help` then names the class and the type, and so do Python's errors about missing arguments.
         """
         super().__init_subclass__()
-        (reply,) = get_args(cls.__orig_bases__[0])  # type: ignore[attr-defined] # set for subclasses of generic classes
-        if not isinstance(reply, type):
-            return
-        for family in cls.__bases__:
+        for base in vars(cls).get("__orig_bases__", ()):
+            family, reply = get_origin(base), get_args(base)[0]
+            if not isinstance(reply, type):  # a family, whose own type of reply is still open
+                return
             for name, method in vars(family).items():
-                if isinstance(method, FunctionType) and not name.startswith("_"):
+                if isinstance(method, FunctionType) and not name.startswith("_") and name not in vars(cls):
                     setattr(cls, name, _method_of(cls, method, reply))
 
     _neighbours: Neighbours
