@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from dpselect.certificates.release import Release
     from dpselect.ledger import Ledger
     from dpselect.session import Dataset, DryRun, Forecast
+    from dpselect.session.check import check
 
 __version__ = "0.1.0"
 
@@ -151,6 +152,7 @@ __all__ = [
     "__version__",
     "accounting",
     "candidates_from",
+    "check",
     "median",
     "planning",
     "quantile",
@@ -167,6 +169,7 @@ _LOADED_ON_USE = {
     "Ledger": "dpselect.ledger",
     "Release": "dpselect.certificates.release",
     "candidates_from": "dpselect.backends.public_column",
+    "check": "dpselect.session.check",
     "planning": "dpselect.planning",
 }
 

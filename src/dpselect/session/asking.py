@@ -31,10 +31,11 @@ class Asking(Generic[Reply]):
         """
         super().__init_subclass__()
         for base in vars(cls).get("__orig_bases__", ()):
-            family, reply = get_origin(base), get_args(base)[0]
+            reply: object = get_args(base)[0]
             if not isinstance(reply, type):  # a family, whose own type of reply is still open
                 return
-            for name, method in vars(family).items():
+            methods: dict[str, object] = dict(vars(get_origin(base)))
+            for name, method in methods.items():
                 if isinstance(method, FunctionType) and not name.startswith("_") and name not in vars(cls):
                     setattr(cls, name, _method_of(cls, method, reply))
 

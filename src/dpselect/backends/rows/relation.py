@@ -62,7 +62,7 @@ class Relation:
             place = f"CASE WHEN {what} BETWEEN {values[0]} AND {values[-1]} THEN {what} - {values[0]} END"
         else:
             table, place = f"{result}_table", f"{result}_place"
-            self._connection.register(table, _table(candidates, place))
+            self._connection.register(table, candidate_table(candidates, place))
             self._joins += f" JOIN {table} ON {what} = {table}.candidate"
         type_ = "INTEGER" if len(candidates) <= 2**31 else "BIGINT"  # half the bytes of a key to group by
         self._selected.append(f"({place})::{type_} AS {result}")
@@ -145,7 +145,8 @@ def candidates_of(grouping: Grouping | None, **others: PublicCandidates) -> Mapp
     return others if grouping is None else {"part": grouping.groups, **others}
 
 
-def _table(candidates: PublicCandidates, place: str) -> Any:
+def candidate_table(candidates: PublicCandidates, place: str) -> Any:
+    """The candidates as a table, with their positions in the column `place`."""
     values = candidates.values
     if isinstance(values, range):
         values = np.fromiter(values, np.int64, len(values))

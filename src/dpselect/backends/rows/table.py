@@ -13,6 +13,7 @@ from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.count import counted
 from dpselect.backends.rows.engine import Answer, answer
 from dpselect.backends.rows.gather import ROW_LOT, gathered
+from dpselect.backends.rows.inspect import Inspection, inspected
 from dpselect.backends.rows.relation import candidates_of, columns_of, group_lots
 from dpselect.backends.rows.scan import Scan
 from dpselect.backends.rows.source import Source
@@ -103,6 +104,25 @@ class StreamTable:
         scan = Scan(self.source, columns, candidates=candidates_of(grouping), lots=lots)
         query = partial(gathered, unit=unit, column=column, domain=domain, max_rows_per_unit=most, grouping=grouping)
         return [UnitValues(each, domain=domain, max_rows_per_unit=most) for each in self._answer(scan, query, progress)]
+
+    def inspect(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        candidates: PublicCandidates | None = None,
+        bounds: tuple[float, float] | None = None,
+        progress: Progress | None = None,
+    ) -> Inspection:
+        """What the rows hold, exactly: candidates, or else numbers. For the holder of the data only."""
+        if candidates is None:
+            check_numeric(column)
+        else:
+            check_match(column, candidates.kind)
+        named = {} if candidates is None else {"value": candidates}
+        scan = Scan(self.source, columns_of(unit, None, value=column), candidates=named)
+        query = partial(inspected, unit=unit, column=column, candidates=candidates, bounds=bounds)
+        return self._answer(scan, query, progress)
 
     def _answer(self, scan: Scan, query: Callable[[Connection], Answer], progress: Progress | None) -> Answer:
         return answer(scan, query, progress=progress, memory_limit=self.memory_limit)

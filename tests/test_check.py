@@ -1,0 +1,186 @@
+"""What the holder of a table is told before a question is asked: every row that would not count, and why."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import dpselect as dps
+from dpselect.session.check import WARNING, Check
+
+UNREAD = {
+    "1,234": ("a comma between thousands", "--thousands ','"),
+    "-12,345.5": ("a comma between thousands", "--thousands ','"),
+    "1.234,5": ("a dot between thousands", "--thousands . --decimal ','"),
+    "1,5": ("a decimal comma", "--decimal ','"),
+    "1 234": ("a blank or an apostrophe", "--thousands ' '"),
+    "1'234.50": ("a blank or an apostrophe", "--thousands ' '"),
+    "1\u202f234": ("a blank or an apostrophe", "--thousands ' '"),
+    "$5": ("a currency, as in", "--strip '$'"),
+    "-€5.50": ("a currency, as in", "--strip '$'"),
+    "5 EUR": ("a currency, as in", "--strip '$'"),
+    "$1,234": ("a currency and a comma", "--strip '$' --thousands ','"),
+    "5%": ("a percent sign", "--strip '%'"),
+    "(5)": ("parentheses", ""),
+    "2026-12-24": ("a date", ""),
+    "5 kg": ("a unit of measurement", ""),
+    "": ("nothing, or a word for a missing value", ""),
+    "N/A": ("nothing, or a word for a missing value", ""),
+    "lots": ("something else", ""),
+    "1_000": ("something else", ""),
+}
+
+
+def written(folder: Path, values: list[str], *, units: list[Any] | None = None) -> Path:
+    path = folder / "table.csv"
+    whose = units or list(range(len(values)))
+    quoted = ['"' + value.replace('"', '""') + '"' for value in values]
+    path.write_text("who,value\n" + "".join(f"{who},{value}\n" for who, value in zip(whose, quoted, strict=True)))
+    return path
+
+
+def problems(folder: Path, values: list[str], **given: Any) -> tuple[str, ...]:
+    return dps.check(written(folder, values), "value", unit="who", **given).problems
+
+
+@pytest.mark.parametrize("value", UNREAD)
+def test_each_way_to_write_a_number_that_is_not_read_is_named(value: str, tmp_path: Path) -> None:
+    reason, advice = UNREAD[value]
+    (said,) = problems(tmp_path, ["1", "2", "3", value], bounds=(0, 10))
+    assert said.startswith(f"1 of 4 rows (25.0%): {reason}")
+    assert said.endswith(f"Try {advice}." if advice else ".")
+    assert ("Try" in said) == bool(advice)
+
+
+@pytest.mark.parametrize("value", ["7", "+7.50", " .5 ", "1e3", "-0", "007"])
+def test_what_is_read_is_no_problem(value: str, tmp_path: Path) -> None:
+    assert problems(tmp_path, [value, "1.25"], bounds=(-10, 1000)) == ()
+    assert "Nothing looks wrong." in str(dps.check(written(tmp_path, [value]), "value", unit="who"))
+
+
+def test_what_counts_is_what_the_question_reads(tmp_path: Path) -> None:
+    """With so much epsilon, the median of one value that counts is that value."""
+    values = ["1,234"] * 999 + ["7"]
+    found = dps.check(written(tmp_path, values), "value", unit="who", bounds=(0, 9999), step=1).found
+    assert (found.rows, found.usable_rows, found.usable_units) == (1000, 1, 1)
+    median = dps.Dataset(written(tmp_path, values), unit="who").median("value", bounds=(0, 9999), step=1, epsilon=1e6)
+    assert median.value == 7
+
+
+def test_ties_call_for_a_step(tmp_path: Path) -> None:
+    for values, step in ((["0"] * 9 + ["37"], "1"), (["0.5"] * 9 + ["37"], "0.5"), (["0.01"] * 9 + ["0.07"], "0.01")):
+        tied, common = problems(tmp_path, values, bounds=(0, 100))
+        assert tied.startswith("9 of 10 rows (90.0%) share their value with another row.")
+        assert tied.endswith(f"Try --step {step}.")
+        assert common == "One value is that of 9 of 10 rows (90.0%)."
+        assert problems(tmp_path, values, bounds=(0, 100), step=float(step)) == (common,)
+    (tied,) = problems(tmp_path, ["0.12345", "0.12345", "1"], bounds=(0, 100))[:1]
+    assert tied.endswith("Give a --step.")
+    assert problems(tmp_path, [str(number / 7) for number in range(10)], bounds=(0, 100)) == ()
+
+
+def test_values_beyond_the_bounds_are_counted(tmp_path: Path) -> None:
+    said = problems(tmp_path, ["-1", "-2", "5", "11"], bounds=(0, 10), step=1)
+    assert said == (
+        "2 of 4 rows (50.0%) are below the lower bound, and count as it.",
+        "1 of 4 rows (25.0%) are above the upper bound, and count as it.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "candidate", "how", "advice"),
+    [
+        ("oslo", "Oslo", "in other case", "--ignore-case"),
+        (" Oslo ", "Oslo", "with blanks around it", "--trim"),
+        ("OSLO ", "Oslo", "in other case, with blanks around it", "--trim --ignore-case"),
+        ("18.0", "18", "written as another number", "name it as it is written"),
+        ("18", "18.0", "written as another number", "name it as it is written"),
+        ("007", "7", "written as another number", "name it as it is written"),
+    ],
+)
+def test_candidates_that_nearly_match_are_named(
+    value: str, candidate: str, how: str, advice: str, tmp_path: Path
+) -> None:
+    other, near, missing = problems(tmp_path, [value, "Rome"], candidates=[candidate, "Rome"])
+    assert other == "1 of 2 rows (50.0%): a value that is not listed."
+    assert near.startswith(f"{candidate!r} is in 1 rows {how}")
+    assert near.endswith(f"Try this: {advice}.")
+    assert missing == f"1 of 2 are in no row: {candidate!r}."
+
+
+def test_candidates_that_all_occur_are_no_problem(tmp_path: Path) -> None:
+    assert problems(tmp_path, ["Oslo", "Rome"], candidates=["Rome", "Oslo"]) == ()
+    assert problems(tmp_path, ["18.0", " 7"], candidates=[7, 18]) == ()  # whole numbers are compared as numbers
+
+
+@pytest.mark.parametrize(
+    ("value", "advice"),
+    [
+        ("2026-12-24 00:00:00", "--date-format '%Y-%m-%d %H:%M:%S'"),
+        ("12/24/2026", "--date-format %m/%d/%Y, or %d/%m/%Y"),
+        ("24.12.2026", "--date-format %d.%m.%Y"),
+    ],
+)
+def test_dates_in_other_forms_are_named(value: str, advice: str, tmp_path: Path) -> None:
+    said, missing = problems(tmp_path, [value], candidates=[date(2026, 12, 24)])
+    assert said.endswith(f"Try {advice}.")
+    assert missing == "1 of 1 are in no row: datetime.date(2026, 12, 24)."
+
+
+def test_units_that_are_missing_or_all_the_same_are_named(tmp_path: Path) -> None:
+    path = written(tmp_path, ["1", "2", "3", "4"], units=["ann", "", "NA", "bob"])
+    assert dps.check(path, "value", unit="who").problems == ("2 of 4 rows (50.0%) have no who: they do not count.",)
+    (same,) = dps.check(written(tmp_path, ["1", "2"], units=["x", "x"]), "value", unit="who").problems
+    assert same.startswith("All rows have the same who")
+    (empty,) = dps.check(written(tmp_path, []), "value", unit="who").problems
+    assert empty == "The table has no rows."
+
+
+def test_several_rows_of_a_unit_are_counted(tmp_path: Path) -> None:
+    checked = dps.check(written(tmp_path, ["1", "2", "3.5", "x"], units=["a", "a", "b", "c"]), "value", unit="who")
+    assert "2 of 3 units take part, 1 of them with several rows, up to 2." in str(checked)
+
+
+def test_groups_are_checked_too(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"who": range(4), "city": ["Oslo", "oslo", "Rome", "Bonn"], "value": [1.5, 2.25, 3.125, 4.0]})
+    checked = dps.check(frame, "value", unit="who", by="city", groups=["Oslo", "Rome"])
+    assert checked.problems == (
+        "2 of 4 rows (50.0%): a value that is not listed.",
+        "'Oslo' is in 1 rows in other case. Try this: --ignore-case.",
+    )
+    assert "city, for 2 groups: 2 rows count." in str(checked)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"])
+def test_typed_columns_have_only_missing_values(make: Any) -> None:
+    frame = make({"who": ["a", "b", "c"], "value": [1.5, None, 2.25]})
+    checked = dps.check(frame, "value", unit="who", bounds=(0, 9))
+    assert checked.problems == ("1 of 3 rows (33.3%): nothing, or a word for a missing value.",)
+    assert (checked.found.usable_rows, checked.found.usable_units) == (2, 2)
+
+
+def test_it_says_for_whom_it_is_and_hides_what_it_found(tmp_path: Path) -> None:
+    checked = dps.check(written(tmp_path, ["1"] * 919), "value", unit="who")
+    assert isinstance(checked, Check)
+    assert str(checked).startswith(WARNING)
+    assert "919" not in repr(checked) + repr(checked.found)
+
+
+def test_bad_input_is_refused_in_a_line(tmp_path: Path) -> None:
+    path = written(tmp_path, ["1"])
+    with pytest.raises(dps.InvalidDataError, match=r"^column="):
+        dps.check(path, "values", unit="who")
+    with pytest.raises(dps.InvalidDataError, match=r"^by="):
+        dps.check(path, "value", unit="who", by="city", groups=["Oslo"])
+    with pytest.raises(dps.InvalidDataError, match=r"^source=.*a file that DuckDB reads, or a frame in memory"):
+        dps.check(pl.LazyFrame({"who": [1], "value": [1]}), "value", unit="who")
+    with pytest.raises(dps.InvalidParameterError, match=r"^bounds="):
+        dps.check(path, "value", unit="who", bounds=(1, 0))
+    with pytest.raises(dps.InvalidDataError, match="a column of numbers"):
+        dps.check(pa.table({"who": [1], "value": ["x"]}), "value", unit="who")
