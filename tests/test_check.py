@@ -109,7 +109,7 @@ def test_candidates_that_nearly_match_are_named(
 ) -> None:
     other, near, missing = problems(tmp_path, [value, "Rome"], candidates=[candidate, "Rome"])
     assert other == "1 of 2 rows (50.0%): a value that is not listed."
-    assert near.startswith(f"{candidate!r} is in 1 rows {how}")
+    assert near.startswith(f"{candidate!r} is in 1 row {how}")
     assert near.endswith(f"Try this: {advice}.")
     assert missing == f"1 of 2 are in no row: {candidate!r}."
 
@@ -152,7 +152,7 @@ def test_groups_are_checked_too(tmp_path: Path) -> None:
     checked = dps.check(frame, "value", unit="who", by="city", groups=["Oslo", "Rome"])
     assert checked.problems == (
         "2 of 4 rows (50.0%): a value that is not listed.",
-        "'Oslo' is in 1 rows in other case. Try this: --ignore-case.",
+        "'Oslo' is in 1 row in other case. Try this: --ignore-case.",
     )
     assert "city, for 2 groups: 2 rows count." in str(checked)
 

@@ -10,6 +10,7 @@ from dpselect.backends.opening import open_table
 from dpselect.backends.rows import StreamTable
 from dpselect.backends.rows.inspect import BLANKS_DIFFER, BOTH_DIFFER, CASE_DIFFERS, NUMBER_DIFFERS, Inspection
 from dpselect.errors import InvalidDataError, Shown
+from dpselect.questions.wording import counted
 from dpselect.session.rows import Rows
 from dpselect.summaries import PublicCandidates, PublicGroups
 
@@ -123,7 +124,7 @@ class Check:
         values, missing = self.candidates.values, self.found.missing
         for near in self.found.near:
             how, advice = _NEAR[near.differs_in]
-            yield f"{values[near.position]!r} is in {near.rows:,} rows {how}. Try this: {advice}."
+            yield f"{values[near.position]!r} is in {counted(near.rows, "row")} {how}. Try this: {advice}."
         if missing:
             listed = ", ".join(repr(values[place]) for place in missing[:_SHOWN])
             more = ", ..." if len(missing) > _SHOWN else ""
