@@ -124,7 +124,7 @@ class Check:
         values, missing = self.candidates.values, self.found.missing
         for near in self.found.near:
             how, advice = _NEAR[near.differs_in]
-            yield f"{values[near.position]!r} is in {counted(near.rows, "row")} {how}. Try this: {advice}."
+            yield f"{values[near.position]!r} is in {counted(near.rows, 'row')} {how}. Try this: {advice}."
         if missing:
             listed = ", ".join(repr(values[place]) for place in missing[:_SHOWN])
             more = ", ..." if len(missing) > _SHOWN else ""
