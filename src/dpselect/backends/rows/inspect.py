@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from dpselect.backends.columns import Column
+from dpselect.backends.columns import Column, Holds
 from dpselect.backends.row_rules import BLANKS, MISSING, Number, Value, rule, unit_is_known, unit_key
 from dpselect.backends.rows.connection import Connection, literal
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
@@ -122,8 +122,13 @@ def inspected(
     if candidates is not None:
         connection.register("candidates", candidate_table(candidates, "place"))
         joins, what = " LEFT JOIN candidates ON named = candidates.candidate", "candidates.place"
-    read = f"SELECT {who} AS who, {reads} AS named, value::VARCHAR AS cell FROM rows"
-    seen = f"SELECT who, {what} AS what, CASE WHEN {what} IS NULL THEN cell END AS odd FROM ({read}){joins}"
+        if isinstance(candidates.values, range) and candidates.values.step == 1:  # no join is needed to find them
+            first, last = candidates.values[0], candidates.values[-1]
+            joins, what = "", f"CASE WHEN named BETWEEN {first} AND {last} THEN named - {first} END"
+    is_text = column.holds in (Holds.ANYTHING, Holds.TEXT)
+    read = f"SELECT {who} AS who, {reads} AS named{', value' if is_text else ''} FROM rows"
+    cell = "value" if is_text else "CASE WHEN named IS NOT NULL THEN '?' END"  # of a type that has only one spelling
+    seen = f"SELECT who, {what} AS what, CASE WHEN {what} IS NULL THEN {cell} END AS odd FROM ({read}){joins}"
     connection.execute(
         "CREATE TEMP TABLE grouped AS SELECT grouping(who) = 1 AS by_value, who, what, odd, count(*) AS n,"
         f" count(who) AS owned, count(what) AS usable FROM ({seen}) GROUP BY GROUPING SETS ((what, odd), (who))"
