@@ -122,7 +122,7 @@ def test_candidates_that_all_occur_are_no_problem(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "advice"),
     [
-        ("2026-12-24 00:00:00", "--date-format '%Y-%m-%d %H:%M:%S'"),
+        ("2026-12-24 00:00:00", "--date-format '%Y-%m-%d 00:00:00', if all times are midnight"),
         ("12/24/2026", "--date-format %m/%d/%Y, or %d/%m/%Y"),
         ("24.12.2026", "--date-format %d.%m.%Y"),
     ],

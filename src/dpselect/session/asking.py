@@ -30,7 +30,8 @@ class Asking(Generic[Reply]):
         `help` then names the class and the type, and so do Python's errors about missing arguments.
         """
         super().__init_subclass__()
-        for base in vars(cls).get("__orig_bases__", ()):
+        bases: tuple[Any, ...] = vars(cls).get("__orig_bases__", ())
+        for base in bases:
             reply: object = get_args(base)[0]
             if not isinstance(reply, type):  # a family, whose own type of reply is still open
                 return

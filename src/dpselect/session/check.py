@@ -31,7 +31,7 @@ _FORMATS = {
     "parentheses, as in (5) for -5": _CONVERT,
     "a date": "this is a question about numbers",
     "a unit of measurement, as in 5 kg": _CONVERT,
-    "a date with a time, as in 2026-12-24 00:00:00": "--date-format '%Y-%m-%d %H:%M:%S'",
+    "a date with a time, as in 2026-12-24 00:00:00": "--date-format '%Y-%m-%d 00:00:00', if all times are midnight",
     "a date with slashes, as in 12/24/2026": "--date-format %m/%d/%Y, or %d/%m/%Y",
     "a date with dots, as in 24.12.2026": "--date-format %d.%m.%Y",
 }

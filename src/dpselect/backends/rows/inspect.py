@@ -177,7 +177,7 @@ def _candidates(connection: Connection, candidates: PublicCandidates) -> dict[st
         "SELECT place FROM candidates WHERE place NOT IN"
         " (SELECT what FROM grouped WHERE by_value AND what IS NOT NULL AND owned > 0) ORDER BY place"
     ).fetchall()
-    found: Sequence[tuple[int, str, int]] = []
+    near: list[Near] = []
     if candidates.kind is CandidateKind.TEXT:
         odd = _trimmed("odd")
         cases = (
@@ -189,7 +189,8 @@ def _candidates(connection: Connection, candidates: PublicCandidates) -> dict[st
             f" ON {_alike('odd')} = {_alike('candidate')}"
             " WHERE by_value AND what IS NULL AND owned > 0 GROUP BY ALL ORDER BY ALL"
         ).fetchall()
-    return {"missing": tuple(place for (place,) in missing), "near": tuple(Near(*each) for each in found)}
+        near = [Near(position, differs_in, rows) for position, differs_in, rows in found]
+    return {"missing": tuple(place for (place,) in missing), "near": tuple(near)}
 
 
 def _reasons(connection: Connection, kind: CandidateKind) -> dict[str, int]:
