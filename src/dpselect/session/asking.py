@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, Generic, get_args, get_origin
+from typing import Any, Generic, cast, get_args, get_origin
 
 from dpselect.errors import InvalidCandidatesError, Shown
 from dpselect.ledger.question_identity import QuestionIdentity
@@ -35,7 +35,7 @@ class Asking(Generic[Reply]):
             reply: object = get_args(base)[0]
             if not isinstance(reply, type):  # a family, whose own type of reply is still open
                 return
-            methods: dict[str, object] = dict(vars(get_origin(base)))
+            methods: dict[str, object] = dict(vars(cast("type[Any]", get_origin(base))))
             for name, method in methods.items():
                 if isinstance(method, FunctionType) and not name.startswith("_") and name not in vars(cls):
                     setattr(cls, name, _method_of(cls, method, reply))
