@@ -6,5 +6,6 @@ A theme for Altair, and thin functions: `lines` draws `Series` along `Axis`, `ba
 from dpselect.charts.bars import bars
 from dpselect.charts.files import altair, save
 from dpselect.charts.lines import Axis, Series, lines
+from dpselect.charts.marks import Mark
 
-__all__ = ["Axis", "Series", "altair", "bars", "lines", "save"]
+__all__ = ["Axis", "Mark", "Series", "altair", "bars", "lines", "save"]

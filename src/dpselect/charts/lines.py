@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.charts.files import altair
+from dpselect.charts.marks import Mark, mark_layers
 from dpselect.charts.theme import DISTINCT_STYLES, HEIGHT, LINE_COLOURS, LINE_DASHES, TICKS, WIDTH, finished
 from dpselect.errors import InvalidParameterError, Shown
 
@@ -81,6 +82,7 @@ class Series:
         y: shape ``(m,)``; where it is not finite (or not positive, on a log axis) the curve has a gap.
         style: dash and colour, from 0 (solid, black) to 5 (dotted, the lightest). Default: by the place among the
             curves of its chart, from dark to light. Give it where a curve has to look the same in several charts.
+        dash: the dash alone, from 0 to 5, where curves of one colour belong together. Default: that of the style.
 
     >>> Series(name="permute-and-flip", x=np.array([0.1, 1.0]), y=np.array([20.0, 2.0])).y
     array([20.,  2.])
@@ -90,6 +92,7 @@ class Series:
     x: FloatArray
     y: FloatArray
     style: int | None = None
+    dash: int | None = None
 
     def __post_init__(self) -> None:
         order = np.argsort(self.x, kind="stable")
@@ -98,7 +101,14 @@ class Series:
 
 
 def lines(
-    series: Sequence[Series], *, x: Axis, y: Axis, title: str, subtitle: str = "", steps: bool = False
+    series: Sequence[Series],
+    *,
+    x: Axis,
+    y: Axis,
+    title: str,
+    subtitle: str = "",
+    steps: bool = False,
+    marks: Sequence[Mark] = (),
 ) -> LayerChart:
     """A chart of one or more curves, with a legend in the order in which they end at the right.
 
@@ -109,6 +119,8 @@ def lines(
         title: what is shown; broken into lines where it is long.
         subtitle: under which conditions. A sentence is added where curves nearly coincide.
         steps: keep each point's height up to the next point, instead of a straight line to it.
+        marks: wanted heights, and where a curve reaches them; within the frame, on logarithmic axes. `y`
+            gives its ends then, and the legend is below the chart.
 
     Raises:
         InvalidParameterError: none of the points has a place on an axis.
@@ -120,7 +132,10 @@ def lines(
     >>> chart.to_dict()["title"]
     {'text': ['A law']}
     """
-    chart = frame(series, x, y, look(series, from_top(series, y)), steps=steps)
+    legend: dict[str, object] = {"orient": "bottom", "columns": 2} if marks else {}
+    chart = frame(series, x, y, look(series, from_top(series, y), **legend), steps=steps)
+    if marks:
+        chart = altair().layer(chart, *mark_layers(marks, (y.lowest, y.highest)))
     return finished(chart.properties(width=WIDTH, height=HEIGHT), title, f"{subtitle} {overlaps(series, y)}")
 
 
@@ -144,16 +159,17 @@ def look(series: Sequence[Series], order: Sequence[str], **legend: object) -> di
     """Encodings that tell curves apart by colour and dash, with a legend in this `order` of names."""
     default = sorted(DISTINCT_STYLES[: len(series)])
     styles = {one.name: default[place] if one.style is None else one.style for place, one in enumerate(series)}
+    dashes = {one.name: styles[one.name] if one.dash is None else one.dash for one in series}
     shown = {"symbolType": "stroke", "symbolSize": 800, **legend} if len(order) > 1 else None
 
-    def scale(looks: Sequence[object]) -> dict[str, object]:
-        return {"domain": order, "range": [looks[styles[name]] for name in order]}
+    def scale(looks: Sequence[object], chosen: dict[str, int]) -> dict[str, object]:
+        return {"domain": order, "range": [looks[chosen[name]] for name in order]}
 
     alt = altair()
     common = {"title": "curve", "legend": shown and {"title": None, **shown}}
     return {
-        "color": alt.Color("series:N", scale=scale(LINE_COLOURS), **common),
-        "strokeDash": alt.StrokeDash("series:N", scale=scale(LINE_DASHES), **common),
+        "color": alt.Color("series:N", scale=scale(LINE_COLOURS, styles), **common),
+        "strokeDash": alt.StrokeDash("series:N", scale=scale(LINE_DASHES, dashes), **common),
     }
 
 

@@ -223,7 +223,7 @@ def test_file_names_that_would_move_the_cursor_are_shown_escaped(capsys: Capture
 
 def test_one_selection_goes_to_permute_and_flip(capsys: Captured) -> None:
     out = unwrapped(planned(capsys, "--candidates-count", "41270"))
-    reason = planning.recommendation(1, epsilon=0.3, n=41270).reason
+    reason = "At the same epsilon it never errs more than the exponential mechanism, whatever the scores."
     assert f"Use permute-and-flip. {reason}" in out
     (advice,) = as_json(capsys, "--candidates-count", "41270")["recommendations"]
     assert advice == {"epsilons": DEFAULT, "mechanism": "PermuteAndFlip", "reason": reason}
@@ -240,7 +240,41 @@ def test_advice_that_changes_with_epsilon_is_given_for_each(capsys: Captured) ->
     for each in found:
         listed = ", ".join(f"{epsilon:g}" for epsilon in each["epsilons"])
         name = "permute-and-flip" if each["mechanism"] == "PermuteAndFlip" else "the exponential mechanism"
-        assert f"At epsilon = {listed} use {name}. {each['reason']}" in out
+        assert f"In the table use {name} at epsilon = {listed}. {each['reason']}" in out
+
+
+def test_the_reason_is_about_all_epsilons_of_the_advice(capsys: Captured) -> None:
+    question = ["--candidates-count", "50", "--selections", "3", "--delta", "1e-6"]
+    for advice in as_json(capsys, *question)["recommendations"]:
+        found = [planning.recommendation(3, 1e-6, epsilon=epsilon, n=50) for epsilon in advice["epsilons"]]
+        low, high = (f"{end([each.advantage for each in found]):.2f}" for end in (min, max))
+        assert f"each of 3 selections may spend {low} to {high} times as much epsilon" in advice["reason"]
+        assert f"It needs {found[0].break_even:.2f} times as much for the same 99 % bound." in advice["reason"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ["--candidates-count", "41270"],
+        ["--candidates-count", "41270", "--selections", "10"],
+        ["--candidates-count", "41270", "--selections", "10", "--delta", "1e-6"],
+        ["--candidates-count", "41270", "--delta", "1e-6"],
+        ["--candidates-count", "3", "--confidence", "0.2", "--selections", "10", "--delta", "1e-6"],
+        ["--candidates-count", "41270", "--within", "20"],
+        ["--candidates-count", "41270", "--expected-error", "20"],
+        ["--scores", PUBLIC, "--within", "20"],
+    ],
+)
+def test_no_sentence_names_an_epsilon_that_nobody_asked_for(capsys: Captured, question: list[str]) -> None:
+    """Apart from what a wanted error takes, and from the rows of the table that a sentence is about."""
+    plan = as_json(capsys, *question)
+    asked = {price for target in plan["targets"] for price in target["epsilon"].values()}
+    out = unwrapped(planned(capsys, *question))
+    assert not any("epsilon =" in each["reason"] for each in plan["recommendations"])
+    for sentence in re.split(r"\. ", out):
+        for named in map(float, re.findall(r"epsilon = ([\d.e-]*\d)", sentence)):
+            wanted = any(named == pytest.approx(each, rel=0.01) for each in asked)
+            assert wanted or "in the table" in sentence.lower(), sentence
 
 
 def test_a_table_that_contradicts_the_advice_is_pointed_out(capsys: Captured, tmp_path: Path) -> None:
@@ -291,27 +325,84 @@ def test_several_selections_pay_in_total(capsys: Captured) -> None:
 # --- charts -----------------------------------------------------------------------------------------------------------
 
 
+def drawn(capsys: Captured, folder: Path, *question: str) -> Any:
+    path = folder / "out.json"
+    assert planned(capsys, *question, "--plot", str(path)) == planned(capsys, *question)
+    return json.loads(path.read_text())
+
+
+def subtitle(spec: Any) -> str:
+    return " ".join(spec["title"]["subtitle"])
+
+
 @pytest.mark.parametrize("source", [["--candidates-count", "60"], ["--scores", PUBLIC]])
 def test_a_chart_of_the_epsilons_in_the_table(capsys: Captured, tmp_path: Path, source: list[str]) -> None:
-    question = [*source, "--epsilon", "0.02", "--epsilon", "2"]
-    without = planned(capsys, *question)
-    assert planned(capsys, *question, "--plot", str(tmp_path / "out.json")) == without
-    drawn = json.loads((tmp_path / "out.json").read_text())
-    rows = list(_rows(drawn))
-    assert {row["series"] for row in rows} == {"permute-and-flip", "exponential mechanism", "Laplace noisy max"}
+    spec = drawn(capsys, tmp_path, *source, "--epsilon", "0.02", "--epsilon", "2")
+    rows = list(_rows(spec))
     assert min(row["x"] for row in rows) == pytest.approx(0.02)
     assert max(row["x"] for row in rows) == pytest.approx(2.0)
-    assert "60 candidates" in json.dumps(drawn["title"])
+    assert "60 candidates" in json.dumps(spec["title"])
+    for kind in ("permute-and-flip", "exponential mechanism", "Laplace noisy max"):  # drawn or named
+        assert kind in subtitle(spec)
+
+
+@pytest.mark.parametrize("source", [["--candidates-count", "41270"], ["--scores", PUBLIC]])
+def test_a_chart_shows_the_expected_error_and_the_bound(capsys: Captured, tmp_path: Path, source: list[str]) -> None:
+    question = [*source, "--monotonic", "--epsilon", "0.02", "--epsilon", "0.05", "--confidence", "0.9"]
+    rows = list(_rows(drawn(capsys, tmp_path, *question)))
+    for at in as_json(capsys, *question)["table"]:
+        figures = at["PermuteAndFlip"]
+        for name, wanted in (("expected", figures["expected_error"]), ("90 % bound", figures["error_bound"])):
+            heights = [
+                row["y"]
+                for row in rows
+                if row["series"] in (name, f"permute-and-flip: {name}") and row["x"] == pytest.approx(at["epsilon"])
+            ]
+            assert any(height == pytest.approx(wanted) for height in heights), name
+
+
+def test_lines_that_would_lie_on_each_other_are_not_drawn(capsys: Captured, tmp_path: Path) -> None:
+    many = drawn(capsys, tmp_path, "--candidates-count", "41270", "--monotonic")
+    assert {row["series"] for row in _rows(many)} == {"expected", "99 % bound"}
+    assert "Not drawn, as nearly the same: exponential mechanism (within 5 %) and Laplace" in subtitle(many)
+    few = drawn(capsys, tmp_path, "--candidates-count", "3", "--epsilon", "0.9", "--epsilon", "1.1")
+    assert len({row["series"] for row in _rows(few)}) == 6  # which can be told apart
+    assert "Not drawn" not in subtitle(few)
+
+
+def test_wanted_errors_are_marked_where_they_are_reached(capsys: Captured, tmp_path: Path) -> None:
+    question = ["--candidates-count", "41270", "--monotonic", "--within", "20", "--expected-error", "1000"]
+    spec = drawn(capsys, tmp_path, *question)
+    expected, within = (target["epsilon"]["PermuteAndFlip"] for target in as_json(capsys, *question)["targets"])
+    marks = {row["label"]: (row["x"], row["y"]) for row in _parts(spec) if {"label", "x", "y"} <= row.keys()}
+    assert marks == {
+        "within 20: epsilon = 0.727": (within, 20.0),
+        "expected error 1000: epsilon = 0.00750": (expected, 1000.0),
+    }
+    assert min(row["x"] for row in _rows(spec)) < expected < 0.01  # the frame reaches as far as the mark
+    unmarked = drawn(capsys, tmp_path, *question[:3])
+    assert not [row for row in _parts(unmarked) if {"label", "x", "y"} <= row.keys()]
+
+
+def test_a_bound_that_falls_to_0_is_drawn_down_to_the_axis(capsys: Captured, tmp_path: Path) -> None:
+    spec = drawn(capsys, tmp_path, "--scores", PUBLIC, "--within", "10")
+    rows = [row for row in _rows(spec) if row["series"] == "permute-and-flip: 99 % bound"]
+    (reached,) = as_json(capsys, "--scores", PUBLIC, "--within", "10")["targets"]
+    at = [row["y"] for row in rows if row["x"] == reached["epsilon"]["PermuteAndFlip"]]
+    assert at[0] > 10 > at[1] > 0
 
 
 def _rows(spec: Any) -> Iterator[dict[str, Any]]:
     """Every point of a line, wherever the specification keeps it."""
+    return (part for part in _parts(spec) if {"series", "x", "y"} <= part.keys())
+
+
+def _parts(spec: Any) -> Iterator[dict[str, Any]]:
     if isinstance(spec, dict):
-        if {"series", "x", "y"} <= spec.keys():
-            yield spec
+        yield spec
         spec = list(spec.values())
     for part in spec if isinstance(spec, list) else []:
-        yield from _rows(part)
+        yield from _parts(part)
 
 
 @pytest.mark.parametrize(("suffix", "start"), [("svg", b"<svg"), ("PNG", b"\x89PNG")])

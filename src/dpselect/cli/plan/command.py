@@ -43,7 +43,7 @@ def plan(
         delta: Probability with which the guarantee of all selections may fail.
         expected_error: Find the epsilon that brings the expected error down to this.
         within: Find the epsilon that keeps the error within this, at the confidence level.
-        plot: Plot the expected errors to this file: .svg, .png, .html or .json.
+        plot: Plot expected errors and bounds, with the wanted error marked, to this file: .svg, .png, .html or .json.
         as_json: Print all inputs and results as one JSON object instead.
     """
     from dpselect.cli.plan.findings import Findings
@@ -72,5 +72,5 @@ def plan(
     if plot is not None:
         from dpselect.cli.plan.chart import draw
 
-        draw(setup, plot)
+        draw(findings, plot)
     show_plan(findings, as_json=as_json)

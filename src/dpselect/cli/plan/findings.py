@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import groupby
 
 from dpselect import __version__
+from dpselect.cli.plan.advice import reason
 from dpselect.cli.plan.setup import CHOICES, Setup
 from dpselect.planning import epsilon_for, error_curve, recommendation
 
@@ -24,7 +25,7 @@ class Errors:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Which mechanism to use at a range of neighbouring epsilons, and why at the middle one."""
+    """Which mechanism to use at a range of neighbouring epsilons, and why at all of them."""
 
     epsilons: tuple[float, ...]
     mechanism: str
@@ -86,7 +87,7 @@ class Findings:
             Advice(
                 tuple(epsilon for epsilon, _ in group),
                 group[0][1].mechanism.__name__,
-                group[len(group) // 2][1].reason,
+                reason([found for _, found in group], setup),
             )
             for group in grouped
         ]

@@ -69,8 +69,9 @@ def conclusions(findings: Findings) -> Iterator[str]:
     """The advice, the epsilons of target errors, and notes on the table."""
     setup = findings.setup
     for advice in findings.advice:
-        where = f"At epsilon = {_listed(advice.epsilons)} use" if len(findings.advice) > 1 else "Use"
-        yield f"{where} {CHOICES[advice.mechanism].phrase}. {advice.reason}"
+        name = CHOICES[advice.mechanism].phrase
+        use = f"In the table use {name} at epsilon = {_listed(advice.epsilons)}"
+        yield f"{use if len(findings.advice) > 1 else f'Use {name}'}. {advice.reason}"
     if not findings.advice:
         yield "With one candidate no mechanism can err."
     for key, epsilons in findings.better_on_average.items():
