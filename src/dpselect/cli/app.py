@@ -7,17 +7,18 @@ from cyclopts import App
 from dpselect import __version__
 
 _ABOUT = """\
-Differentially private selection from tables. The files of the examples are in
-examples/data of a checkout.
+Differentially private selection from tables. The files of the examples are
+in examples/data of a checkout.
 
-The ten pages opened by the most sessions, protecting each session with epsilon 1:
+The ten pages opened by the most sessions, protecting each session with
+epsilon 1:
 
     dpselect top-k clicks.parquet page 10 \\
         --unit session --candidates 1..41270 --epsilon 1
 
 Each run spends its epsilon, and several runs on the same data add up. A ledger
-adds them up and refuses whatever exceeds the budget: see dpselect ledger --help,
-and the options --ledger and --account of every question.
+adds them up and refuses whatever exceeds the budget: see dpselect ledger
+--help, and the options --ledger and --account of every question.
 
 How accurate such an answer will be, before anything is spent and without
 looking at the data:

@@ -24,7 +24,7 @@ from dpselect.cli.ledger import ledger_app, verify
 from dpselect.cli.output import encode_anything
 from dpselect.cli.plan import plan
 from dpselect.cli.question_options import REFUSED
-from dpselect.cli.questions import COMMANDS, command_of
+from dpselect.cli.questions import COMMANDS, command_of, usage_of
 from dpselect.cli.streams import can_be_written, fill_closed
 from dpselect.cli.unseen import without_passwords
 from dpselect.cli.wording import in_words, misread, names_of
@@ -32,7 +32,7 @@ from dpselect.cli.wording import in_words, misread, names_of
 BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = REFUSED, 1, 130, 141
 
 for about in COMMANDS:
-    app.command(command_of(about), alias=about.alias or None)
+    app.command(command_of(about), alias=about.alias or None, usage=usage_of(about))
 app.command(in_one_piece(plan))
 app.command(ledger_app)
 app.command(verify)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from dpselect.cli import candidates as public
+from dpselect.cli.help_text import NEEDED, OF_GROUPS, OF_QUESTION, SHARED
 from dpselect.cli.options import Flag, Json, Number, Text, Whole
 from dpselect.cli.output import forecast_shown, shown
 from dpselect.cli.progress import scan_progress
@@ -26,15 +27,15 @@ REFUSED = 2
 """Exit status for bad input, and for a question that is or would be refused."""
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=SHARED)
 @dataclass(frozen=True, kw_only=True)
 class QuestionOptions:
     """Options of every question."""
 
-    unit: str
+    unit: Annotated[str, Parameter(group=NEEDED)]
     """Column that identifies whom a row belongs to: who is protected."""
 
-    epsilon: Number
+    epsilon: Annotated[Number, Parameter(group=NEEDED)]
     """Privacy loss of the whole answer. Smaller is more private and less accurate."""
 
     neighbours: Neighbours = Neighbours.ADD_REMOVE
@@ -102,12 +103,12 @@ class QuestionOptions:
         return None
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=OF_QUESTION)
 @dataclass(frozen=True, kw_only=True)
 class CandidateOptions:
     """Options of questions that choose from a list."""
 
-    candidates: Text
+    candidates: Annotated[Text, Parameter(group=NEEDED)]
     """Public values to choose from, whether or not they occur: 1..100, red,green,blue, @file or @codes.csv:column."""
 
     candidates_as: CandidateKind | None = None
@@ -123,7 +124,7 @@ class CandidateOptions:
         return {"candidates": listed, "allow_many": self.yes}
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=OF_GROUPS)
 @dataclass(frozen=True, kw_only=True)
 class GroupOptions:
     """Options of questions that can be asked for several groups at once."""

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter as OptionFormat
 
 from dpselect.cli import candidates as public
+from dpselect.cli.help_text import NEEDED, OF_QUESTION, grouped
 from dpselect.cli.options import Bounds, File, Flag, Number, Step, Text, Whole
 from dpselect.cli.question_options import CandidateOptions, GroupOptions, QuestionOptions
 from dpselect.errors import InvalidParameterError, typed
@@ -33,6 +34,9 @@ _TYPES: dict[object, Any] = {
     "dates": Text,
 }
 """How the values of an option are typed, by `Option.kind`."""
+
+_WRITTEN = {"whole": "INT", "number": "FLOAT", "exact": "FLOAT", "bounds": "FLOAT FLOAT", "ends": "STR STR"}
+"""What a value is called in a line about usage."""
 
 
 def _levels(text: str) -> list[float]:
@@ -99,21 +103,36 @@ def _method(data: Any, about: Command) -> Callable[..., Any]:
 
 
 def _parameters(about: Command) -> Iterator[Parameter]:
+    """What has to be given comes first, then what only this question takes."""
     yield Parameter("source", Parameter.POSITIONAL_ONLY, annotation=File)
     yield Parameter("column", Parameter.POSITIONAL_ONLY, annotation=str)
     for option in about.positional:
         yield Parameter(option.name, Parameter.POSITIONAL_ONLY, annotation=_TYPES[option.kind])
     if about.chooses:
         yield Parameter("candidates", Parameter.KEYWORD_ONLY, annotation=CandidateOptions)
+    for option in about.options:
+        if option.default is REQUIRED:
+            yield Parameter(option.name, Parameter.KEYWORD_ONLY, annotation=grouped(_type_of(option), NEEDED))
     yield Parameter("shared", Parameter.KEYWORD_ONLY, annotation=QuestionOptions)
     for option in about.options:
-        type_: Any = Literal[option.kind] if isinstance(option.kind, tuple) else _TYPES[option.kind]
-        if option.default is REQUIRED:
-            yield Parameter(option.name, Parameter.KEYWORD_ONLY, annotation=type_)
-        else:
-            optional = type_ | None if option.default is None else type_
-            yield Parameter(option.name, Parameter.KEYWORD_ONLY, annotation=optional, default=option.default)
+        if option.default is not REQUIRED:
+            type_ = _type_of(option) | None if option.default is None else _type_of(option)
+            of_question = grouped(type_, OF_QUESTION)
+            yield Parameter(option.name, Parameter.KEYWORD_ONLY, annotation=of_question, default=option.default)
     yield Parameter("groups", Parameter.KEYWORD_ONLY, annotation=GroupOptions, default=GroupOptions())
+
+
+def _type_of(option: Option) -> Any:
+    return Literal[option.kind] if isinstance(option.kind, tuple) else _TYPES[option.kind]
+
+
+def usage_of(about: Command) -> str:
+    """How the command is typed: its arguments, then the options that it requires."""
+    arguments = ["SOURCE", "COLUMN", *(option.name.upper() for option in about.positional)]
+    listed = [Option("candidates", "text", "")] if about.chooses else []
+    needed = [*listed, *about.options, Option("unit", "text", ""), Option("epsilon", "number", "")]
+    options = [f"--{each.name} {_WRITTEN.get(str(each.kind), 'STR')}" for each in needed if each.default is REQUIRED]
+    return " ".join(["Usage: dpselect", about.name.replace("_", "-"), *arguments, *options, "[OPTIONS]"])
 
 
 def _help(about: Command) -> str:
