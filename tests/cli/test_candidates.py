@@ -114,7 +114,9 @@ def test_what_is_almost_a_list_is_no_text(text: str) -> None:
     assert parsed(text + ",x", kind=CandidateKind.TEXT, private=PRIVATE)[-1] == "x"
 
 
-@pytest.mark.parametrize("text", ["codes.txt", "codes.csv:code", "Bern;Ulm", "18-90", "18:90", "7..7", "@{}"])
+@pytest.mark.parametrize(
+    "text", ["codes.txt", "codes.csv:code", "Bern;Ulm", "90-18", "18-90-95", "18:90", "7..7", "@{}"]
+)
 def test_there_is_something_to_choose(text: str, tmp_path: Path) -> None:
     path = tmp_path / "one.txt"
     path.write_text("Bern\n", encoding="utf-8")
@@ -127,6 +129,33 @@ def test_there_is_something_to_choose(text: str, tmp_path: Path) -> None:
         parsed_prices("5", private=PRIVATE)
     with pytest.raises(InvalidCandidatesError, match=r"^dates='2026-12-01': expected at least two dates"):
         parsed_dates("2026-12-01", private=PRIVATE)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [("1-16", "1..16"), (" 18 - 90", "18..90"), ("-5-5", "-5..5"), ("-9--2", "-9..-2"), ("1\u201316", "1..16")],
+)
+def test_a_range_with_a_dash_is_answered_with_the_one_that_is_meant(text: str, meant: str) -> None:
+    for kinds in ((), (CandidateKind.INTEGER,), (CandidateKind.TEXT, CandidateKind.INTEGER)):
+        for argument in ("candidates", "groups"):
+            with pytest.raises(InvalidCandidatesError, match=rf"^{argument}=") as refused:
+                parsed(text, fitting=kinds, private=PRIVATE, argument=argument)
+            as_text = " If it is one text: --groups-as text." if argument == "groups" else ""
+            assert str(refused.value).endswith(f"Did you mean {meant}?{as_text}")
+    with pytest.raises(InvalidCandidatesError, match=r"^prices=") as refused:
+        parsed_prices(text, private=PRIVATE)
+    assert str(refused.value).endswith(f"Did you mean {meant}?")
+    assert len(parsed(meant, private=PRIVATE)) > 1  # what is proposed is accepted
+
+
+@pytest.mark.parametrize("text", ["1-16", "25-34"])
+def test_a_dash_is_part_of_a_text_where_text_is_meant(text: str) -> None:
+    assert parsed(text, kind=CandidateKind.TEXT, private=PRIVATE, argument="groups") == [text]
+    assert parsed(text, fitting=(CandidateKind.TEXT,), private=PRIVATE, argument="groups") == [text]
+    for kinds in ((), (CandidateKind.TEXT,)):
+        assert parsed(f"{text},35-44", fitting=kinds, private=PRIVATE) == [text, "35-44"]
+    for other in ("16-1", "1-1", "a-b", "2026-11-21", "1-16-20", "1.5-3"):
+        assert parsed(other, private=PRIVATE, argument="groups") == [other]
 
 
 def test_the_longest_ranges_are_read() -> None:

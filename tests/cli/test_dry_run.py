@@ -36,15 +36,18 @@ COMMANDS: dict[str, list[str]] = {
 }
 
 
+NO_FILE = "dpselect: there is no such file: computed from the arguments alone, no column is checked.\n"
+
+
 def run(capsys: Captured, *arguments: str) -> tuple[int, str, str]:
     status = main(list(arguments))
     return status, *capsys.readouterr()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_no_file_is_touched(command: str, capsys: Captured) -> None:
+def test_no_file_is_needed(command: str, capsys: Captured) -> None:
     status, out, err = run(capsys, command, "nowhere.csv", *COMMANDS[command], *WHO, "--dry-run", "--json")
-    assert (status, err) == (0, "")
+    assert (status, err) == (0, NO_FILE)
     said = json.loads(out)
     assert said["task"] == {"median": "quantile"}.get(command, command.replace("-", "_"))
     assert said["guarantee"]["epsilon"] == 0.5
@@ -65,8 +68,10 @@ def test_a_dry_run_says_what_the_certificate_then_says(command: str, capsys: Cap
 
 
 def test_for_people_a_dry_run_is_three_sentences(capsys: Captured) -> None:
-    status, out, err = run(capsys, "median", "nowhere.csv", "age", *WHO, *AGES, "--dry-run")
+    status, out, err = run(capsys, "median", ADULT, "age", *WHO, *AGES, "--dry-run")
     assert (status, err) == (0, "")
+    # Without the file it is the same, and said to be less.
+    assert run(capsys, "median", "nowhere.csv", "age", *WHO, *AGES, "--dry-run") == (0, out, NO_FILE)
     assert out.splitlines() == [
         "Differentially private: epsilon = 0.5, when one person_id is added or removed.",
         "With 99% confidence the released age is within 19 ranks of the true median, "
@@ -74,6 +79,99 @@ def test_for_people_a_dry_run_is_three_sentences(capsys: Captured) -> None:
         "To be drawn by QuantileMechanism, out of the 121 numbers from 0 to 120, from at most 1 row of each person_id. "
         "Nothing would be charged to a ledger; the costs of releases on the same data add up.",
     ]
+
+
+@pytest.fixture
+def typed(tmp_path: Path) -> str:
+    """A Parquet file of which nothing but the footer can be read."""
+    path = tmp_path / "typed.parquet"
+    columns = {"who": range(60), "age": range(60), "city": ["Bern"] * 60, "part": [0.5] * 60}
+    pq.write_table(pa.table(columns), path, compression="none")
+    content = path.read_bytes()
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    path.write_bytes(content[:4] + b"\0" * (footer - 4) + content[footer:])
+    return str(path)
+
+
+def test_of_a_file_that_is_there_no_row_is_read(typed: str, capsys: Captured) -> None:
+    question = ["median", typed, "age", "--unit", "who", "--epsilon", "1", *AGES]
+    status, out, err = run(capsys, *question, "--dry-run")
+    assert (status, err) == (0, "")
+    assert "out of the 121 numbers from 0 to 120" in out
+    assert run(capsys, *question)[0] == 2  # the control: its rows cannot be read
+
+
+CHECKED: list[tuple[list[str], str]] = [
+    (["median", "age", "--unit", "whom", *AGES], "--unit='whom': expected a column of the data"),
+    (["median", "ages", "--unit", "who", *AGES], "COLUMN='ages': expected a column of the data"),
+    (["median", "who", "--unit", "who", *AGES], "expected another column than the unit"),
+    (["median", "city", "--unit", "who", *AGES], "COLUMN='city': expected a column of numbers"),
+    (["median", "age", "--unit", "who", *AGES, "--by", "town", "--groups", "1..3"], "--by='town'"),
+    (["median", "age", "--unit", "who", *AGES, "--by", "city", "--groups", "1..3"], "--groups='1..3'"),
+    (["median", "age", "--unit", "who", *AGES, "--by", "part", "--groups", "1.5,x"], "--groups="),
+    (["most-common", "city", "--unit", "who", "--candidates", "1..3"], "--candidates='1..3'"),
+    (["most-common", "age", "--unit", "who", "--candidates", "a,b"], "--candidates="),
+    (["best-by", "age", "parts", "--unit", "who", *YEARS, "--clip", "0", "1"], "SUM='parts': expected a column"),
+    (["best-by", "age", "city", "--unit", "who", *YEARS, "--clip", "0", "1"], "SUM='city': expected a column of"),
+    (["best-by", "age", "who", "--unit", "who", *YEARS, "--clip", "0", "1"], "SUM='who': expected another column"),
+    (["best-date", "age", "--unit", "who", "--dates", "2026-12-01,2026-12-08"], "expected a column of dates"),
+    (["median", "part", "--unit", "who", "--bounds", "0", "1"], "--step is missing"),
+]
+
+
+@pytest.mark.parametrize(("question", "said"), CHECKED)
+def test_columns_are_checked_as_for_an_answer(typed: str, capsys: Captured, question: list[str], said: str) -> None:
+    asked = [question[0], typed, *question[1:], "--epsilon", "1"]
+    refused = run(capsys, *asked, "--dry-run")
+    assert refused == run(capsys, *asked)  # before a row is read
+    assert refused[:2] == (2, "")
+    assert said in refused[2]
+
+
+def test_columns_of_a_text_file_are_checked_as_well(capsys: Captured) -> None:
+    for question in (["median", ADULT, "ages", *WHO, *AGES], ["median", ADULT, "age", *WHO[2:], "--unit", "x", *AGES]):
+        assert run(capsys, *question, "--dry-run") == run(capsys, *question)
+        assert run(capsys, *question)[0] == 2
+
+
+def test_a_step_that_a_type_says_holds_in_a_dry_run(typed: str, capsys: Captured) -> None:
+    dry = ["median", typed, "age", "--unit", "who", "--epsilon", "1", "--bounds", "0", "120", "--dry-run"]
+    assert run(capsys, *dry) == run(capsys, *dry, "--step", "1")
+    assert run(capsys, *dry)[0] == 0
+    dry[1] = "nowhere.parquet"
+    assert run(capsys, *dry)[:2] == (2, "")  # no type says it
+
+
+def test_a_server_is_not_asked(capsys: Captured) -> None:
+    dry = ["median", "postgresql://ann:secret@db.example.org/shop", "age", "--table", "t", *WHO, *AGES, "--dry-run"]
+    status, out, err = run(capsys, *dry)
+    assert status == 0
+    assert err == "dpselect: no server is asked: computed from the arguments alone, no column is checked.\n"
+    assert "secret" not in out
+
+
+def test_a_file_that_is_not_what_its_name_says_is_refused(capsys: Captured, tmp_path: Path) -> None:
+    (tmp_path / "table.parquet").write_bytes(b"who,age\n1,2\n")
+    for name in ("table.parquet", "*.parquet", "."):
+        question = ["median", str(tmp_path / name), "age", *WHO, *AGES]
+        assert run(capsys, *question, "--dry-run") == run(capsys, *question)
+        assert run(capsys, *question)[0] == 2
+
+
+def test_a_dry_run_in_python_checks_what_it_is_given(typed: str) -> None:
+    given: dict[str, Any] = {"bounds": (0, 120), "epsilon": 1.0}
+    frame = pa.table({"who": [1, 2], "age": [30, 40]})
+    for source in (typed, frame):
+        dry = DryRun(unit="who", source=source)
+        assert dry.unchecked == ""
+        assert dry.median("age", **given).candidates["step"] == 1
+        assert dry.candidate_kinds("age") == Dataset(frame, unit="who").candidate_kinds("age")
+        with pytest.raises(dps.InvalidDataError, match="ages"):
+            dry.median("ages", **given)
+        with pytest.raises(dps.InvalidDataError, match="whom"):
+            DryRun(unit="whom", source=source)
+    assert DryRun(unit="whom").unchecked == "no source is given"
+    assert DryRun(unit="whom", source="nowhere.csv").unchecked == "there is no such file"
 
 
 def test_a_dry_run_asks_the_account_and_charges_nothing(capsys: Captured, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 import dpselect as dps
 from dpselect.cli import main
 from dpselect.cli.main import app
+from dpselect.cli.other_words import MEANT, NEAREST
 from dpselect.cli.wording import in_words, names_of
 from dpselect.errors import InvalidParameterError
 from tests.cli.test_commands import ADULT, AGES, BOUNDS, CLICKS, COMMON, GAIN, run
@@ -117,3 +118,27 @@ def test_an_error_of_something_else_stays_as_it_is(capsys: Captured) -> None:
     assert main(["verify", "nowhere.json"]) == 2
     assert "CERTIFICATE='nowhere.json'" in capsys.readouterr().err
     assert in_words(dps.SelectionError("as it is"), {}) == "as it is"
+
+
+@pytest.mark.parametrize("word", [*MEANT, *NEAREST, "Mode", "COUNT"])
+def test_other_words_lead_to_the_command_that_there_is(word: str, capsys: Captured) -> None:
+    status, out, err = run(capsys, word, ADULT, "age", "--unit", "person_id")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"dpselect: There is no command {word.lower()}{' yet' * (word.lower() in NEAREST)}. ")
+    named = [
+        each for each in app if not each.startswith("-") and each in err.replace(",", " ").replace(":", " ").split()
+    ]
+    assert named
+
+
+@pytest.mark.parametrize(
+    ("word", "command"),
+    [("mode", "most-common"), ("average", "mean"), ("histogram", "density"), ("sum", "best-by"), ("count", "top-k")],
+)
+def test_the_commonest_words(word: str, command: str, capsys: Captured) -> None:
+    assert command in run(capsys, word)[2].replace(",", " ").replace(":", " ").split()
+
+
+def test_a_word_in_another_place_is_none_of_them(capsys: Captured) -> None:
+    assert "What comes nearest" not in run(capsys, "ledger", "sum")[2]
+    assert "There is no command" not in run(capsys, "fraction")[2]

@@ -54,17 +54,17 @@ def mark_layers(marks: Sequence[Mark], ends: tuple[float, float]) -> list[Any]:
         base.mark_rule(**dashed).encode(x="x:Q", y="y:Q", y2=alt.value(HEIGHT)),
         base.mark_point(color=DARK, size=60).encode(x="x:Q", y="y:Q", tooltip=["label:N"]),
     ]
-    places = _apart([HEIGHT * _share(mark.y, ends) for mark in marks])
+    places = _separated([HEIGHT * _share(mark.y, ends) for mark in marks])
     for mark, place in zip(marks, places, strict=True):
         label = alt.Chart({"values": [{"label": mark.label}]}).mark_text(align="left", baseline="middle", fontSize=12)
         layers.append(label.encode(x=alt.value(WIDTH + 8), y=alt.value(HEIGHT - place), text="label:N"))
     return layers
 
 
-def _apart(places: Sequence[float]) -> list[float]:
+def _separated(places: Sequence[float]) -> list[float]:
     """Heights of labels, in the order of `places`: at least a line of text apart, each at its place or above.
 
-    >>> _apart([50.0, 10.0, 12.0])
+    >>> _separated([50.0, 10.0, 12.0])
     [50.0, 10.0, 28.0]
     """
     found, free = [0.0] * len(places), -math.inf

@@ -22,6 +22,8 @@ _RANGE = re.compile(r"\s*([+-]?[0-9]{1,19})\s*\.\.\s*([+-]?[0-9]{1,19})\s*")
 _ALMOST_A_RANGE = re.compile(
     r"(?=.*[0-9])\s*([+-]?[.]?[0-9][0-9.eE/+-]*)?\s*(\.{2,}|\N{HORIZONTAL ELLIPSIS})\s*([+-]?[.]?[0-9][0-9.eE/+-]*)?\s*"
 )
+_DASHED = re.compile(r"\s*([+-]?[0-9]{1,19})\s*[-\N{EN DASH}]\s*([+-]?[0-9]{1,19})\s*")
+"""Two whole numbers with a dash between them: a range, as people write it elsewhere."""
 _DECIMAL = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 _TABLE = re.compile(r"@(.+\.(?:csv|parquet)):([^:/\\]+)", re.IGNORECASE | re.DOTALL)
 _LOOKS_LIKE_A_TABLE = re.compile(r".*\.(csv|tsv|parquet|jsonl|ndjson|json|xlsx)", re.IGNORECASE | re.DOTALL)
@@ -71,6 +73,8 @@ def parsed(
         return _several(column, text, argument)
     if kind is not CandidateKind.TEXT and _ALMOST_A_LIST.fullmatch(text):
         raise _almost_a_list(text, argument)
+    if kind is not CandidateKind.TEXT and tuple(fitting) != (CandidateKind.TEXT,):
+        _refuse_dashed(text, argument)
     listed = members(text, private=private, argument=argument)
     if isinstance(listed, range):
         if kind is None and tuple(fitting) == (CandidateKind.TEXT,):
@@ -115,6 +119,16 @@ def _check_clear(listed: Sequence[str], text: str, argument: str) -> None:
     raise InvalidCandidatesError(argument, _shown(text), f"a type for these {what}", hint)
 
 
+def _refuse_dashed(text: str, argument: str) -> None:
+    """Refuse ``1-16``, which is no number, and hardly ever meant as a text."""
+    found = _DASHED.fullmatch(text)
+    if found is None or not int(found[1]) < int(found[2]):
+        return
+    as_text = " If it is one text: --groups-as text." if argument == "groups" else ""
+    hint = f"Did you mean {int(found[1])}..{int(found[2])}?{as_text}"
+    raise InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
+
+
 def _several(listed: Listed, text: str, argument: str) -> Listed:
     """The members that `text` lists, if there are at least two."""
     if listed and not listed[1:2] and argument != "groups":  # a range may be too long for len()
@@ -148,6 +162,7 @@ def parsed_prices(text: str, *, private: str) -> range | Sequence[int | float]:
     >>> parsed_prices("1..100", private="offers.csv"), parsed_prices("5, 9.99", private="offers.csv")
     (range(1, 101), [5, 9.99])
     """
+    _refuse_dashed(text, "prices")
     column = _of_column(text, kind=CandidateKind.TEXT, private=private, argument="prices")
     given = members(text, private=private, argument="prices") if column is None else column
     given = _several(given, text, "prices")

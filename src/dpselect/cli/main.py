@@ -17,6 +17,7 @@ from cyclopts import CycloptsError
 
 from dpselect import AnswerNotStoredWarning, FaultError, SelectionError
 from dpselect.cli.app import app
+from dpselect.cli.columns import columns, rewritten
 from dpselect.cli.completion import completion
 from dpselect.cli.doctor import doctor
 from dpselect.cli.help_text import in_one_piece
@@ -33,11 +34,14 @@ BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = REFUSED, 1, 130, 141
 
 for about in COMMANDS:
     app.command(command_of(about), alias=about.alias or None, usage=usage_of(about))
+app.command(in_one_piece(columns))
 app.command(in_one_piece(plan))
 app.command(ledger_app)
 app.command(verify)
 app.command(doctor)
 app.command(completion)
+
+_QUESTIONS = {name for about in COMMANDS for name in (about.name.replace("_", "-"), about.alias) if name}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status. Whatever goes wrong, standard output stays empty and standard error gets one line.
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    given = rewritten(sys.argv[1:] if arguments is None else arguments, app, _QUESTIONS)
     fill_closed()
     if not can_be_written(sys.stdout):
         text = "standard output is closed, so no answer could be written. Nothing was read, charged or changed."

@@ -34,15 +34,15 @@ def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:
     if as_json:
         return release.to_json()
     label, rows = release.rows()
-    lines = [(_printable(key), _printable(as_text(value))) for key, value in rows]
-    label = _printable(label)
+    lines = [(printable(key), printable(as_text(value))) for key, value in rows]
+    label = printable(label)
     if quiet:
         return "\n".join(value if release.groups is None else f"{key}  {value}" for key, value in lines)
     if sys.stdout.isatty():
         table = _for_terminals(label, release.column, lines)
     else:
         width = max(len(label), *(len(key) for key, _ in lines))
-        table = "\n".join(f"{key:>{width}}  {value}" for key, value in [(label, _printable(release.column)), *lines])
+        table = "\n".join(f"{key:>{width}}  {value}" for key, value in [(label, printable(release.column)), *lines])
     return "\n".join([table, "", *map(_escaped, (release.promise, release.accuracy, _provenance(release)))])
 
 
@@ -66,7 +66,7 @@ def _for_terminals(label: str, column: str, lines: list[tuple[str, str]]) -> str
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column(Text(label), justify="right", style="dim")
-    table.add_column(Text(_printable(column)), style="bold", overflow="fold")
+    table.add_column(Text(printable(column)), style="bold", overflow="fold")
     for key, value in lines:
         table.add_row(Text(key), Text(value))
     console = Console()
@@ -89,6 +89,6 @@ def _escaped(sentence: str) -> str:
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in sentence)
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """`text`, unless it would move the cursor, or worse; then as Python writes it."""
     return text if text.isprintable() else repr(text)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from dpselect.cli import candidates as public
+from dpselect.cli.columns import columns
 from dpselect.cli.help_text import NEEDED, OF_GROUPS, OF_QUESTION, SHARED
 from dpselect.cli.options import Flag, Json, Number, Text, Whole
 from dpselect.cli.output import forecast_shown, shown
@@ -66,7 +69,10 @@ class QuestionOptions:
     """Precision of the request time in the certificate, in UTC. A finer time would reveal something about the rows."""
 
     dry_run: Flag = False
-    """Print cost and error bound; read no table, charge nothing. Exit status 2: the account would refuse it."""
+    """Print cost and error bound; read no row, charge nothing. Exit status 2: the account would refuse it."""
+
+    show_columns: Flag = False
+    """Print only what the columns are called, on your terminal; needs nothing but SOURCE. See dpselect columns."""
 
     quiet: Flag = False
     """Print only the answer, without a progress bar; with --dry-run, only epsilon."""
@@ -78,11 +84,16 @@ class QuestionOptions:
         """Run the question and print the answer; the exit status is `REFUSED` if an account would refuse it."""
         from dpselect.session import Dataset, DryRun
 
+        if self.show_columns:  # typed as --show-columns=true; otherwise the command is another one
+            columns(source, table=self.table)
+            return 0
         who: dict[str, Any] = {"unit": self.unit, "neighbours": self.neighbours}
         who |= {"ledger": self._paying(), "account": self.account}
         if self.dry_run:
             dry: Any = DryRun(source=source, table=self.table, **who)
             forecast = ask(dry)
+            if dry.unchecked:
+                _say_unchecked(dry.unchecked)
             print(forecast_shown(forecast, as_json=self.as_json, quiet=self.quiet))
             return REFUSED if forecast.fits is False else 0
         refuse_unread()  # also if nothing is charged, because reading may take long
@@ -101,6 +112,12 @@ class QuestionOptions:
         if self.anchor is not None:
             raise InvalidParameterError("--anchor", Shown("<anchor>"), "--ledger and --account together with it")
         return None
+
+
+def _say_unchecked(why: str) -> None:
+    """Say on standard error that no column was checked; the source is not quoted, as it may hold a password."""
+    with suppress(OSError):  # the forecast is the same if nobody can read it
+        print(f"dpselect: {why}: computed from the arguments alone, no column is checked.", file=sys.stderr)
 
 
 @Parameter(name="*", group=OF_QUESTION)

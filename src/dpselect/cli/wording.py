@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, UnknownOptionError
-from cyclopts.exceptions import UnusedCliTokensError
+from cyclopts.exceptions import UnknownCommandError, UnusedCliTokensError
 
+from dpselect.cli.other_words import instead
 from dpselect.errors import InvalidParameterError, SelectionError
 
 Names = Mapping[str, str]
@@ -24,8 +25,12 @@ _HINTS = {
     "--units": "It is the number of units, which has to be public: it is never counted from the table.",
     "--step": "Answers are multiples of it: 1 for whole numbers, 0.01 for cents.",
     "--bins": "It is the number of bins of equal width.",
+    "COLUMN": "To see the names of the columns: --show-columns.",
     "--prices": "They are public, such as 5,10,20 or 1..100.",
 }
+_FIRST_LINE = "it is not shown, as it might be somebody's row."
+"""What is said of the names of columns where errors must not list them."""
+_FIRST_LINE_FOR_YOU = f"{_FIRST_LINE[:-1]}; --show-columns shows it on your own terminal."
 _BLANKS = "Put file patterns and anything with a blank in quotes; separate lists by commas without blanks."
 _OPTION = re.compile(r"--[a-z]+(-[a-z]+)*|-[a-z]")
 _PAIRS = ("--bounds", "--clip")
@@ -55,7 +60,8 @@ def in_words(error: SelectionError, names: Names) -> str:
         return str(error)
     name = names.get(error.name.replace("-", "_"), error.name)
     came = f"{name} is missing" if error.got == "None" else f"{name}={error.got}"
-    return f"{came}: expected {_translated(f'{error.expected}. {error.hint}', names)}".rstrip()
+    said = f"{came}: expected {_translated(f'{error.expected}. {error.hint}', names)}".rstrip()
+    return said.replace(_FIRST_LINE, _FIRST_LINE_FOR_YOU) if "show_columns" in names else said
 
 
 def misread(error: CycloptsError, arguments: Sequence[str], names: Names) -> str:
@@ -63,6 +69,8 @@ def misread(error: CycloptsError, arguments: Sequence[str], names: Names) -> str
     may_be_unknown = isinstance(error, MissingArgumentError | CoercionError | UnknownOptionError)
     if may_be_unknown and (unknown := _unknown(arguments, names)):
         return unknown
+    if isinstance(error, UnknownCommandError) and (other := instead(error, arguments)):
+        return other
     if isinstance(error, UnusedCliTokensError):
         return f"Not understood: {_quoted(error.unused_tokens or [])}. {_BLANKS} See --help."
     if isinstance(error, CoercionError) and error.token is not None and error.token.keyword is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from dpselect.charts.theme import DISTINCT_STYLES, HEIGHT
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
 from dpselect.planning.curves import checked_epsilons, error_curve
-from dpselect.planning.setting import MechanismKind
+from dpselect.planning.setting import MechanismKind, Setting
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -71,7 +71,7 @@ def plot_plan(
         raise InvalidParameterError("epsilons", Shown(f"<{at.size} different>"), "at least two different values")
 
     def errors(kind: MechanismKind) -> Curves:
-        about = {"n": n, "epsilons": at, "sensitivity": sensitivity, "monotonic": monotonic}
+        about: dict[str, Any] = {"n": n, "epsilons": at, "sensitivity": sensitivity, "monotonic": monotonic}
         return error_curve(kind, scores, **about), error_curve(kind, scores, **about, confidence=confidence)
 
     curves = {name: errors(kind) for name, kind in mechanisms.items()}
@@ -79,7 +79,7 @@ def plot_plan(
     y, below = _error_axis(curves, marks)
     stepped = scores is not None
     bound = f"{(100 * Decimal(repr(confidence))).normalize():f} % bound"
-    drawn, unseen = _told_apart(curves, y, bound, stepped=stepped)
+    drawn, unseen = _distinct_curves(curves, y, bound, stepped=stepped)
     several = len({name for name, _ in drawn}) > 1
     series: list[Series] = []
     for name, is_bound in drawn:
@@ -90,16 +90,19 @@ def plot_plan(
         label = (f"{name}: " if several else "") + (bound if is_bound else "expected")
         series.append(Series(name=label, x=across, y=up, style=style, dash=_SOLID if is_bound else _DASHED))
     shown = list(dict.fromkeys(name for name, _ in drawn))
+    settings = [Setting.checked(mechanisms[name], sensitivity=sensitivity, monotonic=monotonic) for name in shown]
+    unproved = any(each.at(1.0).law.name == "laplace" for each in settings)
+    worst = f"in the worst case over all scores{' (with Laplace noise, the worst known)' if unproved else ''}."
     conditions = [
-        f"With {_and([f'the {name}' if name.endswith('mechanism') else name for name in shown])},",
-        "on the scores given." if stepped else "in the worst case over all scores.",
+        f"With {_and(list(map(_phrase, shown)))},",
+        "on the scores given." if stepped else worst,
         f"Sensitivity {repr(float(sensitivity)).removesuffix('.0')}{', monotonic' if monotonic else ''}.",
     ]
     title = _title(n if scores is None else score_count(native_scores(scores)))
     return lines(series, x=x, y=y, title=title, subtitle=" ".join([*conditions, *below, *unseen]), marks=marks)
 
 
-def _told_apart(
+def _distinct_curves(
     curves: Mapping[str, Curves], y: Axis, bound: str, *, stepped: bool
 ) -> tuple[list[tuple[str, bool]], list[str]]:
     """The curves to draw, by mechanism and whether it is the bound, and a sentence about the others."""
@@ -108,22 +111,22 @@ def _told_apart(
     if y.highest == math.inf:
         return drawn, unseen  # nothing can be drawn at all
     for name, pair in others:
-        away = [_decades_apart(one, other, y) for one, other in zip(of_first, pair, strict=True)]
+        away = [_log_distance(one, other, y) for one, other in zip(of_first, pair, strict=True)]
         # Stairs differ by much at a few places, and on the whole not.
         most = [float(np.median(each) if stepped and at else each.max()) for at, each in enumerate(away)]
         visible = [each * HEIGHT >= _APART * math.log10(y.highest / y.lowest) for each in most] if y.log else [False]
         if not any(visible):
             share = 0 if stepped else math.ceil(100 * (10.0 ** max(most) - 1.0))
-            unseen.append(f"{name} (within {share} %)" if share else name)
+            unseen.append(f"{_phrase(name)} (within {share} %)" if share else _phrase(name))
         elif stepped and not visible[1]:
             drawn.append((name, False))
-            unseen.append(f"{bound} of {name}")
+            unseen.append(f"the {bound} of {_phrase(name)}")
         else:
             drawn += [(name, False), (name, True)]
     return drawn, [f"Not drawn, as nearly the same: {_and(unseen)}."] if unseen else []
 
 
-def _decades_apart(one: FloatArray, other: FloatArray, y: Axis) -> FloatArray:
+def _log_distance(one: FloatArray, other: FloatArray, y: Axis) -> FloatArray:
     """How far two curves are apart on a logarithmic axis; 0 on another one, where every error is 0."""
     if not y.log:
         return np.zeros(one.size)
@@ -144,6 +147,11 @@ def _stairs(at: FloatArray, bounds: FloatArray, lowest: float) -> Curves:
     falls = (up[1:] == 0) & (up[:-1] > 0)
     up[1:][falls] = lowest
     return across, up
+
+
+def _phrase(name: str) -> str:
+    """The name of a mechanism within a sentence."""
+    return f"the {name}" if name.endswith("mechanism") else name
 
 
 def _and(parts: Sequence[str]) -> str:

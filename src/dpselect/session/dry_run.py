@@ -1,34 +1,43 @@
-"""All questions, without a table."""
+"""All questions, without a row."""
 
 from __future__ import annotations
 
+import glob
+import os
 from pathlib import Path
 from typing import Literal
 
-from dpselect.backends.opening import origin_of
+from dpselect.backends.opening import open_table, origin_of
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.session.choices import ChoiceQuestions
 from dpselect.session.forecast import Forecast, Forecasting
 from dpselect.session.numbers import NumberQuestions
-from dpselect.session.rows import Rows, UnopenedTable
+from dpselect.session.rows import Rows, UnopenedTable, UnreadTable
 from dpselect.summaries import CandidateKind
 
 
 class DryRun(ChoiceQuestions[Forecast], NumberQuestions[Forecast]):
     """The questions of a `dpselect.Dataset` without the data: what they would cost, and how accurate they would be.
 
-    It reads no table and writes to no ledger. Its results are not private: they follow from the arguments alone.
+    It reads no row and writes to no ledger. Its results are not private: they follow from the arguments and from the
+    types of the columns.
 
     Args:
         unit: name of the column that would identify whom a row belongs to.
         ledger: a `dpselect.Ledger` or its URL, which is only read. Requires `account`.
         account: name of the account that would be charged.
         neighbours: as for `dpselect.Dataset`.
-        source, table: as for the `dpselect.Dataset`; needed only with a `request`, to find out whether it was answered.
+        source, table: as for the `dpselect.Dataset`. Of a file or a frame the columns are then checked as for an
+            answer: their names and, where the format has types, the types. A server is not asked. Needed only with a
+            `request`, to find out whether it was answered.
+
+    Attributes:
+        unchecked: why no column is checked: there is no source, no such file, or it is on a server. Empty if they are.
 
     Raises:
         InvalidParameterError: only one of `ledger` and `account` is given, or `neighbours` is unknown.
+        InvalidDataError: there is such a file, but it is not what its name implies, or has no such column.
 
     >>> forecast = DryRun(unit="session").most_common("page", candidates=range(1, 41271), epsilon=0.5)
     >>> print(forecast)
@@ -38,7 +47,7 @@ class DryRun(ChoiceQuestions[Forecast], NumberQuestions[Forecast]):
     the costs of releases on the same data add up.
     """
 
-    __slots__ = ()
+    __slots__ = ("unchecked",)
 
     def __init__(
         self,
@@ -53,12 +62,29 @@ class DryRun(ChoiceQuestions[Forecast], NumberQuestions[Forecast]):
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Forecasting(ledger, account)
         origin = "" if source is None else origin_of(source, table=table)
-        self._rows = Rows(UnopenedTable(), origin=origin, unit=unit)
+        self.unchecked = _unchecked(source)
+        columns = UnopenedTable() if self.unchecked else UnreadTable(open_table(source, table=table))
+        self._rows = Rows(columns, origin=origin, unit=unit)
 
     def __repr__(self) -> str:
         return f"DryRun(unit={self._rows.unit!r})"
 
     def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
-        """Empty: the contents of a column are not examined."""
-        del column
-        return ()
+        """The kinds of candidates that the type of `column` can match; empty if it has no type, or is not checked.
+
+        Raises:
+            InvalidDataError: no such column.
+        """
+        return self._rows.candidate_kinds(column)
+
+
+def _unchecked(source: object) -> str:
+    """Why there are no columns to check; empty if there are."""
+    if source is None:
+        return "no source is given"
+    if not isinstance(source, str | Path) or "\0" in str(source):
+        return ""  # a frame, or what is refused when it is opened
+    text = str(source)
+    if text.startswith(("postgresql://", "postgres://")):
+        return "no server is asked"
+    return "" if os.path.exists(text) or glob.glob(text, recursive=True) else "there is no such file"

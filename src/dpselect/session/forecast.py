@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ from dpselect.ledger.records import epsilon_left
 from dpselect.privacy import Guarantee
 from dpselect.questions import CONFIDENCE, QUESTIONS, Terms, wording
 from dpselect.questions.question import Priced
+from dpselect.session.rows import NothingRead
 from dpselect.session.spending import Payer, run_of
 
 Gathered = TypeVar("Gathered")
@@ -145,8 +147,9 @@ class Forecasting(Payer[Forecast]):
         identity: QuestionIdentity,
         request: str | None,
     ) -> Forecast:
-        """The forecast, without gathering anything."""
-        del gather
+        """The forecast, once the columns are checked; nothing is gathered."""
+        with suppress(NothingRead):
+            gather()
         run = run_of(question, identity)
         forecast = Forecast(terms=question.terms, column=identity.column, unit=identity.unit, event=run.event)
         ledger = self.ledger_for(request)

@@ -156,6 +156,10 @@ class ColumnRows:
         return Grouping(column, groups.members, groups.max_per_unit)
 
 
+class NothingRead(Exception):  # noqa: N818 - nothing is wrong
+    """Every column fits the question, and reading would begin here; a dry run ends so."""
+
+
 class UnopenedTable:
     """The stand-in for a table when questions are only planned: any name is a column, and nothing is read."""
 
@@ -173,7 +177,35 @@ class UnopenedTable:
         return self.column(name, argument="unit")
 
     def count(self, **_: object) -> NoReturn:
-        """Never called: a dry run reads no rows."""
-        raise AssertionError("a dry run reads no rows")
+        """Where reading would begin."""
+        raise NothingRead
+
+    total = gather = count
+
+
+class UnreadTable:
+    """A table of which only the columns are looked at: names and types are checked as for an answer."""
+
+    __slots__ = ("_table",)
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    @property
+    def shown(self) -> str:
+        """How errors and ``repr`` speak of it."""
+        return self._table.shown
+
+    def column(self, name: object, *, argument: str = "column") -> Column:
+        """The column called `name`, or `InvalidDataError`."""
+        return self._table.column(name, argument=argument)
+
+    def unit(self, name: object) -> Column:
+        """The column called `name`, if it can name units."""
+        return self._table.unit(name)
+
+    def count(self, **_: object) -> NoReturn:
+        """Where reading would begin."""
+        raise NothingRead
 
     total = gather = count

@@ -364,7 +364,7 @@ def test_a_chart_shows_the_expected_error_and_the_bound(capsys: Captured, tmp_pa
 def test_lines_that_would_lie_on_each_other_are_not_drawn(capsys: Captured, tmp_path: Path) -> None:
     many = drawn(capsys, tmp_path, "--candidates-count", "41270", "--monotonic")
     assert {row["series"] for row in _rows(many)} == {"expected", "99 % bound"}
-    assert "Not drawn, as nearly the same: exponential mechanism (within 5 %) and Laplace" in subtitle(many)
+    assert "Not drawn, as nearly the same: the exponential mechanism (within 5 %) and Laplace" in subtitle(many)
     few = drawn(capsys, tmp_path, "--candidates-count", "3", "--epsilon", "0.9", "--epsilon", "1.1")
     assert len({row["series"] for row in _rows(few)}) == 6  # which can be told apart
     assert "Not drawn" not in subtitle(few)

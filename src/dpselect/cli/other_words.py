@@ -1,0 +1,59 @@
+"""Words that people try as commands, and what to use instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cyclopts.exceptions import UnknownCommandError
+
+_MOST_COMMON = "Use most-common: the value that the most units have."
+_MEAN = "Use mean: the mean of one value per unit, over a public number of units."
+_DENSITY = "Use density: the share of the units in each bin of a column of numbers."
+_EXTREME = "It would show the value of one unit. Use quantile with a level near the end, such as 0.01 or 0.99."
+_COUNT = (
+    "density, which gives the shares of the units in bins of numbers, and top-k, which gives the values that the most "
+    "units have, without their counts."
+)
+_SUM = (
+    "mean, times its public number of units, and best-by, which gives the value with the largest sum, without the sum."
+)
+_SPREAD = "quantiles, such as 0.25,0.75."
+
+MEANT = {
+    "mode": _MOST_COMMON,
+    "argmax": _MOST_COMMON,
+    "average": _MEAN,
+    "avg": _MEAN,
+    "histogram": _DENSITY,
+    "hist": _DENSITY,
+    "distribution": _DENSITY,
+    "min": _EXTREME,
+    "max": _EXTREME,
+    "percentile": "Use quantile: its level is from 0 to 1, so the 90th percentile is at 0.9.",
+    "percentiles": "Use quantiles: their levels are from 0 to 1, such as 0.25,0.5,0.75.",
+    "top": "Use top-k: the most common values, best first.",
+    "rarest": "Use least-common: the value that the fewest units have.",
+    "budget": "Use ledger: ledger open makes an account, and ledger show says what is left of it.",
+}
+"""Other words for a command that there is."""
+
+NEAREST = {
+    "count": _COUNT,
+    "counts": _COUNT,
+    "sum": _SUM,
+    "total": _SUM,
+    "variance": _SPREAD,
+    "std": _SPREAD,
+}
+"""Questions that cannot be asked yet, and which commands come nearest."""
+
+
+def instead(error: UnknownCommandError, arguments: Sequence[str]) -> str:
+    """What to use instead of the command that `arguments` begin with; empty if that is not known."""
+    unknown = (error.unused_tokens or [""])[0]
+    word = unknown.lower()
+    if list(arguments[:1]) != [unknown]:
+        return ""
+    if word in NEAREST:
+        return f"There is no command {word} yet. What comes nearest: {NEAREST[word]}"
+    return f"There is no command {word}. {MEANT[word]}" if word in MEANT else ""

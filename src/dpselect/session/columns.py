@@ -1,0 +1,29 @@
+"""The columns of a table, for whoever holds it; not for anybody else, as a first line may be somebody's row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dpselect.backends.columns import Column
+from dpselect.backends.lazy import LazyTable
+from dpselect.backends.opening import open_table
+from dpselect.backends.rows import StreamTable
+
+
+def columns_of(source: object, **reading: Any) -> Sequence[Column]:
+    """All columns of a table in a file or on a server, in order.
+
+    Args:
+        source: as for the `dpselect.Dataset`.
+        reading: how it is opened; see `dpselect.backends.opening.open_table`.
+
+    Raises:
+        InvalidDataError, TableUnavailableError, MissingExtraError: as for the `dpselect.Dataset`.
+
+    >>> [column.name for column in columns_of("examples/data/clicks.parquet")]
+    ['session', 'page']
+    """
+    table = open_table(source, **reading)
+    assert isinstance(table, StreamTable | LazyTable), "files are streamed, and servers are lazy"
+    return table.source.columns if isinstance(table, StreamTable) else table.engine.columns
