@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 
 from cyclopts import App
 
 from dpselect.cli.options import File, Flag
 from dpselect.cli.output import printable
-from dpselect.errors import SelectionError
+from dpselect.cli.streams import refuse_readers
 
 _OPTION = "--show-columns"
 
@@ -27,11 +26,7 @@ def columns(source: File, /, *, table: str | None = None, to_file_i_keep_private
         table: For PostgreSQL: name of the table, or schema.table.
         to_file_i_keep_private: Allow standard output to be a file or a pipe, which nobody else reads.
     """
-    if not (to_file_i_keep_private or sys.stdout.isatty()):
-        raise SelectionError(
-            "columns: standard output is no terminal, and a first line may be somebody's row. If only you read it: "
-            "--to-file-i-keep-private."
-        )
+    refuse_readers("columns", "a first line may be somebody's row", allowed=to_file_i_keep_private)
     from dpselect.backends.columns import Holds
     from dpselect.session.columns import columns_of
 

@@ -17,6 +17,7 @@ from cyclopts import CycloptsError
 
 from dpselect import AnswerNotStoredWarning, FaultError, SelectionError
 from dpselect.cli.app import app
+from dpselect.cli.check import check
 from dpselect.cli.columns import columns, rewritten
 from dpselect.cli.completion import completion
 from dpselect.cli.doctor import doctor
@@ -34,6 +35,7 @@ BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = REFUSED, 1, 130, 141
 
 for about in COMMANDS:
     app.command(command_of(about), alias=about.alias or None, usage=usage_of(about))
+app.command(in_one_piece(check))
 app.command(in_one_piece(columns))
 app.command(in_one_piece(plan))
 app.command(ledger_app)

@@ -8,6 +8,8 @@ import select
 import sys
 from typing import TextIO
 
+from dpselect.errors import SelectionError
+
 
 def fill_closed() -> None:
     """Open something for each closed standard stream; otherwise the next file that is opened would take its place.
@@ -56,3 +58,10 @@ def _has_number(stream: TextIO) -> bool:
     except (OSError, ValueError):
         return False
     return True
+
+
+def refuse_readers(command: str, why: str, *, allowed: bool) -> None:
+    """Refuse to write what only the holder of the data may see to anything but a terminal, unless it is `allowed`."""
+    if not (allowed or sys.stdout.isatty()):
+        text = f"{command}: standard output is no terminal, and {why}. If only you read it: --to-file-i-keep-private."
+        raise SelectionError(text)

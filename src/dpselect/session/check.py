@@ -127,7 +127,7 @@ class Check:
             yield f"{values[near.position]!r} is in {counted(near.rows, 'row')} {how}. Try this: {advice}."
         if missing:
             listed = ", ".join(repr(values[place]) for place in missing[:_SHOWN])
-            more = ", ..." if len(missing) > _SHOWN else ""
+            more = f", and {len(missing) - _SHOWN:,} more" if len(missing) > _SHOWN else ""
             yield f"{len(missing):,} of {len(values):,} are in no row: {listed}{more}."
 
 

@@ -1,0 +1,69 @@
+"""``dpselect check``: to the terminal of the holder, and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpselect.cli.main import main
+
+KEEP = "--to-file-i-keep-private"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    path = tmp_path / "sales.csv"
+    rows = [f'{number % 40},"{1000 + number:,}",oslo' for number in range(98)] + ["41,900,Oslo", "42,950,Oslo"]
+    path.write_text("customer,paid,city\n" + "\n".join(rows) + "\n")
+    return str(path)
+
+
+def test_it_says_what_would_be_read(table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["check", table, "paid", "--unit", "customer", "--bounds", "0", "2000", "--step", "1", KEEP]
+    assert main(asked) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    head, blank, *rest = out.splitlines()
+    assert head.startswith("For the holder of the data only")
+    assert [blank, *rest] == [
+        "",
+        "paid, for numbers: 2 of 100 rows count.",
+        "customer: 2 of 42 units take part.",
+        "",
+        "- 98 of 100 rows (98.0%): a comma between thousands, as in 1,234. Try --thousands ','.",
+    ]
+
+
+def test_candidates_and_groups_are_looked_for(table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", table, "city", "--unit", "customer", "--candidates", "Oslo,Rome", KEEP]) == 0
+    assert "- 'Oslo' is in 98 rows in other case. Try this: --ignore-case." in capsys.readouterr().out
+    assert main(["check", table, "paid", "--unit", "customer", "--by", "city", "--groups", "Oslo,Rome", KEEP]) == 0
+    assert "city, for 2 groups: 2 rows count." in capsys.readouterr().out
+
+
+def test_only_a_terminal_is_written_to(table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", table, "paid", "--unit", "customer"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        "dpselect: check: standard output is no terminal, and the numbers are exact. If only you read it:"
+        " --to-file-i-keep-private.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["check", "nowhere.csv", "paid", "--unit", "customer", KEEP], "an existing file"),
+        (["check", "TABLE", "price", "--unit", "customer", KEEP], "a column of the data"),
+        (["check", "TABLE", "paid", KEEP], "--unit"),
+        (["check", "TABLE", "paid", "--unit", "customer", "--bounds", "5", "1", KEEP], "--bounds"),
+        (["check", "TABLE", "paid", "--unit", "customer", "--by", "city", KEEP], "--groups"),
+    ],
+)
+def test_bad_input_is_one_line(asked: list[str], said: str, table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([table if each == "TABLE" else each for each in asked]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert said in err
