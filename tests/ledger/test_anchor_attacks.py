@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,16 @@ import pytest
 import sqlalchemy as sa
 
 import dpselect as dps
-from dpselect.errors import AnchorError, InvalidParameterError, LedgerError, LedgerForkedError, LedgerRolledBackError
+from dpselect.errors import (
+    AnchorError,
+    InvalidAccountError,
+    InvalidParameterError,
+    LedgerError,
+    LedgerForkedError,
+    LedgerRolledBackError,
+)
 from dpselect.ledger import FileAnchor, Head, Ledger, TableAnchor, anchor_file, anchor_table
+from dpselect.ledger.accounts import State
 from dpselect.ledger.chain import anchor_check, canonical
 
 EIGHTH = dps.PermuteAndFlip(epsilon=0.125, sensitivity=1).event
@@ -126,7 +135,7 @@ def test_an_anchor_that_is_missing_or_another_is_made_by_nobody_but_who_asks_for
             "close": lambda: ledger.close("clicks"),
             "write off": ledger.write_off,
         }
-        with pytest.raises(AnchorError, match=r"it knows nothing of account 'clicks'.*ledger anchor` makes a new one"):
+        with pytest.raises(AnchorError, match=r"it knows nothing of account 'clicks'.*ledger anchor` notes what"):
             acts[act]()
         assert (ledger.account("clicks").entries, ledger.account("clicks").epsilon) == (2, 10)
     with Ledger(place) as ledger:
@@ -185,6 +194,89 @@ def test_lines_that_are_only_added_send_no_anchor_back(place: Path, anchor: str,
         with pytest.raises((AnchorError, LedgerRolledBackError, LedgerForkedError)):
             rolled_back.charge("clicks", EIGHTH)
         assert rolled_back.account("clicks").entries == 2
+
+
+@pytest.mark.parametrize("forgery", ["before the copy", "by way of a small number", "by way of a large number"])
+def test_no_sequence_of_added_lines_lets_an_older_copy_be_charged(
+    place: Path, anchor: str, tmp_path: Path, forgery: str
+) -> None:
+    older = Path(shutil.copy(place, tmp_path / "older.db"))
+    with Ledger(older) as back:
+        (h1,) = back.anchor(tmp_path / "old anchor")
+    with Ledger(place, anchor=anchor) as ledger:
+        (identity, *_) = [str(ledger.charge("clicks", EIGHTH).ledger) for _ in range(3)]
+        opening = next(iter(ledger.entries("clicks")))
+    hn = heads_in(anchor, identity)["clicks"]
+    last = hn.sequence
+    h0 = replace(h1, sequence=0, hash=opening.hash)
+    lines = {
+        "before the copy": [replace(h0, state=hn.state, written_off=last)],
+        "by way of a small number": [replace(hn, sequence=-1, written_off=last), h1],
+        "by way of a large number": [replace(h1, sequence=last + 1), replace(h1, written_off=last + 1)],
+    }[forgery]
+    for line in lines:
+        add_line(anchor, identity, line.to_line())
+    refused = pytest.raises((AnchorError, LedgerRolledBackError, LedgerForkedError))
+    with Ledger(older, anchor=anchor) as rolled_back, refused:
+        rolled_back.charge("clicks", EIGHTH)
+    with Ledger(older) as alone:
+        assert alone.account("clicks").entries == 2
+
+
+@pytest.mark.parametrize("harm", ["a higher limit", "a lower total", "open again"])
+def test_writing_off_what_was_forged_gives_no_right(place: Path, anchor: str, harm: str) -> None:
+    """The refusal of a forged note recommends it."""
+    with Ledger(place, anchor=anchor) as ledger:
+        identity = str(ledger.charge("clicks", EIGHTH).ledger)
+        before = State.from_text(heads_in(anchor, identity)["clicks"].state)
+        ledger.close("clicks") if harm == "open again" else ledger.set_limit("clicks", epsilon=1)
+        left = ledger.remaining("clicks")
+    hn = heads_in(anchor, identity)["clicks"]
+    state = State.from_text(hn.state)
+    forged = {
+        "a higher limit": replace(state, epsilon=Fraction(9)),
+        "a lower total": replace(state, total=before.total.times(0)),
+        "open again": replace(state, is_open=True),
+    }[harm]
+    add_line(anchor, identity, replace(hn, sequence=hn.sequence + 1, hash="ab" * 32, state=forged.to_text()).to_line())
+    with Ledger(place, anchor=anchor) as ledger:
+        with pytest.raises((AnchorError, InvalidAccountError, LedgerRolledBackError)):
+            ledger.charge("clicks", EIGHTH)
+        with suppress(AnchorError, LedgerForkedError):  # nothing is written off by damage, or of a closed account
+            ledger.write_off()
+    with Ledger(place) as ledger:
+        assert ledger.remaining("clicks") <= left
+        assert ledger.account("clicks").epsilon <= (10 if harm == "open again" else 1)
+        assert not (harm == "open again" and ledger.account("clicks").is_open)
+        assert ledger.verify()
+
+
+def test_a_note_that_is_not_kept_is_no_note(place: Path, anchor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of an object that forgets, or of a line that somebody else's bytes have swallowed."""
+    with Ledger(place, anchor=anchor) as ledger:
+        for kind in (FileAnchor, TableAnchor):
+            monkeypatch.setattr(kind, "note", lambda *_: None)
+        with pytest.raises(AnchorError, match="it did not keep the note"):
+            ledger.charge("clicks", EIGHTH)
+
+
+def test_what_only_begins_like_a_line_of_before_is_damage(place: Path, anchor: str) -> None:
+    with Ledger(place, anchor=anchor) as ledger:
+        identity = str(ledger.charge("clicks", EIGHTH).ledger)
+    head = heads_in(anchor, identity)["clicks"]
+    add_line(anchor, identity, '{"all":' + replace(head, sequence=9).to_line())
+    with pytest.raises(AnchorError, match="damaged"):
+        heads_in(anchor, identity)
+
+
+@pytest.mark.parametrize("number", [2**63, -2, -(10**30)])
+def test_numbers_that_no_entry_has_are_damage(place: Path, anchor: str, number: int) -> None:
+    with Ledger(place, anchor=anchor) as ledger:
+        identity = str(ledger.charge("clicks", EIGHTH).ledger)
+    head = heads_in(anchor, identity)["clicks"]
+    add_line(anchor, identity, replace(head, sequence=number, written_off=head.sequence).to_line())
+    with pytest.raises(AnchorError, match="damaged"):
+        heads_in(anchor, identity)
 
 
 def test_the_ledger_itself_is_no_anchor_of_it(place: Path, tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ class FileAnchor:
     def _take(self, line: bytes) -> None:
         try:
             self._heads.take(line.decode())
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError):
             raise damaged(str(self), self._read) from None
 
 

@@ -169,7 +169,7 @@ class TableAnchor:
                     raise damaged(str(self), seen + 1)
                 try:
                     heads.take(line)
-                except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError):
                     raise damaged(str(self), number) from None
                 seen = number
             self._known[ledger] = heads, seen

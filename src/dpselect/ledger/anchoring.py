@@ -12,6 +12,7 @@ from dpselect.ledger import store
 from dpselect.ledger.accounts import AccountTerms, State
 from dpselect.ledger.anchors import Anchor, Head, name_of
 from dpselect.ledger.chain import account_seal
+from dpselect.ledger.damage import readable
 
 _BEHIND = (
     "an older copy was put in its place, its log was lost, or entries were cut off. Nothing was drawn."
@@ -67,7 +68,10 @@ def note(anchor: Anchor, id_: str, head: Head) -> Head:
     """
     try:
         anchor.note(id_, head)
-        return anchor.heads(id_)[head.account]
+        now = anchor.heads(id_)[head.account]
+        if now.sequence < head.sequence:
+            raise AnchorError(name_of(anchor), "it did not keep the note.")
+        return now
     except Exception as error:  # noqa: BLE001 - a caller's own anchor may raise anything
         why = error.what if isinstance(error, LedgerError) else f"An unexpected {type(error).__name__}."
         text = (
@@ -98,6 +102,13 @@ def refuse_behind(connection: sa.Connection, row: store.AccountRow, noted: Head 
             raise LedgerForkedError(ledger, text)
         return  # nearly always: no entry has to be read
     refuse_unless_there(connection, row, [Expected(noted.account, noted.sequence, noted.hash)], ledger=ledger)
+    with readable(ledger, noted.account, noted.sequence):
+        known = State.from_text(noted.state)
+        has_spent_less = not row.state.total.covers(known.total)
+    if has_spent_less:
+        raise LedgerRolledBackError(
+            ledger, f"account {row.terms.name!r} has spent less than its anchor says: {_BEHIND}"
+        )
 
 
 def refuse_unless_there(

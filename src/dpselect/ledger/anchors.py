@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 from dpselect.errors import AnchorError
 from dpselect.ledger.accounts import State
 from dpselect.ledger.chain import anchor_check, canonical
+from dpselect.ledger.costs import Cost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +58,10 @@ class Head:
         are_counts = all(type(count) is int for count in (held.get("sequence"), held.get("written_off", 0)))
         if not are_texts or not are_counts:
             raise ValueError("not a head")
-        return cls(**held)
+        head = cls(**held)
+        if not (-1 <= head.sequence < _MOST_ENTRIES and -1 <= (head.written_off or 0) < _MOST_ENTRIES):
+            raise ValueError("not a number of an entry")
+        return head
 
 
 @runtime_checkable
@@ -85,10 +89,11 @@ class Anchor(Protocol):
 class Heads:
     """What an anchor knows of one ledger, line by line."""
 
-    __slots__ = ("_by_account",)
+    __slots__ = ("_by_account", "_totals")
 
     def __init__(self) -> None:
         self._by_account: dict[str, Head] = {}
+        self._totals: dict[str, Cost] = {}
 
     def by_account(self) -> dict[str, Head]:
         """The head of each account, by its name."""
@@ -102,22 +107,27 @@ class Heads:
         """
         if not line.startswith(_SUMMARY):
             self._take(Head.from_line(line))
+            return
+        held: dict[str, Any] = json.loads(line)
+        if canonical(held) != line or held["check"] != anchor_check(canonical({"all": held["all"]})):
+            raise ValueError("not a line of an earlier version")
 
     def _take(self, head: Head) -> None:
         """Heads may be noted in another order than entries were written in. The first of one number counts.
 
-        Only what was written off goes back, and only from where the anchor was, with all that was spent.
+        No head gives back what was spent. Only what was written off goes back to a smaller number, and only from where
+        the anchor was.
         """
         known = self._by_account.get(head.account)
-        if known is None or head == known:
-            self._by_account[head.account] = head
-        elif head.written_off is not None and head.written_off == known.sequence:
-            if not State.from_text(head.state).total.covers(State.from_text(known.state).total):
+        is_later = known is None or (head.written_off is None and head.sequence > known.sequence)
+        if is_later or (known is not None and head.written_off is not None and head.written_off == known.sequence):
+            total = State.from_text(head.state).total
+            if known is not None and not total.covers(self._totals[head.account]):
                 raise ValueError("what was spent is not given back")
-            self._by_account[head.account] = head
-        elif head.written_off is None and head.sequence > known.sequence:
-            self._by_account[head.account] = head
+            self._by_account[head.account], self._totals[head.account] = head, total
 
+
+_MOST_ENTRIES = 2**63
 
 _SUMMARY = '{"all":'
 """How a line of an earlier version begins that repeats all heads. It is skipped: the lines before it say the same, and
@@ -137,8 +147,9 @@ def of_another(anchor: str) -> AnchorError:
 def unknown(anchor: Anchor, account: str) -> AnchorError:
     """Of an anchor that is missing or empty, or was not there when the account was opened."""
     text = (
-        f"it knows nothing of account {account!r}: it is missing, was emptied, or is another one. Nothing was charged."
-        " Put it back; `dpselect ledger anchor` makes a new one, which sees no loss of before."
+        f"it knows nothing of account {account!r}: it is missing, was emptied, is another one, or the process that"
+        " opened the account ended before it was noted. Nothing was charged. Put the right one back; `dpselect ledger"
+        " anchor` notes what the ledger has now, and cannot show what was lost before."
     )
     return AnchorError(name_of(anchor), text)
 

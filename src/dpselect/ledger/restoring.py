@@ -66,9 +66,20 @@ def written_off(
         raise LedgerForkedError(ledger, text)
     with readable(ledger, row.terms.name, noted.sequence):
         known = State.from_text(noted.state)
+        spent_more = known.total.covers(row.state.total)
+    if not (spent_more and row.state.is_open):
+        text = f"account {row.terms.name!r} has spent more than its anchor says, or is closed: no entries are missing."
+        raise LedgerForkedError(ledger, text)
+    known = _cautious(row, known)
     state = row.state.written_off(known)
     body = {**stamp, "state": known.to_text(), "noted": {"sequence": noted.sequence, "hash": noted.hash}}
     return replace(store.append(connection, row, state, body), written_off=noted.sequence)
+
+
+def _cautious(row: store.AccountRow, known: State) -> State:
+    """The state that the anchor had noted, but with no right that the account does not have: added lines give none."""
+    limit = max(min(row.state.epsilon, known.epsilon), row.terms.spent(known.total))
+    return replace(known, epsilon=limit, unit=row.state.unit or known.unit)
 
 
 def gone(noted: Head) -> Head:
