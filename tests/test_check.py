@@ -30,8 +30,8 @@ UNREAD = {
     "(5)": ("parentheses", ""),
     "2026-12-24": ("a date", ""),
     "5 kg": ("a unit of measurement", ""),
-    "": ("nothing, or a word for a missing value", ""),
-    "N/A": ("nothing, or a word for a missing value", ""),
+    "": ("nothing, a word for a missing value", ""),
+    "N/A": ("nothing, a word for a missing value", ""),
     "lots": ("something else", ""),
     "1_000": ("something else", ""),
 }
@@ -142,6 +142,25 @@ def test_units_that_are_missing_or_all_the_same_are_named(tmp_path: Path) -> Non
     assert empty == "The table has no rows."
 
 
+def test_few_units_and_a_step_that_is_too_wide_are_named(tmp_path: Path) -> None:
+    numbers = [str(number / 70) for number in range(100)]
+    path = written(tmp_path, numbers, units=["F", "M"] * 50)
+    (few,) = dps.check(path, "value", unit="who", bounds=(0, 10)).problems
+    assert few.startswith("There are only 2 units. An answer needs many of them.")
+    (wide,) = dps.check(written(tmp_path, numbers), "value", unit="who", bounds=(0, 10), step=5).problems
+    assert wide.startswith("All values lie within one step")
+    assert dps.check(written(tmp_path, numbers), "value", unit="who", bounds=(0, 10), step=0.5).problems == ()
+
+
+def test_long_lists_are_cut(tmp_path: Path) -> None:
+    names = [f"name {number}" for number in range(100)]
+    said = problems(tmp_path, [name.upper() for name in names], candidates=names)
+    assert len(said) == 1 + 10 + 2
+    assert said[-2] == "So are 90 more."
+    assert said[-1].endswith("'name 9', and 90 more.")
+    assert len(problems(tmp_path, ["x" * 500], candidates=["X" * 500])[1]) < 150
+
+
 def test_several_rows_of_a_unit_are_counted(tmp_path: Path) -> None:
     checked = dps.check(written(tmp_path, ["1", "2", "3.5", "x"], units=["a", "a", "b", "c"]), "value", unit="who")
     assert "2 of 3 units take part, 1 of them with several rows, up to 2." in str(checked)
@@ -151,17 +170,19 @@ def test_groups_are_checked_too(tmp_path: Path) -> None:
     frame = pd.DataFrame({"who": range(4), "city": ["Oslo", "oslo", "Rome", "Bonn"], "value": [1.5, 2.25, 3.125, 4.0]})
     checked = dps.check(frame, "value", unit="who", by="city", groups=["Oslo", "Rome"])
     assert checked.problems == (
-        "2 of 4 rows (50.0%): a value that is not listed.",
-        "'Oslo' is in 1 row in other case. Try this: --ignore-case.",
+        "city: 2 of 4 rows (50.0%): a value that is not listed.",
+        "city: 'Oslo' is in 1 row in other case. Try this: --ignore-case.",
     )
-    assert "city, for 2 groups: 2 rows count." in str(checked)
+    assert "city, for 2 groups: 2 rows are in one." in str(checked)
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"])
 def test_typed_columns_have_only_missing_values(make: Any) -> None:
     frame = make({"who": ["a", "b", "c"], "value": [1.5, None, 2.25]})
     checked = dps.check(frame, "value", unit="who", bounds=(0, 9))
-    assert checked.problems == ("1 of 3 rows (33.3%): nothing, or a word for a missing value.",)
+    assert checked.problems == (
+        "1 of 3 rows (33.3%): nothing, a word for a missing value, or text in another encoding.",
+    )
     assert (checked.found.usable_rows, checked.found.usable_units) == (2, 2)
 
 
@@ -182,5 +203,8 @@ def test_bad_input_is_refused_in_a_line(tmp_path: Path) -> None:
         dps.check(pl.LazyFrame({"who": [1], "value": [1]}), "value", unit="who")
     with pytest.raises(dps.InvalidParameterError, match=r"^bounds="):
         dps.check(path, "value", unit="who", bounds=(1, 0))
+    for step in (7, "x", 0):
+        with pytest.raises(dps.InvalidParameterError, match=r"^step="):
+            dps.check(path, "value", unit="who", bounds=(0, 10), step=step)  # type: ignore[arg-type]
     with pytest.raises(dps.InvalidDataError, match="a column of numbers"):
         dps.check(pa.table({"who": [1], "value": ["x"]}), "value", unit="who")

@@ -39,7 +39,7 @@ def test_candidates_and_groups_are_looked_for(table: str, capsys: pytest.Capture
     assert main(["check", table, "city", "--unit", "customer", "--candidates", "Oslo,Rome", KEEP]) == 0
     assert "- 'Oslo' is in 98 rows in other case. Try this: --ignore-case." in capsys.readouterr().out
     assert main(["check", table, "paid", "--unit", "customer", "--by", "city", "--groups", "Oslo,Rome", KEEP]) == 0
-    assert "city, for 2 groups: 2 rows count." in capsys.readouterr().out
+    assert "city, for 2 groups: 2 rows are in one." in capsys.readouterr().out
 
 
 def test_only_a_terminal_is_written_to(table: str, capsys: pytest.CaptureFixture[str]) -> None:

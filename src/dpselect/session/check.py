@@ -12,7 +12,7 @@ from dpselect.backends.rows.inspect import BLANKS_DIFFER, BOTH_DIFFER, CASE_DIFF
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.questions.wording import counted
 from dpselect.session.rows import Rows
-from dpselect.summaries import PublicCandidates, PublicGroups
+from dpselect.summaries import PublicCandidates, PublicDomain, PublicGroups
 
 WARNING = (
     "For the holder of the data only: these numbers are exact, not private. Acting on them is outside the guarantee:"
@@ -43,8 +43,11 @@ _NEAR = {
 }
 _SHARED = 0.1
 """From this share of tied values on, an answer between the values is a poor one."""
-_SHOWN = 10
-"""Candidates that are listed."""
+_SHOWN, _LONGEST = 10, 60
+"""Candidates that are listed, and characters of each."""
+_FEW = 20
+"""Units."""
+_WHOSE = "An answer needs many of them. Is this the column that says whose row it is?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -70,15 +73,18 @@ class Check:
     @property
     def problems(self) -> tuple[str, ...]:
         """What may make an answer one about nothing, each in a sentence; empty if nothing looks wrong."""
-        more = () if self.groups is None else self.groups.problems
-        return (*self._of_units(), *self._of_values(), *self._of_numbers(), *self._of_candidates(), *more)
+        own = (*self._of_units(), *self._of_values(), *self._of_numbers(), *self._of_candidates())
+        if self.groups is None:
+            return own
+        of_groups = (*self.groups._of_values(), *self.groups._of_candidates())
+        return (*own, *(f"{_printable(self.groups.column)}: {each}" for each in of_groups))
 
     def __str__(self) -> str:
         found = self.found
         kind = "numbers" if self.candidates is None else f"{len(self.candidates):,} candidates"
         lines = [
-            f"{self.column}, for {kind}: {found.usable_rows:,} of {found.rows:,} rows count.",
-            f"{self.unit}: {found.usable_units:,} of {found.units:,} units take part"
+            f"{_printable(self.column)}, for {kind}: {found.usable_rows:,} of {found.rows:,} rows count.",
+            f"{_printable(self.unit)}: {found.usable_units:,} of {found.units:,} units take part"
             + (f", {found.several:,} of them with several rows, up to {found.most:,}." if found.several else "."),
         ]
         problems = [f"- {each}" for each in self.problems] or ["Nothing looks wrong."]
@@ -88,7 +94,8 @@ class Check:
         return f"Check({self.column!r}, unit={self.unit!r})"
 
     def _head(self) -> str:
-        return f"{self.column}, for {len(self.candidates or ())} groups: {self.found.usable_rows:,} rows count."
+        count = len(self.candidates or ())
+        return f"{_printable(self.column)}, for {count:,} groups: {self.found.usable_rows:,} rows are in one."
 
     def _of_units(self) -> Iterator[str]:
         found = self.found
@@ -97,7 +104,9 @@ class Check:
         elif found.nobodys:
             yield f"{_share(found.nobodys, found.rows)} have no {self.unit}: they do not count."
         if found.units == 1 and found.rows > 1:
-            yield f"All rows have the same {self.unit}: the answer would be about one unit. Is this the right column?"
+            yield f"All rows have the same {self.unit}. {_WHOSE}"
+        elif 1 < found.units <= _FEW and found.rows >= 10 * found.units:
+            yield f"There are only {found.units:,} units. {_WHOSE}"
 
     def _of_values(self) -> Iterator[str]:
         owned = self.found.rows - self.found.nobodys
@@ -114,6 +123,8 @@ class Check:
             yield f"{_share(found.ties, found.usable_rows)} share their value with another row. {of}"
         if found.commonest > max(1, found.usable_rows / 2):
             yield f"One value is that of {_share(found.commonest, found.usable_rows)}."
+        if self.step is not None and found.usable_rows > 1 and found.spread < self.step:
+            yield "All values lie within one step, which cannot tell them apart. Try a smaller --step."
         for rows, beyond in ((found.below, "below the lower bound"), (found.above, "above the upper bound")):
             if rows:
                 yield f"{_share(rows, found.usable_rows)} are {beyond}, and count as it."
@@ -122,11 +133,13 @@ class Check:
         if self.candidates is None:
             return
         values, missing = self.candidates.values, self.found.missing
-        for near in self.found.near:
+        for near in self.found.near[:_SHOWN]:
             how, advice = _NEAR[near.differs_in]
-            yield f"{values[near.position]!r} is in {counted(near.rows, 'row')} {how}. Try this: {advice}."
+            yield f"{_short(values[near.position])} is in {counted(near.rows, 'row')} {how}. Try this: {advice}."
+        if len(self.found.near) > _SHOWN:
+            yield f"So are {len(self.found.near) - _SHOWN:,} more."
         if missing:
-            listed = ", ".join(repr(values[place]) for place in missing[:_SHOWN])
+            listed = ", ".join(_short(values[place]) for place in missing[:_SHOWN])
             more = f", and {len(missing) - _SHOWN:,} more" if len(missing) > _SHOWN else ""
             yield f"{len(missing):,} of {len(values):,} are in no row: {listed}{more}."
 
@@ -181,6 +194,8 @@ def check(
         expected = "a file that DuckDB reads, or a frame in memory"
         raise InvalidDataError("source", Shown(table.shown), expected, "Check a part of the rows in a frame.")
     ends = None if bounds is None else finite_bounds(bounds)
+    if step is not None:
+        PublicDomain.given(bounds, step=step)  # a step that the question would refuse is refused here, too
     rows = Rows(table, origin="", unit=unit)
     parts = PublicGroups.given(by, groups, 1)
 
@@ -198,6 +213,15 @@ def check(
     of_groups = None if parts is None else inspect(parts.column, "by", parts.members)
     answer = inspect(column, "column", listed)
     return answer if of_groups is None else replace(answer, groups=of_groups)
+
+
+def _short(candidate: object) -> str:
+    text = repr(candidate)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _printable(name: str) -> str:
+    return name if name.isprintable() else repr(name)
 
 
 def _share(rows: int, of: int) -> str:

@@ -42,7 +42,7 @@ DATES = {
 }
 """The same for dates."""
 
-BLANK = "nothing, or a word for a missing value"
+BLANK = "nothing, a word for a missing value, or text in another encoding"
 ELSE = "something else"
 NOT_LISTED = "a value that is not listed"
 
@@ -77,6 +77,7 @@ class Inspection:
         commonest: of numbers, the rows with the most common value.
         below: usable rows beyond the lower bound.
         above: usable rows beyond the upper bound.
+        spread: of numbers, the distance of the largest to the smallest, within the bounds.
         step: the largest of `STEPS` of which all numbers are multiples; None: of none.
         missing: positions of the candidates that no row holds.
         near: rows that nearly hold a candidate.
@@ -94,6 +95,7 @@ class Inspection:
     commonest: int = 0
     below: int = 0
     above: int = 0
+    spread: float = 0.0
     step: float | None = None
     missing: tuple[int, ...] = ()
     near: tuple[Near, ...] = field(default=())
@@ -140,7 +142,7 @@ def inspected(
     )
     units, usable_units, several, most = _one(
         connection,
-        "SELECT count(*), count_if(usable > 0), count_if(usable > 1), coalesce(max(usable), 0)"
+        "SELECT count(*), count(*) FILTER (usable > 0), count(*) FILTER (usable > 1), coalesce(max(usable), 0)"
         " FROM grouped WHERE NOT by_value AND who IS NOT NULL",
     )
     more = _numbers(connection, bounds) if candidates is None else _candidates(connection, candidates)
@@ -161,15 +163,17 @@ def inspected(
 def _numbers(connection: Connection, bounds: tuple[float, float] | None) -> dict[str, Any]:
     lower, upper = bounds or (float("-inf"), float("inf"))
     multiples = ", ".join(f"bool_and(abs(what / {step} - round(what / {step})) < 1e-6)" for step in STEPS)
-    ties, commonest, below, above, *are_multiples = _one(
+    ties, commonest, below, above, spread, *are_multiples = _one(
         connection,
         "SELECT coalesce(sum(owned) FILTER (owned > 1), 0), coalesce(max(owned), 0),"
-        f" coalesce(sum(owned) FILTER (what < ?), 0), coalesce(sum(owned) FILTER (what > ?), 0), {multiples}"
+        " coalesce(sum(owned) FILTER (what < $1), 0), coalesce(sum(owned) FILTER (what > $2), 0),"
+        f" coalesce(max(greatest($1, least($2, what))) - min(greatest($1, least($2, what))), 0.0), {multiples}"
         " FROM grouped WHERE by_value AND what IS NOT NULL AND owned > 0",
         [lower, upper],
     )
     step = next((step for step, is_one in zip(STEPS, are_multiples, strict=True) if is_one), None)
-    return {"ties": ties, "commonest": commonest, "below": below, "above": above, "step": step}
+    found = {"ties": ties, "commonest": commonest, "below": below, "above": above}
+    return {**found, "spread": spread, "step": step}
 
 
 def _candidates(connection: Connection, candidates: PublicCandidates) -> dict[str, Any]:
