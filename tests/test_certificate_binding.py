@@ -215,6 +215,8 @@ NEEDS_A_LEDGER = {
     "candidates",
     "arguments",
     "groups",
+    "format",
+    "source",
 }
 """Where edits made with care can pass without a ledger: what the certificate says once only (docs/ledger.md)."""
 

@@ -52,14 +52,16 @@ def dataset(source: Source, folder: Path) -> dps.Dataset:
 
 
 def stated(release: dps.Release) -> dict[str, Any]:
-    """All that a certificate says but what was drawn, hashes that cover it, and which ledger paid."""
+    """All that a certificate says but what was drawn, what was opened, hashes that cover it, and which ledger paid."""
     said: dict[str, Any] = json.loads(release.to_json())
     assert said.pop("digest")
+    assert said.pop("source")  # public, and another table in each test
     drawn = said.pop("value")
     if said.get("groups") is not None:
         said["groups asked"] = [group for group, _ in drawn]
     if said.get("receipt") is not None:
         assert said["receipt"].pop("hash")
+        assert said["receipt"].pop("question") == release.question_hash()  # of the source, too
         assert said["receipt"].pop("ledger")
     return said
 

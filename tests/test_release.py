@@ -154,14 +154,21 @@ def test_a_price_between_bounds_has_no_bound_on_its_error() -> None:
 def test_nothing_is_missing_from_the_certificate() -> None:
     groups = {"column": "city", "count": 1, "kind": "text", "max_per_unit": 1, "epsilon": 0.5}
     release = dataclasses.replace(
-        quantile(), event=BoundedRangeEvent(epsilon=0.5), groups=groups, value={"Oslo": quantile().value}
+        quantile(),
+        event=BoundedRangeEvent(epsilon=0.5),
+        groups=groups,
+        value={"Oslo": quantile().value},
+        format={"trim": True},
+        source={"files": ["ages.csv"]},
     )
     certificate = release.to_dict()
     assert certificate["value"] == [["Oslo", quantile().value]]
     assert set(certificate) - set(make().to_dict()) == {
         "arguments",
         "event",
+        "format",
         "groups",
+        "source",
     }  # not of all
     flat = {**certificate, **certificate["guarantee"], **certificate["mechanism"], **certificate["error_bound"]}
     renamed = {"error_bound": "within"}

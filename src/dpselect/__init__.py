@@ -5,7 +5,8 @@ Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndF
 `GeometricMechanism`, `MeanMechanism`, `RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`. Scores of
 numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`, `GridMechanism`. Whole
 distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`. Tables: `Dataset`,
-whose answers are each a `Release`, and `DryRun`; `candidates_from` a public file. Before spending: `planning`. What was
+whose answers are each a `Release`, and `DryRun`; `candidates_from` a public file; `Format` for
+files that are written in another way. Before spending: `planning`. What was
 spent: `accounting`.
 
 >>> import dpselect as dps
@@ -50,6 +51,7 @@ from dpselect.errors import (
     TableUnavailableError,
     WrongAccountError,
 )
+from dpselect.formats import Format
 from dpselect.mechanisms import (
     ConcaveMechanism,
     CurveMechanism,
@@ -104,6 +106,7 @@ __all__ = [
     "ExponentialMechanism",
     "FaultError",
     "Forecast",
+    "Format",
     "GeometricMechanism",
     "GridMechanism",
     "IntegerCeiling",

@@ -132,8 +132,8 @@ def test_a_fault_while_a_table_is_opened_is_said_to_be_ours(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = engines.PLACERS["parquet"](ROWS, tmp_path)
-    breaks(monkeypatch, "files.source.label", way)
-    with pytest.raises(FaultError, match=f"{way} in dpselect.backends.files.source"):
+    breaks(monkeypatch, "files.finding._numbered", way)
+    with pytest.raises(FaultError, match=f"{way} in dpselect.backends.files.finding"):
         source.opened()
     breaks(monkeypatch, "lazy.polars_frame.columns_of", way)
     with pytest.raises(FaultError, match=f"{way} in dpselect.backends.lazy.polars_frame"):

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpselect.backends.files import FileSource
+from dpselect.backends.files.formats import ENDINGS_TEXT
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError
 from tests.backends.tables import count, gather, write_csv, write_parquet
@@ -29,9 +30,9 @@ def refusal(source: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("source", [None, 3, b"t.csv", ["t.csv"], "", "a\0b.csv"])
+@pytest.mark.parametrize("source", [None, 3, b"t.csv", [], [b"t.csv"], ["t.csv", None], "", "a\0b.csv"])
 def test_what_is_not_a_path(source: Any) -> None:
-    assert "expected the path of a file, or a glob" in refusal(source)
+    assert "expected the path of a file, a list of paths, or a glob" in refusal(source)
 
 
 def test_no_such_file(tmp_path: Path) -> None:
@@ -43,17 +44,17 @@ def test_no_such_file(tmp_path: Path) -> None:
 
 def test_a_folder_names_the_glob_to_give(tmp_path: Path) -> None:
     assert "a file, not a folder" in refusal(tmp_path)
-    assert "It contains no file whose name ends in .csv, .parquet, .jsonl or .ndjson." in refusal(tmp_path)
+    assert f"It contains no file whose name ends in {ENDINGS_TEXT}." in refusal(tmp_path)
     (tmp_path / "t.ndjson").touch()
     assert f"For all files in it give {str(tmp_path / '*.ndjson')!r}." in refusal(tmp_path)
     (tmp_path / "t.csv").touch()
     assert f"{str(tmp_path / '*.csv')!r} or {str(tmp_path / '*.ndjson')!r}" in refusal(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["t", "t.txt", "t.csv.gz", "t.json", "csv"])
+@pytest.mark.parametrize("name", ["t", "t.txt", "t.bz2", "t.json", "csv"])
 def test_other_extensions(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"unit,value\n1,2\n")
-    assert "a file whose name ends in .csv, .parquet, .jsonl or .ndjson" in refusal(tmp_path / name)
+    assert f"a file whose name ends in {ENDINGS_TEXT}" in refusal(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
@@ -83,7 +84,11 @@ def test_a_header_without_rows_is_a_table(tmp_path: Path) -> None:
             b"unit;value\n1;2\n",
             "at least two columns, a unit and a value, separated by commas. It looks",
         ),
-        (b"unit\tvalue\n1\t2\n", "separated by tabs. Convert it first, in Python: import csv; csv.writer("),
+        (
+            b"unit\tvalue\n1\t2\n",
+            "separated by tabs. If it is, declare the format: delimiter='tab'. If fields have line breaks inside, "
+            "convert it first, in Python: import csv; csv.writer(",
+        ),
         (b"unit,a,b,a\n1,2,3,4\n", "Columns 2 and 4 have the same name"),
         (b"unit\n1\n", "at least two columns"),
         (b"\n1,2\n", "at least two columns"),
@@ -220,7 +225,7 @@ def test_of_databases_only_postgresql_is_read_by_its_url(url: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("t.tsv", "csv.writer("), ("t.JSON", ".jsonl"), ("t.xlsx", "Save the sheet"), ("t.csv.gz", "Decompress it")],
+    [("t.JSON", ".jsonl"), ("t.xlsx", "Save the sheet"), ("t.zip", "may be compressed, with names in .gz and .zst")],
 )
 def test_other_formats_come_with_a_way_out(name: str, said: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"unit\tvalue\n1\t2\n")

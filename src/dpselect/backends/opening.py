@@ -9,12 +9,14 @@ from pathlib import Path
 from dpselect.backends.contract import Table
 from dpselect.backends.failures import cut_off
 from dpselect.backends.files import FileSource
-from dpselect.backends.files.formats import Format
+from dpselect.backends.files.finding import is_named, several
+from dpselect.backends.files.formats import FileKind
 from dpselect.backends.frames import frame_source
 from dpselect.backends.lazy import LazyTable, lazy_table, postgres_table, postgres_table_name
 from dpselect.backends.lazy.scanning import scanned_parquet
 from dpselect.backends.rows import StreamTable
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe, typed
+from dpselect.formats import Format
 
 _SCHEME = re.compile(r"(?!s3|gs|gcs|az|abfss?|hdfs|https?|ftp|file)[a-z][a-z0-9+.-]{1,19}://", re.IGNORECASE)
 """The scheme of a database's URL. The rest of it may hold a password."""
@@ -24,35 +26,42 @@ ENGINES = ("duckdb", "polars", "spark")
 
 
 def open_table(
-    source: object, *, table: object = None, engine: object = None, memory_limit: int | None = None
+    source: object,
+    *,
+    table: object = None,
+    engine: object = None,
+    memory_limit: int | None = None,
+    format: Format | None = None,
 ) -> Table:
     """The table behind `source`; only headers, footers and schemas are read.
 
     Args:
-        source: a path or a glob; a frame of pandas, Polars or PyArrow, or anything with ``__arrow_c_stream__``; a lazy
-            frame of Polars, a DuckDB relation, a PySpark ``DataFrame`` or an Ibis table; the URL of a PostgreSQL
-            server, ``postgresql://...``.
+        source: a path, a glob, a list of paths or a folder of partitions; a frame of pandas, Polars or PyArrow, or
+            anything with ``__arrow_c_stream__``; a lazy frame of Polars, a DuckDB relation, a PySpark ``DataFrame`` or
+            an Ibis table; the URL of a PostgreSQL server, ``postgresql://...``.
         table: name of the table on the server; None for other sources.
         engine: one of `ENGINES`, which reads the files; None for other sources.
         memory_limit: bytes that may be used here before rows spill to disk. None: most of the machine's memory, and for
             engines that hold their own rows and have limits of their own.
+        format: how cells of text are written; None where another engine reads them.
 
     Raises:
-        InvalidDataError: there is no such table, or `source` is not a table.
+        InvalidDataError: there is no such table, `source` is not a table, or the `format` does not fit it.
         InvalidParameterError: the engine is unknown or not for this source, or `memory_limit` could not be enforced.
         TableUnavailableError: the server cannot be reached.
         MissingExtraError: the extra that the source needs is not installed.
     """
-    is_server, is_path = _is_server(source), _is_path(source)
+    on_server, is_path = is_server(source), _is_path(source)
     if engine is not None and engine not in ENGINES:
         raise InvalidParameterError("engine", typed(engine), f"one of {', '.join(map(repr, ENGINES))}, for files")
     if engine is not None and not is_path:
         expected = "nothing, because frames and servers use their own engine"
         raise InvalidParameterError("engine", typed(engine), expected, "It selects the engine that reads files.")
-    if is_server:
+    if on_server:
+        _check_undeclared(format, "tables on a server")
         _check_unlimited(memory_limit)
         return postgres_table(str(source), _checked_name(table))
-    if is_path and (scheme := _SCHEME.match(str(source))) and not os.path.exists(str(source)):
+    if is_path and (scheme := _SCHEME.match(_single(source))) and not os.path.exists(_single(source)):
         expected = "the path of a file, or a URL postgresql://user@host/database"
         hint = "For other databases give an Ibis table; docs/engines.md lists the engines."
         raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
@@ -60,16 +69,19 @@ def open_table(
         raise InvalidDataError("table", typed(table), "nothing, because the source is a table itself")
     if is_path:
         with cut_off:
-            files = FileSource.at(source)
-        return _of_files(files, engine, memory_limit)
+            files = FileSource.at(source, format)
+        return _of_files(files, engine, memory_limit, format)
     lazy = lazy_table(source, memory_limit=memory_limit)
     if lazy is not None:
+        _check_undeclared(format, "lazy frames and relations")
         if isinstance(lazy, LazyTable):
             _check_unlimited(memory_limit)
         return lazy
     frame = frame_source(source)
     if frame is not None:
-        return StreamTable(frame, memory_limit)
+        if format is not None:
+            format.check(("ignore_case", "trim"), "frames, whose columns have types")
+        return StreamTable(frame, memory_limit, format)
     expected = "the path of a file, a glob, a frame, a lazy frame or the URL of a PostgreSQL server"
     raise InvalidDataError("source", Shown(describe(source)), expected)
 
@@ -80,8 +92,10 @@ def origin_of(source: object, *, table: object = None) -> str:
     The real path of a file or a glob; a server's URL without its password, and the name of the table; otherwise the
     kind of table. A ledger compares it to recognise a question that was asked before.
     """
-    if _is_server(source):
+    if is_server(source):
         return postgres_table_name(str(source), _checked_name(table))
+    if (paths := several(source)) is not None:
+        return repr(sorted(os.path.realpath(path) for path in paths))
     return os.path.realpath(str(source)) if _is_path(source) else open_table(source).shown
 
 
@@ -92,22 +106,37 @@ def _checked_name(table: object) -> str:
     raise InvalidDataError("table", typed(table), "the name of a table", hint)
 
 
-def _is_server(source: object) -> bool:
+def is_server(source: object) -> bool:
+    """Whether it is the URL of a server."""
     return isinstance(source, str) and source.startswith(("postgresql://", "postgres://"))
 
 
+def _single(source: object) -> str:
+    """The path, if it is not a list of several."""
+    return str(source) if isinstance(source, str | Path) else ""
+
+
 def _is_path(source: object) -> bool:
-    return isinstance(source, str | Path) and not _is_server(source)
+    return is_named(source) and not is_server(source)
 
 
-def _of_files(files: FileSource, engine: object, memory_limit: int | None) -> Table:
+def _of_files(files: FileSource, engine: object, memory_limit: int | None, format: Format | None) -> Table:
     if engine in (None, "duckdb"):
-        return StreamTable(files, memory_limit)
-    if files.format is not Format.PARQUET:
+        return StreamTable(files, memory_limit, format)
+    _check_undeclared(format, f"the engine {engine!r}")
+    if files.partition:
+        hint = "Folders such as year=2026 are columns only for DuckDB."
+        raise InvalidParameterError("engine", typed(engine), "'duckdb' for a folder of partitions", hint)
+    if files.kind is not FileKind.PARQUET:
         hint = "Only Parquet states the types of its columns; another engine would guess them from the rows."
         raise InvalidParameterError("engine", typed(engine), "'duckdb' for files that are not Parquet", hint)
     _check_unlimited(memory_limit)
     return scanned_parquet(files, files.paths, str(engine))
+
+
+def _check_undeclared(format: Format | None, source: str) -> None:
+    if format is not None:
+        format.check((), source)
 
 
 def _check_unlimited(memory_limit: int | None) -> None:

@@ -74,6 +74,11 @@ class Release:
             number of rows per unit.
         groups: for a question about groups: the column of groups, their number and kind, how many of them one unit
             takes part in, and the cost of one group. None: all rows together.
+        format: how the cells of the table were declared to be written: the words of `dpselect.Format` that differ from
+            the default. None: nothing was declared.
+        source: what was opened: names of files without folders, the name of a table on a server, or a kind of frame;
+            a hash of the columns' names and types; and the name that the caller gave it. None: in certificates from
+            before tables were named, and where there is no table.
 
     >>> import dpselect as dps
     >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
@@ -107,6 +112,8 @@ class Release:
     version: str = field(default_factory=_installed_version)
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     groups: Mapping[str, Any] | None = None
+    format: Mapping[str, Any] | None = None
+    source: Mapping[str, Any] | None = None
 
     @property
     def guarantee(self) -> Guarantee:
@@ -149,6 +156,8 @@ class Release:
             "error_bound": wording.error_bound(QUESTIONS[self.task], self),
             **arguments,
             **({} if self.groups is None else {"groups": dict(self.groups)}),
+            **({} if self.format is None else {"format": dict(self.format)}),
+            **({} if self.source is None else {"source": dict(self.source)}),
             "proofs": list(self.proofs),
             "version": self.version,
             "time": as_utc_text(self.time),
@@ -216,6 +225,8 @@ class Release:
             version=held["version"],
             arguments=held.get("arguments", {}),
             groups=groups,
+            format=held.get("format"),
+            source=held.get("source"),
         )
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ import math
 from typing import cast
 
 from dpselect.errors import InvalidCertificateError
+from dpselect.formats import is_canonical
 from dpselect.privacy import Neighbours
 from dpselect.questions import QUESTIONS, fields
 from dpselect.questions.fields import AnswerFields, Check, Fields, wrong
@@ -67,6 +68,22 @@ def _within(value: object, name: str) -> None:
         fields.not_negative(value, name)
 
 
+def _format(value: object, name: str) -> None:
+    if not isinstance(value, dict) or not is_canonical(cast(Fields, value)):
+        raise wrong(name, "the words of a dpselect.Format that differ from the default")
+
+
+def _source(value: object, name: str) -> None:
+    held = fields.object_with(value, name, _SOURCE, optional=_SOURCE)
+    if len({"files", "table", "frame"} & set(held)) != 1 or held.get("files") == []:
+        raise wrong(name, "the names of files, or of a table, or a kind of frame")
+
+
+def _file_name(value: object, name: str) -> None:
+    if "/" in fields.text(value, name):
+        raise wrong(name, "names of files without folders")
+
+
 _ERROR_UNITS = sorted({unit for kind in QUESTIONS.values() for unit in kind.error_units})
 _GUARANTEE: dict[str, Check] = {
     "epsilon": fields.positive,
@@ -94,6 +111,13 @@ _RECEIPT: dict[str, Check] = {
     "request": fields.text,
     "ledger": fields.text,
 }
+_SOURCE: dict[str, Check] = {
+    "files": fields.list_of(_file_name),
+    "table": fields.text,
+    "frame": fields.text,
+    "schema": fields.sha256,
+    "name": fields.text,
+}
 _FIELDS: dict[str, Check] = {
     "value": fields.anything,
     "guarantee": fields.always(_GUARANTEE),
@@ -106,12 +130,14 @@ _FIELDS: dict[str, Check] = {
     "error_bound": fields.if_any(_BOUND, optional=["unit"]),
     "arguments": fields.anything,
     "groups": fields.anything,
+    "format": _format,
+    "source": _source,
     "proofs": fields.list_of(fields.text),
     "version": fields.text,
     "time": fields.utc_time,
     "digest": fields.sha256,
 }
-_OPTIONAL = ("event", "arguments", "groups", "digest")
+_OPTIONAL = ("event", "arguments", "groups", "format", "source", "digest")
 _GROUPS: dict[str, Check] = {
     "column": fields.any_text,
     "count": fields.count,

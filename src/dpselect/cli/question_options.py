@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from dpselect.cli import candidates as public
 from dpselect.cli.columns import columns
+from dpselect.cli.format_options import AS_USUAL, FormatOptions
 from dpselect.cli.help_text import NEEDED, OF_GROUPS, OF_QUESTION, SHARED
 from dpselect.cli.options import Flag, Json, Number, Text, Whole
 from dpselect.cli.output import forecast_shown, shown
@@ -53,6 +54,11 @@ class QuestionOptions:
     memory_limit: str | None = None
     """Memory limit for reading, such as 2GiB; what does not fit goes to a temporary folder. DuckDB only."""
 
+    written: FormatOptions = AS_USUAL
+
+    source_name: Text | None = None
+    """What the certificate calls the table, beside the names of its files without folders."""
+
     ledger: str | None = None
     """Ledger to charge before the answer is drawn, such as sqlite:///budget.db."""
 
@@ -88,7 +94,7 @@ class QuestionOptions:
             columns(source, table=self.table)
             return 0
         who: dict[str, Any] = {"unit": self.unit, "neighbours": self.neighbours}
-        who |= {"ledger": self._paying(), "account": self.account}
+        who |= {"ledger": self._paying(), "account": self.account, "format": self.written.format}
         if self.dry_run:
             dry: Any = DryRun(source=source, table=self.table, **who)
             forecast = ask(dry)
@@ -99,6 +105,7 @@ class QuestionOptions:
         refuse_unread()  # also if nothing is charged, because reading may take long
         with scan_progress(wanted=not self.quiet) as progress:
             reading = {"table": self.table, "engine": self.engine, "memory_limit": self.memory_limit}
+            reading |= {"source_name": self.source_name}
             reading = {name: value for name, value in reading.items() if value is not None}
             release = ask(Dataset(source, progress=progress, times=self.times, **reading, **who))
         print(shown(release, as_json=self.as_json, quiet=self.quiet))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, cast
 
@@ -15,13 +16,25 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class QuestionIdentity:
-    """The public parts of a question, by which repeating it is told from asking another."""
+    """The public parts of a question, by which repeating it is told from asking another.
+
+    Attributes:
+        task: the question.
+        source: where the table is.
+        unit: the column that says whose a row is.
+        column: the column asked about.
+        arguments: the others of the question.
+        format: how the table's cells are written, if that was declared.
+        named: what certificates say of the table: a label, which makes no other question of it.
+    """
 
     task: str
     source: str
     unit: str
     column: str
     arguments: dict[str, Any]
+    format: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    named: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def text(self) -> str:
@@ -31,6 +44,8 @@ class QuestionIdentity:
             value = _as_range(value)
             exact = value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
             words += [name, sha256(exact).hexdigest()]
+        if self.format:  # or what was asked before formats could be declared would be something else
+            words += ["format", sha256(repr(sorted(self.format.items())).encode()).hexdigest()]
         return repr(words)
 
 

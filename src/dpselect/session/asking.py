@@ -60,8 +60,18 @@ class Asking(Generic[Reply]):
             of_one = planned(epsilon=groups.share(epsilon), neighbours=self._neighbours)
             question = Grouped[Any].planned(of_one, groups, epsilon=epsilon)
             self._rows.check(groups.column, argument="by")
+            self._rows.check_compared(groups.members, argument="groups")
         rows = self._rows.of(column)  # a column that is not there is refused before anything is charged
-        identity = QuestionIdentity(question.terms.task, self._rows.origin, self._rows.unit, column, question.identity)
+        format = {} if self._rows.format is None else self._rows.format.words
+        identity = QuestionIdentity(
+            question.terms.task,
+            self._rows.origin,
+            self._rows.unit,
+            column,
+            question.identity,
+            format=format,
+            named=self._rows.named,
+        )
         return self._spending.answer(question, lambda: question.read(rows), identity, request)
 
     def _candidates(

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Literal
 
 from dpselect.arguments import memory_size
+from dpselect.backends.files.finding import is_named
+from dpselect.backends.naming import what_was_opened
 from dpselect.backends.opening import open_table, origin_of
 from dpselect.certificates.release import Release
+from dpselect.formats import Format, declared
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.public_time import Times
@@ -30,13 +33,19 @@ class Dataset(ChoiceQuestions[Release], NumberQuestions[Release]):
     within what the people in the table were promised.
 
     Args:
-        source: path of a CSV, Parquet or JSON-lines file, or a glob of several with the same columns; or a frame of
-            pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``; a lazy frame of Polars, a DuckDB
+        source: path of a CSV, TSV, Parquet, Arrow, ORC or JSON-lines file (text also compressed: ``.csv.gz``); a glob
+            or a list of several with the same columns; a folder of partitions such as ``year=2026``; a frame of pandas,
+            Polars or PyArrow, or anything else with ``__arrow_c_stream__``; a lazy frame of Polars, a DuckDB
             relation, a PySpark ``DataFrame`` or an Ibis table; or ``postgresql://user@host/database``, with `table`.
             How rows are read, and which are left out, is described in ``docs/tables.md`` and ``docs/engines.md``.
         unit: name of the column that identifies whom a row belongs to: who is protected. All rows with the same value
             are one unit, in all files; rows without a value are left out.
         table: the table on a server, ``name`` or ``schema.name``; not for other sources.
+        format: how the cells of a file are written if not as usual, such as ``Format(delimiter=";", decimal=",")``; see
+            `dpselect.Format`. Public, never guessed from the rows, and named in certificates.
+        source_name: what certificates call the table, beside what was opened: ``"clicks of May"``. They hold the names
+            of files without folders, or the name of a table or a kind of frame, and a hash of the names and types of
+            the columns; never a path, a user or a server.
         engine: the engine that reads files: ``"duckdb"`` reads all formats, ``"polars"`` and ``"spark"`` only Parquet.
             None: DuckDB.
         progress: called from time to time during long scans with the fraction read, from 0 to 1.
@@ -60,7 +69,8 @@ class Dataset(ChoiceQuestions[Release], NumberQuestions[Release]):
 
     Raises:
         InvalidParameterError: only one of `ledger` and `account` is given, `neighbours`, `engine` or `times` is
-            unknown, or `memory_limit` is not a memory size or could not be enforced.
+            unknown, `memory_limit` is not a memory size or could not be enforced, `format` is no `Format`, or
+            `source_name` no short text.
         TableUnavailableError: the server cannot be reached, now or when a question is asked.
         InvalidDataError: there is no such table or column, or a file is not what its name implies. No error ever
             depends on, or quotes, a row.
@@ -78,6 +88,8 @@ class Dataset(ChoiceQuestions[Release], NumberQuestions[Release]):
         *,
         unit: str,
         table: str | None = None,
+        format: Format | None = None,
+        source_name: str | None = None,
         engine: Literal["duckdb", "polars", "spark"] | None = None,
         progress: Callable[[float], None] | None = None,
         memory_limit: str | int | None = None,
@@ -86,12 +98,15 @@ class Dataset(ChoiceQuestions[Release], NumberQuestions[Release]):
         neighbours: Neighbours | Literal["add_remove", "replace_one"] = Neighbours.ADD_REMOVE,
         times: Times | Literal["day", "hour"] = Times.DAY,
     ) -> None:
-        self._is_named = isinstance(source, str | Path)
+        self._is_named = is_named(source)
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Spending(ledger, account, times)
         most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
-        opened = open_table(source, table=table, engine=engine, memory_limit=most)
-        self._rows = Rows(opened, origin=origin_of(source, table=table), unit=unit, progress=progress)
+        format = declared(format)
+        opened = open_table(source, table=table, engine=engine, memory_limit=most, format=format)
+        origin = origin_of(source, table=table)
+        named = what_was_opened(source, opened, table=table, name=source_name)
+        self._rows = Rows(opened, origin=origin, unit=unit, progress=progress, format=format, named=named)
 
     def __repr__(self) -> str:
         return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"

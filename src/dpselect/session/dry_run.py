@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from dpselect.backends.opening import open_table, origin_of
+from dpselect.formats import Format, declared
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.session.choices import ChoiceQuestions
@@ -31,6 +32,7 @@ class DryRun(ChoiceQuestions[Forecast], NumberQuestions[Forecast]):
         source, table: as for the `dpselect.Dataset`. Of a file or a frame the columns are then checked as for an
             answer: their names and, where the format has types, the types. A server is not asked. Needed only with a
             `request`, to find out whether it was answered.
+        format: as for the `dpselect.Dataset`.
 
     Attributes:
         unchecked: why no column is checked: there is no source, no such file, or it is on a server. Empty if they are.
@@ -58,13 +60,15 @@ class DryRun(ChoiceQuestions[Forecast], NumberQuestions[Forecast]):
         neighbours: Neighbours | Literal["add_remove", "replace_one"] = Neighbours.ADD_REMOVE,
         source: object = None,
         table: str | None = None,
+        format: Format | None = None,
     ) -> None:
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Forecasting(ledger, account)
         origin = "" if source is None else origin_of(source, table=table)
+        said = declared(format)
         self.unchecked = _unchecked(source)
-        columns = UnopenedTable() if self.unchecked else UnreadTable(open_table(source, table=table))
-        self._rows = Rows(columns, origin=origin, unit=unit)
+        columns = UnopenedTable() if self.unchecked else UnreadTable(open_table(source, table=table, format=said))
+        self._rows = Rows(columns, origin=origin, unit=unit, format=said)
 
     def __repr__(self) -> str:
         return f"DryRun(unit={self._rows.unit!r})"

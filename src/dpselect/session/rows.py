@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from dpselect.backends.columns import Column, Holds, candidate_kinds, check_match, check_numeric
 from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Table
+from dpselect.backends.rows.declared import compared
 from dpselect.errors import InvalidDataError, Shown
+from dpselect.formats import Format
 from dpselect.mechanisms import Mechanism, PendingSelection
 from dpselect.summaries import (
     CandidateCounts,
@@ -31,17 +33,28 @@ class Rows:
         origin: the name of the table in a ledger; see `dpselect.backends.opening.origin_of`.
         unit: name of the column that identifies whom a row belongs to.
         progress: called with the share of the work that is done, from 0 to 1.
+        format: how cells of text are written, if that was declared.
+        named: what certificates say of the table; see `dpselect.backends.naming`.
 
     Raises:
         InvalidDataError: there is no such column, or its type cannot identify units.
     """
 
-    __slots__ = ("origin", "progress", "table", "unit_column")
+    __slots__ = ("format", "named", "origin", "progress", "table", "unit_column")
 
     def __init__(
-        self, table: Table, *, origin: str, unit: str, progress: Callable[[float], None] | None = None
+        self,
+        table: Table,
+        *,
+        origin: str,
+        unit: str,
+        progress: Callable[[float], None] | None = None,
+        format: Format | None = None,
+        named: Mapping[str, Any] | None = None,
     ) -> None:
         self.table = table
+        self.named: Mapping[str, Any] = {} if named is None else named
+        self.format = format
         self.origin = origin
         self.unit_column = table.unit(unit)
         self.progress = progress
@@ -75,7 +88,15 @@ class Rows:
     def candidates(self, given: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates:
         """The public candidates: listed locally, or in a frame of the table's own engine."""
         found = self.table.listed(given, allow_many=allow_many) if isinstance(self.table, DrawsInPlace) else None
-        return PublicCandidates.given(given, allow_many=allow_many) if found is None else found
+        if found is not None:
+            return found
+        public = PublicCandidates.given(given, allow_many=allow_many)
+        self.check_compared(public)
+        return public
+
+    def check_compared(self, members: PublicCandidates, *, argument: str = "candidates") -> None:
+        """Refuse candidates, or groups, that the declared format makes the same."""
+        compared(members, self.format, argument=argument)
 
 
 @dataclass(frozen=True, slots=True)

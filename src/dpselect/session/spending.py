@@ -122,7 +122,8 @@ class Spending(Payer[Release]):
                 return Release.from_json(known.release)
         with _held(gather()) as values:
             undrawn = draft(question, values, column=identity.column, unit=identity.unit, time=time)
-            undrawn = replace(undrawn, event=run.event)
+            about = {"format": dict(identity.format) or None, "source": dict(identity.named) or None}
+            undrawn = replace(undrawn, event=run.event, **about)
             certificate = undrawn.question_hash()
             if ledger is None:
                 return replace(undrawn, value=question.draw(values))

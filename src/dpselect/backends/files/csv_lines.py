@@ -5,7 +5,8 @@ others or fail. Each of these lets one person's row change how everybody else's 
 fixed, and every line is read alone:
 
 - the first line contains the names of the columns; a line break always ends a row, even after an open quote;
-- comma, double quote (doubled inside quotes), UTF-8 with or without a byte order mark, ``\\n`` or ``\\r\\n``;
+- comma, double quote (doubled inside quotes), UTF-8 with or without a byte order mark, ``\\n`` or ``\\r\\n``; another
+  delimiter and another encoding only if they are declared, for all lines (`dpselect.formats.Format`);
 - a line is left out if it is longer than 1 MiB, if it has another number of fields than the first line or if its
   quotes do not pair up; a field is missing if it is not UTF-8 or has quotes that do not enclose it.
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,29 +25,68 @@ from numpy.typing import NDArray
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.files import lines
+from dpselect.backends.files.text_streams import byte_order, opened
 from dpselect.backends.rows.arrow import Array, RecordBatch, pa, pc, valid_text
 from dpselect.errors import InvalidDataError, Shown
+from dpselect.formats import DELIMITER_WORDS
 
-_NEWLINE, _CARRIAGE_RETURN, _COMMA, _QUOTE = b'\n\r,"'
+_NEWLINE, _CARRIAGE_RETURN, _QUOTE = b'\n\r"'
 
 
-def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
+@dataclass(frozen=True, slots=True)
+class LineDialect:
+    """How the lines of a file are written.
+
+    Attributes:
+        delimiter: one of `dpselect.formats.DELIMITERS`.
+        encoding: one of `dpselect.formats.ENCODINGS`.
+    """
+
+    delimiter: str = ","
+    encoding: str = "utf-8"
+
+
+PLAIN = LineDialect()
+"""Of files of which nothing else was declared."""
+
+_CALLED = {
+    ",": "commas",
+    ";": "semicolons",
+    "\t": "tabs",
+    "|": "vertical bars",
+    ":": "colons",
+    "^": "carets",
+    "~": "tildes",
+    "#": "number signs",
+    " ": "blanks",
+    "\x01": "control characters 1",
+    "\x1f": "control characters 31",
+}
+
+_LINE_BREAKS = "Remove line breaks inside quotes first: docs/tables.md, CSV."
+
+_A_FILE = Shown("<file>")
+
+
+def read_columns(path: str, shown: Shown, dialect: LineDialect = PLAIN) -> tuple[Column, ...]:
     """The columns named in the first line of the file.
 
     Raises:
         InvalidDataError: the first line is not a list of different names; its content is never quoted, because in a
             file without a header it is the first person's row.
     """
-    content = lines.first_line(path, shown)
+    delimiter = dialect.delimiter
+    content = lines.first_line(path, shown, byte_order(path, dialect.encoding, shown))
     if b"\0" in content or b"\r" in content:
         raise InvalidDataError("source", shown, "a text file with line breaks of the form \\n or \\r\\n")
-    expected = "a first line in UTF-8 with the names of the columns, separated by commas"
-    hint = _hint_for_separator(content) or "Remove line breaks inside quotes first: docs/tables.md, CSV."
-    with TranslatedErrors(lambda _: InvalidDataError("source", shown, expected, hint), csv.Error, ValueError):
-        (names,) = csv.reader([content.decode()], strict=True)
+    separated, encoding = f"separated by {_CALLED[delimiter]}", dialect.encoding.upper()
+    expected = f"a first line in {encoding} with the names of the columns, {separated}"
+    refused = InvalidDataError("source", shown, expected, _hint_for_separator(content, delimiter) or _LINE_BREAKS)
+    with TranslatedErrors(lambda _: refused, csv.Error, ValueError):
+        (names,) = csv.reader([content.decode()], delimiter=delimiter, strict=True)
     if len(names) < 2:
-        expected = "at least two columns, a unit and a value, separated by commas"
-        raise InvalidDataError("source", shown, expected, _hint_for_separator(content))
+        expected = f"at least two columns, a unit and a value, {separated}"
+        raise InvalidDataError("source", shown, expected, _hint_for_separator(content, delimiter))
     if len(set(names)) < len(names):
         second = next(place for place, name in enumerate(names) if name in names[:place])
         same = f"Columns {names.index(names[second]) + 1} and {second + 1} have the same name"
@@ -54,33 +95,38 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
     return tuple(Column(name, Holds.ANYTHING) for name in names)
 
 
-def _hint_for_separator(header: bytes) -> str:
-    """The hint for a header whose fields are separated by something other than commas.
+def _hint_for_separator(header: bytes, delimiter: str) -> str:
+    """The hint for a header whose fields are separated by something other than `delimiter`.
 
     The file is refused all the same: without a header line this is a person's row, and its separator would decide how
     everybody's rows are read.
     """
-    for separator, called in ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")):
-        if separator.encode() in header:
-            commas = " If its decimals have commas too, docs/tables.md says how." if separator == ";" else ""
-            return f"It looks separated by {called}.{commas} {convert_hint(separator)}"
+    for word, separator in DELIMITER_WORDS.items():
+        if separator != delimiter and separator.encode() in header:
+            also = " and, if decimals have commas, decimal=','" if separator == ";" else ""
+            looks = f"It looks separated by {_CALLED[separator]}."
+            declare = f"If it is, declare the format: delimiter={word!r}{also}."
+            return f"{looks} {declare} If fields have line breaks inside, {_convert_hint(separator)}"
     return ""
 
 
-def convert_hint(separator: str) -> str:
-    """One line of Python that converts a file with another separator to commas.
+def _convert_hint(separator: str) -> str:
+    """How line breaks inside fields are taken out of a file, in one line of Python; and its separators made commas.
 
-    It uses no reader that guesses from the rows: one person's ``#`` could turn other people's values into comments. All
-    values stay text. Line breaks inside fields become blanks, because each line is read alone.
+    Not by a reader that looks at the rows to find out more: one person's ``#`` would make comments of what others
+    wrote. And all stays text. Line breaks inside fields become blanks, as each line is read by itself. It has no names
+    of arguments that are also options: the command line would translate them.
     """
-    old = "open('old.csv', newline='', encoding='utf-8-sig')"
-    new = "open('new.csv', 'w', newline='', encoding='utf-8')"
+    old = "open('old.csv', 'r', -1, 'utf-8-sig', 'strict', '')"
+    new = "open('new.csv', 'w', -1, 'utf-8', 'strict', '')"
     fields = "[' '.join(field.splitlines()) for field in row]"
-    each = f"for row in csv.reader({old}, delimiter={separator!r}, strict=True)"
-    return f"Convert it first, in Python: import csv; csv.writer({new}).writerows({fields} {each})"
+    each = f"for row in csv.reader({old}, **{{'delimiter': {separator!r}}}, strict=True)"
+    return f"convert it first, in Python: import csv; csv.writer({new}).writerows({fields} {each})"
 
 
-def rows(path: str, places: Sequence[int], *, width: int, advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+def rows(
+    path: str, places: Sequence[int], *, width: int, advance: Callable[[int], None], dialect: LineDialect = PLAIN
+) -> Iterator[RecordBatch]:
     """Some fields of every line that can be read, in batches of nullable text columns.
 
     Args:
@@ -88,35 +134,37 @@ def rows(path: str, places: Sequence[int], *, width: int, advance: Callable[[int
         places: indices of the wanted columns, in this order.
         width: number of columns.
         advance: called with the number of bytes read since the last call.
+        dialect: the one in which the header was read.
     """
-    with open(path, "rb") as file:
-        advance(len(file.readline()))
-        for block in lines.whole_lines(file, advance):
-            separators, first = _fields_of_lines(np.frombuffer(block, np.uint8), width)
+    delimiter = ord(dialect.delimiter)
+    with opened(path, byte_order(path, dialect.encoding, _A_FILE), advance) as text:
+        for block in lines.whole_lines(lines.after_first(text)):
+            separators, first = _fields_of_lines(np.frombuffer(block, np.uint8), width, delimiter)
             columns = [_field(block, separators, first, at, last=at == width - 1) for at in places]
             yield pa.RecordBatch.from_arrays(columns, names=list(map(str, places)))
 
 
-def _fields_of_lines(raw: NDArray[np.uint8], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _fields_of_lines(raw: NDArray[np.uint8], width: int, delimiter: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The positions of the fields.
 
     Args:
         raw: bytes that end in a line break.
         width: number of fields a line has to have.
+        delimiter: the byte between them.
 
     Returns:
-        Positions of all separators (commas outside quotes and line breaks), -1 before the first; and for each line to
-        be kept the index of the separator before it, so that field j lies between separators ``first + j`` and
+        Positions of all separators (delimiters outside quotes, and line breaks), -1 before the first; and for each line
+        to be kept the index of the separator before it, so that field j lies between separators ``first + j`` and
         ``first + j + 1``.
     """
     quotes = raw == _QUOTE
     quoted = bool(quotes.any())
-    special = (raw == _NEWLINE) | (raw == _COMMA)
+    special = (raw == _NEWLINE) | (raw == delimiter)
     at = np.flatnonzero(special | quotes if quoted else special)
     kind = raw[at]
     balanced = None
     if quoted:
-        separates, balanced = _outside_quotes(kind)
+        separates, balanced = _outside_quotes(kind, delimiter)
         at, kind = at[separates], kind[separates]
     at = np.concatenate([[-1], at])
     last = np.flatnonzero(kind == _NEWLINE) + 1
@@ -125,13 +173,13 @@ def _fields_of_lines(raw: NDArray[np.uint8], width: int) -> tuple[NDArray[np.int
     return at, first[keep if balanced is None else keep & balanced]
 
 
-def _outside_quotes(kind: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _outside_quotes(kind: NDArray[np.uint8], delimiter: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which special bytes are separators, counting quotes from the start of the line; lines with paired quotes."""
     seen = np.cumsum(kind == _QUOTE)
     ends = np.flatnonzero(kind == _NEWLINE)
     before = np.concatenate([[0], seen[ends][:-1]])
     inside = (seen - np.repeat(before, np.diff(ends, prepend=-1))) % 2 == 1
-    return (kind == _NEWLINE) | ((kind == _COMMA) & ~inside), (seen[ends] - before) % 2 == 0
+    return (kind == _NEWLINE) | ((kind == delimiter) & ~inside), (seen[ends] - before) % 2 == 0
 
 
 def _field(block: bytes, separators: NDArray[np.int64], first: NDArray[np.int64], at: int, *, last: bool) -> Array:

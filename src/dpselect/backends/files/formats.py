@@ -1,85 +1,163 @@
-"""File formats: found by the end of the name, and checked against the first bytes."""
+"""Kinds of files: found by the end of the name, and checked against the first bytes."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
 from enum import Enum
 
 from dpselect.backends.columns import Column
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.files import csv_lines, json_lines, parquet_rows
+from dpselect.backends.files import arrow_files, csv_lines, json_lines, parquet_rows
+from dpselect.backends.files.csv_lines import LineDialect
+from dpselect.backends.files.text_streams import COMPRESSIONS, uncompressed
 from dpselect.backends.rows.arrow import RecordBatch
 from dpselect.errors import InvalidDataError, Shown
+from dpselect.formats import Format
 
 
-class Format(Enum):
-    """A file format, with its file name endings."""
+class FileKind(Enum):
+    """What a file is, with its file name endings."""
 
     CSV = (".csv",)
+    TAB_SEPARATED = (".tsv", ".tab")
     PARQUET = (".parquet",)
+    ARROW = (".arrow", ".feather", ".ipc")
+    ORC = (".orc",)
     JSON_LINES = (".jsonl", ".ndjson")
 
 
-ENDINGS = {ending: format for format in Format for ending in format.value}
+TYPED = frozenset({FileKind.PARQUET, FileKind.ARROW, FileKind.ORC})
+"""Those whose columns have types."""
+
+_COMPRESSED_ENDINGS = {f".json{compression}": FileKind.JSON_LINES for compression in COMPRESSIONS} | {
+    f"{ending}{compression}": kind
+    for kind in FileKind
+    if kind not in TYPED
+    for ending in kind.value
+    for compression in COMPRESSIONS
+}
+ENDINGS = {ending: kind for kind in FileKind for ending in kind.value}
 
 ENDINGS_TEXT = f"{', '.join(list(ENDINGS)[:-1])} or {list(ENDINGS)[-1]}"
 
-_SHEET = "Save the sheet as CSV, in UTF-8 and with commas."
-_COMPRESSED = "Decompress it first; Parquet is compressed as it is."
+_COMPRESSED_TEXT = " and ".join(COMPRESSIONS)
+_SHEET = "Save the sheet as CSV."
+_COMPRESSED = f"Text files may be compressed, with names in {_COMPRESSED_TEXT}, such as .csv.gz; no others."
+_NUMBERS = ("thousands", "strip", "date_format")
+_TEXT = ("ignore_case", "trim")
+_DECLARABLE = {
+    FileKind.CSV: (tuple(each.name for each in fields(Format)), "CSV files"),
+    FileKind.TAB_SEPARATED: (tuple(each.name for each in fields(Format)), "files of tab-separated values"),
+    FileKind.JSON_LINES: ((*_NUMBERS, *_TEXT), "files of JSON lines"),
+    FileKind.PARQUET: (_TEXT, "Parquet files, whose columns have types"),
+    FileKind.ARROW: (_TEXT, "Arrow files, whose columns have types"),
+    FileKind.ORC: (_TEXT, "ORC files, whose columns have types"),
+}
+"""Which words of a declared format fit each, and what an error calls it."""
+
+_CALLED = {
+    FileKind.CSV: "a CSV file",
+    FileKind.TAB_SEPARATED: "a file of tab-separated values",
+    FileKind.JSON_LINES: "a file of JSON lines",
+}
 _HINTS = {
-    ".tsv": csv_lines.convert_hint("\t"),
-    ".tab": csv_lines.convert_hint("\t"),
     ".json": "With one object on each line, name it .jsonl; convert a list of objects first.",
     ".xlsx": _SHEET,
     ".xls": _SHEET,
     ".ods": _SHEET,
     ".gz": _COMPRESSED,
+    ".zst": _COMPRESSED,
     ".zip": _COMPRESSED,
 }
 
+_SIGNATURES = {
+    FileKind.PARQUET: ("a Parquet file", b"PAR1", b"PAR1"),
+    FileKind.ARROW: ("an Arrow file", b"ARROW1", b"ARROW1"),
+    FileKind.ORC: ("an ORC file", b"ORC", b""),
+}
+"""What each is called, and the bytes that it begins and ends with."""
+
+_UTF_16 = "UTF-16"
+_DECLARE_UTF_16 = " Declare the format: encoding='utf-16'."
 _OTHER_CONTENT = {
     b"PAR1": "Parquet",
     b"\x1f\x8b": "compressed by gzip",
     b"PK\x03\x04": "a zip archive",
-    b"\xff\xfe": "UTF-16",
-    b"\xfe\xff": "UTF-16",
+    b"\xff\xfe": _UTF_16,
+    b"\xfe\xff": _UTF_16,
 }
 
 
-def format_of(path: str, shown: Shown) -> Format:
-    """The format by the end of the name, confirmed by the first bytes.
+def kind_of(path: str, shown: Shown, declared: Format | None = None) -> FileKind:
+    """The kind by the end of the name, confirmed by the first bytes.
 
     Raises:
-        InvalidDataError: the name has another ending, or the file is empty, cannot be opened or has another format.
+        InvalidDataError: the name has another ending; the file is empty, cannot be opened or is of another kind; or
+            the declared format does not fit such a file.
     """
-    format = ENDINGS.get(os.path.splitext(path)[1].lower())
-    if format is None:
+    kind = _named(path)
+    if kind is None:
         hint = _HINTS.get(os.path.splitext(path)[1].lower(), "")
         raise InvalidDataError("source", shown, f"a file whose name ends in {ENDINGS_TEXT}", hint)
-    with _opening(shown), open(path, "rb") as file:
+    if declared is not None:
+        declared.check(*_DECLARABLE[kind])
+    if kind in TYPED:
+        _check_signature(path, kind, shown)
+        return kind
+    with _opening(shown), uncompressed(path) as file:
         start = file.read(4)
-        file.seek(-min(4, os.fstat(file.fileno()).st_size), os.SEEK_END)
-        end = file.read(4)
     if not start:
         raise InvalidDataError("source", shown, "a table", "The file is empty (0 bytes).")
-    if format is Format.PARQUET:
-        if not start == end == b"PAR1":
-            hint = "It is encrypted." if end == b"PARE" else "Its content is something else, or was cut off."
-            raise InvalidDataError("source", shown, "a Parquet file, as its name says", hint)
-        return format
+    is_utf_16 = declared is not None and declared.encoding.startswith("utf-16")
     for signature, content in _OTHER_CONTENT.items():
-        if start.startswith(signature):
-            name = "a CSV file" if format is Format.CSV else "a file of JSON lines"
-            raise InvalidDataError("source", shown, f"{name}, as its name says", f"Its content is {content}.")
-    return format
+        if start.startswith(signature) and not (is_utf_16 and content is _UTF_16):
+            hint = f"Its content is {content}."
+            if content is _UTF_16 and kind is not FileKind.JSON_LINES:
+                hint += _DECLARE_UTF_16
+            raise InvalidDataError("source", shown, f"{_CALLED[kind]}, as its name says", hint)
+    return kind
 
 
-def read_columns(path: str, format: Format, shown: Shown) -> tuple[Column, ...]:
+def _named(path: str) -> FileKind | None:
+    name = os.path.basename(path).lower()
+    base, last = os.path.splitext(name)
+    return _COMPRESSED_ENDINGS.get(os.path.splitext(base)[1] + last) if last in COMPRESSIONS else ENDINGS.get(last)
+
+
+def _check_signature(path: str, kind: FileKind, shown: Shown) -> None:
+    with _opening(shown), open(path, "rb") as file:
+        start = file.read(6)
+        file.seek(-min(6, os.fstat(file.fileno()).st_size), os.SEEK_END)
+        end = file.read(6)
+    if not start:
+        raise InvalidDataError("source", shown, "a table", "The file is empty (0 bytes).")
+    called, first, last = _SIGNATURES[kind]
+    if not (start.startswith(first) and end.endswith(last)):
+        hint = "It is encrypted." if end.endswith(b"PARE") else "Its content is something else, or was cut off."
+        if kind is FileKind.ARROW:
+            hint += " Streams and Feather of version 1 are written anew, by pyarrow.feather.write_feather."
+        raise InvalidDataError("source", shown, f"{called}, as its name says", hint)
+
+
+def read_columns(path: str, kind: FileKind, shown: Shown, declared: Format | None = None) -> tuple[Column, ...]:
     """The columns in the first line or the footer of one file."""
-    readers = {Format.CSV: csv_lines, Format.PARQUET: parquet_rows, Format.JSON_LINES: json_lines}
     with _opening(shown):
-        return readers[format].read_columns(path, shown)
+        match kind:
+            case FileKind.PARQUET:
+                return parquet_rows.read_columns(path, shown)
+            case FileKind.ARROW | FileKind.ORC:
+                return arrow_files.read_columns(path, shown)
+            case FileKind.JSON_LINES:
+                return json_lines.read_columns(path, shown)
+            case FileKind.CSV | FileKind.TAB_SEPARATED:
+                return csv_lines.read_columns(path, shown, _dialect(kind, declared))
+
+
+def _dialect(kind: FileKind, declared: Format | None) -> LineDialect:
+    default = "\t" if kind is FileKind.TAB_SEPARATED else ","
+    return LineDialect(default) if declared is None else LineDialect(declared.delimiter or default, declared.encoding)
 
 
 def _opening(shown: Shown) -> TranslatedErrors:
@@ -87,25 +165,31 @@ def _opening(shown: Shown) -> TranslatedErrors:
     return TranslatedErrors(lambda _: InvalidDataError("source", shown, "a file that can be opened"), OSError)
 
 
-def size(path: str, format: Format) -> int:
-    """Rows of Parquet, bytes of text."""
-    return parquet_rows.row_count(path) if format is Format.PARQUET else os.path.getsize(path)
+def size(path: str, kind: FileKind) -> int:
+    """Rows of Parquet, batches of Arrow and ORC, bytes of text as the file has them."""
+    if kind is FileKind.PARQUET:
+        return parquet_rows.row_count(path)
+    return arrow_files.batch_count(path) if kind in TYPED else os.path.getsize(path)
 
 
 def rows(
     path: str,
-    format: Format,
+    kind: FileKind,
     columns: Sequence[Column],
     *,
     among: tuple[Column, ...],
     advance: Callable[[int], None],
+    declared: Format | None = None,
 ) -> Iterator[RecordBatch]:
     """Rows of one file with the `columns` asked for, out of all its columns `among`."""
-    match format:
-        case Format.PARQUET:
+    match kind:
+        case FileKind.PARQUET:
             return parquet_rows.rows(path, columns, advance=advance)
-        case Format.JSON_LINES:
+        case FileKind.ARROW | FileKind.ORC:
+            return arrow_files.rows(path, columns, advance=advance)
+        case FileKind.JSON_LINES:
             return json_lines.rows(path, columns, advance=advance)
-        case Format.CSV:
+        case FileKind.CSV | FileKind.TAB_SEPARATED:
             places = [among.index(column) for column in columns]
-            return csv_lines.rows(path, places, width=len(among), advance=advance)
+            dialect = _dialect(kind, declared)
+            return csv_lines.rows(path, places, width=len(among), advance=advance, dialect=dialect)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from dpselect._native import _core
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.files import lines
+from dpselect.backends.files.text_streams import opened
 from dpselect.backends.rows.arrow import Array, RecordBatch, pa
 from dpselect.errors import InvalidDataError, Shown
 
@@ -54,12 +55,8 @@ def rows(path: str, columns: Sequence[Column], *, advance: Callable[[int], None]
         advance: called with the number of bytes read since the last call.
     """
     names = [column.name for column in columns]
-    with open(path, "rb") as file:
-        if file.read(3) == b"\xef\xbb\xbf":
-            advance(3)
-        else:
-            file.seek(0)
-        for block in lines.whole_lines(file, advance):
+    with opened(path, advance=advance) as text:
+        for block in lines.whole_lines(text):
             fields = _core.json_fields(block, names, lines.LONGEST_LINE, DEEPEST)
             arrays = [_text(*buffers) for buffers in fields]
             yield pa.RecordBatch.from_arrays(arrays, names=names)

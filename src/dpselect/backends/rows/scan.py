@@ -12,11 +12,13 @@ from dpselect.backends.columns import Column
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa
 from dpselect.backends.rows.connection import Connection
+from dpselect.backends.rows.declared import as_read
 from dpselect.backends.rows.direct import DirectScan, ParquetBacked
 from dpselect.backends.rows.duckdb_dialect import trimmed_units
 from dpselect.backends.rows.long_text import ShortValues, short_units
 from dpselect.backends.rows.source import Source
 from dpselect.errors import InvalidDataError, SelectionError, Shown
+from dpselect.formats import Format
 from dpselect.summaries import PublicCandidates
 
 
@@ -37,11 +39,12 @@ class Scan:
         *,
         candidates: Mapping[str, PublicCandidates],
         lots: Sequence[str] = (),
+        format: Format | None = None,
     ) -> None:
         self.columns, self.lots = dict(columns), tuple(lots)
         self._short = {name: ShortValues.of(candidates.get(name)) for name in columns if name != "unit"}
         self.failure: SelectionError | None = None
-        self._source = source
+        self._source, self._format = source, format
         self._done, self._stopped = 0, False
         with self._reading():
             self._total = source.size()
@@ -101,7 +104,7 @@ class Scan:
         arrays = {name: read[column] for name, column in self.columns.items()}
         arrays["unit"] = short_units(trimmed_units(arrays["unit"], self.columns["unit"].holds))
         for name, short in self._short.items():
-            arrays[name] = short(arrays[name])
+            arrays[name] = short(as_read(arrays[name], self.columns[name], short.kind, self._format))
         for name in self.lots:
             arrays[name] = np.frombuffer(os.urandom(8 * rows), np.int64)
         return pa.RecordBatch.from_pydict(arrays)

@@ -11,6 +11,7 @@ from dpselect.backends.contract import Amount, Grouping, Progress, check_groups
 from dpselect.backends.failures import cut_off
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.count import counted
+from dpselect.backends.rows.declared import compared, compared_groups
 from dpselect.backends.rows.engine import Answer, answer
 from dpselect.backends.rows.gather import ROW_LOT, gathered
 from dpselect.backends.rows.inspect import Inspection, inspected
@@ -18,6 +19,7 @@ from dpselect.backends.rows.relation import candidates_of, columns_of, group_lot
 from dpselect.backends.rows.scan import Scan
 from dpselect.backends.rows.source import Source
 from dpselect.backends.rows.total import totalled
+from dpselect.formats import Format
 from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
 
 
@@ -28,10 +30,12 @@ class StreamTable:
     Attributes:
         source: the source of the rows.
         memory_limit: bytes that the engine may use before it spills to disk; None: most of the machine's memory.
+        format: how cells of text are written, if that was declared.
     """
 
     source: Source
     memory_limit: int | None = None
+    format: Format | None = None
 
     @property
     def shown(self) -> str:
@@ -61,8 +65,9 @@ class StreamTable:
         """How many different units have at least one row with each candidate."""
         check_match(column, candidates.kind)
         check_groups(grouping)
+        candidates, grouping = compared(candidates, self.format), compared_groups(grouping, self.format)
         columns, named = columns_of(unit, grouping, value=column), candidates_of(grouping, value=candidates)
-        scan = Scan(self.source, columns, candidates=named, lots=group_lots(grouping))
+        scan = Scan(self.source, columns, candidates=named, lots=group_lots(grouping), format=self.format)
         query = partial(counted, unit=unit, column=column, candidates=candidates, grouping=grouping)
         return [CandidateCounts(counts) for counts in self._answer(scan, query, progress)]
 
@@ -80,9 +85,10 @@ class StreamTable:
         check_match(column, candidates.kind)
         check_numeric(amount.column)
         check_groups(grouping)
+        candidates, grouping = compared(candidates, self.format), compared_groups(grouping, self.format)
         columns = columns_of(unit, grouping, value=column, amount=amount.column)
         named = candidates_of(grouping, value=candidates)
-        scan = Scan(self.source, columns, candidates=named, lots=group_lots(grouping))
+        scan = Scan(self.source, columns, candidates=named, lots=group_lots(grouping), format=self.format)
         query = partial(totalled, unit=unit, column=column, candidates=candidates, amount=amount, grouping=grouping)
         return [CandidateTotals(totals) for totals in self._answer(scan, query, progress)]
 
@@ -99,9 +105,10 @@ class StreamTable:
         """Numbers clipped into `domain`, at most `max_rows_per_unit` of each unit."""
         check_numeric(column)
         check_groups(grouping)
+        grouping = compared_groups(grouping, self.format)
         most = max_rows_per_unit
         columns, lots = columns_of(unit, grouping, value=column), (ROW_LOT, *group_lots(grouping))
-        scan = Scan(self.source, columns, candidates=candidates_of(grouping), lots=lots)
+        scan = Scan(self.source, columns, candidates=candidates_of(grouping), lots=lots, format=self.format)
         query = partial(gathered, unit=unit, column=column, domain=domain, max_rows_per_unit=most, grouping=grouping)
         return [UnitValues(each, domain=domain, max_rows_per_unit=most) for each in self._answer(scan, query, progress)]
 
@@ -119,8 +126,9 @@ class StreamTable:
             check_numeric(column)
         else:
             check_match(column, candidates.kind)
+            candidates = compared(candidates, self.format)
         named = {} if candidates is None else {"value": candidates}
-        scan = Scan(self.source, columns_of(unit, None, value=column), candidates=named)
+        scan = Scan(self.source, columns_of(unit, None, value=column), candidates=named, format=self.format)
         query = partial(inspected, unit=unit, column=column, candidates=candidates, bounds=bounds)
         return self._answer(scan, query, progress)
 

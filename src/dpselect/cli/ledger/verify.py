@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpselect.cli.options import File, Json
 from dpselect.errors import InvalidCertificateError, Shown
@@ -49,6 +50,10 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
     else:
         print("How far off it may be is not recomputed: the certificate does not hold all that it depends on.")
     receipt = release.receipt or {}
+    if release.source is not None:
+        print(_source_told(release.source))
+    if release.format is not None:
+        print(f"Declared format: {', '.join(f'{name} = {word!r}' for name, word in release.format.items())}.")
     print(_question_told(checked))
     if checked.charged:
         print(f"Charged to account {receipt['account']!r}, entry {receipt['sequence']}.")
@@ -60,6 +65,15 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
         print("The value itself is not certified: the ledger stored no release for it, only its charge.")
     else:
         print("The value itself is not certified: only a ledger that stored it for a request id can show that.")
+
+
+def _source_told(source: Mapping[str, Any]) -> str:
+    """What was opened; names as Python writes them, as they may have anything in them."""
+    kind = next(kind for kind in ("files", "table", "frame") if kind in source)
+    names = source[kind] if kind == "files" else [source[kind]]
+    called = f", called {source['name']!r}" if "name" in source else ""
+    columns = f" Hash of its columns' names and types: {source['schema']}." if "schema" in source else ""
+    return f"Asked of the {kind} {', '.join(map(repr, names))}{called}.{columns}"
 
 
 def _question_told(checked: Checked) -> str:

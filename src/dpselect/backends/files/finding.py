@@ -1,0 +1,151 @@
+"""Which files a source names: a path, a glob, a list of paths, or a folder with a partition of rows in each folder."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+from urllib.parse import unquote
+
+from dpselect.backends.files import formats
+from dpselect.backends.files.table_formats import refuse_tables_of_formats
+from dpselect.errors import InvalidDataError, Shown
+
+_SECRETIVE = re.compile(r"@|^\s*postgres|(?:passw\w*|pwd|token|secret|key)\s*=", re.IGNORECASE)
+"""Signs that a source that is no file is an address, and may contain a password."""
+
+_PARTITION = re.compile(r"([^=/\\]+)=([^/\\]*)")
+"""The name of a folder with the rows that have one value in one column."""
+
+_MISSING = "__HIVE_DEFAULT_PARTITION__"
+"""The value of rows that have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Files that are there.
+
+    Attributes:
+        shown: how errors and ``repr`` speak of all of them.
+        paths: of the files.
+        labels: how errors speak of each: the name of a file that only a glob or a folder held might be a person's.
+        partition: names of the columns that the folders name.
+        values: of each file, its values in these columns.
+    """
+
+    shown: str
+    paths: tuple[str, ...]
+    labels: tuple[Shown, ...]
+    partition: tuple[str, ...] = ()
+    values: tuple[tuple[str | None, ...], ...] = ()
+
+
+def several(source: object) -> Sequence[str | Path] | None:
+    """The paths, if it is a list of them."""
+    if not isinstance(source, list | tuple):
+        return None
+    members = cast("Sequence[object]", source)
+    is_list = bool(members) and all(isinstance(each, str | Path) for each in members)
+    return cast("Sequence[str | Path]", members) if is_list else None
+
+
+def is_named(source: object) -> bool:
+    """Whether it is a path, a glob or a list of paths, and not a table itself."""
+    return isinstance(source, str | Path) or several(source) is not None
+
+
+def found(source: object) -> Found:
+    """The files that `source` names.
+
+    Raises:
+        InvalidDataError: no such files, twice the same, or a folder that is not partitioned by columns.
+    """
+    if (paths := several(source)) is not None:
+        return _listed([str(path) for path in paths])
+    if not isinstance(source, str | Path) or not str(source) or "\0" in str(source):
+        raise InvalidDataError("source", source, "the path of a file, a list of paths, or a glob")
+    text = str(source)
+    if os.path.isdir(text) and (partitioned := _partitioned(text)) is not None:
+        return partitioned
+    matching = tuple(_matching_files(text))
+    return Found(repr(text), matching, _numbered(repr(text), len(matching)))
+
+
+def _numbered(shown: str, count: int) -> tuple[Shown, ...]:
+    if count == 1:
+        return (Shown(shown),)
+    return tuple(Shown(f"{shown} (file {at + 1} of {count} in sorted order)") for at in range(count))
+
+
+def _listed(paths: list[str]) -> Found:
+    for path in paths:
+        if "\0" in path or not os.path.isfile(path):
+            got = Shown("<text that may hold a password>" if _SECRETIVE.search(path) else repr(path))
+            raise InvalidDataError("source", got, "existing files in a list of files", "Globs are given by themselves.")
+    if len({os.path.realpath(path) for path in paths}) < len(paths):
+        hint = "Two of them are the same file, whose rows would count twice."
+        raise InvalidDataError("source", Shown(f"<{len(paths)} files>"), "different files", hint)
+    return Found(f"<{len(paths)} files>", tuple(paths), tuple(Shown(repr(path)) for path in paths))
+
+
+def _partitioned(folder: str) -> Found | None:
+    """All files in folders such as ``year=2026/month=11``; None if there is no such folder in it."""
+    with os.scandir(folder) as entries:
+        if not any(entry.is_dir() and _PARTITION.fullmatch(entry.name) for entry in entries):
+            return None
+    refuse_tables_of_formats([folder], [Shown(repr(folder))])
+    shown = repr(folder)
+    parts: list[tuple[str, tuple[tuple[str, str | None], ...]]] = []
+    for inside, folders, names in os.walk(folder):
+        folders.sort()
+        levels = os.path.relpath(inside, folder).split(os.sep) if inside != folder else []
+        for name in sorted(name for name in names if not name.startswith((".", "_"))):
+            matches = [_PARTITION.fullmatch(level) for level in levels]
+            if not matches or None in matches:
+                expected = "a folder in which all files are in folders such as year=2026/month=11"
+                raise InvalidDataError("source", Shown(shown), expected, "One file is in another place.")
+            values = tuple((unquote(each[1]), _value(each[2])) for each in matches if each is not None)
+            parts.append((os.path.join(inside, name), values))
+    if not parts:
+        hint = f"It contains no file whose name ends in {formats.ENDINGS_TEXT}."
+        raise InvalidDataError("source", Shown(shown), "a folder with files in it", hint)
+    columns = tuple(column for column, _ in parts[0][1])
+    if any(tuple(column for column, _ in values) != columns for _, values in parts):
+        expected = "folders that name the same columns, in the same order, for every file"
+        raise InvalidDataError("source", Shown(shown), expected)
+    held = tuple(tuple(value for _, value in values) for _, values in parts)
+    return Found(shown, tuple(path for path, _ in parts), _numbered(shown, len(parts)), columns, held)
+
+
+def _value(written: str) -> str | None:
+    return None if written == _MISSING else unquote(written)
+
+
+def _hint_for_folder(folder: str) -> str:
+    found = [ending for ending in formats.ENDINGS if any(Path(folder).glob(f"*{ending}"))]
+    if not found:
+        return f"It contains no file whose name ends in {formats.ENDINGS_TEXT}."
+    globs = " or ".join(repr(os.path.join(folder, f"*{ending}")) for ending in found)
+    return f"For all files in it give {globs}."
+
+
+def _matching_files(source: str) -> list[str]:
+    if os.path.isfile(source):
+        return [source]
+    if os.path.isdir(source):
+        refuse_tables_of_formats([source], [Shown(repr(source))])
+        raise InvalidDataError("source", Shown(repr(source)), "a file, not a folder", _hint_for_folder(source))
+    got = Shown("<text that may hold a password>" if _SECRETIVE.search(source) else repr(source))
+    if any(wildcard in source for wildcard in "*?["):
+        paths = sorted(path for path in glob.iglob(source, recursive=True) if os.path.isfile(path))
+        if paths:
+            return paths
+        raise InvalidDataError("source", got, "a glob that matches at least one file")
+    hint = "Data is read from local files only." if "://" in source else ""
+    if source.startswith("~"):
+        hint = "A ~ means the home folder only in a shell, without quotes; in Python use os.path.expanduser."
+    raise InvalidDataError("source", got, "an existing file", hint)

@@ -1,0 +1,227 @@
+"""Declared formats: how the cells of a table are written, said by the caller before anything is read.
+
+A format is public and the same for every row. Nothing of it is guessed from the data, because one person's row could
+then change how the rows of all others are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
+
+DELIMITERS = (",", ";", "\t", "|", ":", "^", "~", "#", " ", "\x01", "\x1f")
+"""What may stand between the cells of a line."""
+
+DELIMITER_WORDS = {"semicolon": ";", "tab": "\t", "pipe": "|", "comma": ","}
+"""Words for delimiters that a shell would take for something else."""
+
+THOUSANDS = {",": ",", ".": ".", "'": "'\u2019", "_": "_", " ": " \u00a0\u202f"}
+"""Marks between groups of three digits, and all the characters that each of them stands for."""
+
+_ENCODINGS = {
+    "utf-8": ("utf8", "utf-8-sig"),
+    "utf-16": ("utf16",),
+    "utf-16-le": ("utf-16le",),
+    "utf-16-be": ("utf-16be",),
+    "latin-1": ("latin1", "iso-8859-1", "iso8859-1"),
+    "iso-8859-15": ("latin-9", "latin9"),
+    "cp1252": ("windows-1252",),
+    "cp1250": ("windows-1250",),
+    "cp1251": ("windows-1251",),
+}
+"""Names of encodings, and other words for each. In all of them each line can be told from the others by itself."""
+
+ENCODINGS = tuple(_ENCODINGS)
+
+_DATE_WORDS = {"Y": "year", "y": "year", "m": "month", "b": "month", "d": "day"}
+"""The words of a date format without their percent sign, and which part of a date each is."""
+
+_LONGEST_STRIP = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """How the cells of a table are written: public, the same for every row, and never guessed from the data.
+
+    Every cell is read by itself. A cell that is not written as declared holds nothing of the kind asked for: it is no
+    error, as no row may decide whether a question is answered. Without a word of it, cells are read as
+    ``docs/tables.md`` says.
+
+    Args:
+        delimiter: what stands between the cells of a CSV line: one of ``, ; | : ^ ~ #``, a blank, a tab, or the control
+            characters 1 and 31; also written ``"comma"``, ``"semicolon"``, ``"pipe"`` or ``"tab"``. None: a comma, in
+            ``.tsv`` files a tab.
+        encoding: of a CSV file: ``"utf-8"``, ``"latin-1"``, ``"iso-8859-15"``, ``"cp1250"``, ``"cp1251"``,
+            ``"cp1252"``, ``"utf-16"`` (which starts with a byte order mark), ``"utf-16-le"`` or ``"utf-16-be"``.
+        thousands: mark between groups of three digits: ``,``, ``.``, ``'``, ``_`` or a blank. A cell may have it at
+            every group or at none: ``1,234,567`` and ``1234567`` are numbers, ``12,34`` is not.
+        decimal: decimal mark, ``.`` or ``,``.
+        date_format: how dates are written, in the words ``%Y`` ``%m`` ``%d``, ``%y`` for a year of two digits (69 to 99
+            are in the 1900s) and ``%b`` for an English month such as ``Nov``; all else stands for itself. None:
+            ``%Y-%m-%d``.
+        strip: characters that are taken away from both ends of a number, together with blanks, such as ``"$%"``. A
+            percentage keeps its size: ``5%`` is 5.
+        ignore_case: compare text and groups without regard to capitals.
+        trim: compare text and groups without the blanks around them. Units never have them.
+
+    Raises:
+        InvalidParameterError: an unknown word, or words that contradict each other.
+
+    >>> Format(thousands=",", strip="$").words
+    {'thousands': ',', 'strip': '$'}
+    >>> Format(thousands=",", decimal=",")
+    Traceback (most recent call last):
+    dpselect.errors.InvalidParameterError: decimal=',': expected another mark than thousands. One cell would mean both.
+    """
+
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    thousands: str | None = None
+    decimal: str = "."
+    date_format: str | None = None
+    strip: str = ""
+    ignore_case: bool = False
+    trim: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("ignore_case", "trim"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidParameterError(name, getattr(self, name), "True or False")
+        if self.delimiter is not None:
+            written = DELIMITER_WORDS.get(_text("delimiter", self.delimiter), self.delimiter)
+            expected = "one of , ; | : ^ ~ # or a blank, or 'tab', 'semicolon', 'pipe'"
+            object.__setattr__(self, "delimiter", _one_of("delimiter", written, DELIMITERS, expected))
+        object.__setattr__(self, "encoding", _encoding(self.encoding))
+        if self.thousands is not None:
+            _one_of("thousands", self.thousands, THOUSANDS, "one of , . ' _ or a blank")
+        _one_of("decimal", self.decimal, (".", ","), "'.' or ','")
+        if self.decimal == self.thousands:
+            got = Shown(repr(self.decimal))
+            raise InvalidParameterError("decimal", got, "another mark than thousands", "One cell would mean both.")
+        _check_strip(self.strip, self.decimal, self.thousands)
+        if self.date_format is not None:
+            date_pattern(self.date_format)
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """What differs from the default, by its name."""
+        held = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: held[name] for name in held if held[name] != _DEFAULTS[name]}
+
+    def check(self, allowed: Iterable[str], source: str) -> None:
+        """Refuse what cannot be said of a source.
+
+        Raises:
+            InvalidDataError: names the word.
+        """
+        allowed = tuple(allowed)
+        for name, value in self.words.items():
+            if name not in allowed:
+                hint = f"They take {', '.join(allowed)}. " if allowed else ""
+                raise InvalidDataError(name, Shown(repr(value)), f"nothing for {source}", hint + _ELSEWHERE)
+
+
+_DEFAULTS = {each.name: each.default for each in fields(Format)}
+_ELSEWHERE = "What cells look like is declared for text files; otherwise convert the column, in a frame or a view."
+
+
+def declared(value: object) -> Format | None:
+    """A format with at least one word, or None.
+
+    Raises:
+        InvalidParameterError: something else.
+    """
+    if value is None or isinstance(value, Format):
+        return value if value and value.words else None
+    raise InvalidParameterError("format", value, "a dpselect.Format, such as Format(thousands=',')")
+
+
+def is_canonical(words: Mapping[str, object]) -> bool:
+    """Whether these are the `Format.words` of some format."""
+    try:
+        given: Any = dict(words)
+        return bool(words) and Format(**given).words == words
+    except (InvalidParameterError, TypeError):
+        return False
+
+
+def date_pattern(date_format: object) -> str:
+    """The regular expression of dates in this format, with the groups ``year``, ``month`` and ``day``.
+
+    Months and days have one or two digits, and two where another word stands directly beside them, so that no cell can
+    be read in two ways. The expression means the same to Python and to RE2.
+
+    Raises:
+        InvalidParameterError: an unknown word, or not exactly one year, one month and one day.
+
+    >>> date_pattern("%d.%m.%y")
+    '(?P<day>[0-9]{1,2})\\\\.(?P<month>[0-9]{1,2})\\\\.(?P<year>[0-9]{2})'
+    """
+    text = _text("date_format", date_format)
+    hint = "Other words, such as times of day, are not read."
+    words = re.findall("%(.?)", text)
+    parts = sorted(_DATE_WORDS.get(word, "?") for word in words)
+    if parts != ["day", "month", "year"]:
+        expected = "one year (%Y or %y), one month (%m or %b) and one day (%d), such as '%d.%m.%Y'"
+        raise InvalidParameterError("date_format", Shown(repr(text)), expected, hint)
+    pieces = re.split("%(.)", text)  # literal, word, literal, word, literal, word, literal
+    made = re.escape(pieces[0])
+    for at in range(1, len(pieces), 2):
+        word, after = pieces[at], pieces[at + 1]
+        beside = (at > 1 and not pieces[at - 1]) or (not after and at + 2 < len(pieces))
+        made += f"(?P<{_DATE_WORDS[word]}>{_digits(word, beside=beside)})" + re.escape(after)
+    return made
+
+
+def _digits(word: str, *, beside: bool) -> str:
+    if word == "b":
+        return "(?i:" + "|".join(MONTHS) + ")"
+    if word in "Yy":
+        return "[0-9]{4}" if word == "Y" else "[0-9]{2}"
+    return "[0-9]{2}" if beside else "[0-9]{1,2}"
+
+
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+"""What ``%b`` stands for, in lower case."""
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise InvalidParameterError(name, value, "text")
+    if not value.isprintable() and value not in DELIMITERS:
+        raise InvalidParameterError(name, Shown("<text with control characters>"), "printable text")
+    return value
+
+
+def _one_of(name: str, value: object, allowed: Iterable[str], expected: str) -> str:
+    if not isinstance(value, str) or value not in tuple(allowed):
+        got = Shown(repr(value)) if isinstance(value, str) and len(value) < 20 else value
+        raise InvalidParameterError(name, got, expected)
+    return value
+
+
+def _encoding(value: object) -> str:
+    if isinstance(value, str):
+        folded = value.lower().replace("_", "-")
+        for name, others in _ENCODINGS.items():
+            if folded == name or folded in others:
+                return name
+    got = Shown(repr(value)) if isinstance(value, str) and len(value) < 20 else value
+    hint = "Other files are converted to UTF-8 first, such as by iconv."
+    raise InvalidParameterError("encoding", got, f"one of {', '.join(ENCODINGS)}", hint)
+
+
+def _check_strip(value: object, decimal: str, thousands: str | None) -> None:
+    text = value if value == "" else _text("strip", value)
+    parts = [("a digit", "0123456789"), ("a sign", "+-"), ("the decimal mark", decimal)]
+    parts.append(("the thousands mark", "" if thousands is None else THOUSANDS[thousands].strip()))
+    for called, characters in parts:
+        if any(each in characters for each in str(text)):
+            expected = "characters that are no part of a number"
+            raise InvalidParameterError("strip", Shown(repr(text)), expected, f"One of them is {called}.")
+    if len(str(text)) > _LONGEST_STRIP:
+        raise InvalidParameterError("strip", Shown("<text>"), f"at most {_LONGEST_STRIP} characters")
