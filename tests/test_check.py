@@ -161,6 +161,29 @@ def test_long_lists_are_cut(tmp_path: Path) -> None:
     assert len(problems(tmp_path, ["x" * 500], candidates=["X" * 500])[1]) < 150
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\r\n\r\n"])
+def test_lines_that_are_no_rows_are_counted(end: str, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    for bad in (["3,Smith, Ann,3"] * 100, ["4"], ['5,"1'], []):
+        path.write_bytes("\n".join(["who,value", "1,2", *bad, "2,3.5"]).encode() + end.encode())
+        said = dps.check(path, "value", unit="who", bounds=(0, 10)).problems
+        found = [each for each in said if "cannot be read: they have another number of fields" in each]
+        assert [each.partition(" lines")[0] for each in found] == ([f"{len(bad)} of {len(bad) + 2}"] if bad else [])
+
+
+def test_a_declared_format_is_checked(tmp_path: Path) -> None:
+    path = written(tmp_path, ["$1,234", "$5", "oops"])
+    format = dps.Format(strip="$", thousands=",")
+    (left,) = dps.check(path, "value", unit="who", bounds=(0, 9999), format=format).problems
+    assert left == "1 of 3 rows (33.3%): something else."
+    other = tmp_path / "other.csv"
+    other.write_bytes("who;value\nann;Ærø\nbob;ærø \n".encode("utf-16"))
+    format = dps.Format(delimiter=";", encoding="utf-16", trim=True, ignore_case=True)
+    assert dps.check(other, "value", unit="who", candidates=["ÆRØ"], format=format).problems == ()
+    with pytest.raises(dps.InvalidCandidatesError, match="the same after"):
+        dps.check(other, "value", unit="who", candidates=["ÆRØ", "ærø"], format=format)
+
+
 def test_several_rows_of_a_unit_are_counted(tmp_path: Path) -> None:
     checked = dps.check(written(tmp_path, ["1", "2", "3.5", "x"], units=["a", "a", "b", "c"]), "value", unit="who")
     assert "2 of 3 units take part, 1 of them with several rows, up to 2." in str(checked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpselect.cli import candidates as public
+from dpselect.cli.format_options import AS_USUAL, FormatOptions
 from dpselect.cli.options import Bounds, File, Flag, Step, Text
 from dpselect.cli.progress import scan_progress
 from dpselect.cli.question_options import GroupOptions
@@ -23,6 +24,7 @@ def check(
     bounds: Bounds | None = None,
     step: Step | None = None,
     groups: GroupOptions = ALL_TOGETHER,
+    written: FormatOptions = AS_USUAL,
     memory_limit: str | None = None,
     to_file_i_keep_private: Flag = False,
 ) -> None:
@@ -48,7 +50,8 @@ def check(
     refuse_readers("check", "the numbers are exact", allowed=to_file_i_keep_private)
     import dpselect as dps
 
-    data = dps.Dataset(source, unit=unit)
+    format = written.format
+    data = dps.Dataset(source, unit=unit, format=format)
     listed = None
     if candidates is not None:
         kinds = data.candidate_kinds(column)
@@ -64,6 +67,7 @@ def check(
             step=step,
             by=parts["by"],
             groups=parts["groups"],
+            format=format,
             memory_limit=memory_limit,
             progress=progress,
         )

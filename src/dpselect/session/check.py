@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from dpselect.arguments import finite_bounds, memory_size
+from dpselect.backends.files import FileSource
 from dpselect.backends.opening import open_table
 from dpselect.backends.rows import StreamTable
 from dpselect.backends.rows.inspect import BLANKS_DIFFER, BOTH_DIFFER, CASE_DIFFERS, NUMBER_DIFFERS, Inspection
 from dpselect.errors import InvalidDataError, Shown
+from dpselect.formats import Format, declared
 from dpselect.questions.wording import counted
 from dpselect.session.rows import Rows
 from dpselect.summaries import PublicCandidates, PublicDomain, PublicGroups
@@ -45,6 +47,7 @@ _SHARED = 0.1
 """From this share of tied values on, an answer between the values is a poor one."""
 _SHOWN, _LONGEST = 10, 60
 """Candidates that are listed, and characters of each."""
+_LINES = "they have another number of fields than the first line, or quotes that do not pair up."
 _FEW = 20
 """Units."""
 _WHOSE = "An answer needs many of them. Is this the column that says whose row it is?"
@@ -60,6 +63,7 @@ class Check:
         found: the numbers behind the sentences.
         candidates: what was looked for; None: numbers.
         step: of the question, if one was given.
+        left_out: lines of the file that are no rows, because they cannot be read.
         groups: the same for the column of groups, if there are any.
     """
 
@@ -68,6 +72,7 @@ class Check:
     found: Inspection
     candidates: PublicCandidates | None
     step: float | None
+    left_out: int = 0
     groups: Check | None = None
 
     @property
@@ -99,6 +104,9 @@ class Check:
 
     def _of_units(self) -> Iterator[str]:
         found = self.found
+        if self.left_out:
+            lines = found.rows + self.left_out
+            yield f"{self.left_out:,} of {lines:,} lines cannot be read: {_LINES}"
         if not found.rows:
             yield "The table has no rows."
         elif found.nobodys:
@@ -154,6 +162,7 @@ def check(
     step: float | None = None,
     by: str | None = None,
     groups: object = None,
+    format: Format | None = None,
     memory_limit: str | int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Check:
@@ -171,7 +180,7 @@ def check(
         bounds: of the question.
         step: of the question.
         by, groups: of the question.
-        memory_limit, progress: as for `dpselect.Dataset`.
+        format, memory_limit, progress: as for `dpselect.Dataset`.
 
     Returns:
         What was found: print it.
@@ -189,14 +198,15 @@ def check(
     One value is that of 29,849 of 32,561 rows (91.7%).
     """
     most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
-    table = open_table(source, memory_limit=most)
+    format = declared(format)
+    table = open_table(source, memory_limit=most, format=format)
     if not isinstance(table, StreamTable):
         expected = "a file that DuckDB reads, or a frame in memory"
         raise InvalidDataError("source", Shown(table.shown), expected, "Check a part of the rows in a frame.")
     ends = None if bounds is None else finite_bounds(bounds)
     if step is not None:
         PublicDomain.given(bounds, step=step)  # a step that the question would refuse is refused here, too
-    rows = Rows(table, origin="", unit=unit)
+    rows = Rows(table, origin="", unit=unit, format=format)
     parts = PublicGroups.given(by, groups, 1)
 
     def inspect(name: str, argument: str, listed: PublicCandidates | None) -> Check:
@@ -210,9 +220,15 @@ def check(
         return Check(column=name, unit=rows.unit, found=found, candidates=listed, step=step)
 
     listed = None if candidates is None else PublicCandidates.given(candidates)
+    if listed is not None:
+        rows.check_compared(listed)
+    if parts is not None:
+        rows.check_compared(parts.members, argument="groups")
     of_groups = None if parts is None else inspect(parts.column, "by", parts.members)
     answer = inspect(column, "column", listed)
-    return answer if of_groups is None else replace(answer, groups=of_groups)
+    lines = table.source.lines() if isinstance(table.source, FileSource) else None
+    left_out = 0 if lines is None else max(0, lines - answer.found.rows)
+    return replace(answer, left_out=left_out, groups=of_groups)
 
 
 def _short(candidate: object) -> str:

@@ -9,9 +9,9 @@ from enum import Enum
 
 from dpselect.backends.columns import Column
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.files import arrow_files, csv_lines, json_lines, parquet_rows
+from dpselect.backends.files import arrow_files, csv_lines, json_lines, lines, parquet_rows
 from dpselect.backends.files.csv_lines import LineDialect
-from dpselect.backends.files.text_streams import COMPRESSIONS, uncompressed
+from dpselect.backends.files.text_streams import COMPRESSIONS, byte_order, opened, uncompressed
 from dpselect.backends.rows.arrow import RecordBatch
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import Format
@@ -163,6 +163,15 @@ def _dialect(kind: FileKind, declared: Format | None) -> LineDialect:
 def _opening(shown: Shown) -> TranslatedErrors:
     """Hide the system's error: it quotes the whole path, which a glob may have found."""
     return TranslatedErrors(lambda _: InvalidDataError("source", shown, "a file that can be opened"), OSError)
+
+
+def lines_of(path: str, kind: FileKind, declared: Format | None) -> int | None:
+    """How many lines there are for rows, blank ones aside; None: a file of another kind."""
+    if kind in TYPED:
+        return None
+    encoding = "utf-8" if kind is FileKind.JSON_LINES else _dialect(kind, declared).encoding
+    with opened(path, byte_order(path, encoding, Shown("<file>"))) as text:
+        return max(0, lines.count_of(text) - (kind is not FileKind.JSON_LINES))
 
 
 def size(path: str, kind: FileKind) -> int:

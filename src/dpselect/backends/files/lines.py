@@ -58,3 +58,13 @@ def whole_lines(text: Bytes) -> Iterator[bytes]:
             pending, skipping = b"", True
     if pending:
         yield pending + b"\n"
+
+
+def count_of(text: Bytes) -> int:
+    """How many lines there are that are not blank, whether or not they can be read."""
+    count, rest = 0, b""
+    while block := text.read(BLOCK):
+        *whole, rest = (rest + block).split(b"\n")
+        count += len(whole) - whole.count(b"") - whole.count(b"\r")
+        rest = rest[:2]  # longer than a blank line is all that matters of it
+    return count + (rest not in (b"", b"\r"))

@@ -112,6 +112,17 @@ class FileSource:
                 total += formats.size(path, self.kind)
         return total
 
+    def lines(self) -> int | None:
+        """How many lines of text there are for rows, whether or not they can be read; None: they are not text."""
+        total = 0
+        for position, path in enumerate(self.paths):
+            with self._reading(position):
+                found = formats.lines_of(path, self.kind, self.declared)
+            if found is None:
+                return None
+            total += found
+        return total
+
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The rows of one file after another."""
         partition = self.partition
