@@ -31,6 +31,7 @@ def test_it_says_what_would_be_read(table: str, capsys: pytest.CaptureFixture[st
         "paid, for numbers: 2 of 100 rows count.",
         "customer: 2 of 42 units take part.",
         "",
+        "- Only 2 units will take part: the answer would be mostly noise.",
         "- 98 of 100 rows (98.0%): a comma between thousands, as in 1,234. Try --thousands ','.",
     ]
 

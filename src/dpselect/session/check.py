@@ -1,4 +1,4 @@
-"""What a question would count of a table, exactly: for the holder of the data, before anything is asked."""
+"""Exactly which rows a question would count, for the holder of the data, before anything is asked."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NEAR = {
     BLANKS_DIFFER: ("with blanks around it", "--trim"),
     CASE_DIFFERS: ("in other case", "--ignore-case"),
     BOTH_DIFFER: ("in other case, with blanks around it", "--trim --ignore-case"),
-    NUMBER_DIFFERS: ("written as another number, such as 18.0 for 18", "name it as it is written"),
+    NUMBER_DIFFERS: ("written as another number, such as 18.0 for 18", "give the candidate as it is written"),
 }
 _SHARED = 0.1
 """From this share of tied values on, an answer between the values is a poor one."""
@@ -77,7 +77,7 @@ class Check:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What may make an answer one about nothing, each in a sentence; empty if nothing looks wrong."""
+        """What may make an answer useless, each in a sentence; empty if nothing looks wrong."""
         own = (*self._of_units(), *self._of_values(), *self._of_numbers(), *self._of_candidates())
         if self.groups is None:
             return own
@@ -115,6 +115,8 @@ class Check:
             yield f"All rows have the same {self.unit}. {_WHOSE}"
         elif 1 < found.units <= _FEW and found.rows >= 10 * found.units:
             yield f"There are only {found.units:,} units. {_WHOSE}"
+        elif found.usable_units <= _FEW and found.rows >= 10 * max(1, found.usable_units):
+            yield f"Only {counted(found.usable_units, 'unit')} will take part: the answer would be mostly noise."
 
     def _of_values(self) -> Iterator[str]:
         owned = self.found.rows - self.found.nobodys
@@ -130,12 +132,12 @@ class Check:
             of = f"All are multiples of {found.step:g}. Try --step {found.step:g}." if found.step else "Give a --step."
             yield f"{_share(found.ties, found.usable_rows)} share their value with another row. {of}"
         if found.commonest > max(1, found.usable_rows / 2):
-            yield f"One value is that of {_share(found.commonest, found.usable_rows)}."
+            yield f"{_share(found.commonest, found.usable_rows)} have the same value."
         if self.step is not None and found.usable_rows > 1 and found.spread < self.step:
             yield "All values lie within one step, which cannot tell them apart. Try a smaller --step."
         for rows, beyond in ((found.below, "below the lower bound"), (found.above, "above the upper bound")):
             if rows:
-                yield f"{_share(rows, found.usable_rows)} are {beyond}, and count as it."
+                yield f"{_share(rows, found.usable_rows)} are {beyond}, and are counted as if they were equal to it."
 
     def _of_candidates(self) -> Iterator[str]:
         if self.candidates is None:
@@ -149,7 +151,7 @@ class Check:
         if missing:
             listed = ", ".join(_short(values[place]) for place in missing[:_SHOWN])
             more = f", and {len(missing) - _SHOWN:,} more" if len(missing) > _SHOWN else ""
-            yield f"{len(missing):,} of {len(values):,} are in no row: {listed}{more}."
+            yield f"{len(missing):,} of {len(values):,} occur in no row: {listed}{more}."
 
 
 def check(
@@ -195,7 +197,7 @@ def check(
     >>> for problem in checked.problems:
     ...     print(problem)
     32,551 of 32,561 rows (100.0%) share their value with another row. All are multiples of 1. Try --step 1.
-    One value is that of 29,849 of 32,561 rows (91.7%).
+    29,849 of 32,561 rows (91.7%) have the same value.
     """
     most = None if memory_limit is None else memory_size(memory_limit, "memory_limit")
     format = declared(format)
