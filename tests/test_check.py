@@ -26,6 +26,8 @@ UNREAD = {
     "-€5.50": ("a currency, as in", "--strip '$'"),
     "5 EUR": ("a currency, as in", "--strip '$'"),
     "$1,234": ("a currency and a comma", "--strip '$' --thousands ','"),
+    "1.234,50 €": ("a currency and a decimal comma", "--strip '€' --thousands . --decimal ','"),
+    "€5,00": ("a currency and a decimal comma", "--strip '€' --thousands . --decimal ','"),
     "5%": ("a percent sign", "--strip '%'"),
     "(5)": ("parentheses", ""),
     "2026-12-24": ("a date", ""),

@@ -29,6 +29,7 @@ _FORMATS = {
     "a blank or an apostrophe between thousands, as in 1 234": "--thousands ' '",
     "a currency, as in $5": "--strip '$'",
     "a currency and a comma between thousands, as in $1,234": "--strip '$' --thousands ','",
+    "a currency and a decimal comma, as in 1.234,5 €": "--strip '€' --thousands . --decimal ','",
     "a percent sign, as in 5%": "--strip '%'",
     "parentheses, as in (5) for -5": _CONVERT,
     "a date": "this is a question about numbers",

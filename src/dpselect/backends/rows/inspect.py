@@ -18,6 +18,7 @@ from dpselect.summaries import CandidateKind, PublicCandidates
 
 _DIGITS = "[0-9]+([.][0-9]*)?"
 _SPLIT = "[0-9]{1,3}(,[0-9]{3})+([.][0-9]*)?"
+_COMMA = "([0-9]{1,3}([.][0-9]{3})+|[0-9]+)(,[0-9]*)?"
 _GAPS = "[0-9]{1,3}([ '\u2019\u00a0\u202f][0-9]{3})+([.,][0-9]*)?"
 _MONEY = "([$€£¥]|EUR|USD|GBP|CHF)"
 
@@ -28,6 +29,7 @@ NUMBERS = {
     "a blank or an apostrophe between thousands, as in 1 234": f"[+-]?{_GAPS}",
     "a currency, as in $5": f"[+-]?{_MONEY} ?[+-]?{_DIGITS}|[+-]?{_DIGITS} ?{_MONEY}",
     "a currency and a comma between thousands, as in $1,234": f"[+-]?{_MONEY} ?[+-]?{_SPLIT}|[+-]?{_SPLIT} ?{_MONEY}",
+    "a currency and a decimal comma, as in 1.234,5 €": f"[+-]?{_MONEY} ?[+-]?{_COMMA}|[+-]?{_COMMA} ?{_MONEY}",
     "a percent sign, as in 5%": f"[+-]?{_DIGITS} ?%",
     "parentheses, as in (5) for -5": f"[(]{_MONEY}? ?({_DIGITS}|{_SPLIT})[)]",
     "a date": "[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[/.][0-9]{1,2}[/.][0-9]{2,4}.*",
