@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.line import Line
 from benchmarks.timing import Sample, ratio
-from dpselect import Dataset
+from dpselect import Dataset, check
 
 HERE = Path(__file__).parent
 ROWS, MANY = 10**7, 10**8
@@ -37,6 +37,15 @@ def lines(sizes: list[int]) -> Iterator[Line]:
             dtype="int64",
             unit="x",
             at_most=1.15,
+        )
+        yield Line.of(
+            _checked(path),
+            what="`check` of a table / the question itself",
+            case="most common, Parquet, whole numbers, Zipf",
+            n=ROWS,
+            dtype="int64",
+            unit="x",
+            at_most=1.5,
         )
         for name, ending, reader in (("CSV", "csv", "read_csv"), ("JSON lines", "jsonl", "read_json")):
             text = _as_text(path, ending)
@@ -61,6 +70,16 @@ def lines(sizes: list[int]) -> Iterator[Line]:
                 unit="GiB",
                 at_most=2.5,
             )
+
+
+def _checked(path: Path) -> Sample:
+    visits, pages = Dataset(path, unit="session"), range(1, PAGES + 1)
+    return ratio(
+        lambda: check(path, "page", unit="session", candidates=pages),
+        lambda: visits.most_common("page", candidates=pages, epsilon=1.0),
+        pairs=7,
+        budget=_SETTLED,
+    )
 
 
 def write_clicks(path: Path, rows: int) -> Path:
