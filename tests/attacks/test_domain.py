@@ -85,9 +85,16 @@ def test_candidates_that_nobody_has_are_answers_too(tmp_path: Path) -> None:
     assert winners == {"a", "b"}
 
 
+def nobody_and_many(folder: Path, value: str) -> tuple[Path, Path]:
+    """Two files of the same name, which certificates contain."""
+    for name in ("nobody", "many"):
+        (folder / name).mkdir()
+    full = [f"{i},{value}".encode() for i in range(1000)]
+    return write_csv(folder / "nobody" / "t.csv", []), write_csv(folder / "many" / "t.csv", full)
+
+
 def test_the_certificate_of_an_empty_table_is_that_of_a_full_one(tmp_path: Path) -> None:
-    empty = write_csv(tmp_path / "empty.csv", [])
-    full = write_csv(tmp_path / "full.csv", [f"{i},a".encode() for i in range(1000)])
+    empty, full = nobody_and_many(tmp_path, "a")
     certificates = []
     for path in (empty, full):
         certificate = dps.Dataset(path, unit="unit").most_common("value", candidates=["a", "b"], epsilon=1.0).to_dict()
@@ -98,8 +105,7 @@ def test_the_certificate_of_an_empty_table_is_that_of_a_full_one(tmp_path: Path)
 
 @pytest.mark.parametrize("step", [None, 1])
 def test_the_quantile_of_nobody_is_certified_like_that_of_many(tmp_path: Path, step: float | None) -> None:
-    empty = write_csv(tmp_path / "empty.csv", [])
-    full = write_csv(tmp_path / "full.csv", [f"{i},5".encode() for i in range(1000)])
+    empty, full = nobody_and_many(tmp_path, "5")
     certificates = []
     for path in (empty, full):
         certificate = (
@@ -124,8 +130,7 @@ def test_bounds_are_never_taken_from_the_column(tmp_path: Path) -> None:
 
 
 def test_the_best_price_for_nobody_is_certified_like_that_for_many(tmp_path: Path) -> None:
-    empty = write_csv(tmp_path / "empty.csv", [])
-    full = write_csv(tmp_path / "full.csv", [f"{i},5".encode() for i in range(1000)])
+    empty, full = nobody_and_many(tmp_path, "5")
     certificates = []
     for path in (empty, full):
         data = dps.Dataset(path, unit="unit")
