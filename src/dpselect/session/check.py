@@ -21,7 +21,6 @@ WARNING = (
     " choose candidates, bounds and epsilon without them."
 )
 
-_CONVERT = "convert them first"
 _FORMATS = {
     "a comma between thousands, as in 1,234": "--thousands ','",
     "a dot between thousands and a decimal comma, as in 1.234,5": "--thousands . --decimal ','",
@@ -31,13 +30,11 @@ _FORMATS = {
     "a currency and a comma between thousands, as in $1,234": "--strip '$' --thousands ','",
     "a currency and a decimal comma, as in 1.234,5 €": "--strip '€' --thousands . --decimal ','",
     "a percent sign, as in 5%": "--strip '%'",
-    "parentheses, as in (5) for -5": _CONVERT,
-    "a date": "this is a question about numbers",
-    "a unit of measurement, as in 5 kg": _CONVERT,
     "a date with a time, as in 2026-12-24 00:00:00": "--date-format '%Y-%m-%d 00:00:00', if all times are midnight",
     "a date with slashes, as in 12/24/2026": "--date-format %m/%d/%Y, or %d/%m/%Y",
     "a date with dots, as in 24.12.2026": "--date-format %d.%m.%Y",
 }
+"""What to try, by the reasons of `Inspection.unusable` that an option helps with."""
 _NEAR = {
     BLANKS_DIFFER: ("with blanks around it", "--trim"),
     CASE_DIFFERS: ("in other case", "--ignore-case"),
@@ -94,7 +91,7 @@ class Check:
             + (f", {found.several:,} of them with several rows, up to {found.most:,}." if found.several else "."),
         ]
         problems = [f"- {each}" for each in self.problems] or ["Nothing looks wrong."]
-        return "\n".join([WARNING, "", *lines, *([str(self.groups._head())] if self.groups else []), "", *problems])
+        return "\n".join([WARNING, "", *lines, *([self.groups._head()] if self.groups else []), "", *problems])
 
     def __repr__(self) -> str:
         return f"Check({self.column!r}, unit={self.unit!r})"
@@ -122,8 +119,8 @@ class Check:
     def _of_values(self) -> Iterator[str]:
         owned = self.found.rows - self.found.nobodys
         for reason, rows in self.found.unusable.items():
-            advice = _FORMATS.get(reason, "")
-            yield f"{_share(rows, owned)}: {reason}." + (f" Try {advice}." if advice.startswith("--") else "")
+            advice = _FORMATS.get(reason)
+            yield f"{_share(rows, owned)}: {reason}." + (f" Try {advice}." if advice else "")
 
     def _of_numbers(self) -> Iterator[str]:
         found = self.found
