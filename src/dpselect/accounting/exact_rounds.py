@@ -12,9 +12,9 @@ import functools
 import math
 from fractions import Fraction
 
-from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event
+from dpselect.accounting.events import BoundedRangeEvent, ComposedEvent, Event, PureEvent, SequenceEvent
 from dpselect.accounting.profiles import bounded_range_epsilon, calibrate_bounded_range
-from dpselect.accounting.rounding import product_up, quotient_down
+from dpselect.accounting.rounding import fraction_up, product_up, quotient_down
 from dpselect.accounting.tight import equal_rounds_curve
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
 
@@ -133,12 +133,20 @@ def _power(first: tuple[float, float], second: tuple[float, float]) -> float:
 def planned_epsilon(event: Event, *, delta: float) -> float | None:
     """The planned cost of rounds of one bounded-range mechanism; None if `event` is something else.
 
-    If such groups are nested, they cost the sum, each with its share of `delta`.
+    If such groups are nested, they cost the sum, each with its share of `delta`. Beside one of them, events of pure
+    differential privacy add their epsilon.
 
     >>> rounds = ComposedEvent(event=BoundedRangeEvent(epsilon=0.15), count=10)
     >>> planned_epsilon(rounds, delta=1e-6) == rounds_epsilon(0.15, count=10, delta=1e-6)
     True
     """
+    if isinstance(event, SequenceEvent):
+        others = [part for part in event.events if not isinstance(part, PureEvent)]
+        planned = planned_epsilon(others[0], delta=delta) if len(others) == 1 else None
+        if planned is None:
+            return None
+        pure = (Fraction(part.epsilon) for part in event.events if isinstance(part, PureEvent))
+        return fraction_up(sum(pure, Fraction(planned)))
     if not isinstance(event, ComposedEvent):
         return None
     if isinstance(event.event, BoundedRangeEvent):

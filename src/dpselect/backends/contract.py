@@ -72,6 +72,19 @@ class Amount:
     upper: int
 
 
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What a row needs, besides a unit and a group, so that a question can use it: a candidate, a number, or both.
+
+    Attributes:
+        matched: the column of the candidates, and the candidates; None: it needs none.
+        number: the column of the number; None: it needs none.
+    """
+
+    matched: tuple[Column, PublicCandidates | DistantCandidates] | None = None
+    number: Column | None = None
+
+
 class Table(Protocol):
     """One table of one engine. Headers, footers and schemas are read when it is made, rows again for each summary.
 
@@ -132,6 +145,17 @@ class Table(Protocol):
 
         Proof: ``proofs/unit_values.md``.
         """
+        ...
+
+    def units(
+        self,
+        *,
+        unit: Column,
+        needed: Needed,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[int]:
+        """How many different units have at least one row that a question can use. Proof: ``proofs/usable_units.md``."""
         ...
 
 

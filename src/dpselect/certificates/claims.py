@@ -11,11 +11,11 @@ import sys
 from dataclasses import replace
 from typing import Any, cast
 
-from dpselect.accounting import ComposedEvent
+from dpselect.accounting import ComposedEvent, SequenceEvent
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidCertificateError, SelectionError
 from dpselect.privacy import Neighbours
-from dpselect.questions import CONFIDENCE, QUESTIONS, Grouped, Terms
+from dpselect.questions import CONFIDENCE, QUESTIONS, Grouped, Terms, UsableUnits, WithUsable
 from dpselect.questions.fields import wrong
 from dpselect.questions.question import PARTIAL_SELECTION, Priced
 from dpselect.questions.stated import Stated
@@ -50,6 +50,7 @@ def check_claims(release: Release) -> bool:
         (release.proofs in _proofs(release, terms), "proofs", "the pages that prove such an answer"),
         (release.confidence == CONFIDENCE, "error_bound.confidence", f"{CONFIDENCE}, that of every release"),
         (_is_bound(release, terms.error_bound), "error_bound", "the bound that its event and public arguments give"),
+        (_is_usable(release.usable, terms.usable), "usable", "the bound and the cost of such a number of units"),
     ):
         if not agrees:
             raise wrong(field, expected)
@@ -75,6 +76,12 @@ def _planned_anew(release: Release) -> Priced[Any]:
         InvalidCertificateError: there is no such question. The error names the field.
         SelectionError: there is no question with such arguments.
     """
+    usable = release.usable
+    if usable is not None and usable.epsilon is not None and usable.answer_epsilon is not None:
+        both = release.event
+        event = both.events[0] if isinstance(both, SequenceEvent) else None
+        answer = _planned_anew(replace(release, epsilon=usable.answer_epsilon, event=event, usable=None))
+        return WithUsable[Any].planned(answer, usable_epsilon=usable.epsilon)
     kind, stated = QUESTIONS[release.task], _stated(release)
     if release.groups is None:
         return kind.restated(stated)
@@ -118,6 +125,14 @@ def _is_bound(release: Release, derived: float | None) -> bool:
     if derived is None:  # the certificate does not hold all that it depends on
         return True
     return release.error_bound is not None and _agree(release, release.error_bound, derived)
+
+
+def _is_usable(held: UsableUnits | None, expected: UsableUnits | None) -> bool:
+    """A number that comes at no cost may be missing: certificates of before did not state it."""
+    if held is None or expected is None:
+        return held is None and (expected is None or expected.epsilon is None)
+    room = 1 if expected.epsilon is None else 0  # logarithms differ by machine, and it is rounded down
+    return abs(held.within - expected.within) <= room and held.epsilon == expected.epsilon
 
 
 def _agree(release: Release, stated: float, derived: float) -> bool:

@@ -7,7 +7,7 @@ import html
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cache
 from importlib import metadata
@@ -20,7 +20,7 @@ from dpselect.privacy import Guarantee, Neighbours
 from dpselect.public_time import as_utc_text
 from dpselect.questions import CONFIDENCE, QUESTIONS, Answered, Value, wording
 from dpselect.questions.fields import wrong
-from dpselect.questions.question import Priced
+from dpselect.questions.question import Priced, UsableUnits
 
 Summary = TypeVar("Summary")
 
@@ -79,6 +79,7 @@ class Release:
         source: what was opened: names of files without folders, the name of a table on a server, or a kind of frame;
             a hash of the columns' names and types; and the name that the caller gave it. None: in certificates from
             before tables were named, and where there is no table.
+        usable: the noisy number of units that the question could use, if one was released: see `UsableUnits`.
 
     >>> import dpselect as dps
     >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
@@ -114,6 +115,7 @@ class Release:
     groups: Mapping[str, Any] | None = None
     format: Mapping[str, Any] | None = None
     source: Mapping[str, Any] | None = None
+    usable: UsableUnits | None = None
 
     @property
     def guarantee(self) -> Guarantee:
@@ -130,9 +132,23 @@ class Release:
         """The error bound in one sentence."""
         return wording.accuracy(QUESTIONS[self.task], self)
 
+    @property
+    def basis(self) -> str:
+        """How many units were counted, in one or two sentences; empty if no number of them was released."""
+        return wording.basis(QUESTIONS[self.task], self)
+
+    def answered(self, drawn: tuple[Answered, list[int] | None]) -> Release:
+        """With what was drawn: the answer, and the noisy number of units of each group if there is one."""
+        value, numbers = drawn
+        usable = self.usable
+        if usable is not None and numbers is not None:
+            count = dict(zip(value, numbers, strict=True)) if isinstance(value, dict) else numbers[0]
+            usable = replace(usable, count=count)
+        return replace(self, value=value, usable=usable)
+
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain Python values: what `to_json` writes."""
-        guarantee = self.guarantee
+        guarantee, usable = self.guarantee, self.usable
         arguments = {"arguments": dict(self.arguments)} if self.arguments else {}
         return {
             "value": _plain(self.value),
@@ -158,6 +174,7 @@ class Release:
             **({} if self.groups is None else {"groups": dict(self.groups)}),
             **({} if self.format is None else {"format": dict(self.format)}),
             **({} if self.source is None else {"source": dict(self.source)}),
+            **({} if usable is None else {"usable": {"count": _plain(usable.count), **usable.description}}),
             "proofs": list(self.proofs),
             "version": self.version,
             "time": as_utc_text(self.time),
@@ -227,13 +244,14 @@ class Release:
             groups=groups,
             format=held.get("format"),
             source=held.get("source"),
+            usable=_usable_units(held.get("usable"), groups=groups),
         )
 
     def __str__(self) -> str:
         value = self.value
         if isinstance(value, dict):
             value = "\n".join(f"{key}: {wording.as_text(answer)}" for key, answer in self.rows()[1])
-        return f"{value}\n{self.promise}\n{self.accuracy}"
+        return "\n".join([str(value), self.promise, self.accuracy, *([self.basis] if self.basis else [])])
 
     def __repr__(self) -> str:
         return f"Release(value={self.value!r}, epsilon={self.epsilon!r}, delta={self.delta!r}, unit={self.unit!r})"
@@ -243,7 +261,7 @@ class Release:
         cells = ((html.escape(key), html.escape(str(value))) for key, value in lines)
         rows = "".join(f"<tr><td>{key}</td><td>{value}</td></tr>" for key, value in cells)
         head = f"<tr><th>{html.escape(label)}</th><th>{html.escape(self.column)}</th></tr>"
-        notes = html.escape(f"{self.promise} {self.accuracy}")
+        notes = html.escape(f"{self.promise} {self.accuracy} {self.basis}".rstrip())
         return f"<table>{head}{rows}</table><p>{notes}</p>"
 
 
@@ -277,6 +295,7 @@ def draft(question: Priced[Summary], summary: Summary, /, *, column: str, unit: 
         time=time,
         arguments=terms.arguments,
         groups=terms.groups,
+        usable=terms.usable,
     )
 
 
@@ -297,9 +316,23 @@ def question_hash(held: Mapping[str, Any]) -> str:
     A ledger's charge and its receipt hold it, so that no field can be edited without contradicting the ledger.
     """
     stated = {key: value for key, value in held.items() if key not in ("value", "receipt", "digest")}
+    if "usable" in stated:
+        stated["usable"] = {key: value for key, value in stated["usable"].items() if key != "count"}
     if held.get("groups") is not None:
         stated["groups asked"] = [group for group, _ in held["value"]]
     return hashlib.sha256(b"dpselect question 1" + canonical_json(stated).encode()).hexdigest()
+
+
+def _usable_units(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | None) -> UsableUnits | None:
+    if held is None:
+        return None
+    count = held["count"]
+    return UsableUnits(
+        count=count if groups is None else {_value(group, kind=groups["kind"]): number for group, number in count},
+        within=held["within"],
+        epsilon=held.get("epsilon"),
+        answer_epsilon=held.get("answer_epsilon"),
+    )
 
 
 def _event(held: object) -> Event:
@@ -319,7 +352,7 @@ def _value(held: Any, *, kind: object) -> Any:
     return date.fromisoformat(held) if kind == "dates" else held
 
 
-def _plain(value: Answered) -> Any:
+def _plain(value: Answered | dict[Value, int] | None) -> Any:
     if isinstance(value, dict):
         return [[_plain(group), _plain(answer)] for group, answer in value.items()]
     if isinstance(value, list):

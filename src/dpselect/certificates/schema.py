@@ -40,6 +40,8 @@ def parsed(text: object) -> Fields:
         fields.list_of(expected.value)(answer, "value")
         if len(cast("list[object]", answer)) != expected.length:
             raise wrong("value", "as many as were drawn")
+    if "usable" in held:
+        _check_counts(held)
     return held
 
 
@@ -77,6 +79,12 @@ def _source(value: object, name: str) -> None:
     held = fields.object_with(value, name, _SOURCE, optional=_SOURCE)
     if len({"files", "table", "frame"} & set(held)) != 1 or held.get("files") == []:
         raise wrong(name, "the names of files, or of a table, or a kind of frame")
+
+
+def _usable(value: object, name: str) -> None:
+    held = fields.object_with(value, name, _USABLE, optional=["epsilon", "answer_epsilon"])
+    if ("epsilon" in held) != ("answer_epsilon" in held):
+        raise wrong(name, "epsilon and answer_epsilon together")
 
 
 def _file_name(value: object, name: str) -> None:
@@ -118,6 +126,13 @@ _SOURCE: dict[str, Check] = {
     "schema": fields.sha256,
     "name": fields.text,
 }
+_USABLE: dict[str, Check] = {
+    "count": fields.anything,
+    "within": fields.whole(0),
+    "confidence": fields.probability,
+    "epsilon": fields.positive,
+    "answer_epsilon": fields.positive,
+}
 _FIELDS: dict[str, Check] = {
     "value": fields.anything,
     "guarantee": fields.always(_GUARANTEE),
@@ -132,12 +147,13 @@ _FIELDS: dict[str, Check] = {
     "groups": fields.anything,
     "format": _format,
     "source": _source,
+    "usable": _usable,
     "proofs": fields.list_of(fields.text),
     "version": fields.text,
     "time": fields.utc_time,
     "digest": fields.sha256,
 }
-_OPTIONAL = ("event", "arguments", "groups", "format", "source", "digest")
+_OPTIONAL = ("event", "arguments", "groups", "format", "source", "usable", "digest")
 _GROUPS: dict[str, Check] = {
     "column": fields.any_text,
     "count": fields.count,
@@ -181,6 +197,20 @@ def _by_group(about: Fields, value: object) -> list[object]:
     if len({group for group, _ in pairs}) != about["count"] or len(pairs) != about["count"]:
         raise wrong("value", "one for each group")
     return [answer for _, answer in pairs]
+
+
+def _check_counts(held: Fields) -> None:
+    """A number of units, or one for each group, with the groups in the order of the answers."""
+    count, name = held["usable"]["count"], "usable.count"
+    if "groups" not in held:
+        fields.whole(0)(count, name)
+        return
+    fields.list_of(_pair)(count, name)
+    pairs = cast("list[list[object]]", count)
+    for _, number in pairs:
+        fields.whole(0)(number, name)
+    if [group for group, _ in pairs] != [group for group, _ in held["value"]]:
+        raise wrong(name, "one for each group, in the order of the answers")
 
 
 def _pair(value: object, name: str) -> None:

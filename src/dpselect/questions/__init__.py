@@ -16,8 +16,9 @@ from dpselect.questions.mean import Mean
 from dpselect.questions.most_common import BestDate, LeastCommon, MostCommon
 from dpselect.questions.quantile import Quantile
 from dpselect.questions.quantiles import Quantiles
-from dpselect.questions.question import CONFIDENCE, Answered, Planned, Question, Terms, Value
+from dpselect.questions.question import CONFIDENCE, Answered, Planned, Question, Terms, UsableUnits, Value
 from dpselect.questions.top_k import TopK
+from dpselect.questions.usable import WithUsable
 
 __all__ = [
     "CONFIDENCE",
@@ -38,7 +39,9 @@ __all__ = [
     "Question",
     "Terms",
     "TopK",
+    "UsableUnits",
     "Value",
+    "WithUsable",
 ]
 
 QUESTIONS: dict[str, type[Question[Any]]] = {

@@ -129,6 +129,12 @@ class BestBy(ListQuestion[CandidateTotals]):
         """What the units' amounts add up to for each candidate."""
         return rows.total(self.candidates, self.clip, groups)
 
+    def usable_units(
+        self, rows: RowReader, groups: PublicGroups | None, summaries: list[CandidateTotals], /
+    ) -> list[int]:
+        """How many units have one of the candidates and an amount in the same row."""
+        return rows.units(groups, candidates=self.candidates, summed=self.clip.column)
+
     def draw(self, summary: CandidateTotals, /) -> Value:
         """One of the candidates, by what the units' amounts add up to, in the candidates' order."""
         return self.candidates[self.mechanism.select(sum_scores(summary, self.clip, self.neighbours).values)]

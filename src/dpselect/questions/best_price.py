@@ -18,7 +18,7 @@ from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
 from dpselect.questions.command import CONTINUOUS, MAX_ROWS_PER_UNIT, STEP, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, gathered_for
+from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
 from dpselect.questions.scores import price_range_sensitivity, price_sensitivity
 from dpselect.questions.stated import Stated
@@ -27,7 +27,7 @@ from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 
 @dataclass(frozen=True, kw_only=True)
-class BestPrice(Question[UnitValues]):
+class BestPrice(ValuesQuestion):
     """Which price earns the most? Planned from public arguments; sees offers only later.
 
     Attributes:

@@ -23,8 +23,8 @@ from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.numbers import gathered_for
-from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms, Value
+from dpselect.questions.numbers import ValuesQuestion, gathered_for
+from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, UsableUnits, Value
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted, counting_rows, from_rows
 from dpselect.summaries import PublicBins, PublicDomain, PublicGroups, UnitValues
@@ -33,7 +33,7 @@ MOST_UNITS = 10**9
 
 
 @dataclass(frozen=True, kw_only=True)
-class Density(Question[UnitValues]):
+class Density(ValuesQuestion):
     """Which share of the units lies in each bin? Planned from public arguments; sees values only later.
 
     Attributes:
@@ -191,7 +191,14 @@ class Density(Question[UnitValues]):
             error_bound=self.error_bound,
             proofs=(),
             arguments={"method": "sample" if is_sample else "counts", "max_rows_per_unit": 1, **extent},
+            usable=None if is_sample else UsableUnits(within=self._total_within),
         )
+
+    @property
+    def _total_within(self) -> int:
+        """How far the sum of the noisy counts is from the number of units, at the confidence of a release."""
+        assert isinstance(self.mechanism, NoisyHistogramMechanism)
+        return self.mechanism.total_error_bound(self.bins.count, confidence=CONFIDENCE)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -204,16 +211,17 @@ class Density(Question[UnitValues]):
 
     def draw(self, summary: UnitValues, /) -> list[Value]:
         """The share of each bin, by values gathered with this question's domain, one of each unit."""
-        values = gathered_for(summary, self.domain, most=1)
-        return self._draw(self.bins.tally(values.values)).tolist()
+        return self.released(summary)[0]
 
-    def _draw(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The share of each bin."""
+    def released(self, summary: UnitValues, /) -> tuple[list[Value], list[int] | None]:
+        """The share of each bin. The sum of noisy counts is a noisy number of units, and costs nothing."""
+        counts = self.bins.tally(gathered_for(summary, self.domain, most=1).values)
         if isinstance(self.mechanism, NoisyHistogramMechanism):
-            return shares(self.mechanism.draw(counts))
+            noisy = self.mechanism.draw(counts)
+            return shares(noisy).tolist(), [max(0, sum(noisy.tolist()))]
         assert self.units is not None
         sample = self.mechanism.draw(with_absent(counts, units=self.units))
-        return sample[:-1] / sample.sum()
+        return (sample[:-1] / sample.sum()).tolist(), None
 
     label: ClassVar[str] = "bin"
 

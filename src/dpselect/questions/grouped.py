@@ -83,13 +83,23 @@ class Grouped(Priced[list[Summary]], Generic[Summary]):
         """The summary of each group."""
         return self.question.summaries(rows, self.groups)
 
+    def count_units(self, rows: RowReader, summary: list[Summary], /) -> list[int]:
+        """How many units the question could use in each group."""
+        return self.question.usable_units(rows, self.groups, summary)
+
     def draw(self, summary: list[Summary], /) -> dict[Value, Value | list[Value]]:
         """An answer for each group, by one summary for each, in their order."""
+        return self.released(summary)[0]
+
+    def released(self, summary: list[Summary], /) -> tuple[dict[Value, Value | list[Value]], list[int] | None]:
+        """See `Priced.released`."""
         if len(summary) != len(self.groups.members):
             raise InvalidParameterError("summary", summary, "a summary for each group of the question")
         drawn: dict[Value, Value | list[Value]] = {}
+        numbers: list[int] = []
         for place, each in enumerate(summary):
-            answer = self.question.draw(each)
+            answer, number = self.question.released(each)
             assert not isinstance(answer, dict)
             drawn[self.groups.members[place]] = answer
-        return drawn
+            numbers += number or []
+        return drawn, numbers or None

@@ -17,15 +17,15 @@ from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
 from dpselect.questions.command import BOUNDS, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.numbers import gathered_for
-from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
+from dpselect.questions.numbers import ValuesQuestion, gathered_for
+from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted, counting_rows, from_rows, rounded_up
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mean(Question[UnitValues]):
+class Mean(ValuesQuestion):
     """The mean over a public number of units: units without a value count as the midpoint of the bounds.
 
     Attributes:

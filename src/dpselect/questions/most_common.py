@@ -99,6 +99,12 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         """How many units have each candidate, or a pending draw where they are counted."""
         return counts_or_draw(rows, self.candidates, groups, self.mechanism)
 
+    def usable_units(
+        self, rows: RowReader, groups: PublicGroups | None, summaries: list[CandidateCounts | PendingSelection], /
+    ) -> list[int]:
+        """How many units have one of the candidates."""
+        return rows.units(groups, candidates=self.candidates)
+
     def draw(self, summary: CandidateCounts | PendingSelection, /) -> Value:
         """One of the candidates, by distinct units per candidate, in the candidates' order.
 

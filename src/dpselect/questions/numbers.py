@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from dpselect.errors import InvalidParameterError
-from dpselect.questions.question import Planned
-from dpselect.summaries import PublicDomain, UnitValues
+from dpselect.questions.question import Planned, Question, RowReader
+from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 MOST_ROWS_PER_UNIT = 1_000_000_000
 """More rows of one unit are refused: the noise would drown any table."""
+
+
+class ValuesQuestion(Question[UnitValues]):
+    """A question about numbers between public bounds. Its subclasses are questions."""
+
+    def usable_units(self, rows: RowReader, groups: PublicGroups | None, summaries: list[UnitValues], /) -> list[int]:
+        """How many units have a number: as many as there are values, if each unit has one."""
+        if all(each.max_rows_per_unit == 1 for each in summaries):
+            return [each.values.size for each in summaries]
+        return rows.units(groups)
 
 
 def gathered_for(values: UnitValues, domain: PublicDomain, *, most: int) -> UnitValues:

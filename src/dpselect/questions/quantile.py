@@ -15,7 +15,7 @@ from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
 from dpselect.questions.command import BOUNDS, CONTINUOUS, MAX_ROWS_PER_UNIT, STEP, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, gathered_for, numbers_between
+from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for, numbers_between
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
 from dpselect.questions.scores import rank_sensitivity
 from dpselect.questions.stated import Stated
@@ -24,7 +24,7 @@ from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quantile(Question[UnitValues]):
+class Quantile(ValuesQuestion):
     """Below which number does a given share of the values lie? Planned from public arguments; sees values only later.
 
     Attributes:

@@ -14,15 +14,15 @@ from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
 from dpselect.questions.command import BOUNDS, CONTINUOUS, MAX_ROWS_PER_UNIT, STEP, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, gathered_for, numbers_between
-from dpselect.questions.question import Planned, Question, RowReader, Terms, Value
+from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for, numbers_between
+from dpselect.questions.question import Planned, RowReader, Terms, Value
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text, counting_rows, from_rows
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quantiles(Question[UnitValues]):
+class Quantiles(ValuesQuestion):
     """Below which numbers do given shares of the values lie? Planned from public arguments; sees values only later.
 
     Attributes:

@@ -40,6 +40,41 @@ Summary = TypeVar("Summary")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UsableUnits:
+    """The noisy number of units that a question could use, from which to see whether an answer is about anything.
+
+    A unit is counted if at least one of its rows can be used: it has, as the question needs, one of the candidates, a
+    number, and one of the groups.
+
+    Attributes:
+        count: the number, at least 0; with groups, a dictionary with the number of each group. None before the draw.
+        within: with `confidence` it (each, with groups) is at most this far from the truth.
+        epsilon: the part of the release's epsilon that was spent on it; None if it came with the answer, at no cost.
+        answer_epsilon: the part that was spent on the answer; None likewise.
+
+    Proof: ``proofs/usable_units.md``.
+    """
+
+    count: int | dict[Value, int] | None = None
+    within: int
+    epsilon: float | None = None
+    answer_epsilon: float | None = None
+
+    @property
+    def confidence(self) -> float:
+        """Confidence level of `within`."""
+        return CONFIDENCE
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Its accuracy, and its cost if it cost anything, as in a certificate."""
+        accuracy = {"within": self.within, "confidence": self.confidence}
+        if self.epsilon is None:
+            return accuracy
+        return {**accuracy, "epsilon": self.epsilon, "answer_epsilon": self.answer_epsilon}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """The contents of a certificate except the answer. They are public, and known before the data is seen.
 
@@ -55,6 +90,7 @@ class Terms:
         proofs: pages that prove the guarantee, besides the page for the sensitivity.
         arguments: other arguments of the question.
         groups: the groups, for a question about groups.
+        usable: the accuracy and the cost of a noisy number of units, if one is released, without the number.
     """
 
     task: str
@@ -68,6 +104,7 @@ class Terms:
     proofs: tuple[str, ...]
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     groups: Mapping[str, Any] | None = None
+    usable: UsableUnits | None = None
 
     @property
     def pages(self) -> tuple[str, ...]:
@@ -92,6 +129,8 @@ class Planned(Protocol):
     def arguments(self) -> Mapping[str, Any]: ...
     @property
     def groups(self) -> Mapping[str, Any] | None: ...
+    @property
+    def usable(self) -> UsableUnits | None: ...
 
 
 class RowReader(Protocol):
@@ -109,6 +148,13 @@ class RowReader(Protocol):
     def gather(
         self, domain: PublicDomain, groups: PublicGroups | None = None, *, max_rows_per_unit: int
     ) -> list[UnitValues]: ...
+    def units(
+        self,
+        groups: PublicGroups | None = None,
+        *,
+        candidates: PublicCandidates | DistantCandidates | None = None,
+        summed: str | None = None,
+    ) -> list[int]: ...
 
 
 class Priced(ABC, Generic[Summary]):
@@ -149,6 +195,19 @@ class Priced(ABC, Generic[Summary]):
             InvalidParameterError: the summary was made for another question. Nothing is drawn then.
         """
 
+    @abstractmethod
+    def count_units(self, rows: RowReader, summary: Summary, /) -> list[int]:
+        """How many units the question could use, in each group; one number without groups. Private.
+
+        Args:
+            rows: the rows.
+            summary: what `read` made of them.
+        """
+
+    def released(self, summary: Summary, /) -> tuple[Answered, list[int] | None]:
+        """The answer, and the noisy number of units in each group if there is one: if `Terms.usable` is not None."""
+        return self.draw(summary), None
+
     def pages(self, summary: Summary, /) -> tuple[str, ...]:
         """The pages that prove a release from `summary`. A draw in the table's own engine needs one more."""
         is_pending = isinstance(summary, PendingSelection)
@@ -172,6 +231,17 @@ class Question(Priced[Summary]):
         """The summary of all rows that `draw` needs."""
         (summary,) = self.summaries(rows, None)
         return summary
+
+    def count_units(self, rows: RowReader, summary: Summary, /) -> list[int]:
+        """How many units the question could use."""
+        return self.usable_units(rows, None, [summary])
+
+    def usable_units(self, rows: RowReader, groups: PublicGroups | None, summaries: list[Summary], /) -> list[int]:
+        """How many units it could use in each of the groups, or of all rows, whose `summaries` were made.
+
+        Not for questions without a table.
+        """
+        raise NotImplementedError
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[Summary]:
         """The summaries of each of the groups, in their order; or of all rows. Not for questions without a table."""

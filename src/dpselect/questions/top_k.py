@@ -120,6 +120,12 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         """How many units have each candidate, or a pending draw where they are counted."""
         return counts_or_draw(rows, self.candidates, groups, self.plan.mechanism)
 
+    def usable_units(
+        self, rows: RowReader, groups: PublicGroups | None, summaries: list[CandidateCounts | PendingSelection], /
+    ) -> list[int]:
+        """How many units have one of the candidates."""
+        return rows.units(groups, candidates=self.candidates)
+
     def draw(self, summary: CandidateCounts | PendingSelection, /) -> list[Value]:
         """The candidates, best first, by distinct units per candidate; see `MostCommon.draw`."""
         if isinstance(summary, PendingSelection):

@@ -12,6 +12,11 @@ from dpselect.questions.question import Answered, Planned, Question, Value
 _USELESS = 1e15
 """An error bound beyond any number of people."""
 
+_LOUD = "WARNING"
+
+_MOST_NAMED = 5
+"""Groups named in a sentence."""
+
 Kind = type[Question[Any]]
 
 
@@ -46,6 +51,52 @@ def accuracy(kind: Kind, release: Planned) -> str:
         return f"With {sure}"
     most = counted(release.groups["max_per_unit"], "group")
     return f"In each {release.groups['column']}, counting each {release.unit} in at most {most}, with {sure}"
+
+
+def basis(kind: Kind, release: Planned) -> str:
+    """How many units were counted, and whether the answer can be about them; empty if no number was released."""
+    usable = release.usable
+    if usable is None or usable.count is None:
+        return ""
+    units, sure = f"units ({release.unit})", f"within {usable.within:,} with {usable.confidence:.0%} confidence"
+    if not isinstance(usable.count, dict):
+        few = _too_few(kind, release, usable.count)
+        return few if few else f"About {usable.count:,} {units} counted, {sure}."
+    assert release.groups is not None
+    counts, column = usable.count, release.groups["column"]
+    low, high = min(counts.values()), max(counts.values())
+    about = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    said = f"In each {column} about {about} {units} counted, each {sure}."
+    small = [as_text(group) for group, count in counts.items() if _too_few(kind, release, count)]
+    if not small:
+        return said
+    named = ", ".join(small[:_MOST_NAMED]) + (f" and {len(small) - _MOST_NAMED:,} more" if small[_MOST_NAMED:] else "")
+    return f"{said} {_LOUD}: these answers may be mostly noise, because too few units were counted: {named}."
+
+
+def _too_few(kind: Kind, release: Planned, count: int) -> str:
+    """A warning if the answer may be mostly noise; else an empty text."""
+    assert release.usable is not None
+    within, bound = release.usable.within, release.error_bound
+    most = count + within
+    if bound is None or kind.error_unit(release) not in (None, "ranks"):
+        bound = 0.0  # not one that can be compared with units
+    if bound >= most:
+        return f"{_LOUD}: fewer than about {most:,} units ({release.unit}) counted: this answer is mostly noise."
+    if count <= within or bound >= count:
+        return f"{_LOUD}: fewer than about {most:,} units ({release.unit}) counted: this answer may be mostly noise."
+    return ""
+
+
+def basis_planned(release: Planned) -> str:
+    """The noisy number of units that would be released; empty if there would be none."""
+    usable = release.usable
+    if usable is None:
+        return ""
+    cost = "at no cost" if usable.epsilon is None else f"for epsilon = {as_text(usable.epsilon)} of it"
+    each = "" if release.groups is None else f" in each {release.groups['column']}"
+    sure = f"within {usable.within:,} with {usable.confidence:.0%} confidence"
+    return f"The number of units ({release.unit}) counted{each} would be released, {sure}, {cost}."
 
 
 def provenance(kind: Kind, release: Planned) -> str:

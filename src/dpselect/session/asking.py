@@ -11,6 +11,7 @@ from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.privacy import Neighbours
 from dpselect.questions import Grouped, Question
 from dpselect.questions.question import Priced
+from dpselect.questions.usable import with_usable
 from dpselect.session.rows import Rows
 from dpselect.session.spending import Payer, Reply
 from dpselect.summaries import DistantCandidates, PublicCandidates, PublicGroups
@@ -51,6 +52,7 @@ class Asking(Generic[Reply]):
         epsilon: float,
         groups: PublicGroups | None,
         request: str | None,
+        usable_epsilon: float | None,
     ) -> Reply:
         """The answer to the question that `planned` makes for an epsilon, for each of the `groups` if there are any."""
         question: Priced[Any]
@@ -61,6 +63,7 @@ class Asking(Generic[Reply]):
             question = Grouped[Any].planned(of_one, groups, epsilon=epsilon)
             self._rows.check(groups.column, argument="by")
             self._rows.check_compared(groups.members, argument="groups")
+        question = with_usable(question, usable_epsilon)
         rows = self._rows.of(column)  # a column that is not there is refused before anything is charged
         format = {} if self._rows.format is None else self._rows.format.words
         identity = QuestionIdentity(

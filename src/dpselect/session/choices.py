@@ -26,6 +26,7 @@ class ChoiceQuestions(Asking[Reply]):
         groups: object = None,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
+        usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Reply:
         """The most common value in `column`: the candidate that the most units have.
@@ -47,6 +48,9 @@ class ChoiceQuestions(Asking[Reply]):
             max_groups_per_unit: a unit with rows in more groups takes part in this many of them, chosen at random. Each
                 group is asked with `epsilon` divided by this number.
             allow_many: allow more than ten million candidates.
+            usable_epsilon: also release the number of units that could be used, with noise, for this much epsilon more:
+                ``release.usable``. Where it is near zero, the answer is about hardly anybody: numbers were written with
+                a ``$``, candidates in another case, dates in another order. A tenth of `epsilon` is often enough.
             request: see `Dataset`.
 
         Returns:
@@ -68,7 +72,7 @@ class ChoiceQuestions(Asking[Reply]):
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         public = self._candidates(candidates, parts, allow_many=allow_many)
-        return self._ask(column, partial(MostCommon.planned, public), epsilon, parts, request)
+        return self._ask(column, partial(MostCommon.planned, public), epsilon, parts, request, usable_epsilon)
 
     def least_common(
         self,
@@ -80,6 +84,7 @@ class ChoiceQuestions(Asking[Reply]):
         groups: object = None,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
+        usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Reply:
         """The rarest value in `column`: the candidate that the fewest units have.
@@ -104,7 +109,7 @@ class ChoiceQuestions(Asking[Reply]):
         """
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        return self._ask(column, partial(LeastCommon.planned, public), epsilon, parts, request)
+        return self._ask(column, partial(LeastCommon.planned, public), epsilon, parts, request, usable_epsilon)
 
     def top_k(
         self,
@@ -118,6 +123,7 @@ class ChoiceQuestions(Asking[Reply]):
         groups: object = None,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
+        usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Reply:
         """The `k` most common values in `column`, best first.
@@ -132,6 +138,7 @@ class ChoiceQuestions(Asking[Reply]):
                 ledger composes the rounds at the account's own delta, to a few percent more than `epsilon`
                 (``docs/ledger.md``), and without a delta to the sum of their epsilons.
             by, groups, max_groups_per_unit, allow_many: see `most_common`.
+            usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -151,7 +158,7 @@ class ChoiceQuestions(Asking[Reply]):
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         public = self._candidates(candidates, parts, allow_many=allow_many)
         share = delta if parts is None else parts.share_of_delta(delta)
-        return self._ask(column, partial(TopK.planned, public, k, delta=share), epsilon, parts, request)
+        return self._ask(column, partial(TopK.planned, public, k, delta=share), epsilon, parts, request, usable_epsilon)
 
     def best_date(
         self,
@@ -164,6 +171,7 @@ class ChoiceQuestions(Asking[Reply]):
         by: str | None = None,
         groups: object = None,
         max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Reply:
         """The date on which the most units are free.
@@ -178,6 +186,7 @@ class ChoiceQuestions(Asking[Reply]):
             step: with `bounds`, the number of days from one date to the next.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             by, groups, max_groups_per_unit: see `most_common`.
+            usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -200,7 +209,7 @@ class ChoiceQuestions(Asking[Reply]):
         """
         public = public_dates(dates, bounds=bounds, step=step)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        return self._ask(column, partial(BestDate.planned, public), epsilon, parts, request)
+        return self._ask(column, partial(BestDate.planned, public), epsilon, parts, request, usable_epsilon)
 
     def best_by(
         self,
@@ -215,6 +224,7 @@ class ChoiceQuestions(Asking[Reply]):
         groups: object = None,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
+        usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Reply:
         """The candidate in `column` with the largest sum of the numbers in another column.
@@ -234,6 +244,7 @@ class ChoiceQuestions(Asking[Reply]):
             candidates: see `most_common`.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             by, groups, max_groups_per_unit, allow_many: see `most_common`.
+            usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -261,4 +272,4 @@ class ChoiceQuestions(Asking[Reply]):
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         clipped = PublicClip.given(sum, clip, scale=scale)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        return self._ask(column, partial(BestBy.planned, public, clipped), epsilon, parts, request)
+        return self._ask(column, partial(BestBy.planned, public, clipped), epsilon, parts, request, usable_epsilon)

@@ -14,7 +14,7 @@ from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.ledger.records import epsilon_left
 from dpselect.privacy import Guarantee
-from dpselect.questions import CONFIDENCE, QUESTIONS, Terms, wording
+from dpselect.questions import CONFIDENCE, QUESTIONS, Terms, UsableUnits, wording
 from dpselect.questions.question import Priced
 from dpselect.session.rows import NothingRead
 from dpselect.session.spending import Payer, run_of
@@ -67,6 +67,11 @@ class Forecast:
         return self.terms.groups
 
     @property
+    def usable(self) -> UsableUnits | None:
+        """The accuracy and the cost of a noisy number of units, if one would be released."""
+        return self.terms.usable
+
+    @property
     def error_bound(self) -> float | None:
         """See `dpselect.Release`."""
         return self.terms.error_bound
@@ -85,6 +90,11 @@ class Forecast:
     def accuracy(self) -> str:
         """The error bound in one sentence."""
         return wording.accuracy(QUESTIONS[self.terms.task], self)
+
+    @property
+    def basis(self) -> str:
+        """The noisy number of units that would be released, in one sentence; empty if there would be none."""
+        return wording.basis_planned(self)
 
     @property
     def charge(self) -> str:
@@ -118,6 +128,7 @@ class Forecast:
             "candidates": dict(self.candidates),
             "arguments": dict(self.arguments),
             "groups": None if self.groups is None else dict(self.groups),
+            **({} if self.usable is None else {"usable": self.usable.description}),
             "error_bound": wording.error_bound(QUESTIONS[self.terms.task], self),
             "account": self.account,
             "left": self.left,
@@ -132,7 +143,8 @@ class Forecast:
     def __str__(self) -> str:
         drawn = self.terms.mechanism + (f", {self.terms.rounds} rounds" if self.terms.rounds > 1 else "")
         origin = wording.provenance(QUESTIONS[self.terms.task], self)
-        return f"{self.guarantee}\n{self.accuracy}\nTo be drawn by {drawn}, {origin}. {self.charge}"
+        basis = f"{self.basis}\n" if self.basis else ""
+        return f"{self.guarantee}\n{self.accuracy}\n{basis}To be drawn by {drawn}, {origin}. {self.charge}"
 
 
 class Forecasting(Payer[Forecast]):

@@ -56,6 +56,7 @@ class NumberQuestions(Asking[Reply]):
         by: str | None = None,
         groups: object = None,
         max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Reply:
         """A quantile: a number below which about the share `level` of the values in `column` lies.
@@ -76,6 +77,7 @@ class NumberQuestions(Asking[Reply]):
             max_rows_per_unit: number of rows used per unit. If a unit has more, this many are chosen at random. The
                 error grows with it.
             by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` applies to each group.
+            usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -98,7 +100,9 @@ class NumberQuestions(Asking[Reply]):
         """
         domain = PublicDomain.given(bounds, step=self._step(column, bounds, step, continuous))
         planned = partial(Quantile.planned, level, domain, max_rows_per_unit=max_rows_per_unit)
-        return self._ask(column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request)
+        return self._ask(
+            column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
+        )
 
     def median(
         self,
@@ -112,6 +116,7 @@ class NumberQuestions(Asking[Reply]):
         by: str | None = None,
         groups: object = None,
         max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Reply:
         """The median: the number below which about half of the values in `column` lie. It is `quantile` at level 0.5.
@@ -129,6 +134,7 @@ class NumberQuestions(Asking[Reply]):
             max_rows_per_unit: number of rows used per unit. If a unit has more, this many are chosen at random. The
                 error grows with it.
             by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` applies to each group.
+            usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -158,6 +164,7 @@ class NumberQuestions(Asking[Reply]):
             by=by,
             groups=groups,
             max_groups_per_unit=max_groups_per_unit,
+            usable_epsilon=usable_epsilon,
             request=request,
         )
 
@@ -175,6 +182,7 @@ class NumberQuestions(Asking[Reply]):
         by: str | None = None,
         groups: object = None,
         max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Reply:
         """Several quantiles: numbers below which about the shares `levels` of the values in `column` lie.
@@ -192,6 +200,7 @@ class NumberQuestions(Asking[Reply]):
             method: ``"joint"`` draws all at once; ``"halving"`` draws the middle one first, and is better for very many
                 levels.
             by, groups, max_groups_per_unit: as for `quantile`.
+            usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -212,7 +221,9 @@ class NumberQuestions(Asking[Reply]):
         """
         domain = PublicDomain.given(bounds, step=self._step(column, bounds, step, continuous))
         planned = partial(Quantiles.planned, levels, domain, max_rows_per_unit=max_rows_per_unit, method=method)
-        return self._ask(column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request)
+        return self._ask(
+            column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
+        )
 
     def mean(
         self,
@@ -225,6 +236,7 @@ class NumberQuestions(Asking[Reply]):
         by: str | None = None,
         groups: object = None,
         max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Reply:
         """The mean of the values in `column` over a public number of units.
@@ -244,6 +256,7 @@ class NumberQuestions(Asking[Reply]):
                 each group. Do not count the rows to find it.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             by, groups, max_groups_per_unit: see `most_common`.
+            usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -267,7 +280,9 @@ class NumberQuestions(Asking[Reply]):
         """
         domain = PublicDomain.given(bounds, step=step)
         planned = partial(Mean.planned, domain, units=units)
-        return self._ask(column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request)
+        return self._ask(
+            column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
+        )
 
     def best_price(
         self,
@@ -282,6 +297,7 @@ class NumberQuestions(Asking[Reply]):
         by: str | None = None,
         groups: object = None,
         max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Reply:
         """The price that earns the most if everybody buys who offers at least the price.
@@ -304,6 +320,7 @@ class NumberQuestions(Asking[Reply]):
             max_rows_per_unit: number of rows used per unit. If a unit has more, this many are chosen at random. The
                 error grows with it.
             by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` applies to each group.
+            usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -331,7 +348,9 @@ class NumberQuestions(Asking[Reply]):
         elif continuous:
             raise InvalidParameterError("continuous", True, "False, because it is about prices between bounds")
         planned = partial(BestPrice.planned, prices, bounds=bounds, step=step, max_rows_per_unit=max_rows_per_unit)
-        return self._ask(column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request)
+        return self._ask(
+            column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
+        )
 
     def density(
         self,
@@ -346,6 +365,7 @@ class NumberQuestions(Asking[Reply]):
         by: str | None = None,
         groups: object = None,
         max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Reply:
         """The distribution of the values in `column`: the share of the units in each bin.
@@ -364,6 +384,7 @@ class NumberQuestions(Asking[Reply]):
                 value, or not in the table, make the shares add up to less than 1.
             sample_size: for a sample: its number of points. By default computed from `epsilon` and `units`.
             by, groups, max_groups_per_unit: see `most_common`.
+            usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
@@ -386,4 +407,6 @@ class NumberQuestions(Asking[Reply]):
         """
         public = PublicBins.given(bounds, bins)
         planned = partial(Density.planned, public, method=method, units=units, sample_size=sample_size)
-        return self._ask(column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request)
+        return self._ask(
+            column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
+        )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from dpselect.backends.columns import Column, Holds, candidate_kinds, check_match, check_numeric
-from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Table
+from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Needed, Table
 from dpselect.backends.rows.declared import compared
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import Format
@@ -168,6 +168,25 @@ class ColumnRows:
             progress=self.rows.progress,
         )
 
+    def units(
+        self,
+        groups: PublicGroups | None = None,
+        *,
+        candidates: PublicCandidates | DistantCandidates | None = None,
+        summed: str | None = None,
+    ) -> list[int]:
+        """How many units have, in each group, a row with one of the `candidates`, or with a number (in `summed`)."""
+        matched = None if candidates is None else (self.column, candidates)
+        number = self.column if candidates is None else None
+        if summed is not None:
+            number = self.rows.check(summed, argument="sum")
+        return self.rows.table.units(
+            unit=self.rows.unit_column,
+            needed=Needed(matched, number),
+            grouping=self._grouping(groups, 1),
+            progress=self.rows.progress,
+        )
+
     def _grouping(self, groups: PublicGroups | None, candidates: int) -> Grouping | None:
         if groups is None:
             return None
@@ -201,7 +220,7 @@ class UnopenedTable:
         """Where reading would begin."""
         raise NothingRead
 
-    total = gather = count
+    total = gather = units = count
 
 
 class UnreadTable:
@@ -229,4 +248,4 @@ class UnreadTable:
         """Where reading would begin."""
         raise NothingRead
 
-    total = gather = count
+    total = gather = units = count

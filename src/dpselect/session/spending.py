@@ -20,6 +20,7 @@ from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.mechanisms import PendingSelection
 from dpselect.public_time import Times, public_time, times_shown
 from dpselect.questions.question import Priced
+from dpselect.questions.usable import CountedSummary
 
 Gathered = TypeVar("Gathered")
 Reply = TypeVar("Reply", covariant=True)
@@ -126,14 +127,14 @@ class Spending(Payer[Release]):
             undrawn = replace(undrawn, event=run.event, **about)
             certificate = undrawn.question_hash()
             if ledger is None:
-                return replace(undrawn, value=question.draw(values))
+                return undrawn.answered(question.released(values))
             receipt = ledger.charge(
                 self.account, run, request=request, question=text, certificate=certificate, time=time
             )
             if receipt.release is not None:
                 return Release.from_json(receipt.release)
             charges.append(receipt)
-            release = replace(undrawn, value=question.draw(values), receipt=receipt.to_dict())
+            release = replace(undrawn.answered(question.released(values)), receipt=receipt.to_dict())
         if request is None:
             return release
         return Release.from_json(ledger.store_release(receipt, release.to_json()))
@@ -149,7 +150,7 @@ def _held(values: Gathered) -> Generator[Gathered]:
     try:
         yield values
     finally:
-        if isinstance(values, PendingSelection):
+        if isinstance(values, PendingSelection | CountedSummary):
             values.close()
 
 

@@ -9,14 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.backends.lazy.engine_contract import EngineQuery, Frame
-from dpselect.summaries import CandidateKind, PublicCandidates
+from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
 
 MOST_IN_A_FILTER = 1000
 """Longer lists are joined as a table."""
 
 
-def matched(frame: Frame, name: str, candidates: PublicCandidates, query: EngineQuery) -> Frame:
+def matched(frame: Frame, name: str, candidates: PublicCandidates | DistantCandidates, query: EngineQuery) -> Frame:
     """The rows of `frame` with a candidate in column `name`, which is a `row_rules.Value` of the candidates' kind."""
+    if isinstance(candidates, DistantCandidates):
+        listed: Frame = nw.from_native(candidates.frame).rename({"what": name})
+        return frame.join(listed, on=name, how="inner")
     values = candidates.values
     if isinstance(values, range) and (values.step == 1 or len(values) > MOST_IN_A_FILTER):
         low, high = min(values[0], values[-1]), max(values[0], values[-1])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import narwhals.stable.v2 as nw
 
 from dpselect.backends.columns import Column
-from dpselect.backends.contract import Amount, Grouping
+from dpselect.backends.contract import Amount, Grouping, Needed
 from dpselect.backends.lazy.engine_contract import EngineQuery, Frame
 from dpselect.backends.lazy.matched import matched
 from dpselect.backends.row_rules import Number, RowValue, Unit, Value
@@ -78,6 +78,25 @@ def values(
     ranked = drawn.with_columns(rank=nw.col("number").cum_count().over(*whose, order_by=["lot", "place"]))
     chosen = ranked.filter(nw.col("rank") <= max_rows_per_unit)
     return chosen.select(*_keys(grouping), value=nw.col("number").clip(domain.lower, domain.upper))
+
+
+def units(query: EngineQuery, *, unit: Column, needed: Needed, grouping: Grouping | None) -> Frame:
+    """``number`` of units with a row that a question can use (for each ``part``). Proof: ``proofs/usable_units.md``."""
+    read: dict[str, RowValue] = {"who": Unit(unit)}
+    if needed.number is not None:
+        read["number"] = Number(needed.number)
+    if needed.matched is not None:
+        column, candidates = needed.matched
+        read["what"] = Value(column, candidates.kind)
+    rows = _grouped(query, read, grouping)
+    if needed.number is not None:
+        rows = rows.filter(~nw.col("number").is_null())
+    if needed.matched is not None:
+        rows = matched(rows, "what", needed.matched[1], query)
+    keys = _keys(grouping)
+    once = _within_groups(query, query.different(rows.select("who", *keys)), grouping)
+    number = nw.len().alias("number")
+    return once.select(number) if grouping is None else once.group_by(*keys).agg(number)
 
 
 def chooses(grouping: Grouping | None) -> bool:

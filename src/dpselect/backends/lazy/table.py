@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
-from dpselect.backends.contract import Amount, Grouping, Progress, check_groups
+from dpselect.backends.contract import Amount, Grouping, Needed, Progress, check_groups
 from dpselect.backends.lazy import queries
 from dpselect.backends.lazy.engine_contract import DrawingQuery, Engine, EngineQuery, Frame
 from dpselect.backends.lazy.matched import positions
@@ -149,6 +149,23 @@ class LazyTable:
         found = self._answer(query, partial(_values_by_group, grouping=grouping), progress)
         return [UnitValues(some, domain=domain, max_rows_per_unit=most) for some in found]
 
+    def units(
+        self,
+        *,
+        unit: Column,
+        needed: Needed,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[int]:
+        """How many different units have at least one row that a question can use."""
+        if needed.matched is not None:
+            check_match(needed.matched[0], needed.matched[1].kind)
+        if needed.number is not None:
+            check_numeric(needed.number)
+        check_groups(grouping)
+        query = partial(queries.units, unit=unit, needed=needed, grouping=grouping)
+        return self._answer(query, partial(_units, grouping=grouping), progress)
+
     def _answer(
         self, ask: Callable[[EngineQuery], Frame], read: Callable[[Any], Answer], progress: Progress | None
     ) -> Answer:
@@ -167,6 +184,16 @@ def _values_by_group(found: Any, *, grouping: Grouping | None) -> list[NDArray[n
     if grouping is None:
         return [numbers]
     return _split(numbers, positions(found.column("part"), grouping.groups), len(grouping.groups))
+
+
+def _units(found: Any, *, grouping: Grouping | None) -> list[int]:
+    """The number of units in each group."""
+    numbers = _numbers(found.column("number"))
+    if grouping is None:
+        return numbers.tolist()
+    table = np.zeros(len(grouping.groups), np.int64)
+    table[positions(found.column("part"), grouping.groups)] = numbers
+    return table.tolist()
 
 
 def _tabulated(found: Any, *, candidates: PublicCandidates, grouping: Grouping | None) -> NDArray[np.int64]:

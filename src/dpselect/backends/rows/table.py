@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
-from dpselect.backends.contract import Amount, Grouping, Progress, check_groups
+from dpselect.backends.contract import Amount, Grouping, Needed, Progress, check_groups
 from dpselect.backends.failures import cut_off
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.count import counted
@@ -19,6 +19,7 @@ from dpselect.backends.rows.relation import candidates_of, columns_of, group_lot
 from dpselect.backends.rows.scan import Scan
 from dpselect.backends.rows.source import Source
 from dpselect.backends.rows.total import totalled
+from dpselect.backends.rows.units import units_counted
 from dpselect.formats import Format
 from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
 
@@ -111,6 +112,39 @@ class StreamTable:
         scan = Scan(self.source, columns, candidates=candidates_of(grouping), lots=lots, format=self.format)
         query = partial(gathered, unit=unit, column=column, domain=domain, max_rows_per_unit=most, grouping=grouping)
         return [UnitValues(each, domain=domain, max_rows_per_unit=most) for each in self._answer(scan, query, progress)]
+
+    def units(
+        self,
+        *,
+        unit: Column,
+        needed: Needed,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[int]:
+        """How many different units have at least one row that a question can use."""
+        check_groups(grouping)
+        grouping = compared_groups(grouping, self.format)
+        columns: dict[str, Column] = {}
+        named: dict[str, PublicCandidates] = {}
+        matched = None
+        if needed.matched is not None:
+            column, candidates = needed.matched
+            assert isinstance(candidates, PublicCandidates), "no engine of this table lists candidates"
+            check_match(column, candidates.kind)
+            matched = column, compared(candidates, self.format)
+            columns["value"], named["value"] = matched
+        if needed.number is not None:
+            check_numeric(needed.number)
+            columns["number"] = needed.number
+        scan = Scan(
+            self.source,
+            columns_of(unit, grouping, **columns),
+            candidates=candidates_of(grouping, **named),
+            lots=group_lots(grouping),
+            format=self.format,
+        )
+        query = partial(units_counted, unit=unit, matched=matched, number=needed.number, grouping=grouping)
+        return self._answer(scan, query, progress)
 
     def inspect(
         self,
