@@ -43,7 +43,13 @@ def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:
     else:
         width = max(len(label), *(len(key) for key, _ in lines))
         table = "\n".join(f"{key:>{width}}  {value}" for key, value in [(label, printable(release.column)), *lines])
-    return "\n".join([table, "", *map(_escaped, (release.promise, release.accuracy, _provenance(release)))])
+    sentences = release.promise, release.accuracy, release.basis, _provenance(release)
+    return "\n".join([table, "", *map(_escaped, filter(None, sentences))])
+
+
+def warning(release: Release) -> str:
+    """A sentence for standard error if the answer alone is printed and may be mostly noise; else an empty text."""
+    return f"dpselect: {_escaped(release.basis)}" if wording.LOUD in release.basis else ""
 
 
 def forecast_shown(forecast: Forecast, *, as_json: bool, quiet: bool = False) -> str:

@@ -15,7 +15,7 @@ from dpselect.cli.columns import columns
 from dpselect.cli.format_options import AS_USUAL, FormatOptions
 from dpselect.cli.help_text import NEEDED, OF_GROUPS, OF_QUESTION, SHARED
 from dpselect.cli.options import Flag, Json, Number, Text, Whole
-from dpselect.cli.output import forecast_shown, shown
+from dpselect.cli.output import forecast_shown, shown, warning
 from dpselect.cli.progress import scan_progress
 from dpselect.cli.streams import refuse_unread
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
@@ -58,6 +58,9 @@ class QuestionOptions:
 
     source_name: Text | None = None
     """What the certificate calls the table, beside the names of its files without folders."""
+
+    usable_epsilon: Number | None = None
+    """Epsilon for the number of units that could be used, with noise, on top of --epsilon: a warning if it is small."""
 
     ledger: str | None = None
     """Ledger to charge before the answer is drawn, such as sqlite:///budget.db."""
@@ -109,6 +112,9 @@ class QuestionOptions:
             reading = {name: value for name, value in reading.items() if value is not None}
             release = ask(Dataset(source, progress=progress, times=self.times, **reading, **who))
         print(shown(release, as_json=self.as_json, quiet=self.quiet))
+        if self.quiet and not self.as_json and (said := warning(release)):
+            with suppress(OSError):  # the answer is on standard output
+                print(said, file=sys.stderr)
         return 0
 
     def _paying(self) -> Ledger | None:

@@ -75,7 +75,8 @@ def command_of(about: Command) -> Callable[..., int]:
             if about.chooses:
                 values.update(options["candidates"].among(data, column, source))
             values.update(groups.among(data, source))
-            return _method(data, about)(column, **values, epsilon=shared.epsilon, request=shared.request)
+            values.update(epsilon=shared.epsilon, usable_epsilon=shared.usable_epsilon, request=shared.request)
+            return _method(data, about)(column, **values)
 
         return shared.answer(source, ask)
 

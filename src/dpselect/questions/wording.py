@@ -12,7 +12,8 @@ from dpselect.questions.question import Answered, Planned, Question, Value
 _USELESS = 1e15
 """An error bound beyond any number of people."""
 
-_LOUD = "WARNING"
+LOUD = "WARNING"
+"""In the sentence about an answer that may be mostly noise."""
 
 _MOST_NAMED = 5
 """Groups named in a sentence."""
@@ -71,7 +72,7 @@ def basis(kind: Kind, release: Planned) -> str:
     if not small:
         return said
     named = ", ".join(small[:_MOST_NAMED]) + (f" and {len(small) - _MOST_NAMED:,} more" if small[_MOST_NAMED:] else "")
-    return f"{said} {_LOUD}: these answers may be mostly noise, because too few units were counted: {named}."
+    return f"{said} {LOUD}: these answers may be mostly noise, because too few units were counted: {named}."
 
 
 def _too_few(kind: Kind, release: Planned, count: int) -> str:
@@ -82,9 +83,9 @@ def _too_few(kind: Kind, release: Planned, count: int) -> str:
     if bound is None or kind.error_unit(release) not in (None, "ranks"):
         bound = 0.0  # not one that can be compared with units
     if bound >= most:
-        return f"{_LOUD}: fewer than about {most:,} units ({release.unit}) counted: this answer is mostly noise."
+        return f"{LOUD}: fewer than about {most:,} units ({release.unit}) counted: this answer is mostly noise."
     if count <= within or bound >= count:
-        return f"{_LOUD}: fewer than about {most:,} units ({release.unit}) counted: this answer may be mostly noise."
+        return f"{LOUD}: fewer than about {most:,} units ({release.unit}) counted: this answer may be mostly noise."
     return ""
 
 
