@@ -57,6 +57,8 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "density": ("age", {"bins": 4, **WIDE}),
     "density by sample": ("age", {"bins": 4, "method": "sample", "units": 1000, **WIDE}),
     "mean": ("age", {"units": 1000, **FINE}),
+    "most_common and its units": ("pet", {"usable_epsilon": 0.1, **PETS}),
+    "quantile and its units": ("age", {"level": 0.9, "max_rows_per_unit": 3, "usable_epsilon": 0.1, **FINE}),
 }
 GROUPS: dict[str, Any] = {"by": "city", "groups": ["Oslo", "Rome"], "max_groups_per_unit": 2}
 CASES = [*QUESTIONS, *(f"{name}, in groups" for name in QUESTIONS), "best_features"]
@@ -187,6 +189,10 @@ def passing(case: str, *, request_id: str | None = None, asked: dps.Ledger | Non
 
 def is_answer(place: tuple[Any, ...], case: str) -> bool:
     """Whether the place is one of an answer, of groups not of their names."""
+    if place[:2] == ("usable", "count"):
+        return "in groups" not in case or (len(place) > 3 and place[3] == 1)
+    if place == ("usable",):  # without the number that came with an answer: certificates of before had none
+        return False
     if place[0] != "value":
         return False
     return "in groups" not in case or (len(place) > 2 and place[2] == 1)
@@ -217,6 +223,7 @@ NEEDS_A_LEDGER = {
     "groups",
     "format",
     "source",
+    "usable",
 }
 """Where edits made with care can pass without a ledger: what the certificate says once only (docs/ledger.md)."""
 

@@ -15,7 +15,7 @@ from dpselect.accounting import BoundedRangeEvent
 from dpselect.certificates import release as release_module
 from dpselect.certificates.release import Release
 from dpselect.privacy import Guarantee, Neighbours
-from dpselect.questions import QUESTIONS, wording
+from dpselect.questions import QUESTIONS, UsableUnits, wording
 
 WHEN = datetime(2026, 11, 21, 13, 30, 5, 999, tzinfo=timezone(timedelta(hours=1)))
 
@@ -160,6 +160,7 @@ def test_nothing_is_missing_from_the_certificate() -> None:
         value={"Oslo": quantile().value},
         format={"trim": True},
         source={"files": ["ages.csv"]},
+        usable=UsableUnits(count={"Oslo": 12}, within=5, epsilon=0.1, answer_epsilon=0.4),
     )
     certificate = release.to_dict()
     assert certificate["value"] == [["Oslo", quantile().value]]
@@ -169,6 +170,7 @@ def test_nothing_is_missing_from_the_certificate() -> None:
         "format",
         "groups",
         "source",
+        "usable",
     }  # not of all
     flat = {**certificate, **certificate["guarantee"], **certificate["mechanism"], **certificate["error_bound"]}
     renamed = {"error_bound": "within"}

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from dpselect.backends.columns import Column, Holds
-from dpselect.backends.contract import Amount, Grouping, Progress
+from dpselect.backends.contract import Amount, Grouping, Needed, Progress
 from dpselect.mechanisms import GeometricMechanism, PriceListMechanism
 from dpselect.mechanisms.density import DensityMechanism
 from dpselect.mechanisms.top_k import TopKPlan
@@ -185,6 +185,22 @@ class ModelTable:
             )
             for part in found
         ]
+
+    def units(
+        self,
+        *,
+        unit: Column,
+        needed: Needed,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[int]:
+        matched = None
+        if needed.matched is not None:
+            column, candidates = needed.matched
+            assert isinstance(candidates, PublicCandidates)
+            matched = column.name, _listed(candidates)
+        number = None if needed.number is None else needed.number.name
+        return model.usable_units(self.rows, unit.name, matched=matched, number=number, **_groups(grouping))
 
 
 def _so_many(own: list[float], most: int) -> list[float]:

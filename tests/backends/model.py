@@ -96,6 +96,26 @@ def numbers(rows: Rows, unit: str, column: str, *, bounds: tuple[float, float]) 
     return {who: sorted(each) for who, each in found.items()}
 
 
+def usable_units(
+    rows: Rows,
+    unit: str,
+    *,
+    matched: tuple[str, Sequence[Any]] | None = None,
+    number: str | None = None,
+    group: str = "",
+    groups: Sequence[Any] = (None,),
+) -> list[int]:
+    """Different units with a row that has all that is needed, for each group."""
+    seen: list[set[Any]] = [set() for _ in groups]
+    for row in rows:
+        who, part = unit_of(row[unit]), candidate_of(row[group], groups) if group else 0
+        without = matched is not None and candidate_of(row[matched[0]], matched[1]) is None
+        without = without or (number is not None and number_of(row[number]) is None)
+        if who is not None and part is not None and not without:
+            seen[part].add(who)
+    return [len(each) for each in seen]
+
+
 def _units(
     rows: Rows, unit: str, column: str, candidates: Sequence[Any], group: str, groups: Sequence[Any]
 ) -> dict[tuple[Any, int, int], list[dict[str, Cell]]]:

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpselect.backends.contract import Amount, Grouping, Table
+from dpselect.backends.contract import Amount, Grouping, Needed, Table
 from dpselect.backends.opening import open_table
 from dpselect.summaries import PublicCandidates, PublicDomain
 
@@ -53,6 +53,22 @@ def count_groups(
     grouping = Grouping(table.column(names[2]), PublicCandidates.given(groups), most)
     asked = PublicCandidates.given(candidates)
     return [each.counts.tolist() for each in table.count(unit=unit, column=column, candidates=asked, grouping=grouping)]
+
+
+def usable_units(
+    source: object,
+    candidates: object,
+    *,
+    number: str | None = None,
+    groups: object = None,
+    most: int = 1,
+) -> list[int]:
+    """How many units in ``unit`` have a candidate in ``value``, and a number; for each group in ``part``."""
+    table = open_table(source)
+    matched = (table.column("value"), PublicCandidates.given(candidates))
+    needed = Needed(matched, None if number is None else table.column(number))
+    grouping = None if groups is None else Grouping(table.column("part"), PublicCandidates.given(groups), most)
+    return table.units(unit=table.unit("unit"), needed=needed, grouping=grouping)
 
 
 def total(

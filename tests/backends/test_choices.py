@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpselect.backends.contract import Amount, Grouping, Table
+from dpselect.backends.contract import Amount, Grouping, Needed, Table
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends import engines
 from tests.backends.engines import Opener
@@ -126,3 +126,14 @@ def test_lots_that_are_not_random_are_noticed(monkeypatch: pytest.MonkeyPatch) -
     table = engines.opener("polars")(repeated())
     monkeypatch.setattr(os, "urandom", bytes)
     assert fit(kept_rows(table, 2), 2) < NEVER
+
+
+@lazily
+def test_usable_units_count_in_as_many_groups_as_they_may(table: Table) -> None:
+    """Each unit is in five groups: in all of them together it counts once, or twice, and they are equally full."""
+    for most in (1, 2):
+        needed = Needed(number=table.column("value"))
+        found = table.units(unit=table.unit("unit"), needed=needed, grouping=groups_of(table, most))
+        assert sum(found) == most * UNITS
+        assert p_value(np.array(found), np.full(ROWS, 1.0 / ROWS)) > NEVER
+    assert table.units(unit=table.unit("unit"), needed=needed) == [UNITS]

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpselect.backends.contract import Amount, Grouping, Table
+from dpselect.backends.contract import Amount, Grouping, Needed, Table
 from dpselect.privacy import Neighbours
 from dpselect.summaries import PublicCandidates, PublicDomain
 from tests.backends import engines, laws, model, table_questions
@@ -68,6 +68,27 @@ def test_counts_in_groups(awkward: Table, rows: Rows) -> None:
     )
     expected = model.counts(rows, "whole", "short", [7, 8], group="group", groups=["south", "north", "west"])
     assert [each.counts.tolist() for each in found] == expected
+
+
+NEEDED: list[tuple[str | None, str | None]] = [("group", None), (None, "number"), ("group", "fine")]
+
+
+@pytest.mark.parametrize("unit", ["text", "whole", "number"])
+def test_usable_units(awkward: Table, rows: Rows, unit: str) -> None:
+    """Units with a candidate, with a number, or with both in one row; with and without groups."""
+    candidates = PublicCandidates.given(["south", "north"])
+    for matched, number in NEEDED:
+        needed = Needed(
+            None if matched is None else (awkward.column(matched), candidates),
+            None if number is None else awkward.column(number),
+        )
+        expected: dict[str, Any] = {"matched": None if matched is None else (matched, candidates.values)}
+        expected["number"] = number
+        found = awkward.units(unit=awkward.unit(unit), needed=needed)
+        assert found == model.usable_units(rows, unit, **expected)
+        expected |= {"group": "group", "groups": ["south", "north", "west"]}
+        found = awkward.units(unit=awkward.unit(unit), needed=needed, grouping=the_groups(awkward, 3))
+        assert found == model.usable_units(rows, unit, **expected)
 
 
 NUMBERS = ["whole", "short", "number", "single", "exact", "huge", "fine"]

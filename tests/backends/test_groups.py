@@ -21,7 +21,7 @@ from dpselect.backends.opening import open_table
 from dpselect.backends.rows import count, relation
 from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates
-from tests.backends.tables import count_groups, gather_groups, total, write_rows
+from tests.backends.tables import count_groups, gather_groups, total, usable_units, write_rows
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.clipped_sums import clipped_totals
 from tests.reference.counting import distinct_unit_counts
@@ -65,6 +65,20 @@ def possible_totals(rows: list[Any], most: int) -> set[str]:
     return found
 
 
+def possible_units(rows: list[Any], most: int) -> set[str]:
+    usable = [(unit, part, None) for unit, (value, part, number) in rows if value in CANDIDATES and number is not None]
+    outcomes = taking_part(usable, groups=GROUPS, most=most)
+    return {str([len({unit for unit, _ in each}) for each in kept]) for _, kept in outcomes}
+
+
+@in_time
+@given(rows=tables, most=st.integers(1, 3))
+def test_usable_units_are_an_outcome_of_the_exact_model(rows: list[Any], most: int) -> None:
+    with TemporaryDirectory() as folder:
+        found = usable_units(written(folder, rows), CANDIDATES, number="amount", groups=GROUPS, most=most)
+    assert str(found) in possible_units(rows, most)
+
+
 @KINDS
 @in_time
 @given(rows=tables, most=st.integers(1, 3))
@@ -106,15 +120,20 @@ def test_one_more_unit_moves_at_most_so_many_groups(rows: list[Any], added: list
         patch.setattr(os, "urandom", lambda size: lots[:size])
         first = written(folder, rows, kind="csv")  # one batch: Parquet's row groups would begin the lots anew
         counts = [count_groups(first, CANDIDATES, GROUPS, most=most)]
+        usable = [usable_units(first, CANDIDATES, groups=GROUPS, most=most)]
         sums = [total(first, CANDIDATES, bounds=(-7, 10), groups=GROUPS, most=most)]
         kept = [gather_groups(first, GROUPS, most=most, names=("unit", "amount", "part"))]
         second = written(folder, larger, kind="csv")
         counts.append(count_groups(second, CANDIDATES, GROUPS, most=most))
+        usable.append(usable_units(second, CANDIDATES, groups=GROUPS, most=most))
         sums.append(total(second, CANDIDATES, bounds=(-7, 10), groups=GROUPS, most=most))
         kept.append(gather_groups(second, GROUPS, most=most, names=("unit", "amount", "part")))
     moved = np.array(counts[1]) - np.array(counts[0])
     assert set(moved.ravel().tolist()) <= {0, 1}
     assert np.any(moved, axis=1).sum() <= most
+    more_units = np.array(usable[1]) - np.array(usable[0])
+    assert set(more_units.tolist()) <= {0, 1}
+    assert more_units.sum() <= most
     moved = np.array(sums[1]) - np.array(sums[0])
     assert moved.min() >= -7
     assert moved.max() <= 10

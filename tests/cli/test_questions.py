@@ -15,7 +15,7 @@ from dpselect.cli.questions import COMMANDS, command_of
 from dpselect.questions import QUESTIONS
 from dpselect.questions.command import REQUIRED, Command, Option
 
-SHARED = {"self", "column", "epsilon", "request", "by", "groups", "max_groups_per_unit"}
+SHARED = {"self", "column", "epsilon", "usable_epsilon", "request", "by", "groups", "max_groups_per_unit"}
 CHOOSING = {"candidates", "allow_many"}
 EXAMPLES = Path(__file__).parents[2] / "examples" / "data"
 

@@ -131,8 +131,7 @@ def _is_usable(held: UsableUnits | None, expected: UsableUnits | None) -> bool:
     """A number that comes at no cost may be missing: certificates of before did not state it."""
     if held is None or expected is None:
         return held is None and (expected is None or expected.epsilon is None)
-    room = 1 if expected.epsilon is None else 0  # logarithms differ by machine, and it is rounded down
-    return abs(held.within - expected.within) <= room and held.epsilon == expected.epsilon
+    return (held.within, held.epsilon) == (expected.within, expected.epsilon)
 
 
 def _agree(release: Release, stated: float, derived: float) -> bool:
