@@ -275,7 +275,7 @@ signal.signal(signal.SIGPROF, handler)
 scores = np.arange(2 * 10**6) / 1e7
 signal.setitimer(signal.ITIMER_PROF, 0.1)
 try:
-    sampler('permute_and_flip').select_many(scores, 10**6)
+    sampler('permute_and_flip').select_many(scores, 10**7)
     print('drew')
 except Exception as error:
     print(type(error).__name__)
