@@ -13,6 +13,7 @@ import pytest
 
 import dpselect as dps
 from dpselect.backends.lazy import spark_frame as spark_frames
+from dpselect.certificates import check
 from dpselect.errors import InvalidCandidatesError, InvalidDataError
 from tests.backends.engines import spark, spark_connect, spark_frame
 from tests.slow import SLOW
@@ -49,6 +50,13 @@ def test_a_long_list_stays_in_spark(clicks: dps.Dataset, tmp_path: Path, monkeyp
     assert paid.most_common("page", candidates=catalogue(NAMES[::-1]), epsilon=4.0, request="november") == first
     several = clicks.top_k("page", 2, candidates=catalogue([*NAMES, "other"]), epsilon=40.0)
     assert several.value == ["page 7", "other"]
+    listed_units = dps.Dataset(ROWS, unit="who").most_common(
+        "page", candidates=NAMES, epsilon=4.0, usable_epsilon=1000.0
+    )
+    units = clicks.most_common("page", candidates=catalogue(NAMES), epsilon=4.0, usable_epsilon=1000.0)
+    assert units.usable == listed_units.usable
+    assert "proofs/partial_selection.md" in units.proofs
+    assert check(units.to_json()).epsilon <= 1004.0
     with pytest.raises(InvalidCandidatesError, match="a local list"):
         clicks.top_k("page", 2, candidates=catalogue(NAMES), epsilon=4.0, by="n", groups=[3])
     with pytest.raises(dps.SelectionError, match="november"):

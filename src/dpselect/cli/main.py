@@ -24,11 +24,11 @@ from dpselect.cli.doctor import doctor
 from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.ledger import ledger_app, verify
 from dpselect.cli.output import encode_anything
+from dpselect.cli.passwords import without_passwords
 from dpselect.cli.plan import plan
 from dpselect.cli.question_options import REFUSED
 from dpselect.cli.questions import COMMANDS, command_of, usage_of
 from dpselect.cli.streams import can_be_written, fill_closed
-from dpselect.cli.unseen import without_passwords
 from dpselect.cli.wording import in_words, misread, names_of
 
 BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = REFUSED, 1, 130, 141

@@ -119,9 +119,9 @@ class QuestionOptions:
 
     def _paying(self) -> Ledger | None:
         if self.ledger is not None:
-            from dpselect.cli.heard import HeardLedger
+            from dpselect.cli.charging_if_read import LedgerChargingIfRead
 
-            return HeardLedger(self.ledger, anchor=self.anchor)
+            return LedgerChargingIfRead(self.ledger, anchor=self.anchor)
         if self.anchor is not None:
             raise InvalidParameterError("--anchor", Shown("<anchor>"), "--ledger and --account together with it")
         return None

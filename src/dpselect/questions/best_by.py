@@ -14,7 +14,7 @@ from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.listed import ListQuestion, listed
+from dpselect.questions.list_question import ListQuestion, listed
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import sum_range, sum_scores, sum_sensitivity
 from dpselect.questions.stated import Stated

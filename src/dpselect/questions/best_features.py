@@ -13,7 +13,7 @@ from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.listed import ROUND_PROOFS, ListQuestion, listed, selected
+from dpselect.questions.list_question import ROUND_PROOFS, ListQuestion, listed, selected
 from dpselect.questions.question import CONFIDENCE, Planned, Terms, Value
 from dpselect.questions.scores import rule_scores, rule_sensitivity
 from dpselect.questions.stated import Stated

@@ -13,7 +13,7 @@ from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.privacy import Neighbours
 from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.listed import ROUND_PROOFS, ListQuestion, counts_or_draw, public_values, selected
+from dpselect.questions.list_question import ROUND_PROOFS, ListQuestion, counts_or_draw, public_values, selected
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import count_scores, count_sensitivity
 from dpselect.questions.stated import Stated

@@ -8,7 +8,7 @@ from dpselect.cli.streams import refuse_unread
 from dpselect.ledger import Ledger, Receipt
 
 
-class HeardLedger(Ledger):
+class LedgerChargingIfRead(Ledger):
     """A ledger that charges nothing once nobody can read the answer any more."""
 
     __slots__ = ()
