@@ -63,8 +63,8 @@ class Format:
         date_format: how dates are written, in the words ``%Y`` ``%m`` ``%d``, ``%y`` for a year of two digits (69 to 99
             are in the 1900s) and ``%b`` for an English month such as ``Nov``; all else stands for itself. None:
             ``%Y-%m-%d``.
-        strip: characters that are taken away from both ends of a number, together with blanks, such as ``"$%"``. A
-            percentage keeps its size: ``5%`` is 5.
+        strip: characters that are taken away from both ends of a number and behind its sign, together with blanks, such
+            as ``"$%"``. A percentage keeps its size: ``5%`` is 5.
         ignore_case: compare text and groups without regard to capitals.
         trim: compare text and groups without the blanks around them. Units never have them.
 

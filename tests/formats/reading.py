@@ -54,7 +54,10 @@ def numbers(source: object, format: Format | None, *, bounds: tuple[float, float
 
 def number_in(cell: str, format: Format) -> float | None:
     """The number that a cell holds, by taking it apart."""
-    text = cell.strip(" \t\u00a0\u202f" + format.strip) if format.strip else cell.strip(" \t")
+    taken = " \t\u00a0\u202f" + format.strip
+    text = cell.strip(taken) if format.strip else cell.strip(" \t")
+    if format.strip and text[:1] in ("+", "-"):
+        text = text[0] + text[1:].lstrip(taken)
     sign, text = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
     mantissa, exponent = text, "0"
     for letter in "eE":

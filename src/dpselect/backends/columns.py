@@ -59,11 +59,18 @@ class Column:
         name: name, as spelled in the table.
         holds: type of its values.
         hint: how to convert it with its own library if its type does not fit a question.
+        wide: whether its type holds only whole numbers, of more digits than 64 bits or as decimals.
     """
 
     name: str
     holds: Holds
     hint: str = field(default="", compare=False)
+    wide: bool = field(default=False, compare=False)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the type holds only whole numbers."""
+        return self.wide or self.holds in (Holds.INTEGERS, Holds.UNSIGNED)
 
     def described(self, otherwise: str = "") -> str:
         """The part of an error about the column: its type, and its hint or else `otherwise`."""

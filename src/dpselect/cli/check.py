@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
+from typing import Annotated
+
+from cyclopts import Parameter
+
 from dpselect.cli import candidates as public
 from dpselect.cli.format_options import AS_USUAL, FormatOptions
-from dpselect.cli.options import Bounds, File, Flag, Step, Text
+from dpselect.cli.options import Bounds, File, Flag, Step, Text, decimal
 from dpselect.cli.progress import scan_progress
 from dpselect.cli.question_options import GroupOptions
 from dpselect.cli.streams import refuse_readers
+from dpselect.errors import InvalidParameterError, Shown
 from dpselect.summaries import CandidateKind
 
 ALL_TOGETHER = GroupOptions()
+_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def check(
     source: File,
     column: str,
+    sum: str | None = None,  # the word of the question
     /,
     *,
     unit: str,
     candidates: Text | None = None,
     candidates_as: CandidateKind | None = None,
-    bounds: Bounds | None = None,
+    dates: Text | None = None,
+    prices: Text | None = None,
+    bounds: Annotated[tuple[str, str] | None, Parameter(allow_leading_hyphen=True, negative="")] = None,
     step: Step | None = None,
+    continuous: Flag = False,
+    clip: Bounds | None = None,
     groups: GroupOptions = ALL_TOGETHER,
     written: FormatOptions = AS_USUAL,
     memory_limit: str | None = None,
@@ -33,17 +46,23 @@ def check(
     dpselect check adult.csv age --unit person_id --bounds 0 120 --step 1
 
     The numbers are exact, not private: nothing is charged, and nothing is part of a
-    certificate. With --candidates it is about these, otherwise about numbers. Only
-    to a terminal.
+    certificate. With --candidates or dates it is about these, otherwise about
+    numbers. Only to a terminal.
 
     Args:
-        source: CSV, Parquet or JSON lines file, or a quoted glob such as 'clicks/*.parquet'.
+        source: CSV, TSV, Parquet, Arrow, ORC or JSON lines file, text also as .gz or .zst; a quoted glob such as
+            'clicks/*.parquet'.
         column: Column of the question.
+        sum: For best-by: the column that it adds up.
         unit: Column that identifies whom a row belongs to.
         candidates: Candidates of the question: 1..100, red,green,blue, @file or @codes.csv:column.
         candidates_as: Type of the candidates. Default: the column's type; for CSV, integers if all look like it.
-        bounds: Bounds of the question.
+        dates: Dates of the question: 2026-12-05,2026-12-12 or @file with one per line.
+        prices: Prices of the question.
+        bounds: Bounds of the question: two numbers, or the first and the last date.
         step: Step of the question.
+        continuous: Whether the question has it.
+        clip: Clip of the question, together with SUM.
         memory_limit: Memory limit for reading, such as 2GiB; what does not fit goes to a temporary folder.
         to_file_i_keep_private: Allow standard output to be a file or a pipe, which nobody else reads.
     """
@@ -57,14 +76,20 @@ def check(
         kinds = data.candidate_kinds(column)
         listed = public.parsed(candidates, kind=candidates_as, fitting=kinds, private=source)
     parts = groups.among(data, source)
+    between = None if bounds is None else _ends(bounds)
     with scan_progress(wanted=True) as progress:
         found = dps.check(
             source,
             column,
             unit=unit,
             candidates=listed,
-            bounds=bounds,
+            dates=None if dates is None else public.parsed_dates(dates, private=source),
+            prices=None if prices is None else public.parsed_prices(prices, private=source),
+            bounds=between,
             step=step,
+            continuous=continuous,
+            sum=sum,
+            clip=clip,
             by=parts["by"],
             groups=parts["groups"],
             format=format,
@@ -72,3 +97,15 @@ def check(
             progress=progress,
         )
     print(found)
+
+
+def _ends(bounds: tuple[str, str]) -> tuple[str, str] | tuple[float | Fraction, float | Fraction]:
+    """Two dates, or two numbers."""
+    if all(_DATE.fullmatch(end) for end in bounds):
+        return bounds
+    try:
+        lower, upper = map(decimal, bounds)
+    except ValueError:
+        expected = "two numbers such as 0 120, or two dates such as 2026-12-01 2026-12-31"
+        raise InvalidParameterError("bounds", Shown("<two texts>"), expected) from None
+    return lower, upper

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from cyclopts import App
 
+from dpselect.cli.format_options import AS_USUAL, FormatOptions
 from dpselect.cli.options import File, Flag
 from dpselect.cli.output import printable
 from dpselect.cli.streams import refuse_readers
@@ -13,7 +14,14 @@ from dpselect.cli.streams import refuse_readers
 _OPTION = "--show-columns"
 
 
-def columns(source: File, /, *, table: str | None = None, to_file_i_keep_private: Flag = False) -> None:
+def columns(
+    source: File,
+    /,
+    *,
+    table: str | None = None,
+    written: FormatOptions = AS_USUAL,
+    to_file_i_keep_private: Flag = False,
+) -> None:
     """Show what the columns are called, and their types where the format has types.
 
     dpselect columns adult.csv
@@ -22,18 +30,21 @@ def columns(source: File, /, *, table: str | None = None, to_file_i_keep_private
     row in the first line. The same: any question with --show-columns.
 
     Args:
-        source: CSV, Parquet or JSON lines file, a quoted glob such as 'clicks/*.parquet', or a PostgreSQL URL.
+        source: CSV, TSV, Parquet, Arrow, ORC or JSON lines file, text also as .gz or .zst; a quoted glob such as
+            'clicks/*.parquet'; or a PostgreSQL URL.
         table: For PostgreSQL: name of the table, or schema.table.
         to_file_i_keep_private: Allow standard output to be a file or a pipe, which nobody else reads.
     """
     refuse_readers("columns", "a first line may be somebody's row", allowed=to_file_i_keep_private)
     from dpselect.backends.columns import Holds
+    from dpselect.formats import declared
     from dpselect.session.columns import columns_of
 
-    named = [(printable(each.name), each.holds) for each in columns_of(source, table=table)]
-    found = [(name, "" if holds is Holds.ANYTHING else str(holds)) for name, holds in named]
-    width = max(len(name) for name, _ in found)
-    for name, holds in found:
+    found = columns_of(source, table=table, format=declared(written.format))
+    named = [(printable(each.name), each.holds) for each in found]
+    lines = [(name, "" if holds is Holds.ANYTHING else str(holds)) for name, holds in named]
+    width = max(len(name) for name, _ in lines)
+    for name, holds in lines:
         print(f"{name:<{width}}  {holds}".rstrip())
 
 

@@ -32,7 +32,7 @@ class FormatOptions:
     """Format of dates, in the words %Y %y %m %b %d, such as %d.%m.%Y. Default: %Y-%m-%d."""
 
     strip: Text = ""
-    """Characters to take away from both ends of numbers, such as '$%'. 5% is then 5."""
+    """Characters to take away from both ends of numbers and behind their signs, such as '$%'. 5% is then 5."""
 
     ignore_case: Flag = False
     """Compare text and groups without regard to capitals."""

@@ -50,10 +50,10 @@ def _fraction(text: str) -> Fraction | None:
     return Fraction(text)
 
 
-def _decimal(text: str) -> float | Fraction:
+def decimal(text: str) -> float | Fraction:
     """The number that is written: as a double if one is written like it, otherwise as a fraction.
 
-    >>> _decimal("0.1"), _decimal("1/3"), _decimal("0.12345678901234567890")
+    >>> decimal("0.1"), decimal("1/3"), decimal("0.12345678901234567890")
     (0.1, Fraction(1, 3), Fraction(1234567890123456789, 10000000000000000000))
     """
     expected = f"expected a number such as 5, 0.25 or 1/3, not {text[:_MOST_DIGITS]!r}"
@@ -80,7 +80,7 @@ def _both_exactly(kind: object, tokens: Sequence[Token]) -> tuple[float | Fracti
     numbers: list[float | Fraction] = []
     for token in tokens:
         try:
-            numbers.append(_decimal(token.value))
+            numbers.append(decimal(token.value))
         except ValueError as error:  # the parser names the option only if it is told the token
             raise CoercionError(msg=str(error), token=token) from None
     return tuple(numbers)

@@ -94,7 +94,7 @@ class QuestionOptions:
         from dpselect.session import Dataset, DryRun
 
         if self.show_columns:  # typed as --show-columns=true; otherwise the command is another one
-            columns(source, table=self.table)
+            columns(source, table=self.table, written=self.written)
             return 0
         who: dict[str, Any] = {"unit": self.unit, "neighbours": self.neighbours}
         who |= {"ledger": self._paying(), "account": self.account, "format": self.written.format}

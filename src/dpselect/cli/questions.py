@@ -20,7 +20,10 @@ from dpselect.errors import InvalidParameterError, typed
 from dpselect.questions import QUESTIONS
 from dpselect.questions.command import REQUIRED, Command, Option
 
-_SOURCE = "CSV, Parquet or JSON lines file, a quoted glob such as 'clicks/*.parquet', or a PostgreSQL URL."
+_SOURCE = (
+    "CSV, TSV, Parquet, Arrow, ORC or JSON lines file, text also as .gz or .zst; a quoted glob such as"
+    " 'clicks/*.parquet'; or a PostgreSQL URL."
+)
 _TYPES: dict[object, Any] = {
     "text": str,
     "whole": Whole,

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Literal
 
 from dpselect.arguments import finite_bounds
-from dpselect.backends.columns import Holds
+from dpselect.backends.columns import check_numeric
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import QuantilesMethod
 from dpselect.questions import BestPrice, Density, Mean, Quantile, Quantiles
@@ -19,6 +19,8 @@ _STEP = (
     "It is 1 for ages in years, 0.01 for amounts in cents. With continuous=True the answer is any number between the"
     " bounds; it can be far off if values repeat."
 )
+_WHOLE = 2**52
+"""Below it, a step of 1 is one that doubles distinguish."""
 
 
 class NumberQuestions(Asking[Reply]):
@@ -38,8 +40,9 @@ class NumberQuestions(Asking[Reply]):
             raise InvalidParameterError("continuous", True, "False, because a step is given")
         if step is not None or continuous:
             return step
-        ends, holds = finite_bounds(bounds), self._rows.check(column).holds
-        if holds in (Holds.INTEGERS, Holds.UNSIGNED) and all(end.denominator == 1 for end in ends):
+        ends, found = finite_bounds(bounds), self._rows.check(column)
+        check_numeric(found)  # else a column of text would be refused for its step
+        if found.is_whole and all(end.denominator == 1 and abs(end) < _WHOLE for end in ends):
             return 1
         raise InvalidParameterError("step", None, "the distance between possible answers, or continuous=True", _STEP)
 

@@ -81,7 +81,8 @@ def read_columns(path: str, shown: Shown, dialect: LineDialect = PLAIN) -> tuple
         raise InvalidDataError("source", shown, "a text file with line breaks of the form \\n or \\r\\n")
     separated, encoding = f"separated by {_CALLED[delimiter]}", dialect.encoding.upper()
     expected = f"a first line in {encoding} with the names of the columns, {separated}"
-    refused = InvalidDataError("source", shown, expected, _hint_for_separator(content, delimiter) or _LINE_BREAKS)
+    hint = _hint_for_separator(content, delimiter) or _hint_for_encoding(content) or _LINE_BREAKS
+    refused = InvalidDataError("source", shown, expected, hint)
     with TranslatedErrors(lambda _: refused, csv.Error, ValueError):
         (names,) = csv.reader([content.decode()], delimiter=delimiter, strict=True)
     if len(names) < 2:
@@ -93,6 +94,14 @@ def read_columns(path: str, shown: Shown, dialect: LineDialect = PLAIN) -> tuple
         hint = f"{same}: rename one of them. Or the file has no header line."
         raise InvalidDataError("source", shown, "columns with different names", hint)
     return tuple(Column(name, Holds.ANYTHING) for name in names)
+
+
+def _hint_for_encoding(header: bytes) -> str:
+    try:
+        header.decode()
+    except UnicodeDecodeError:
+        return "If it has another encoding, declare the format: encoding='cp1252', or another one."
+    return ""
 
 
 def _hint_for_separator(header: bytes, delimiter: str) -> str:
@@ -125,7 +134,13 @@ def _convert_hint(separator: str) -> str:
 
 
 def rows(
-    path: str, places: Sequence[int], *, width: int, advance: Callable[[int], None], dialect: LineDialect = PLAIN
+    path: str,
+    places: Sequence[int],
+    *,
+    width: int,
+    advance: Callable[[int], None],
+    skipped: Callable[[int], None] = lines.ignored,
+    dialect: LineDialect = PLAIN,
 ) -> Iterator[RecordBatch]:
     """Some fields of every line that can be read, in batches of nullable text columns.
 
@@ -134,23 +149,27 @@ def rows(
         places: indices of the wanted columns, in this order.
         width: number of columns.
         advance: called with the number of bytes read since the last call.
+        skipped: called with the number of lines, blank ones aside, that cannot be read since the last call.
         dialect: the one in which the header was read.
     """
     delimiter = ord(dialect.delimiter)
     with opened(path, byte_order(path, dialect.encoding, _A_FILE), advance) as text:
-        for block in lines.whole_lines(lines.after_first(text)):
-            separators, first = _fields_of_lines(np.frombuffer(block, np.uint8), width, delimiter)
+        for block in lines.whole_lines(lines.after_first(text), skipped):
+            separators, first = _fields_of_lines(np.frombuffer(block, np.uint8), width, delimiter, skipped)
             columns = [_field(block, separators, first, at, last=at == width - 1) for at in places]
             yield pa.RecordBatch.from_arrays(columns, names=list(map(str, places)))
 
 
-def _fields_of_lines(raw: NDArray[np.uint8], width: int, delimiter: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _fields_of_lines(
+    raw: NDArray[np.uint8], width: int, delimiter: int, skipped: Callable[[int], None]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The positions of the fields.
 
     Args:
         raw: bytes that end in a line break.
         width: number of fields a line has to have.
         delimiter: the byte between them.
+        skipped: called with the number of other lines, blank ones aside.
 
     Returns:
         Positions of all separators (delimiters outside quotes, and line breaks), -1 before the first; and for each line
@@ -170,7 +189,12 @@ def _fields_of_lines(raw: NDArray[np.uint8], width: int, delimiter: int) -> tupl
     last = np.flatnonzero(kind == _NEWLINE) + 1
     first = np.concatenate([[0], last[:-1]])
     keep = (last - first == width) & (at[last] - at[first] - 1 <= lines.LONGEST_LINE)
-    return at, first[keep if balanced is None else keep & balanced]
+    keep = keep if balanced is None else keep & balanced
+    if not keep.all():
+        begin, end = at[first[~keep]] + 1, at[last[~keep]]
+        is_blank = (begin == end) | ((end - begin == 1) & (raw[begin] == _CARRIAGE_RETURN))
+        skipped(int(np.count_nonzero(~is_blank)))
+    return at, first[keep]
 
 
 def _outside_quotes(kind: NDArray[np.uint8], delimiter: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -11,7 +11,7 @@ from dpselect.backends.columns import Column
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.files import arrow_files, csv_lines, json_lines, lines, parquet_rows
 from dpselect.backends.files.csv_lines import LineDialect
-from dpselect.backends.files.text_streams import COMPRESSIONS, byte_order, opened, uncompressed
+from dpselect.backends.files.text_streams import COMPRESSIONS, uncompressed
 from dpselect.backends.rows.arrow import RecordBatch
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import Format
@@ -165,15 +165,6 @@ def _opening(shown: Shown) -> TranslatedErrors:
     return TranslatedErrors(lambda _: InvalidDataError("source", shown, "a file that can be opened"), OSError)
 
 
-def lines_of(path: str, kind: FileKind, declared: Format | None) -> int | None:
-    """How many lines there are for rows, blank ones aside; None: a file of another kind."""
-    if kind in TYPED:
-        return None
-    encoding = "utf-8" if kind is FileKind.JSON_LINES else _dialect(kind, declared).encoding
-    with opened(path, byte_order(path, encoding, Shown("<file>"))) as text:
-        return max(0, lines.count_of(text) - (kind is not FileKind.JSON_LINES))
-
-
 def size(path: str, kind: FileKind) -> int:
     """Rows of Parquet, batches of Arrow and ORC, bytes of text as the file has them."""
     if kind is FileKind.PARQUET:
@@ -188,17 +179,19 @@ def rows(
     *,
     among: tuple[Column, ...],
     advance: Callable[[int], None],
+    skipped: Callable[[int], None] = lines.ignored,
     declared: Format | None = None,
 ) -> Iterator[RecordBatch]:
-    """Rows of one file with the `columns` asked for, out of all its columns `among`."""
+    """Rows of one file with the `columns` asked for, out of all its columns `among`; lines may be `skipped`."""
     match kind:
         case FileKind.PARQUET:
             return parquet_rows.rows(path, columns, advance=advance)
         case FileKind.ARROW | FileKind.ORC:
             return arrow_files.rows(path, columns, advance=advance)
         case FileKind.JSON_LINES:
-            return json_lines.rows(path, columns, advance=advance)
+            return json_lines.rows(path, columns, advance=advance, skipped=skipped)
         case FileKind.CSV | FileKind.TAB_SEPARATED:
             places = [among.index(column) for column in columns]
             dialect = _dialect(kind, declared)
-            return csv_lines.rows(path, places, width=len(among), advance=advance, dialect=dialect)
+            reading = {"advance": advance, "skipped": skipped}
+            return csv_lines.rows(path, places, width=len(among), dialect=dialect, **reading)

@@ -14,6 +14,7 @@ Proof that this keeps the sensitivity: ``proofs/counting.md``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -25,6 +26,8 @@ from dpselect.backends.files import lines
 from dpselect.backends.files.text_streams import opened
 from dpselect.backends.rows.arrow import Array, RecordBatch, pa
 from dpselect.errors import InvalidDataError, Shown
+
+_BLANK_LINE = re.compile(rb"^[ \t\r]*\n", re.MULTILINE)
 
 DEEPEST = 200
 """Levels of nested lists and objects, including the line's own object."""
@@ -46,19 +49,28 @@ def read_columns(path: str, shown: Shown) -> tuple[Column, ...]:
     return tuple(Column(key, Holds.ANYTHING) for key in keys)
 
 
-def rows(path: str, columns: Sequence[Column], *, advance: Callable[[int], None]) -> Iterator[RecordBatch]:
+def rows(
+    path: str,
+    columns: Sequence[Column],
+    *,
+    advance: Callable[[int], None],
+    skipped: Callable[[int], None] = lines.ignored,
+) -> Iterator[RecordBatch]:
     """Some columns of every line that can be read, in batches of nullable text columns.
 
     Args:
         path: a file whose first line was read before.
         columns: those wanted, in this order.
         advance: called with the number of bytes read since the last call.
+        skipped: called with the number of lines, blank ones aside, that cannot be read since the last call.
     """
     names = [column.name for column in columns]
     with opened(path, advance=advance) as text:
-        for block in lines.whole_lines(text):
+        for block in lines.whole_lines(text, skipped):
             fields = _core.json_fields(block, names, lines.LONGEST_LINE, DEEPEST)
             arrays = [_text(*buffers) for buffers in fields]
+            if skipped is not lines.ignored:
+                skipped(block.count(b"\n") - len(_BLANK_LINE.findall(block)) - len(arrays[0]))
             yield pa.RecordBatch.from_arrays(arrays, names=names)
 
 

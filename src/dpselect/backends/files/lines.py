@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from dpselect.backends.files.text_streams import START, Bytes, Continued, opened
 from dpselect.errors import InvalidDataError, Shown
@@ -39,8 +39,12 @@ def after_first(text: Bytes) -> Bytes:
     return text
 
 
-def whole_lines(text: Bytes) -> Iterator[bytes]:
-    """The text in blocks that end in a line break; lines that are too long may be missing."""
+def ignored(_: int) -> None:
+    """Nobody asks how many lines are left out."""
+
+
+def whole_lines(text: Bytes, skipped: Callable[[int], None] = ignored) -> Iterator[bytes]:
+    """The text in blocks that end in a line break; lines that are too long may be missing, and are `skipped`."""
     pending, skipping = b"", False
     while chunk := text.read(BLOCK):
         if skipping:
@@ -56,15 +60,6 @@ def whole_lines(text: Bytes) -> Iterator[bytes]:
             pending += chunk
         if len(pending) > LONGEST_LINE + 1:  # one more for a carriage return
             pending, skipping = b"", True
+            skipped(1)
     if pending:
         yield pending + b"\n"
-
-
-def count_of(text: Bytes) -> int:
-    """How many lines there are that are not blank, whether or not they can be read."""
-    count, rest = 0, b""
-    while block := text.read(BLOCK):
-        *whole, rest = (rest + block).split(b"\n")
-        count += len(whole) - whole.count(b"") - whole.count(b"\r")
-        rest = rest[:2]  # longer than a blank line is all that matters of it
-    return count + (rest not in (b"", b"\r"))

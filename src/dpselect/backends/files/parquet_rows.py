@@ -11,7 +11,7 @@ from typing import Any
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pc, pq
+from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, column_of, pa, pc, pq
 from dpselect.backends.rows.plain import PIECE_BYTES, plain_batches
 from dpselect.errors import InvalidDataError, Shown
 
@@ -46,7 +46,7 @@ def schema(path: str) -> Any:
 
 def columns_of(schema: Any) -> tuple[Column, ...]:
     """What the columns of a schema hold."""
-    return tuple(Column(field.name, holds_of(field.type)) for field in schema)
+    return tuple(column_of(field.name, field.type) for field in schema)
 
 
 def rows(path: str, columns: Sequence[Column], *, advance: Callable[[int], None]) -> Iterator[RecordBatch]:

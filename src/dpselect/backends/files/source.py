@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.files import formats, parquet_rows
+from dpselect.backends.files import formats, lines, parquet_rows
 from dpselect.backends.files.finding import Found, found
 from dpselect.backends.files.formats import FileKind
 from dpselect.backends.files.table_formats import refuse_tables_of_formats
@@ -31,12 +31,14 @@ class FileSource:
         kind: the kind of all files.
         inside: the columns of each file.
         declared: how their cells are written, if the caller said so.
+        skipped: called with the numbers of lines that cannot be read.
     """
 
     files: Found
     kind: FileKind
     inside: tuple[Column, ...]
     declared: Format | None = None
+    skipped: Callable[[int], None] = lines.ignored
 
     @classmethod
     def at(cls, source: object, declared: Format | None = None) -> FileSource:
@@ -112,16 +114,14 @@ class FileSource:
                 total += formats.size(path, self.kind)
         return total
 
-    def lines(self) -> int | None:
-        """How many lines of text there are for rows, whether or not they can be read; None: they are not text."""
-        total = 0
-        for position, path in enumerate(self.paths):
-            with self._reading(position):
-                found = formats.lines_of(path, self.kind, self.declared)
-            if found is None:
-                return None
-            total += found
-        return total
+    @property
+    def can_be_broken(self) -> bool:
+        """Whether a cell is null only if its bytes or its quotes cannot be read."""
+        return self.kind in (FileKind.CSV, FileKind.TAB_SEPARATED)
+
+    def counting(self, skipped: Callable[[int], None]) -> FileSource:
+        """The same rows; `skipped` is called with the numbers of lines that are left out, blank ones aside."""
+        return replace(self, skipped=skipped)
 
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The rows of one file after another."""
@@ -132,9 +132,8 @@ class FileSource:
             with self._reading(position):
                 if formats.read_columns(path, self.kind, self.files.labels[position], self.declared) != self.inside:
                     raise self._unreadable(position)
-                for batch in formats.rows(
-                    path, self.kind, asked, among=self.inside, advance=advance, declared=self.declared
-                ):
+                reading = {"advance": advance, "skipped": self.skipped}
+                for batch in formats.rows(path, self.kind, asked, among=self.inside, declared=self.declared, **reading):
                     yield self._with_partition(batch, asked, columns, position) if partition else batch
 
     def parquet(self, columns: Sequence[Column]) -> ParquetFiles | None:

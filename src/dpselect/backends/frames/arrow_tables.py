@@ -9,7 +9,7 @@ from typing import Any
 from dpselect.backends.columns import Column
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.frames.names import check_unchanged, named_columns
-from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pc
+from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, column_of, holds_of, pa, pc
 from dpselect.backends.rows.plain import plain_batches
 from dpselect.errors import InvalidDataError, Shown
 
@@ -156,11 +156,12 @@ def _schema_in(fragment: Any) -> Any:
 
 
 def _columns_of(schema: Any, shown: str) -> tuple[Column, ...]:
-    return named_columns(schema.names, (holds_of(field.type) for field in schema), shown=shown)
+    named_columns(schema.names, (holds_of(field.type) for field in schema), shown=shown)
+    return tuple(_columns_in(schema))
 
 
 def _columns_in(schema: Any) -> list[Column]:
-    return [Column(field.name, holds_of(field.type)) for field in schema]
+    return [column_of(field.name, field.type) for field in schema]
 
 
 def _plain_batches(

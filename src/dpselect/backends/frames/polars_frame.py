@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,8 @@ class PolarsSource:
         """The rows of a frame."""
         columns = frame.get_columns()
         holds = [holds_of_series(each) for each in columns]
-        return cls(frame, named_columns([each.name for each in columns], holds, shown="<polars DataFrame>"))
+        named = named_columns([each.name for each in columns], holds, shown="<polars DataFrame>")
+        return cls(frame, tuple(replace(one, wide=_is_wide(each)) for one, each in zip(named, columns, strict=True)))
 
     def size(self) -> int:
         """Rows."""
@@ -82,6 +83,11 @@ def _has_categories(column: Any) -> bool:
     import polars as pl
 
     return column.dtype in (pl.Categorical, pl.Enum)
+
+
+def _is_wide(column: Any) -> bool:
+    """Whether its type is for whole numbers of more than 64 bits, or for decimals without a fraction."""
+    return str(column.dtype) in ("Int128", "UInt128") or getattr(column.dtype, "scale", None) == 0
 
 
 def holds_of_series(column: Any) -> Holds:

@@ -58,7 +58,7 @@ def columns_of(
     """
     check_names(names, shown, capitals_count=capitals_count)
     schema = nw.from_native(frame).collect_schema()
-    return tuple(Column(name, unlike(name) or holds(schema[name])) for name in names)
+    return tuple(Column(name, unlike(name) or holds(schema[name]), wide=_is_wide(schema[name])) for name in names)
 
 
 def check_names(names: Sequence[str], shown: str, *, capitals_count: bool = True) -> None:
@@ -70,6 +70,11 @@ def check_names(names: Sequence[str], shown: str, *, capitals_count: bool = True
     if not capitals_count and len({name.casefold() for name in names}) < len(names):
         hint = "Two of them differ only in capitals, and names are case-insensitive here: rename one of them."
         raise InvalidDataError("source", Shown(shown), "columns with different names", hint)
+
+
+def _is_wide(type_: Any) -> bool:
+    """Whether it is for whole numbers of more than 64 bits, or for decimals without a fraction."""
+    return type_ in (nw.Int128, nw.UInt128) or (type_ == nw.Decimal and getattr(type_, "scale", None) == 0)
 
 
 def holds(type_: Any) -> Holds:

@@ -11,7 +11,7 @@ import pyarrow  # pyright: ignore[reportMissingTypeStubs]
 import pyarrow.compute  # pyright: ignore[reportMissingTypeStubs]
 import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]
 
-from dpselect.backends.columns import Holds
+from dpselect.backends.columns import Column, Holds
 
 pa: Any = pyarrow
 pc: Any = pyarrow.compute
@@ -68,6 +68,17 @@ def holds_of(type_: Any) -> Holds:
     if pa.types.is_decimal(type_) and type_.scale < 0:
         return Holds.OTHER
     return next((holds for matches, holds in _TESTS if matches(type_)), Holds.NESTED)
+
+
+def column_of(name: str, type_: Any) -> Column:
+    """A column of an Arrow type.
+
+    >>> column_of("number", pa.decimal128(38, 0)).is_whole
+    True
+    """
+    holds = holds_of(type_)
+    inside = type_.value_type if pa.types.is_dictionary(type_) else type_
+    return Column(name, holds, wide=holds is Holds.DECIMALS and getattr(inside, "scale", 1) == 0)
 
 
 def valid_text(column: Array) -> Array:

@@ -95,7 +95,10 @@ def _compared_text(array: Array, format: Format) -> Array:
 
 def _numbers(array: Array, format: Format) -> Array:
     if format.strip:
-        array = pc.utf8_trim(array, characters=format.strip + _BLANKS + _NO_BREAK_BLANKS)
+        taken = format.strip + _BLANKS + _NO_BREAK_BLANKS
+        array = pc.utf8_trim(array, characters=taken)
+        behind_sign = "^([+-])[" + "".join(f"\\x{{{ord(each):x}}}" for each in taken) + "]+"
+        array = pc.replace_substring_regex(array, pattern=behind_sign, replacement="\\1")
     marks = THOUSANDS.get(format.thousands or "", "")
     others = marks if format.decimal == "." else f"{marks}.,"
     if not others:

@@ -5,7 +5,7 @@ A question counts the rows that it can read, and says nothing about the others. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,38 +13,13 @@ from dpselect.backends.columns import Column, Holds
 from dpselect.backends.row_rules import BLANKS, MISSING, Number, Value, rule, unit_is_known, unit_key
 from dpselect.backends.rows.connection import Connection, literal
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
-from dpselect.backends.rows.relation import candidate_table
+from dpselect.backends.rows.relation import Relation, candidate_table
+from dpselect.backends.rows.spellings import DECIMALS, SPELLINGS, THOUSANDS, UNCLEAR, Spelling
 from dpselect.summaries import CandidateKind, PublicCandidates
 
-_DIGITS = "[0-9]+([.][0-9]*)?"
-_SPLIT = "[0-9]{1,3}(,[0-9]{3})+([.][0-9]*)?"
-_COMMA = "([0-9]{1,3}([.][0-9]{3})+|[0-9]+)(,[0-9]*)?"
-_GAPS = "[0-9]{1,3}([ '\u2019\u00a0\u202f][0-9]{3})+([.,][0-9]*)?"
-_MONEY = "([$€£¥]|EUR|USD|GBP|CHF)"
-
-NUMBERS = {
-    "a comma between thousands, as in 1,234": f"[+-]?{_SPLIT}",
-    "a dot between thousands and a decimal comma, as in 1.234,5": "[+-]?[0-9]{1,3}([.][0-9]{3})+,[0-9]*",
-    "a decimal comma, as in 1,5": "[+-]?[0-9]+,[0-9]*",
-    "a blank or an apostrophe between thousands, as in 1 234": f"[+-]?{_GAPS}",
-    "a currency, as in $5": f"[+-]?{_MONEY} ?[+-]?{_DIGITS}|[+-]?{_DIGITS} ?{_MONEY}",
-    "a currency and a comma between thousands, as in $1,234": f"[+-]?{_MONEY} ?[+-]?{_SPLIT}|[+-]?{_SPLIT} ?{_MONEY}",
-    "a currency and a decimal comma, as in 1.234,5 €": f"[+-]?{_MONEY} ?[+-]?{_COMMA}|[+-]?{_COMMA} ?{_MONEY}",
-    "a percent sign, as in 5%": f"[+-]?{_DIGITS} ?%",
-    "parentheses, as in (5) for -5": f"[(]{_MONEY}? ?({_DIGITS}|{_SPLIT})[)]",
-    "a date": "[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[/.][0-9]{1,2}[/.][0-9]{2,4}.*",
-    "a unit of measurement, as in 5 kg": f"[+-]?{_DIGITS} ?[a-zA-Zµ°]+",
-}
-"""Ways to write a number that are not read, in the words of a reader, with what matches them."""
-
-DATES = {
-    "a date with a time, as in 2026-12-24 00:00:00": "[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9].*",
-    "a date with slashes, as in 12/24/2026": "[0-9]{1,2}/[0-9]{1,2}/[0-9]{2,4}.*",
-    "a date with dots, as in 24.12.2026": "[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{2,4}.*",
-}
-"""The same for dates."""
-
-BLANK = "nothing, a word for a missing value, or text in another encoding"
+BLANK = "nothing, or a word for a missing value"
+UNLIKE_DECLARED = "nothing, or a value that is not written as the format says"
+BROKEN = "bytes that are no text in this encoding, or quotes inside a field"
 ELSE = "something else"
 NOT_LISTED = "a value that is not listed"
 
@@ -52,6 +27,48 @@ BLANKS_DIFFER, CASE_DIFFERS, BOTH_DIFFER, NUMBER_DIFFERS = "blanks", "case", "bl
 """In what a value differs from the candidate that it is nearly."""
 
 STEPS = (1.0, 0.5, 0.1, 0.05, 0.01, 0.001)
+
+NO_NAMES = ("-", "?", "-1", "#n/a", "n.a.", "no id", "not available", "unknown", "anonymous", "missing", "undefined")
+"""What people write in place of a unit that they do not know, in small letters. They count as one unit."""
+
+_TEXT = (Holds.ANYTHING, Holds.TEXT)
+_SOMEBODYS_NUMBERS = "grouped WHERE by_value AND what IS NOT NULL AND owned > 0"
+_DOTS = (
+    "CASE WHEN named IS NOT NULL AND contains(value, '.') THEN (strpos(value, '.') = strlen(value) - 3"
+    " AND regexp_full_match(value, '[+-]?[1-9][0-9]{0,2}[.][0-9]{3}'))::INTEGER END"
+)
+"""Whether a number with a dot might have it between thousands."""
+
+_SENTINELS = frozenset(
+    {-1.0, -9.0} | {float(sign + digit * many) for sign in ("", "-") for digit in "789" for many in range(2, 9)}
+)
+"""Numbers that stand for a missing one in many tables: -1, -99, 999, 9999 and the like."""
+
+
+class Common(NamedTuple):
+    """Rows that hold one number."""
+
+    value: float
+    rows: int
+
+
+class Unread(NamedTuple):
+    """Rows without a value that counts.
+
+    Attributes:
+        reason: in words.
+        rows: how many.
+        words: of a `dpselect.Format` that reads them; empty: none does.
+        otherwise: what else helps, or "".
+    """
+
+    reason: str
+    rows: int
+    words: Mapping[str, Any] = {}
+    otherwise: str = ""
+
+
+NOT_UTF_8 = Unread(BROKEN, 0, {"encoding": "cp1252"}, "Or another encoding, such as cp1250 or latin-1.")
 
 
 class Near(NamedTuple):
@@ -74,13 +91,20 @@ class Inspection:
         usable_units: units with such a row.
         several: units with more than one such row.
         most: the largest number of such rows of one unit.
-        unusable: rows with a unit and without a value that counts, by the reason.
+        largest: rows of the unit that has the most, whatever they hold.
+        no_names: rows whose unit is one of `NO_NAMES`.
+        alike: units that differ from another one in capitals only.
+        unusable: rows with a unit and without a value that counts, most of them first.
         ties: of numbers, usable rows whose value another row has, too.
         commonest: of numbers, the rows with the most common value.
         below: usable rows beyond the lower bound.
         above: usable rows beyond the upper bound.
         spread: of numbers, the distance of the largest to the smallest, within the bounds.
+        sentinels: of numbers, those that may stand for a missing one, and how many rows have them.
+        dotted: of numbers in text, rows with a dot in it.
+        grouped: those where all of these look like 1.234, with three digits after it and no 0 before it.
         step: the largest of `STEPS` of which all numbers are multiples; None: of none.
+        left_out: lines that are no rows, because they cannot be read.
         missing: positions of the candidates that no row holds.
         near: rows that nearly hold a candidate.
     """
@@ -92,13 +116,20 @@ class Inspection:
     usable_units: int
     several: int
     most: int
-    unusable: dict[str, int]
+    largest: int
+    no_names: int
+    alike: int
+    unusable: tuple[Unread, ...]
     ties: int = 0
     commonest: int = 0
     below: int = 0
     above: int = 0
     spread: float = 0.0
+    sentinels: tuple[Common, ...] = ()
+    dotted: int = 0
+    grouped: int = 0
     step: float | None = None
+    left_out: int = 0
     missing: tuple[int, ...] = ()
     near: tuple[Near, ...] = field(default=())
 
@@ -110,6 +141,7 @@ def inspected(
     column: Column,
     candidates: PublicCandidates | None,
     bounds: tuple[float, float] | None,
+    null_means: Unread,
 ) -> Inspection:
     """What the table ``rows`` holds: candidates, or else numbers. One pass over the rows; the rest is about values.
 
@@ -119,6 +151,7 @@ def inspected(
         column: the column behind ``value``.
         candidates: the public candidates; None: numbers.
         bounds: of numbers.
+        null_means: what to say of cells that are null.
     """
     who = f"CASE WHEN {unit_is_known(unit, 'unit', DUCKDB)} THEN {unit_key(unit, 'unit', DUCKDB)} END"
     reads = rule(Number(column) if candidates is None else Value(column, candidates.kind), "value", DUCKDB)
@@ -129,23 +162,27 @@ def inspected(
         if isinstance(candidates.values, range) and candidates.values.step == 1:  # no join is needed to find them
             first, last = candidates.values[0], candidates.values[-1]
             joins, what = "", f"CASE WHEN named BETWEEN {first} AND {last} THEN named - {first} END"
-    is_text = column.holds in (Holds.ANYTHING, Holds.TEXT)
+    is_text = column.holds in _TEXT
     read = f"SELECT {who} AS who, {reads} AS named{', value' if is_text else ''} FROM rows"
     cell = "value" if is_text else "CASE WHEN named IS NOT NULL THEN '?' END"  # of a type that has only one spelling
-    seen = f"SELECT who, {what} AS what, CASE WHEN {what} IS NULL THEN {cell} END AS odd FROM ({read}){joins}"
+    dots = _DOTS if is_text and candidates is None else "NULL::INTEGER"
+    seen = f"SELECT who, {what} AS what, CASE WHEN {what} IS NULL THEN {cell} END AS odd, {dots} AS dots"
     connection.execute(
         "CREATE TEMP TABLE grouped AS SELECT grouping(who) = 1 AS by_value, who, what, odd, count(*) AS n,"
-        f" count(who) AS owned, count(what) AS usable FROM ({seen}) GROUP BY GROUPING SETS ((what, odd), (who))"
+        " count(who) AS owned, count(what) AS usable, count(dots) AS dotted, coalesce(sum(dots), 0) AS split"
+        f" FROM ({seen} FROM ({read}){joins}) GROUP BY GROUPING SETS ((what, odd), (who))"
     )
     rows, owned, usable = _one(
         connection,
         "SELECT coalesce(sum(n), 0), coalesce(sum(owned), 0), coalesce(sum(owned) FILTER (what IS NOT NULL), 0)"
         " FROM grouped WHERE by_value",
     )
-    units, usable_units, several, most = _one(
+    names = "lower(who)" if unit.holds in _TEXT else "NULL::VARCHAR"
+    units, usable_units, several, most, largest, no_names, named, different = _one(
         connection,
-        "SELECT count(*), count(*) FILTER (usable > 0), count(*) FILTER (usable > 1), coalesce(max(usable), 0)"
-        " FROM grouped WHERE NOT by_value AND who IS NOT NULL",
+        "SELECT count(*), count(*) FILTER (usable > 0), count(*) FILTER (usable > 1), coalesce(max(usable), 0),"
+        f" coalesce(max(n), 0), coalesce(sum(n) FILTER ({names} IN ({', '.join(map(literal, NO_NAMES))})), 0),"
+        f" count({names}), count(DISTINCT {names}) FROM grouped WHERE NOT by_value AND who IS NOT NULL",
     )
     more = _numbers(connection, bounds) if candidates is None else _candidates(connection, candidates)
     kind = CandidateKind.NUMBER if candidates is None else candidates.kind
@@ -157,25 +194,72 @@ def inspected(
         usable_units=usable_units,
         several=several,
         most=most,
-        unusable=_reasons(connection, kind),
+        largest=largest,
+        no_names=no_names,
+        alike=named - different,
+        unusable=_unread(connection, kind, null_means),
         **more,
     )
+
+
+def together(
+    connection: Connection,
+    *,
+    unit: Column,
+    matched: Mapping[str, tuple[Column, PublicCandidates]],
+    numbers: Mapping[str, Column],
+) -> tuple[int, int]:
+    """Rows, and units with such a row, that have all of these: candidates, groups and numbers.
+
+    Args:
+        connection: a database with the table ``rows``, with the column ``unit`` and those named in the mappings.
+        unit: the column behind ``unit``.
+        matched: columns in which one of a list has to be.
+        numbers: columns in which a number has to be.
+    """
+    relation = Relation(connection, unit=unit, grouping=None)
+    for name, (column, candidates) in matched.items():
+        relation.match(f"{name}_place", column, candidates, name=name)
+    for name, column in numbers.items():
+        relation.compute(f"{name}_number", rule(Number(column), name, DUCKDB))
+    rows, units = _one(connection, f"SELECT count(*), count(DISTINCT who) FROM ({relation.sql})")
+    return rows, units
 
 
 def _numbers(connection: Connection, bounds: tuple[float, float] | None) -> dict[str, Any]:
     lower, upper = bounds or (float("-inf"), float("inf"))
     multiples = ", ".join(f"bool_and(abs(what / {step} - round(what / {step})) < 1e-6)" for step in STEPS)
-    ties, commonest, below, above, spread, *are_multiples = _one(
+    ties, commonest, below, above, spread, dotted, split, *are_multiples = _one(
         connection,
         "SELECT coalesce(sum(owned) FILTER (owned > 1), 0), coalesce(max(owned), 0),"
         " coalesce(sum(owned) FILTER (what < $1), 0), coalesce(sum(owned) FILTER (what > $2), 0),"
-        f" coalesce(max(greatest($1, least($2, what))) - min(greatest($1, least($2, what))), 0.0), {multiples}"
-        " FROM grouped WHERE by_value AND what IS NOT NULL AND owned > 0",
+        " coalesce(max(greatest($1, least($2, what))) - min(greatest($1, least($2, what))), 0.0),"
+        f" coalesce(sum(dotted), 0), coalesce(sum(split), 0), {multiples}"
+        f" FROM {_SOMEBODYS_NUMBERS}",
         [lower, upper],
     )
     step = next((step for step, is_one in zip(STEPS, are_multiples, strict=True) if is_one), None)
-    found = {"ties": ties, "commonest": commonest, "below": below, "above": above}
-    return {**found, "spread": spread, "step": step}
+    found = {"ties": ties, "commonest": commonest, "below": below, "above": above, "dotted": dotted, "grouped": split}
+    return {**found, "spread": spread, "step": step, "sentinels": _sentinels(connection)}
+
+
+def _sentinels(connection: Connection) -> tuple[Common, ...]:
+    """The smallest and the largest number, if they look like words for "missing": known as such, and far away."""
+    low, high = (
+        connection.execute(f"SELECT what, owned FROM {_SOMEBODYS_NUMBERS} ORDER BY what {order} LIMIT 2").fetchall()
+        for order in ("ASC", "DESC")
+    )
+    found: list[Common] = []
+    if len(low) < 2:
+        return ()
+    (lowest, of_lowest), (next_lowest, _) = low
+    (highest, of_highest), (next_highest, _) = high
+    if lowest in _SENTINELS and of_lowest > 1 and lowest < 0 <= next_lowest:
+        found.append(Common(lowest, int(of_lowest)))
+        lowest = next_lowest
+    if highest in _SENTINELS and of_highest > 1 and highest - next_highest > next_highest - lowest:
+        found.append(Common(highest, int(of_highest)))
+    return tuple(found)
 
 
 def _candidates(connection: Connection, candidates: PublicCandidates) -> dict[str, Any]:
@@ -199,20 +283,37 @@ def _candidates(connection: Connection, candidates: PublicCandidates) -> dict[st
     return {"missing": tuple(place for (place,) in missing), "near": tuple(near)}
 
 
-def _reasons(connection: Connection, kind: CandidateKind) -> dict[str, int]:
-    """How many rows of somebody's have no value that counts, by how it is written."""
-    cell = _trimmed("odd")
-    patterns = {CandidateKind.NUMBER: NUMBERS, CandidateKind.INTEGER: NUMBERS, CandidateKind.DATE: DATES}.get(kind, {})
-    cases = [f"WHEN odd IS NULL OR {cell} IN ({', '.join(map(literal, ('', *MISSING)))}) THEN {literal(BLANK)}"]
-    cases += [
-        f"WHEN regexp_full_match({cell}, {literal(pattern)}) THEN {literal(name)}" for name, pattern in patterns.items()
-    ]
-    otherwise = ELSE if kind is CandidateKind.NUMBER else NOT_LISTED
-    found = connection.execute(
-        f"SELECT CASE {' '.join(cases)} ELSE '{otherwise}' END AS reason, sum(owned)::BIGINT AS number FROM grouped"
-        " WHERE by_value AND what IS NULL AND owned > 0 GROUP BY reason ORDER BY number DESC, reason"
+def _unread(connection: Connection, kind: CandidateKind, null_means: Unread) -> tuple[Unread, ...]:
+    """Rows of somebody's that have no value that counts, by how it is written."""
+    cell, spellings = _trimmed("odd"), SPELLINGS[kind]
+    cases = ["WHEN odd IS NULL THEN -3", f"WHEN {cell} IN ({', '.join(map(literal, ('', *MISSING)))}) THEN -2"]
+    cases += [f"WHEN regexp_full_match({cell}, {literal(each.pattern)}) THEN {at}" for at, each in enumerate(spellings)]
+    found: list[tuple[int, int]] = connection.execute(
+        f"SELECT CASE {' '.join(cases)} ELSE -1 END AS spelling, sum(owned)::BIGINT FROM grouped"
+        " WHERE by_value AND what IS NULL AND owned > 0 GROUP BY spelling"
     ).fetchall()
-    return dict(found)
+    others = {
+        -3: null_means,
+        -2: Unread(BLANK, 0),
+        -1: Unread(ELSE if kind is CandidateKind.NUMBER else NOT_LISTED, 0),
+    }
+    counts = dict[str, Unread]()
+    commas = _meaning_of_commas([spellings[at] for at, _ in found if at >= 0])
+    for at, rows in found:
+        each = others[at] if at < 0 else _said(commas if spellings[at] is UNCLEAR else spellings[at])
+        before = counts[each.reason].rows if each.reason in counts else 0
+        counts[each.reason] = each._replace(rows=before + rows)
+    return tuple(sorted(counts.values(), key=lambda each: (-each.rows, each.reason)))
+
+
+def _said(spelling: Spelling) -> Unread:
+    return Unread(spelling.reason, 0, spelling.words, spelling.otherwise)
+
+
+def _meaning_of_commas(found: Sequence[Spelling]) -> Spelling:
+    """What a comma before three digits is, if all cells are written in the same way."""
+    has_decimals = any(each.words.get("decimal") == "," for each in found)
+    return DECIMALS if has_decimals and not any(each.words.get("thousands") == "," for each in found) else THOUSANDS
 
 
 def _alike(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from dpselect.backends.columns import Column
 from dpselect.backends.rows.arrow import RecordBatch
@@ -41,4 +41,18 @@ class Source(Protocol):
         Raises:
             SelectionError: reading failed. The message quotes no row.
         """
+        ...
+
+
+@runtime_checkable
+class Lines(Source, Protocol):
+    """Rows that are lines of text, some of which may be no rows."""
+
+    @property
+    def can_be_broken(self) -> bool:
+        """Whether a cell is null only if its bytes or its quotes cannot be read."""
+        ...
+
+    def counting(self, skipped: Callable[[int], None]) -> Source:
+        """The same rows; `skipped` is called with the numbers of lines that are left out, blank ones aside."""
         ...

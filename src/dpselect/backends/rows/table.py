@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 
 from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
@@ -14,14 +14,30 @@ from dpselect.backends.rows.count import counted
 from dpselect.backends.rows.declared import compared, compared_groups
 from dpselect.backends.rows.engine import Answer, answer
 from dpselect.backends.rows.gather import ROW_LOT, gathered
-from dpselect.backends.rows.inspect import Inspection, inspected
+from dpselect.backends.rows.inspect import (
+    BLANK,
+    BROKEN,
+    NOT_UTF_8,
+    UNLIKE_DECLARED,
+    Inspection,
+    Unread,
+    inspected,
+    together,
+)
 from dpselect.backends.rows.relation import candidates_of, columns_of, group_lots
 from dpselect.backends.rows.scan import Scan
-from dpselect.backends.rows.source import Source
+from dpselect.backends.rows.source import Lines, Source
 from dpselect.backends.rows.total import totalled
 from dpselect.backends.rows.units import units_counted
 from dpselect.formats import Format
-from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
+from dpselect.summaries import (
+    CandidateCounts,
+    CandidateKind,
+    CandidateTotals,
+    PublicCandidates,
+    PublicDomain,
+    UnitValues,
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -162,9 +178,39 @@ class StreamTable:
             check_match(column, candidates.kind)
             candidates = compared(candidates, self.format)
         named = {} if candidates is None else {"value": candidates}
-        scan = Scan(self.source, columns_of(unit, None, value=column), candidates=named, format=self.format)
-        query = partial(inspected, unit=unit, column=column, candidates=candidates, bounds=bounds)
-        return self._answer(scan, query, progress)
+        skipped: list[int] = []
+        source = self.source.counting(skipped.append) if isinstance(self.source, Lines) else self.source
+        scan = Scan(source, columns_of(unit, None, value=column), candidates=named, format=self.format)
+        null_means = self._null_means(CandidateKind.NUMBER if candidates is None else candidates.kind)
+        query = partial(
+            inspected, unit=unit, column=column, candidates=candidates, bounds=bounds, null_means=null_means
+        )
+        return replace(self._answer(scan, query, progress), left_out=sum(skipped))
+
+    def together(
+        self,
+        *,
+        unit: Column,
+        matched: Mapping[str, tuple[Column, PublicCandidates]],
+        numbers: Mapping[str, Column],
+        progress: Progress | None = None,
+    ) -> tuple[int, int]:
+        """Rows, and units with such a row, that have all of these. For the holder of the data only."""
+        matched = {name: (column, compared(listed, self.format)) for name, (column, listed) in matched.items()}
+        columns = {"unit": unit, **numbers, **{name: column for name, (column, _) in matched.items()}}
+        named = {name: listed for name, (_, listed) in matched.items()}
+        scan = Scan(self.source, columns, candidates=named, format=self.format)
+        return self._answer(scan, partial(together, unit=unit, matched=matched, numbers=numbers), progress)
+
+    def _null_means(self, kind: CandidateKind) -> Unread:
+        words = {} if self.format is None else self.format.words
+        if {"thousands", "decimal"} & words.keys() and kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
+            return Unread(UNLIKE_DECLARED, 0)
+        if "date_format" in words and kind is CandidateKind.DATE:
+            return Unread(UNLIKE_DECLARED, 0)
+        if not isinstance(self.source, Lines) or not self.source.can_be_broken:
+            return Unread(BLANK, 0)
+        return Unread(BROKEN, 0) if "encoding" in words else NOT_UTF_8
 
     def _answer(self, scan: Scan, query: Callable[[Connection], Answer], progress: Progress | None) -> Answer:
         return answer(scan, query, progress=progress, memory_limit=self.memory_limit)

@@ -1,0 +1,245 @@
+"""What a check says: exact numbers in sentences, each with the option that helps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpselect.backends.rows.inspect import BLANKS_DIFFER, BOTH_DIFFER, CASE_DIFFERS, NUMBER_DIFFERS, Inspection
+from dpselect.errors import InvalidParameterError
+from dpselect.formats import Format
+from dpselect.questions.wording import counted
+from dpselect.summaries import PublicCandidates
+
+WARNING = (
+    "For the holder of the data only: these numbers are exact, not private. Acting on them is outside the guarantee:"
+    " choose candidates, bounds and epsilon without them."
+)
+
+_HOW = {
+    BLANKS_DIFFER: "with blanks around it",
+    CASE_DIFFERS: "in other case",
+    BOTH_DIFFER: "in other case, with blanks around it",
+    NUMBER_DIFFERS: "written as another number, such as 18.0 for 18",
+}
+_NEARLY: Mapping[str, Mapping[str, Any]] = {
+    BLANKS_DIFFER: {"trim": True},
+    CASE_DIFFERS: {"ignore_case": True},
+    BOTH_DIFFER: {"trim": True, "ignore_case": True},
+}
+_AS_WRITTEN = "give the candidate as it is written"
+_SHARED = 0.1
+"""From this share of tied values on, an answer between the values is a poor one."""
+_PLAIN = re.compile("[A-Za-z0-9./:%_-]{2,}")
+"""What no shell takes for something else."""
+_SHOWN, _LONGEST = 10, 60
+"""Candidates that are listed, and characters of each."""
+_LINES = "they have another number of fields than the first line, or quotes that do not pair up."
+_FEW = 20
+"""Units."""
+_NO_NAME = "if it stands for an unknown one, leave these rows out of the table."
+_SENTINEL = "often a word for a missing value. If it is one here, leave these rows out."
+_GERMAN = "They count as numbers near 1. If the dot is between thousands: --thousands . --decimal ','."
+_WHOSE = "An answer needs many of them. Is this the column that says whose row it is?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Check:
+    """What was found. Print it; it is exact, and for the holder of the data only.
+
+    Attributes:
+        column: name of the column.
+        unit: name of the column that identifies whom a row belongs to.
+        found: the numbers behind the sentences.
+        candidates: what was looked for; None: numbers.
+        step: of the question, if one was given.
+        chooses_between: whether the answer is any number between the bounds, or one at each `step`.
+        format: that was declared.
+        groups: the same for the column of groups, if there are any.
+        amounts: the same for the column that is summed, if there is one.
+        together: rows, and units with such a row, that have a value, a group and an amount; None: as in `found`.
+    """
+
+    column: str
+    unit: str
+    found: Inspection
+    candidates: PublicCandidates | None
+    step: float | None = None
+    chooses_between: bool = True
+    format: Format | None = None
+    groups: Check | None = None
+    amounts: Check | None = None
+    together: tuple[int, int] | None = None
+
+    @property
+    def rows(self) -> int:
+        """All there are."""
+        return self.found.rows
+
+    @property
+    def usable_rows(self) -> int:
+        """Those that count: with a unit and all that the question asks for."""
+        return self.found.usable_rows if self.together is None else self.together[0]
+
+    @property
+    def units(self) -> int:
+        """Different ones, in all rows."""
+        return self.found.units
+
+    @property
+    def usable_units(self) -> int:
+        """Units with a row that counts."""
+        return self.found.usable_units if self.together is None else self.together[1]
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """Why rows of somebody's have no value that counts, and how many; most of them first."""
+        return {each.reason: each.rows for each in self.found.unusable}
+
+    @property
+    def suggested(self) -> Format | None:
+        """The declared format with all words that would make more cells count; None: there are none, or they contradict
+        each other."""
+        parts = [self, *(each for each in (self.groups, self.amounts) if each is not None)]
+        found = [words for part in parts for words in part._helping_words()]
+        merged: dict[str, Any] = {} if self.format is None else dict(self.format.words)
+        for words in found:
+            for name, value in words.items():
+                joined = value if name != "strip" else "".join(dict.fromkeys(merged.get(name, "") + value))
+                if merged.setdefault(name, joined) != joined and name != "strip":
+                    return None
+                merged[name] = joined
+        try:
+            return Format(**merged) if found else None
+        except InvalidParameterError:
+            return None
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What may make an answer useless, each in a sentence; empty if nothing looks wrong."""
+        found = [*self._of_units(), *self._of_values(), *self._of_numbers(), *self._of_candidates()]
+        for other in (self.groups, self.amounts):
+            if other is not None:
+                said = (*other._of_values(), *other._of_numbers(), *other._of_candidates())
+                found += [f"{_printable(other.column)}: {each}" for each in said]
+        suggested = self.suggested
+        several = suggested is not None and len(set(map(_options, self._helping_words()))) > 1
+        return (*found, *([f"All of these: {_options(suggested.words)}."] if several and suggested else []))
+
+    def __str__(self) -> str:
+        found = self.found
+        kind = "numbers" if self.candidates is None else f"{len(self.candidates):,} candidates"
+        lines = [
+            f"{_printable(self.column)}, for {kind}: {self.usable_rows:,} of {found.rows:,} rows count.",
+            f"{_printable(self.unit)}: {self.usable_units:,} of {found.units:,} units take part"
+            + (f", {found.several:,} of them with several rows, up to {found.most:,}." if found.several else "."),
+        ]
+        problems = [f"- {each}" for each in self.problems] or ["Nothing looks wrong."]
+        others = [other._head() for other in (self.groups, self.amounts) if other is not None]
+        return "\n".join([WARNING, "", *lines, *others, "", *problems])
+
+    def __repr__(self) -> str:
+        return f"Check({self.column!r}, unit={self.unit!r})"
+
+    def _head(self) -> str:
+        if self.candidates is None:
+            return f"{_printable(self.column)}, summed: {self.found.usable_rows:,} rows have a number."
+        count = len(self.candidates)
+        return f"{_printable(self.column)}, for {count:,} groups: {self.found.usable_rows:,} rows are in one."
+
+    def _of_units(self) -> Iterator[str]:
+        found, unit = self.found, _printable(self.unit)
+        if found.left_out:
+            lines = found.rows + found.left_out
+            yield f"{found.left_out:,} of {lines:,} lines cannot be read: {_LINES}"
+        if not found.rows:
+            yield "The table has no rows."
+        elif found.nobodys:
+            yield f"{_share(found.nobodys, found.rows)} have no {unit}: they do not count."
+        if found.units == 1 and found.rows > 1:
+            yield f"All rows have the same {unit}. {_WHOSE}"
+        elif 1 < found.units <= _FEW and found.rows >= 10 * found.units:
+            yield f"There are only {found.units:,} units. {_WHOSE}"
+        elif self.usable_units <= _FEW and found.rows >= 10 * max(1, self.usable_units):
+            yield f"Only {counted(self.usable_units, 'unit')} will take part: the answer would be mostly noise."
+        if found.units > 1 and found.largest > max(_FEW, found.rows / 2):
+            yield f"{_share(found.largest, found.rows)} have the same {unit}. They count as one person: {_NO_NAME}"
+        elif found.no_names > 1:
+            yield f"{_share(found.no_names, found.rows)} have a word such as 'unknown' for {unit}: {_NO_NAME}"
+        if found.alike:
+            yield f"{counted(found.alike, 'unit')} differ from another one in capitals only, and count beside it."
+
+    def _helping_words(self) -> Iterator[Mapping[str, Any]]:
+        yield from (each.words for each in self.found.unusable if each.words)
+        differ = {each.differs_in for each in self.found.near}
+        yield from (words for differs_in, words in _NEARLY.items() if differs_in in differ)
+
+    def _of_values(self) -> Iterator[str]:
+        owned = self.found.rows - self.found.nobodys
+        for each in self.found.unusable:
+            advice = f" Try {_options(each.words)}." if each.words else ""
+            advice += f" {each.otherwise}" if each.otherwise else ""
+            yield f"{_share(each.rows, owned)}: {each.reason}.{advice}"
+
+    def _of_numbers(self) -> Iterator[str]:
+        found = self.found
+        if self.candidates is not None or not found.usable_rows:
+            return
+        for each in found.sentinels:
+            yield f"{_share(each.rows, found.usable_rows)} are {each.value:.0f}, {_SENTINEL}"
+        if found.grouped and found.grouped == found.dotted:
+            yield f"{_share(found.grouped, found.usable_rows)} have three digits after a dot, as in 1.234. {_GERMAN}"
+        if self.chooses_between and self.step is None and found.ties >= _SHARED * found.usable_rows:
+            of = f"All are multiples of {found.step:g}. Try --step {found.step:g}." if found.step else "Give a --step."
+            yield f"{_share(found.ties, found.usable_rows)} share their value with another row. {of}"
+        if found.commonest > max(1, found.usable_rows / 2):
+            yield f"{_share(found.commonest, found.usable_rows)} have the same value."
+        if self.step is not None and found.usable_rows > 1 and found.spread < self.step:
+            yield "All values lie within one step, which cannot tell them apart. Try a smaller --step."
+        for rows, beyond in ((found.below, "below the lower bound"), (found.above, "above the upper bound")):
+            if rows:
+                yield f"{_share(rows, found.usable_rows)} are {beyond}, and are counted as if they were equal to it."
+
+    def _of_candidates(self) -> Iterator[str]:
+        if self.candidates is None:
+            return
+        values, missing = self.candidates.values, self.found.missing
+        for near in self.found.near[:_SHOWN]:
+            advice = _options(_NEARLY[near.differs_in]) if near.differs_in in _NEARLY else _AS_WRITTEN
+            how = f"{counted(near.rows, 'row')} {_HOW[near.differs_in]}"
+            yield f"{_short(values[near.position])} is in {how}. Try this: {advice}."
+        if len(self.found.near) > _SHOWN:
+            yield f"So are {len(self.found.near) - _SHOWN:,} more."
+        if missing:
+            listed = ", ".join(_short(values[place]) for place in missing[:_SHOWN])
+            more = f", and {len(missing) - _SHOWN:,} more" if len(missing) > _SHOWN else ""
+            yield f"{len(missing):,} of {len(values):,} occur in no row: {listed}{more}."
+
+
+def _short(candidate: object) -> str:
+    text = repr(candidate)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _printable(name: str) -> str:
+    return name if name.isprintable() else repr(name)
+
+
+def _share(rows: int, of: int) -> str:
+    return f"{rows:,} of {of:,} rows ({rows / of:.1%})" if of else f"{rows:,} rows"
+
+
+def _options(words: Mapping[str, Any]) -> str:
+    """The words of a format as options of the command line, quoted for a shell."""
+    given = (
+        f"--{name.replace('_', '-')}" + ("" if value is True else f" {_quoted(value)}") for name, value in words.items()
+    )
+    return " ".join(given)
+
+
+def _quoted(text: str) -> str:
+    if text == "." or _PLAIN.fullmatch(text):
+        return text
+    return f'"{text}"' if text == "'" else "'" + text.replace("'", "'\"'\"'") + "'"

@@ -1,0 +1,443 @@
+"""Files as people have them, the same question to each, and what comes of it. Nobody is answered about nothing.
+
+Each file holds 400 people. They paid 1000, 1010, ... 4990, so the median is 2990 or 3000; 300 are in Oslo and 100 in
+Rome; 300 came on 24 December 2026. With so much epsilon the answer is the truth, if the rows are read. Each file is
+
+- *answered* as it is;
+- *refused* in one line, with the option to use, where a declared format has one; or
+- *flagged*: the question is answered, as no row may decide otherwise, but few or no units take part in it, and
+  ``dpselect check`` says so, with the option to use, where there is one.
+
+Wherever there is an option, the same question with exactly this option is answered right.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+PEOPLE = range(400)
+PAID = [1000 + 10 * each for each in PEOPLE]
+CITY = ["Rome" if each % 4 == 0 else "Oslo" for each in PEOPLE]
+DAY = [23 if each % 4 == 0 else 24 for each in PEOPLE]
+
+MEDIAN = ("median", "value", "--bounds", "0", "10000", "--step", "10")
+CITIES = ("most-common", "value", "--candidates", "Rome,Oslo")
+DATES = ("best-date", "value", "--bounds", "2026-12-01", "2026-12-31")
+BY_CITY = ("best-by", "city", "value", "--clip", "0", "5000", "--candidates", "Rome,Oslo")
+IN_OSLO = (*MEDIAN, "--by", "city", "--groups", "Oslo,Paris")
+ANSWERS = {MEDIAN: ("2990", "3000"), CITIES: ("Oslo",), DATES: ("2026-12-24",), BY_CITY: ("Oslo",)}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file and what comes of a question to it.
+
+    Attributes:
+        name: of the case.
+        outcome: without an option.
+        file: name of the file; the end of it says what it is.
+        content: of the file.
+        asked: the question.
+        said: what the refusal, or else the check, says.
+        option: what helps, exactly as it is said; "": nothing does.
+        taking_part: units that take part without the option; what a noisy count of them is about.
+        answers: the right ones; by default those of the question.
+        after: what the check still says with the option.
+    """
+
+    name: str
+    outcome: Literal["answered", "refused", "flagged"]
+    content: bytes
+    asked: tuple[str, ...] = MEDIAN
+    said: str = ""
+    option: str = ""
+    taking_part: int | None = None
+    file: str = "table.csv"
+    answers: tuple[str, ...] = ()
+    after: str = "Nothing looks wrong."
+
+
+def lines(
+    values: Iterable[object], *, header: str = "who,value", delimiter: str = ",", end: str = "", who: object = None
+) -> str:
+    names = PEOPLE if who is None else [who] * len(PEOPLE)
+    rows = [f"{name}{delimiter}{value}{end}" for name, value in zip(names, values, strict=True)]
+    return "\n".join([header, *rows, ""])
+
+
+def text(values: Iterable[object], encoding: str = "utf-8", **how: object) -> bytes:
+    return lines(values, **how).encode(encoding)  # type: ignore[arg-type]
+
+
+def paid(write: Callable[[int], str], **how: object) -> bytes:
+    return text(map(write, PAID), **how)  # type: ignore[arg-type]
+
+
+def on(write: Callable[[int], str]) -> bytes:
+    return text(map(write, DAY))
+
+
+def with_city(cities: Iterable[str], write: Callable[[int], str] = str) -> bytes:
+    return text((f"{city},{write(each)}" for city, each in zip(cities, PAID, strict=True)), header="who,city,value")
+
+
+def in_german(each: int) -> str:
+    return f"{each // 1000}.{each % 1000:03}"
+
+
+def serial(day: int) -> str:
+    return str(46380 - 24 + day)
+
+
+OSLO_UPPER = [city.upper() for city in CITY]
+MISSING = "nothing, or a word for a missing value"
+UNREAD_LINES = "lines cannot be read"
+
+CASES = [
+    Case("as expected", "answered", paid(str)),
+    Case("byte order mark", "answered", paid(str, encoding="utf-8-sig")),
+    Case("carriage returns", "answered", paid(str, end="\r", header="who,value\r")),
+    Case("blanks around numbers", "answered", paid(lambda each: f"  {each} ")),
+    Case("quotes around everything", "answered", paid(lambda each: f'"{each}"', header='"who","value"')),
+    Case("exponents", "answered", paid(lambda each: f"{each / 1000}e3")),
+    Case("whole numbers with .0", "answered", paid(lambda each: f"{each}.0")),
+    Case(
+        "candidates 18 as 18.0",
+        "answered",
+        text(f"{day}.0" for day in DAY),
+        ("most-common", "value", "--candidates", "23,24"),
+        answers=("24",),
+    ),
+    Case("a comma at the end of all lines", "answered", paid(str, end=",", header="who,value,")),
+    Case("tabs in .tsv", "answered", paid(str, delimiter="\t", header="who\tvalue"), file="table.tsv"),
+    Case("compressed", "answered", gzip.compress(paid(str)), file="table.csv.gz"),
+    Case(
+        "JSON lines",
+        "answered",
+        "\n".join(json.dumps({"who": who, "value": each}) for who, each in enumerate(PAID)).encode(),
+        file="table.jsonl",
+    ),
+    # Refused
+    Case(
+        "semicolons",
+        "refused",
+        paid(str, delimiter=";", header="who;value"),
+        said="It looks separated by semicolons.",
+        option="--delimiter semicolon",
+    ),
+    Case(
+        "tabs in .csv",
+        "refused",
+        paid(str, delimiter="\t", header="who\tvalue"),
+        said="It looks separated by tabs.",
+        option="--delimiter tab",
+    ),
+    Case(
+        "vertical bars",
+        "refused",
+        paid(str, delimiter="|", header="who|value"),
+        said="It looks separated by vertical bars.",
+        option="--delimiter pipe",
+    ),
+    Case(
+        "decimal commas and semicolons",
+        "refused",
+        paid(lambda each: f"{each},00", delimiter=";", header="who;value"),
+        said="if decimals have commas",
+        option="--delimiter semicolon --decimal ,",
+    ),
+    Case("UTF-16", "refused", paid(str, encoding="utf-16"), said="Its content is UTF-16.", option="--encoding utf-16"),
+    Case(
+        "Latin-1 in the header",
+        "refused",
+        lines((f"{each},x" for each in PAID), header="who,value,größe").encode("latin-1"),
+        said="in UTF-8",
+        option="--encoding cp1252",
+    ),
+    Case("no header", "refused", text(PAID, header="x,1000"), said="The first line has to hold the names"),
+    Case("a title above the header", "refused", b"Sales of May\n" + paid(str), said="at least two columns"),
+    Case(
+        "the same name twice",
+        "refused",
+        paid(lambda each: f"{each},1", header="who,value,value"),
+        said="Columns 2 and 3 have the same name",
+    ),
+    Case("line breaks of old", "refused", paid(str).replace(b"\n", b"\r"), said="line breaks of the form"),
+    Case("empty", "refused", b"", said="The file is empty"),
+    Case("a spreadsheet named .csv", "refused", b"PK\x03\x04" + b"\0" * 99, said="a zip archive"),
+    Case("a JSON list", "refused", b'[{"who": 1, "value": 2}]', said="name it .jsonl", file="table.json"),
+    Case("no step for repeated values", "refused", paid(str), MEDIAN[:-2], said="--step is missing"),
+    # Flagged
+    Case(
+        "thousands",
+        "flagged",
+        paid(lambda each: f'"{each:,}"'),
+        said="a comma between thousands",
+        option="--thousands ','",
+        taking_part=0,
+    ),
+    Case("dollars", "flagged", paid(lambda each: f"${each}"), said="a currency", option="--strip '$'", taking_part=0),
+    Case(
+        "dollars and thousands",
+        "flagged",
+        paid(lambda each: f'"${each:,}"'),
+        said="a currency and a comma",
+        option="--strip '$' --thousands ','",
+        taking_part=0,
+    ),
+    Case(
+        "some dollars, some thousands",
+        "flagged",
+        paid(lambda each: f'"${each:,}"' if each % 20 else f"${each}"),
+        said="All of these: ",
+        option="--strip '$' --thousands ','",
+        taking_part=0,
+    ),
+    Case(
+        "negative dollars",
+        "flagged",
+        paid(lambda each: f"-${each}"),
+        ("median", "value", "--bounds", "-10000", "0", "--step", "10"),
+        said="a currency",
+        option="--strip '$'",
+        taking_part=0,
+        answers=("-2990", "-3000"),
+    ),
+    Case(
+        "euros",
+        "flagged",
+        paid(lambda each: f'"{in_german(each)},00 €"'),
+        said="a currency and a decimal comma",
+        option="--strip '€' --thousands . --decimal ','",
+        taking_part=0,
+    ),
+    Case(
+        "percent", "flagged", paid(lambda each: f"{each}%"), said="a percent sign", option="--strip '%'", taking_part=0
+    ),
+    Case(
+        "thousands in French",
+        "flagged",
+        paid(lambda each: f'"{each:,}.00"'.replace(",", "\u202f").replace(".", ",")),
+        said="a blank between thousands and a decimal comma",
+        option="--thousands ' ' --decimal ','",
+        taking_part=0,
+    ),
+    Case(
+        "thousands in Swiss",
+        "flagged",
+        paid(lambda each: f"{each:,}".replace(",", "'")),
+        said="an apostrophe between thousands",
+        option='--thousands "\'"',
+        taking_part=0,
+    ),
+    Case(
+        "thousands in German",
+        "flagged",
+        paid(in_german),
+        said="three digits after a dot",
+        option="--thousands . --decimal ','",
+        taking_part=400,
+    ),
+    Case(
+        "decimal commas",
+        "flagged",
+        paid(lambda each: f'"{each},5"'),
+        said="a decimal comma",
+        option="--decimal ','",
+        taking_part=0,
+    ),
+    Case("parentheses for a minus", "flagged", paid(lambda each: f"({each})"), said="parentheses", taking_part=0),
+    Case(
+        "a unit of measurement", "flagged", paid(lambda each: f"{each} kg"), said="a unit of measurement", taking_part=0
+    ),
+    Case(
+        "missing values", "flagged", paid(lambda each: "NA" if each < 4900 else str(each)), said=MISSING, taking_part=10
+    ),
+    Case(
+        "-999 for a missing value",
+        "flagged",
+        paid(lambda each: "-999" if each < 4000 else str(each)),
+        said="are -999, often a word for a missing value",
+        taking_part=400,
+    ),
+    Case(
+        "9999 for a missing value",
+        "flagged",
+        paid(lambda each: "9999" if each < 4000 else str(each)),
+        said="are 9999, often a word for a missing value",
+        taking_part=400,
+    ),
+    Case(
+        "numbers in JSON texts",
+        "flagged",
+        "\n".join(json.dumps({"who": who, "value": f"{each:,}"}) for who, each in enumerate(PAID)).encode(),
+        said="a comma between thousands",
+        option="--thousands ','",
+        taking_part=0,
+        file="table.jsonl",
+    ),
+    Case(
+        "other case",
+        "flagged",
+        text(OSLO_UPPER),
+        CITIES,
+        said="in 300 rows in other case",
+        option="--ignore-case",
+        taking_part=0,
+    ),
+    Case(
+        "blanks around words",
+        "flagged",
+        text(f" {city} " for city in CITY),
+        CITIES,
+        said="with blanks around it",
+        option="--trim",
+        taking_part=0,
+    ),
+    Case(
+        "other case and blanks",
+        "flagged",
+        text(f"{city} " for city in OSLO_UPPER),
+        CITIES,
+        said="in other case, with blanks around it",
+        option="--trim --ignore-case",
+        taking_part=0,
+    ),
+    Case(
+        "zeros before codes",
+        "flagged",
+        text(f"0{day}" for day in DAY),
+        ("most-common", "value", "--candidates", "23,24", "--candidates-as", "text"),
+        said="give the candidate as it is written",
+        taking_part=0,
+    ),
+    Case(
+        "exponents for whole numbers",
+        "flagged",
+        text(f"{day}e0" for day in DAY),
+        ("most-common", "value", "--candidates", "23,24"),
+        said="an exponent",
+        option="--candidates-as number",
+        taking_part=0,
+        answers=("24",),
+    ),
+    Case(
+        "yes and no",
+        "flagged",
+        text("no" if city == "Rome" else "yes" for city in CITY),
+        ("most-common", "value", "--candidates", "true,false", "--candidates-as", "boolean"),
+        said="another word for true or false",
+        taking_part=0,
+    ),
+    Case(
+        "Latin-1",
+        "flagged",
+        text((city.replace("Oslo", "Örebro") for city in CITY), encoding="latin-1"),
+        ("most-common", "value", "--candidates", "Rome,Örebro"),
+        said="bytes that are no text in this encoding",
+        option="--encoding cp1252",
+        taking_part=100,
+        answers=("Örebro",),
+    ),
+    Case(
+        "midnight",
+        "flagged",
+        on(lambda day: f"2026-12-{day} 00:00:00"),
+        DATES,
+        said="a date with midnight",
+        option="--date-format '%Y-%m-%d 00:00:00'",
+        taking_part=0,
+        after="occur in no row",
+    ),
+    Case(
+        "times of day",
+        "flagged",
+        on(lambda day: f"2026-12-{day} 13:45"),
+        DATES,
+        said="Make dates of them first",
+        taking_part=0,
+    ),
+    Case(
+        "American dates",
+        "flagged",
+        on(lambda day: f"12/{day}/2026"),
+        DATES,
+        said="the month first",
+        option="--date-format %m/%d/%Y",
+        taking_part=0,
+        after="occur in no row",
+    ),
+    Case(
+        "British dates",
+        "flagged",
+        on(lambda day: f"{day}/12/2026"),
+        DATES,
+        said="the day first",
+        option="--date-format %d/%m/%Y",
+        taking_part=0,
+        after="occur in no row",
+    ),
+    Case(
+        "German dates",
+        "flagged",
+        on(lambda day: f"{day}.12.2026"),
+        DATES,
+        said="a date with dots",
+        option="--date-format %d.%m.%Y",
+        taking_part=0,
+        after="occur in no row",
+    ),
+    Case(
+        "dates of a spreadsheet", "flagged", on(serial), DATES, said="a spreadsheet's number for a date", taking_part=0
+    ),
+    Case(
+        "groups in other case",
+        "flagged",
+        with_city(OSLO_UPPER),
+        IN_OSLO,
+        said="city: 'Oslo' is in 300 rows in other case",
+        option="--ignore-case",
+        taking_part=0,
+        answers=("Oslo  29", "Oslo  30"),
+        after="'Paris'",
+    ),
+    Case(
+        "amounts in dollars",
+        "flagged",
+        with_city(CITY, lambda each: f"${each}"),
+        BY_CITY,
+        said="value: 400 of 400 rows (100.0%): a currency",
+        option="--strip '$'",
+        taking_part=0,
+    ),
+    Case(
+        "line breaks in quotes",
+        "flagged",
+        with_city(f'"{city}\n"' for city in CITY),
+        BY_CITY,
+        said=UNREAD_LINES,
+        taking_part=0,
+    ),
+    Case("a comma at the end of rows alone", "flagged", paid(str, end=","), said=UNREAD_LINES, taking_part=0),
+    Case("header only", "flagged", b"who,value\n", said="The table has no rows.", taking_part=0),
+    Case("one unit", "flagged", paid(str, who="shop"), said="All rows have the same who.", taking_part=1),
+    Case("nearly one unit", "flagged", paid(str) + b"guest,1\n" * 500, said="have the same who", taking_part=401),
+    Case(
+        "a word for no unit",
+        "flagged",
+        paid(str) + b"Unknown,1\n" * 40,
+        said="have a word such as 'unknown' for who",
+        taking_part=401,
+    ),
+    Case(
+        "one unit in two cases",
+        "flagged",
+        b"who,value\n" + b"".join(f"{name}{each},{each}\n".encode() for each in PAID for name in "aA"),
+        said="400 units differ from another one in capitals only",
+        taking_part=800,
+    ),
+]
