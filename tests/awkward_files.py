@@ -44,7 +44,7 @@ class Case:
         asked: the question.
         said: what the refusal, or else the check, says.
         option: what helps, exactly as it is said; "": nothing does.
-        taking_part: units that take part without the option; what a noisy count of them is about.
+        taking_part: units that take part without the option, which a noisy count of them tells everybody.
         answers: the right ones; by default those of the question.
         after: what the check still says with the option.
     """
