@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import pickle
 import pydoc
@@ -17,6 +18,8 @@ import dpselect as dps
 from dpselect.backends.rows import StreamTable, table
 from dpselect.public_time import public_time
 from dpselect.questions import Quantile
+from dpselect.session.choices import ChoiceQuestions
+from dpselect.session.numbers import NumberQuestions
 from dpselect.summaries import CandidateKind, PublicDomain
 from tests import rank_laws
 from tests.backends.tables import gather, write_csv, write_parquet
@@ -145,7 +148,7 @@ def test_a_column_of_text_is_refused_by_its_type(tmp_path: Path, monkeypatch: py
 
 
 def test_bounds_have_no_default(adult: dps.Dataset) -> None:
-    with pytest.raises(TypeError, match=r"Dataset\.median\(\).*bounds"):
+    with pytest.raises(TypeError, match=r"median\(\).*bounds"):
         adult.median("age", epsilon=1.0)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="epsilon"):
         adult.quantile("age", 0.5, bounds=(0, 120))  # type: ignore[call-arg]
@@ -241,13 +244,28 @@ def test_progress_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen == [report]
 
 
-def test_help_names_the_class_and_what_a_question_returns() -> None:
-    for owner, reply in ((dps.Dataset, dps.Release), (dps.DryRun, dps.Forecast)):
-        shown = pydoc.plain(pydoc.render_doc(owner.median))
-        assert f"-> {reply.__module__}.{reply.__name__}\n" in shown
-        assert get_type_hints(owner.median)["return"] is reply
-        with pytest.raises(TypeError, match=rf"^{owner.__name__}\.median\(\) missing .*'bounds' and 'epsilon'"):
-            owner(**({"source": ADULT} if owner is dps.Dataset else {}), unit="person_id").median("age")  # type: ignore
+def test_help_names_what_a_question_returns() -> None:
+    shown = pydoc.plain(pydoc.render_doc(dps.Dataset.median))
+    assert "-> 'Release[float] | Release[dict[Any, float]]'\n" in shown
+    assert get_type_hints(dps.Dataset.median)["return"] == dps.Release[float] | dps.Release[dict[Any, float]]
+    shown = pydoc.plain(pydoc.render_doc(dps.DryRun.median))
+    assert "-> dpselect.session.forecast.Forecast\n" in shown
+    assert get_type_hints(dps.DryRun.median)["return"] is dps.Forecast
+    for data in (dps.Dataset(ADULT, unit="person_id"), dps.DryRun(unit="person_id")):
+        with pytest.raises(TypeError, match=r"median\(\) missing .*'bounds' and 'epsilon'"):
+            data.median("age")  # type: ignore
+
+
+def test_a_dry_run_answers_every_question_of_a_table() -> None:
+    def questions(family: type) -> set[str]:
+        return {name for name in vars(family) if not name.startswith("_")}
+
+    asked = questions(ChoiceQuestions) | questions(NumberQuestions)
+    assert asked
+    assert asked <= questions(dps.DryRun)
+    for name in asked:
+        ours, theirs = (inspect.signature(getattr(owner, name)) for owner in (dps.DryRun, dps.Dataset))
+        assert ours.parameters == theirs.parameters
 
 
 def test_a_subclass_keeps_its_own_methods() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cache
 from importlib import metadata
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 from dpselect.accounting.events import Event, decode, encode
 from dpselect.certificates.schema import check_draft, parsed
@@ -22,6 +22,14 @@ from dpselect.questions import CONFIDENCE, QUESTIONS, Answered, Value, wording
 from dpselect.questions.fields import wrong
 from dpselect.questions.question import Priced, UsableUnits
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # a release of an unknown kind may be written without brackets
+
+    Answer = TypeVar("Answer", covariant=True, default=Answered)
+else:
+    from typing import TypeVar
+
+    Answer = TypeVar("Answer", covariant=True)
 Summary = TypeVar("Summary")
 
 
@@ -34,7 +42,7 @@ def _installed_version() -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Release:
+class Release(Generic[Answer]):
     """One private answer and everything needed to judge its guarantee.
 
     Attributes:
@@ -92,7 +100,7 @@ class Release:
     With 99% confidence the count of the released page is within 14 of the best.
     """
 
-    value: Answered
+    value: Answer
     task: str
     column: str
     unit: str
@@ -137,7 +145,7 @@ class Release:
         """How many units were counted, in one or two sentences; empty if no number of them was released."""
         return wording.basis(QUESTIONS[self.task], self)
 
-    def answered(self, drawn: tuple[Answered, list[int] | None]) -> Release:
+    def answered(self, drawn: tuple[Answered, list[int] | None]) -> Release[Any]:
         """With what was drawn: the answer, and the noisy number of units of each group if there is one."""
         value, numbers = drawn
         usable = self.usable
@@ -192,7 +200,7 @@ class Release:
 
     def rows(self) -> tuple[str, list[tuple[str, Value]]]:
         """The answer as a table of two columns: the heading of the first column, and the rows."""
-        return wording.table(QUESTIONS[self.task], self, self.value)
+        return wording.table(QUESTIONS[self.task], self, cast(Answered, self.value))
 
     def to_json(self) -> str:
         """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text.
@@ -203,7 +211,7 @@ class Release:
         return canonical_json(held if self.event is None else held | {"digest": digest(held)})
 
     @classmethod
-    def from_json(cls, text: str) -> Release:
+    def from_json(cls, text: str) -> Release[Any]:
         """The release that `to_json` wrote; ``dpselect.certificates`` also checks what it says.
 
         Raises:
@@ -219,9 +227,10 @@ class Release:
         bound, mechanism, guarantee = held["error_bound"], held["mechanism"], held["guarantee"]
         within = None if bound is None else bound["within"]
         kind, groups = held["candidates"].get("kind"), held.get("groups")
-        value = held["value"]
+        answer: Any = held["value"]
+        answer = _value(answer, kind=kind) if groups is None else _by_group(answer, kind=kind, groups=groups)
         return cls(
-            value=_value(value, kind=kind) if groups is None else _by_group(value, kind=kind, groups=groups),
+            value=answer,
             task=held["task"],
             column=held["column"],
             unit=guarantee["unit"],
@@ -265,7 +274,7 @@ class Release:
         return f"<table>{head}{rows}</table><p>{notes}</p>"
 
 
-def draft(question: Priced[Summary], summary: Summary, /, *, column: str, unit: str, time: datetime) -> Release:
+def draft(question: Priced[Summary], summary: Summary, /, *, column: str, unit: str, time: datetime) -> Release[Any]:
     """The certificate without the answer, with None in its place. Nothing is drawn.
 
     Args:
@@ -352,9 +361,9 @@ def _value(held: Any, *, kind: object) -> Any:
     return date.fromisoformat(held) if kind == "dates" else held
 
 
-def _plain(value: Answered | dict[Value, int] | None) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, dict):
-        return [[_plain(group), _plain(answer)] for group, answer in value.items()]
+        return [[_plain(group), _plain(answer)] for group, answer in cast("dict[object, object]", value).items()]
     if isinstance(value, list):
-        return [_plain(member) for member in value]
+        return [_plain(member) for member in cast("list[object]", value)]
     return value.isoformat() if isinstance(value, date) else value

@@ -3,47 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
-from typing import Any, Generic, cast, get_args, get_origin
+from typing import Any
 
-from dpselect.errors import InvalidCandidatesError, Shown
+from dpselect.arguments import finite_bounds
+from dpselect.backends.columns import check_numeric
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.privacy import Neighbours
 from dpselect.questions import Grouped, Question
 from dpselect.questions.question import Priced
 from dpselect.questions.usable import with_usable
 from dpselect.session.rows import Rows
-from dpselect.session.spending import Payer, Reply
+from dpselect.session.spending import Payer
 from dpselect.summaries import DistantCandidates, PublicCandidates, PublicGroups
 
+_STEP = (
+    "It is 1 for ages in years, 0.01 for amounts in cents. With continuous=True the answer is any number between the"
+    " bounds; it can be far off if values repeat."
+)
+_WHOLE = 2**52
+"""Below it, a step of 1 is one that doubles distinguish."""
 
-class Asking(Generic[Reply]):
+
+class Asking:
     """The two families of questions are subclasses of this one, and a `dpselect.Dataset` inherits from both.
 
     A question is a method of two steps: it reads its public arguments, and lets `_ask` plan the question and answer it.
+    The type of the reply is the payer's: a `dpselect.Release`, or the `Forecast` of a `dpselect.DryRun`.
     """
 
     __slots__ = ("_neighbours", "_rows", "_spending")
 
-    def __init_subclass__(cls) -> None:
-        """Give a class with one type of reply its own questions.
-
-        `help` then names the class and the type, and so do Python's errors about missing arguments.
-        """
-        super().__init_subclass__()
-        bases: tuple[Any, ...] = vars(cls).get("__orig_bases__", ())
-        for base in bases:
-            reply: object = get_args(base)[0]
-            if not isinstance(reply, type):  # a family, whose own type of reply is still open
-                return
-            methods: dict[str, object] = dict(vars(cast("type[Any]", get_origin(base))))
-            for name, method in methods.items():
-                if isinstance(method, FunctionType) and not name.startswith("_") and name not in vars(cls):
-                    setattr(cls, name, _method_of(cls, method, reply))
-
     _neighbours: Neighbours
     _rows: Rows
-    _spending: Payer[Reply]
+    _spending: Payer[Any]
 
     def _ask(
         self,
@@ -53,7 +46,7 @@ class Asking(Generic[Reply]):
         groups: PublicGroups | None,
         request: str | None,
         usable_epsilon: float | None,
-    ) -> Reply:
+    ) -> Any:
         """The answer to the question that `planned` makes for an epsilon, for each of the `groups` if there are any."""
         question: Priced[Any]
         if groups is None:
@@ -88,11 +81,20 @@ class Asking(Generic[Reply]):
             raise InvalidCandidatesError("candidates", got, "a local list", hint)
         return public
 
+    def _step(self, column: str, bounds: object, step: float | None, continuous: bool) -> float | None:
+        """The distance between possible answers; None if the caller asked for all numbers between the bounds.
 
-def _method_of(owner: type, method: FunctionType, reply: type) -> FunctionType:
-    """A copy of `method` that belongs to `owner` and is annotated with its type of reply."""
-    own = FunctionType(method.__code__, method.__globals__, method.__name__, method.__defaults__, method.__closure__)
-    own.__doc__, own.__module__, own.__kwdefaults__ = method.__doc__, method.__module__, method.__kwdefaults__
-    own.__annotations__ = method.__annotations__ | {"return": reply}
-    own.__qualname__ = f"{owner.__name__}.{method.__name__}"
-    return own
+        Neither is the default, except where a type says it: of repeated values, a draw among all numbers is most often
+        in the widest gap between them, which says nothing about the rows.
+        """
+        if type(continuous) is not bool:
+            raise InvalidParameterError("continuous", continuous, "True or False")
+        if step is not None and continuous:
+            raise InvalidParameterError("continuous", True, "False, because a step is given")
+        if step is not None or continuous:
+            return step
+        ends, found = finite_bounds(bounds), self._rows.check(column)
+        check_numeric(found)  # else a column of text would be refused for its step
+        if found.is_whole and all(end.denominator == 1 and abs(end) < _WHOLE for end in ends):
+            return 1
+        raise InvalidParameterError("step", None, "the distance between possible answers, or continuous=True", _STEP)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import date
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
+from dpselect.certificates.release import Release
 from dpselect.questions import BestBy, BestDate, LeastCommon, MostCommon, TopK
 from dpselect.session.asking import Asking
-from dpselect.session.spending import Reply
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups, public_dates
 
 
-class ChoiceQuestions(Asking[Reply]):
+class ChoiceQuestions(Asking):
     """Which of the candidates is the most common, the rarest, the best by a sum? `dpselect.questions` has the plans."""
 
     __slots__ = ()
@@ -28,7 +30,7 @@ class ChoiceQuestions(Asking[Reply]):
         allow_many: bool = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
-    ) -> Reply:
+    ) -> Release[Any] | Release[dict[Any, Any]]:
         """The most common value in `column`: the candidate that the most units have.
 
         A unit counts once per candidate, however many rows it has.
@@ -86,7 +88,7 @@ class ChoiceQuestions(Asking[Reply]):
         allow_many: bool = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
-    ) -> Reply:
+    ) -> Release[Any] | Release[dict[Any, Any]]:
         """The rarest value in `column`: the candidate that the fewest units have.
 
         A candidate that nobody has is the rarest of all, so leave out values that cannot occur.
@@ -125,7 +127,7 @@ class ChoiceQuestions(Asking[Reply]):
         allow_many: bool = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
-    ) -> Reply:
+    ) -> Release[list[Any]] | Release[dict[Any, list[Any]]]:
         """The `k` most common values in `column`, best first.
 
         Args:
@@ -173,7 +175,7 @@ class ChoiceQuestions(Asking[Reply]):
         max_groups_per_unit: int = 1,
         usable_epsilon: float | None = None,
         request: str | None = None,
-    ) -> Reply:
+    ) -> Release[date] | Release[dict[Any, date]]:
         """The date on which the most units are free.
 
         Each row states that its unit is free on the date in `column`. A unit counts once per date.
@@ -226,7 +228,7 @@ class ChoiceQuestions(Asking[Reply]):
         allow_many: bool = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
-    ) -> Reply:
+    ) -> Release[Any] | Release[dict[Any, Any]]:
         """The candidate in `column` with the largest sum of the numbers in another column.
 
         Sums are of whole numbers, so that neither order nor rounding can change them by more than one unit adds (a sum

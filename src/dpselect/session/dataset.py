@@ -10,7 +10,6 @@ from dpselect.arguments import memory_size
 from dpselect.backends.files.finding import is_named
 from dpselect.backends.naming import what_was_opened
 from dpselect.backends.opening import open_table, origin_of
-from dpselect.certificates.release import Release
 from dpselect.formats import Format, declared
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -22,7 +21,7 @@ from dpselect.session.spending import Spending
 from dpselect.summaries import CandidateKind
 
 
-class Dataset(ChoiceQuestions[Release], NumberQuestions[Release]):
+class Dataset(ChoiceQuestions, NumberQuestions):
     """A table about people (or devices, or visits) that can be asked private questions.
 
     It is a description, not a copy: constructing it reads headers and footers, and each question reads the rows again.

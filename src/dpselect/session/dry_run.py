@@ -4,21 +4,42 @@ from __future__ import annotations
 
 import glob
 import os
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
 from pathlib import Path
-from typing import Literal
+from typing import Any, Concatenate, Literal, ParamSpec, cast
 
 from dpselect.backends.opening import open_table, origin_of
 from dpselect.formats import Format, declared
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.session.asking import Asking
 from dpselect.session.choices import ChoiceQuestions
 from dpselect.session.forecast import Forecast, Forecasting
 from dpselect.session.numbers import NumberQuestions
 from dpselect.session.rows import Rows, UnopenedTable, UnreadTable
 from dpselect.summaries import CandidateKind
 
+Arguments = ParamSpec("Arguments")
 
-class DryRun(ChoiceQuestions[Forecast], NumberQuestions[Forecast]):
+
+def _forecast(
+    question: Callable[Concatenate[Any, Arguments], object],
+) -> Callable[Concatenate[DryRun, Arguments], Forecast]:
+    """The same question, as a method that replies with a forecast; `help` and errors about arguments say so."""
+
+    @wraps(question)
+    def forecast(self: DryRun, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Forecast:
+        return cast(Forecast, question(self, *args, **kwargs))
+
+    forecast.__annotations__ = question.__annotations__ | {"return": Forecast}
+    vars(forecast)["__signature__"] = signature(question).replace(return_annotation=Forecast)
+    forecast.__qualname__ = f"DryRun.{question.__name__}"
+    return forecast
+
+
+class DryRun(Asking):
     """The questions of a `dpselect.Dataset` without the data: what they would cost, and how accurate they would be.
 
     It reads no row and writes to no ledger. Its results are not private: they follow from the arguments and from the
@@ -69,6 +90,18 @@ class DryRun(ChoiceQuestions[Forecast], NumberQuestions[Forecast]):
         self.unchecked = _unchecked(source)
         columns = UnopenedTable() if self.unchecked else UnreadTable(open_table(source, table=table, format=said))
         self._rows = Rows(columns, origin=origin, unit=unit, format=said)
+
+    most_common = _forecast(ChoiceQuestions.most_common)
+    least_common = _forecast(ChoiceQuestions.least_common)
+    top_k = _forecast(ChoiceQuestions.top_k)
+    best_date = _forecast(ChoiceQuestions.best_date)
+    best_by = _forecast(ChoiceQuestions.best_by)
+    quantile = _forecast(NumberQuestions.quantile)
+    median = _forecast(NumberQuestions.median)
+    quantiles = _forecast(NumberQuestions.quantiles)
+    mean = _forecast(NumberQuestions.mean)
+    best_price = _forecast(NumberQuestions.best_price)
+    density = _forecast(NumberQuestions.density)
 
     def __repr__(self) -> str:
         return f"DryRun(unit={self._rows.unit!r})"

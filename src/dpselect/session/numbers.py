@@ -4,47 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
-from dpselect.arguments import finite_bounds
-from dpselect.backends.columns import check_numeric
+from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import QuantilesMethod
 from dpselect.questions import BestPrice, Density, Mean, Quantile, Quantiles
 from dpselect.session.asking import Asking
-from dpselect.session.spending import Reply
 from dpselect.summaries import PublicBins, PublicDomain, PublicGroups
 
-_STEP = (
-    "It is 1 for ages in years, 0.01 for amounts in cents. With continuous=True the answer is any number between the"
-    " bounds; it can be far off if values repeat."
-)
-_WHOLE = 2**52
-"""Below it, a step of 1 is one that doubles distinguish."""
 
-
-class NumberQuestions(Asking[Reply]):
+class NumberQuestions(Asking):
     """Which number is the median, the mean, the best price? `dpselect.questions` has the plans."""
 
     __slots__ = ()
-
-    def _step(self, column: str, bounds: object, step: float | None, continuous: bool) -> float | None:
-        """The distance between possible answers; None if the caller asked for all numbers between the bounds.
-
-        Neither is the default, except where a type says it: of repeated values, a draw among all numbers is most often
-        in the widest gap between them, which says nothing about the rows.
-        """
-        if type(continuous) is not bool:
-            raise InvalidParameterError("continuous", continuous, "True or False")
-        if step is not None and continuous:
-            raise InvalidParameterError("continuous", True, "False, because a step is given")
-        if step is not None or continuous:
-            return step
-        ends, found = finite_bounds(bounds), self._rows.check(column)
-        check_numeric(found)  # else a column of text would be refused for its step
-        if found.is_whole and all(end.denominator == 1 and abs(end) < _WHOLE for end in ends):
-            return 1
-        raise InvalidParameterError("step", None, "the distance between possible answers, or continuous=True", _STEP)
 
     def quantile(
         self,
@@ -61,7 +34,7 @@ class NumberQuestions(Asking[Reply]):
         max_groups_per_unit: int = 1,
         usable_epsilon: float | None = None,
         request: str | None = None,
-    ) -> Reply:
+    ) -> Release[float] | Release[dict[Any, float]]:
         """A quantile: a number below which about the share `level` of the values in `column` lies.
 
         Args:
@@ -121,7 +94,7 @@ class NumberQuestions(Asking[Reply]):
         max_groups_per_unit: int = 1,
         usable_epsilon: float | None = None,
         request: str | None = None,
-    ) -> Reply:
+    ) -> Release[float] | Release[dict[Any, float]]:
         """The median: the number below which about half of the values in `column` lie. It is `quantile` at level 0.5.
 
         Args:
@@ -187,7 +160,7 @@ class NumberQuestions(Asking[Reply]):
         max_groups_per_unit: int = 1,
         usable_epsilon: float | None = None,
         request: str | None = None,
-    ) -> Reply:
+    ) -> Release[list[float]] | Release[dict[Any, list[float]]]:
         """Several quantiles: numbers below which about the shares `levels` of the values in `column` lie.
 
         Together they cost one `epsilon`.
@@ -241,7 +214,7 @@ class NumberQuestions(Asking[Reply]):
         max_groups_per_unit: int = 1,
         usable_epsilon: float | None = None,
         request: str | None = None,
-    ) -> Reply:
+    ) -> Release[float] | Release[dict[Any, float]]:
         """The mean of the values in `column` over a public number of units.
 
         The noise has a size known in advance. The number of units with a value is private, so the mean is over `units`
@@ -302,7 +275,7 @@ class NumberQuestions(Asking[Reply]):
         max_groups_per_unit: int = 1,
         usable_epsilon: float | None = None,
         request: str | None = None,
-    ) -> Reply:
+    ) -> Release[float] | Release[dict[Any, float]]:
         """The price that earns the most if everybody buys who offers at least the price.
 
         For something that costs nothing to copy: the revenue of a price is the price times the number of offers that
@@ -370,7 +343,7 @@ class NumberQuestions(Asking[Reply]):
         max_groups_per_unit: int = 1,
         usable_epsilon: float | None = None,
         request: str | None = None,
-    ) -> Reply:
+    ) -> Release[list[float]] | Release[dict[Any, list[float]]]:
         """The distribution of the values in `column`: the share of the units in each bin.
 
         Args:

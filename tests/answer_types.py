@@ -1,0 +1,40 @@
+"""The types of answers, as callers see them. `make lint` has Pyright and mypy judge this file; it is never run."""
+
+from datetime import date
+from typing import Any, assert_type
+
+import dpselect as dps
+
+
+def one_answer(data: dps.Dataset) -> None:
+    assert_type(data.median("age", bounds=(0, 120), step=1, epsilon=1.0), dps.Release[float])
+    assert_type(data.quantile("age", 0.9, bounds=(0, 120), step=1, epsilon=1.0).value, float)
+    assert_type(data.quantiles("age", [0.1, 0.9], bounds=(0, 120), step=1, epsilon=1.0).value, list[float])
+    assert_type(data.mean("age", bounds=(0, 120), step=1, units=100, epsilon=1.0).value, float)
+    assert_type(data.best_price("offer", prices=[1, 2], epsilon=1.0).value, float)
+    assert_type(data.density("age", bounds=(0, 120), bins=4, epsilon=1.0).value, list[float])
+    assert_type(data.best_date("free_on", dates=["2026-12-01"], epsilon=1.0).value, date)
+    assert_type(data.top_k("page", 3, candidates=range(9), epsilon=1.0).value, list[Any])
+    assert_type(data.most_common("page", candidates=range(9), epsilon=1.0), dps.Release[Any])
+
+
+def an_answer_for_each_group(data: dps.Dataset, sexes: list[str], by: str | None) -> None:
+    median = data.median("age", bounds=(0, 120), step=1, epsilon=1.0, by="sex", groups=sexes)
+    assert_type(median.value, dict[Any, float])
+    top = data.top_k("page", 3, candidates=range(9), epsilon=1.0, by="sex", groups=sexes)
+    assert_type(top.value, dict[Any, list[Any]])
+    either = data.mean("age", bounds=(0, 120), step=1, units=100, epsilon=1.0, by=by, groups=sexes)
+    assert_type(either.value, float | dict[Any, float])
+
+
+def without_a_row() -> None:
+    dry = dps.DryRun(unit="person")
+    forecast = dry.median("age", bounds=(0, 120), step=1, epsilon=1.0)
+    assert_type(forecast.error_bound, float | None)
+
+
+def of_any_kind(release: dps.Release, text: str) -> str:
+    """A release without brackets is one of any question, as before."""
+    assert_type(dps.Release.from_json(text), dps.Release[Any])
+    number: dps.Release[object] = release
+    return number.to_json()
