@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import duckdb
 
@@ -17,12 +17,12 @@ SETTINGS = {
     "allow_community_extensions": "false",
     "python_enable_replacements": "false",
     "preserve_insertion_order": "false",
-    # Needed to query its progress; nothing is printed.
-    "enable_progress_bar": "true",
-    "enable_progress_bar_print": "false",
     # The candidates are the small side of the join; the planner cannot know this for a stream of rows.
     "disabled_optimizers": "join_order,build_side_probe_side",
 }
+
+_PROGRESS = "SET enable_progress_bar_print = false; SET enable_progress_bar = true"
+"""Needed to query its progress; nothing is printed. Where it is refused, no progress is known."""
 
 
 @contextmanager
@@ -45,6 +45,8 @@ def connected(*, memory_limit: int | None = None, paths: Sequence[str] = ()) -> 
         commands.append(f"SET allowed_paths = [{', '.join(map(literal, paths))}]")
         commands += ["SET enable_external_access = false", "SET lock_configuration = true"]
         try:
+            with suppress(duckdb.InvalidInputException):  # in a notebook, where ipywidgets is missing
+                connection.execute(_PROGRESS)
             connection.execute(";".join(commands))
         except RuntimeError:  # not one of the engine's own errors: it raises this for Ctrl-C while it is busy
             raise KeyboardInterrupt from None
