@@ -41,7 +41,7 @@ help:
 	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
 	@echo 'make sanitize  all orders of threads, address and thread sanitizers, fuzzers, Miri (nightly Rust)'
 	@echo 'make paper     the studies in examples: the permute-and-flip paper, releasing a whole distribution'
-	@echo 'make docs      the documents as a site: docs/_build/index.html'
+	@echo 'make docs      the documents as a site, with notebooks run: docs/_build/index.html'
 	@echo 'make readme    run the commands that README.md and docs show, and put in what they print'
 	@echo 'make wheel     wheels for Linux (x86_64, aarch64) and a source distribution, into dist/'
 	@echo 'make clean     remove environments and build products'
@@ -130,11 +130,12 @@ paper: $(VENV)/.paper
 	$(BIN)/python -m examples.densities
 
 docs: $(VENV)/.docs
-	$(BIN)/sphinx-build --quiet --fail-on-warning --conf-dir docs . docs/_build
-	@echo '<!doctype html><meta http-equiv="refresh" content="0; url=./docs/index.html">' > docs/_build/index.html
+	$(BIN)/sphinx-build --quiet --fail-on-warning --conf-dir docs . docs/_build/html
+	$(BIN)/python docs/windows.py docs/_build/html
+	@echo '<!doctype html><meta http-equiv="refresh" content="0; url=html/docs/index.html">' > docs/_build/index.html
 	@echo 'Open docs/_build/index.html'
 
-readme: $(VENV)/.product
+readme: $(VENV)/.paper
 	{ echo '$(FENCE)' && echo '$$ $(DEMO)' && COLUMNS=110 $(BIN)/$(DEMO) && echo '$(FENCE)'; } \
 		| $(BIN)/python docs/blocks.py README.md demo
 	{ echo '$(FENCE)' && echo '$$ $(PLAN)' && COLUMNS=110 $(BIN)/$(PLAN) && echo '$(FENCE)'; } \
@@ -143,6 +144,7 @@ readme: $(VENV)/.product
 		| $(BIN)/python docs/blocks.py README.md budget
 	$(BIN)/python docs/commands.py | $(BIN)/python docs/blocks.py docs/command-line.md commands
 	$(BIN)/python docs/questions.py readme | $(BIN)/python docs/blocks.py README.md questions
+	$(BIN)/python docs/picture.py
 	$(BIN)/python docs/questions.py guide | $(BIN)/python docs/blocks.py docs/tables.md questions
 	$(BIN)/python docs/layers.py | $(BIN)/python docs/blocks.py CONTRIBUTING.md layers
 	$(BIN)/python docs/consoles.py docs/*.md docs/tasks/*.md

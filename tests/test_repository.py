@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from docs.blocks import held
 from docs.layers import layers
+from docs.page_tree import BELOW, GROUPS, PATTERNS
+from docs.page_tree import ROOT as LANDING
 from docs.questions import of_guide, of_readme
 
 import dpselect
@@ -21,7 +23,7 @@ from tests.house import circle, imports
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (".ci", "benchmarks", "docs", "examples", "proofs", "rust", "src", "tests")
-SUFFIXES = {".md", ".py", ".pyi", ".rs", ".toml", ".cff", ".bib", ".yml", ".json"}
+SUFFIXES = {".md", ".py", ".pyi", ".rs", ".toml", ".cff", ".bib", ".yml", ".json", ".ipynb", ".css"}
 GENERATED = {"target", "_build", "__pycache__"}
 
 POINTER = re.compile(r"(?<![\w/.-])((?:\.ci|benchmarks|docs|examples|proofs|rust|src|tests)/[\w./-]*\w)")
@@ -188,10 +190,21 @@ def test_the_tables_of_questions_come_from_the_registry() -> None:
     assert "`top-k clicks.parquet page 10 " in of_readme()
 
 
-def test_the_interface_page_has_every_public_name() -> None:
-    page = TEXTS["docs/interface.md"]
-    for name in set(dpselect.__all__) - {"__version__"}:
-        assert re.search(rf"^\.\. auto\w+:: dpselect\.{name}$", page, re.MULTILINE), name
+INTERFACE = "\n".join(text for name, text in TEXTS.items() if name.startswith("docs/api/"))
+
+
+@pytest.mark.parametrize("name", sorted(set(dpselect.__all__) - {"__version__"}))
+def test_the_interface_has_every_public_name_on_one_page(name: str) -> None:
+    assert len(re.findall(rf"^\.\. auto\w+:: dpselect\.{name}$", INTERFACE, re.MULTILINE)) == 1
+
+
+def test_every_page_is_in_the_sidebar() -> None:
+    pages = {path.relative_to(ROOT).as_posix() for pattern in PATTERNS for path in ROOT.glob(pattern)}
+    listed = [page for group in (GROUPS, BELOW) for listed in group.values() for page in listed]
+    named = [page.partition("</")[2].rstrip(">") or page for page in listed]
+    assert [name for name in named if not any(ROOT.glob(f"{name}.*"))] == []
+    reached = {path.relative_to(ROOT).as_posix() for name in named for path in ROOT.glob(f"{name}.*")}
+    assert pages - reached == {f"{LANDING}.md"}
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:

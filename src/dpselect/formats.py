@@ -49,7 +49,7 @@ class Format:
 
     Every cell is read by itself. A cell that is not written as declared holds nothing of the kind asked for: it is no
     error, as no row may decide whether a question is answered. Without a word of it, cells are read as
-    ``docs/tables.md`` says.
+    ``docs/files.md`` says.
 
     Args:
         delimiter: what stands between the cells of a CSV line: one of ``, ; | : ^ ~ #``, a blank, a tab, or the control

@@ -1,6 +1,6 @@
 """The contract of a table, whatever engine holds its rows: what a question can ask of it.
 
-Each answer is a bounded summary. Every engine follows the rules for rows in ``docs/tables.md``: whether a row counts
+Each answer is a bounded summary. Every engine follows the rules for rows in ``docs/files.md``: whether a row counts
 depends on that row alone, and whether reading succeeds depends on no row's content.
 """
 

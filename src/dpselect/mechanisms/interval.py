@@ -61,7 +61,7 @@ class IntervalMechanism(ScaledMechanism):
 
     @property
     def terms(self) -> tuple[float, float, Literal[1, 2]]:
-        """Epsilon, sensitivity and the factor of the scale: everything that the scale depends on."""
+        """Epsilon, sensitivity and the factor of the scale, on which the scale depends."""
         return self.epsilon, self.sensitivity, self._factor
 
     @property

@@ -65,7 +65,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
 
     @property
     def terms(self) -> tuple[Literal["exponential", "permute_and_flip", "laplace"], float, float, Literal[1, 2]]:
-        """Name of the distribution, epsilon, sensitivity and the factor of the scale: everything a draw depends on."""
+        """Name of the distribution, epsilon, sensitivity and the factor of the scale, on which a draw depends."""
         return self.law.name, self.epsilon, self.sensitivity, self._factor
 
     @property

@@ -38,7 +38,7 @@ class NumberQuestions(Asking):
         """A quantile: a number below which about the share `level` of the values in `column` lies.
 
         Args:
-            column: name of a column of numbers. ``docs/tables.md`` describes how they are read and which rows are left
+            column: name of a column of numbers. ``docs/files.md`` describes how they are read and which rows are left
                 out.
             level: from 0 to 1; 0.5 is the median, and nine values in ten lie below the 0.9-quantile.
             bounds: smallest and largest possible answer. Public, so never taken from the column: its own minimum and
@@ -98,7 +98,7 @@ class NumberQuestions(Asking):
         """The median: the number below which about half of the values in `column` lie. It is `quantile` at level 0.5.
 
         Args:
-            column: name of a column of numbers. ``docs/tables.md`` describes how they are read and which rows are left
+            column: name of a column of numbers. ``docs/files.md`` describes how they are read and which rows are left
                 out.
             bounds: smallest and largest possible answer. Public, never taken from the column. Values beyond a bound
                 count as that bound.
@@ -222,7 +222,7 @@ class NumberQuestions(Asking):
         the mean is proportionally farther from the midpoint, but never beyond the bounds.
 
         Args:
-            column: name of a column of numbers. ``docs/tables.md`` describes how they are read and which rows are left
+            column: name of a column of numbers. ``docs/files.md`` describes how they are read and which rows are left
                 out. If a unit has several rows, one is chosen at random.
             bounds: smallest and largest value; public, never taken from the column. Values beyond a bound count as that
                 bound. The noise grows with the distance between the bounds.
@@ -282,7 +282,7 @@ class NumberQuestions(Asking):
         are at least as high. The price is from a list or between bounds. Only the price is released, never a revenue.
 
         Args:
-            column: name of a column of numbers: the most that each unit would pay. ``docs/tables.md`` describes how
+            column: name of a column of numbers: the most that each unit would pay. ``docs/files.md`` describes how
                 they are read and which rows are left out.
             prices: the public list to choose from: positive numbers, all different, such as ``range(1, 101)`` or
                 ``[4.99, 9.99]``. Never the offers themselves. The noise grows with the highest price: leave out prices
@@ -347,7 +347,7 @@ class NumberQuestions(Asking):
         """The distribution of the values in `column`: the share of the units in each bin.
 
         Args:
-            column: name of a column of numbers. ``docs/tables.md`` describes how they are read and which rows are left
+            column: name of a column of numbers. ``docs/files.md`` describes how they are read and which rows are left
                 out. If a unit has several rows, one is chosen at random.
             bounds: start of the first bin and end of the last; public, never taken from the column. Values beyond
                 belong to the outer bins.

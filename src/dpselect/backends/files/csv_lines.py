@@ -63,7 +63,7 @@ _CALLED = {
     "\x1f": "control characters 31",
 }
 
-_LINE_BREAKS = "Remove line breaks inside quotes first: docs/tables.md, CSV."
+_LINE_BREAKS = "Remove line breaks inside quotes first: docs/files.md, CSV."
 
 _A_FILE = Shown("<file>")
 

@@ -1,0 +1,47 @@
+"""What the site of the documents has of its own: the groups of its sidebar, and a picture that a run draws."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import vl_convert
+from docs import picture
+from docs.page_tree import BELOW, GROUPS, ROOT
+
+PAGES = Path(__file__).parents[1]
+
+
+def test_the_groups_of_the_sidebar() -> None:
+    assert list(GROUPS) == ["Start", "How to", "Explain", "Reference"]
+    assert ROOT not in {page for pages in (*GROUPS.values(), *BELOW.values()) for page in pages}
+
+
+@pytest.mark.parametrize("epsilon", [0.0003, 0.01, 0.3])
+def test_the_picture_shows_exact_probabilities(epsilon: float) -> None:
+    place = int(np.argmin(np.abs(epsilon - picture.EPSILONS)))
+    for right in picture.chances().values():
+        assert np.all(np.diff(right) >= -1e-12)
+        assert 0 < right[place] <= 1
+    assert list(picture.chances()) == ["417 sessions", "3,571 sessions", "36,682 sessions"]
+
+
+def test_the_committed_picture_is_that_of_a_run(tmp_path: Path) -> None:
+    drawn = tmp_path / "drawn.svg"
+    picture.draw(drawn)
+    shown, again = picture.PICTURE.read_text(encoding="utf-8"), drawn.read_text(encoding="utf-8")
+    assert paths(shown) == pytest.approx(paths(again), abs=0.05), "make readme puts it right"
+    assert vl_convert.svg_to_png(shown).startswith(b"\x89PNG")
+
+
+def paths(drawn: str) -> list[float]:
+    """The numbers of all lines of a picture."""
+    return [float(number) for path in re.findall(r' d="([^"]+)"', drawn) for number in re.findall(r"-?[\d.]+", path)]
+
+
+def test_another_picture_would_be_noticed() -> None:
+    shown = paths(picture.PICTURE.read_text(encoding="utf-8"))
+    assert len(shown) > 500
+    assert shown != pytest.approx([number + 0.2 for number in shown], abs=0.05)
