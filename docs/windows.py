@@ -85,6 +85,20 @@ def faults(site: Path, browser: str) -> list[str]:
     return list(result["found"])
 
 
+_CONTROL = """<!doctype html><body style="margin: 0">
+<div style="width: 1400px; height: 9px"></div><pre style="overflow: hidden">CODE</pre>""".replace("CODE", "x" * 999)
+"""A page with both faults, at every width."""
+
+
+def sees_faults(browser: str) -> bool:
+    """Whether the browser finds the faults of a page that has them: otherwise it would find none anywhere."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "control.html").write_text(_CONTROL, encoding="utf-8")
+        found = faults(Path(folder), browser)
+    expected = [(width, words) for width in WIDTHS for words in ("pixels wide", "pre is cut off")]
+    return all(any(f"at {width}:" in each and words in each for each in found) for width, words in expected)
+
+
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing of each file."""
@@ -96,7 +110,7 @@ def main(site: Path) -> int:
     if browser is None:
         print("Chromium is not installed: nobody has looked whether the pages fit into a window.")
         return 0
-    found = faults(site, browser)
+    found = faults(site, browser) if sees_faults(browser) else ["the browser does not notice what is cut off"]
     print(*found, sep="\n", end="\n" if found else "")
     return 1 if found else 0
 
