@@ -44,7 +44,7 @@ def reference() -> str:
 
 
 def _summary_of_common() -> str:
-    files = "a CSV, TSV, Parquet, Arrow, ORC or JSON lines file, a quoted glob, or a PostgreSQL URL"
+    files = "a CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, a quoted glob, or a PostgreSQL URL"
     return f"SOURCE is {files}; COLUMN is what is asked about."
 
 

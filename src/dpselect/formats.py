@@ -40,7 +40,7 @@ ENCODINGS = tuple(_ENCODINGS)
 _DATE_WORDS = {"Y": "year", "y": "year", "m": "month", "b": "month", "d": "day"}
 """The words of a date format without their percent sign, and which part of a date each is."""
 
-_LONGEST_STRIP = 32
+_LONGEST_STRIP, _LONGEST_SHEET = 32, 31
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +67,7 @@ class Format:
             as ``"$%"``. A percentage keeps its size: ``5%`` is 5.
         ignore_case: compare text and groups without regard to capitals.
         trim: compare text and groups without the blanks around them. Units never have them.
+        sheet: name of the sheet of an Excel file. None: the only one.
 
     Raises:
         InvalidParameterError: an unknown word, or words that contradict each other.
@@ -86,6 +87,7 @@ class Format:
     strip: str = ""
     ignore_case: bool = False
     trim: bool = False
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("ignore_case", "trim"):
@@ -105,6 +107,8 @@ class Format:
         _check_strip(self.strip, self.decimal, self.thousands)
         if self.date_format is not None:
             date_pattern(self.date_format)
+        if self.sheet is not None and not 0 < len(_text("sheet", self.sheet)) <= _LONGEST_SHEET:
+            raise InvalidParameterError("sheet", Shown("<text>"), "the name of a sheet, of at most 31 characters")
 
     @property
     def words(self) -> dict[str, Any]:

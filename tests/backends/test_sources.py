@@ -225,7 +225,7 @@ def test_of_databases_only_postgresql_is_read_by_its_url(url: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("t.JSON", ".jsonl"), ("t.xlsx", "Save the sheet"), ("t.zip", "may be compressed, with names in .gz and .zst")],
+    [("t.JSON", ".jsonl"), ("t.xls", "Save the sheet"), ("t.zip", "may be compressed, with names in .gz and .zst")],
 )
 def test_other_formats_come_with_a_way_out(name: str, said: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"unit\tvalue\n1\t2\n")

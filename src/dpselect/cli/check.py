@@ -50,7 +50,7 @@ def check(
     numbers. Only to a terminal.
 
     Args:
-        source: CSV, TSV, Parquet, Arrow, ORC or JSON lines file, text also as .gz or .zst; a quoted glob such as
+        source: CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, text also as .gz or .zst; a quoted glob such as
             'clicks/*.parquet'.
         column: Column of the question.
         sum: For best-by: the column that it adds up.

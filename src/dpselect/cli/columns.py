@@ -30,7 +30,7 @@ def columns(
     row in the first line. The same: any question with --show-columns.
 
     Args:
-        source: CSV, TSV, Parquet, Arrow, ORC or JSON lines file, text also as .gz or .zst; a quoted glob such as
+        source: CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, text also as .gz or .zst; a quoted glob such as
             'clicks/*.parquet'; or a PostgreSQL URL.
         table: For PostgreSQL: name of the table, or schema.table.
         to_file_i_keep_private: Allow standard output to be a file or a pipe, which nobody else reads.

@@ -40,6 +40,9 @@ class FormatOptions:
     trim: Flag = False
     """Compare text and groups without the blanks around them."""
 
+    sheet: Text | None = None
+    """Name of the sheet of an Excel file. Default: the only one."""
+
     @property
     def format(self) -> Format:
         """The same in Python."""
@@ -52,6 +55,7 @@ class FormatOptions:
             strip=self.strip,
             ignore_case=self.ignore_case,
             trim=self.trim,
+            sheet=self.sheet,
         )
 
 

@@ -21,7 +21,7 @@ from dpselect.questions import QUESTIONS
 from dpselect.questions.command import REQUIRED, Command, Option
 
 _SOURCE = (
-    "CSV, TSV, Parquet, Arrow, ORC or JSON lines file, text also as .gz or .zst; a quoted glob such as"
+    "CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, text also as .gz or .zst; a quoted glob such as"
     " 'clicks/*.parquet'; or a PostgreSQL URL."
 )
 _TYPES: dict[object, Any] = {

@@ -32,9 +32,9 @@ class Dataset(ChoiceQuestions, NumberQuestions):
     within what the people in the table were promised.
 
     Args:
-        source: path of a CSV, TSV, Parquet, Arrow, ORC or JSON-lines file (text also compressed: ``.csv.gz``); a glob
-            or a list of several with the same columns; a folder of partitions such as ``year=2026``; a frame of pandas,
-            Polars or PyArrow, or anything else with ``__arrow_c_stream__``; a lazy frame of Polars, a DuckDB
+        source: path of a CSV, TSV, Parquet, Arrow, ORC, Excel or JSON-lines file (text also compressed: ``.csv.gz``); a
+            glob or a list of several with the same columns; a folder of partitions such as ``year=2026``; a frame of
+            pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``; a lazy frame of Polars, a DuckDB
             relation, a PySpark ``DataFrame`` or an Ibis table; or ``postgresql://user@host/database``, with `table`.
             How rows are read, and which are left out, is described in ``docs/files.md`` and ``docs/engines.md``.
         unit: name of the column that identifies whom a row belongs to: who is protected. All rows with the same value

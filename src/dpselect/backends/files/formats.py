@@ -9,7 +9,7 @@ from enum import Enum
 
 from dpselect.backends.columns import Column
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.files import arrow_files, csv_lines, json_lines, lines, parquet_rows
+from dpselect.backends.files import arrow_files, csv_lines, excel_sheets, json_lines, lines, parquet_rows
 from dpselect.backends.files.csv_lines import LineDialect
 from dpselect.backends.files.text_streams import COMPRESSIONS, uncompressed
 from dpselect.backends.rows.arrow import RecordBatch
@@ -25,6 +25,7 @@ class FileKind(Enum):
     PARQUET = (".parquet",)
     ARROW = (".arrow", ".feather", ".ipc")
     ORC = (".orc",)
+    EXCEL = (".xlsx",)
     JSON_LINES = (".jsonl", ".ndjson")
 
 
@@ -34,7 +35,7 @@ TYPED = frozenset({FileKind.PARQUET, FileKind.ARROW, FileKind.ORC})
 _COMPRESSED_ENDINGS = {f".json{compression}": FileKind.JSON_LINES for compression in COMPRESSIONS} | {
     f"{ending}{compression}": kind
     for kind in FileKind
-    if kind not in TYPED
+    if kind not in TYPED and kind is not FileKind.EXCEL
     for ending in kind.value
     for compression in COMPRESSIONS
 }
@@ -47,9 +48,11 @@ _SHEET = "Save the sheet as CSV."
 _COMPRESSED = f"Text files may be compressed, with names in {_COMPRESSED_TEXT}, such as .csv.gz; no others."
 _NUMBERS = ("thousands", "strip", "date_format")
 _TEXT = ("ignore_case", "trim")
+_ALL_OF_LINES = tuple(each.name for each in fields(Format) if each.name != "sheet")
 _DECLARABLE = {
-    FileKind.CSV: (tuple(each.name for each in fields(Format)), "CSV files"),
-    FileKind.TAB_SEPARATED: (tuple(each.name for each in fields(Format)), "files of tab-separated values"),
+    FileKind.CSV: (_ALL_OF_LINES, "CSV files"),
+    FileKind.TAB_SEPARATED: (_ALL_OF_LINES, "files of tab-separated values"),
+    FileKind.EXCEL: (("sheet", *_NUMBERS, *_TEXT), "Excel files, whose cells have types"),
     FileKind.JSON_LINES: ((*_NUMBERS, *_TEXT), "files of JSON lines"),
     FileKind.PARQUET: (_TEXT, "Parquet files, whose columns have types"),
     FileKind.ARROW: (_TEXT, "Arrow files, whose columns have types"),
@@ -64,7 +67,8 @@ _CALLED = {
 }
 _HINTS = {
     ".json": "With one object on each line, name it .jsonl; convert a list of objects first.",
-    ".xlsx": _SHEET,
+    ".xlsb": _SHEET,
+    ".xlsm": _SHEET,
     ".xls": _SHEET,
     ".ods": _SHEET,
     ".gz": _COMPRESSED,
@@ -76,6 +80,7 @@ _SIGNATURES = {
     FileKind.PARQUET: ("a Parquet file", b"PAR1", b"PAR1"),
     FileKind.ARROW: ("an Arrow file", b"ARROW1", b"ARROW1"),
     FileKind.ORC: ("an ORC file", b"ORC", b""),
+    FileKind.EXCEL: ("an Excel workbook", b"PK\x03\x04", b""),
 }
 """What each is called, and the bytes that it begins and ends with."""
 
@@ -103,7 +108,7 @@ def kind_of(path: str, shown: Shown, declared: Format | None = None) -> FileKind
         raise InvalidDataError("source", shown, f"a file whose name ends in {ENDINGS_TEXT}", hint)
     if declared is not None:
         declared.check(*_DECLARABLE[kind])
-    if kind in TYPED:
+    if kind in _SIGNATURES:
         _check_signature(path, kind, shown)
         return kind
     with _opening(shown), uncompressed(path) as file:
@@ -149,6 +154,8 @@ def read_columns(path: str, kind: FileKind, shown: Shown, declared: Format | Non
                 return parquet_rows.read_columns(path, shown)
             case FileKind.ARROW | FileKind.ORC:
                 return arrow_files.read_columns(path, shown)
+            case FileKind.EXCEL:
+                return excel_sheets.read_columns(path, shown, None if declared is None else declared.sheet)
             case FileKind.JSON_LINES:
                 return json_lines.read_columns(path, shown)
             case FileKind.CSV | FileKind.TAB_SEPARATED:
@@ -166,7 +173,7 @@ def _opening(shown: Shown) -> TranslatedErrors:
 
 
 def size(path: str, kind: FileKind) -> int:
-    """Rows of Parquet, batches of Arrow and ORC, bytes of text as the file has them."""
+    """Rows of Parquet, batches of Arrow and ORC, bytes of other files as they are stored."""
     if kind is FileKind.PARQUET:
         return parquet_rows.row_count(path)
     return arrow_files.batch_count(path) if kind in TYPED else os.path.getsize(path)
@@ -176,6 +183,7 @@ def rows(
     path: str,
     kind: FileKind,
     columns: Sequence[Column],
+    shown: Shown,
     *,
     among: tuple[Column, ...],
     advance: Callable[[int], None],
@@ -188,6 +196,9 @@ def rows(
             return parquet_rows.rows(path, columns, advance=advance)
         case FileKind.ARROW | FileKind.ORC:
             return arrow_files.rows(path, columns, advance=advance)
+        case FileKind.EXCEL:
+            sheet = None if declared is None else declared.sheet
+            return excel_sheets.rows(path, columns, shown, sheet, among=among, advance=advance)
         case FileKind.JSON_LINES:
             return json_lines.rows(path, columns, advance=advance, skipped=skipped)
         case FileKind.CSV | FileKind.TAB_SEPARATED:

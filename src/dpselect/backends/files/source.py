@@ -45,10 +45,10 @@ class FileSource:
         """The table at a path, a glob, a list or a folder. The schema of every file is checked.
 
         Args:
-            source: a path to a ``.csv``, ``.tsv``, ``.parquet``, ``.arrow``, ``.feather``, ``.orc``, ``.jsonl`` or
-                ``.ndjson`` file, text files also with ``.gz`` or ``.zst`` behind it; a glob (``*``, ``?``, ``[...]``,
-                ``**``); a list of paths; or a folder with folders such as ``year=2026`` in it. A path that exists is
-                taken literally, whatever characters it has.
+            source: a path to a ``.csv``, ``.tsv``, ``.parquet``, ``.arrow``, ``.feather``, ``.orc``, ``.xlsx``,
+                ``.jsonl`` or ``.ndjson`` file, text files also with ``.gz`` or ``.zst`` behind it; a glob (``*``,
+                ``?``, ``[...]``, ``**``); a list of paths; or a folder with folders such as ``year=2026`` in it. A path
+                that exists is taken literally, whatever characters it has.
             declared: how their cells are written.
 
         Raises:
@@ -130,10 +130,23 @@ class FileSource:
         asked = asked or [self.inside[0]]  # or nothing would say how many rows there are
         for position, path in enumerate(self.paths):
             with self._reading(position):
-                if formats.read_columns(path, self.kind, self.files.labels[position], self.declared) != self.inside:
+                shown = self.files.labels[position]
+                changed = self.kind is not FileKind.EXCEL and self.inside != formats.read_columns(
+                    path, self.kind, shown, self.declared
+                )
+                if changed:  # of a workbook it is found while the rows are read
                     raise self._unreadable(position)
-                reading = {"advance": advance, "skipped": self.skipped}
-                for batch in formats.rows(path, self.kind, asked, among=self.inside, declared=self.declared, **reading):
+                reading = formats.rows(
+                    path,
+                    self.kind,
+                    asked,
+                    shown,
+                    among=self.inside,
+                    advance=advance,
+                    skipped=self.skipped,
+                    declared=self.declared,
+                )
+                for batch in reading:
                     yield self._with_partition(batch, asked, columns, position) if partition else batch
 
     def parquet(self, columns: Sequence[Column]) -> ParquetFiles | None:

@@ -58,7 +58,9 @@ def columns_of(
     """
     check_names(names, shown, capitals_count=capitals_count)
     schema = nw.from_native(frame).collect_schema()
-    return tuple(Column(name, unlike(name) or holds(schema[name]), wide=_is_wide(schema[name])) for name in names)
+    held = {name: unlike(name) or holds(schema[name]) for name in names}
+    wide = {name for name in names if held[name] is Holds.DECIMALS and _is_wide(schema[name])}
+    return tuple(Column(name, held[name], wide=name in wide) for name in names)
 
 
 def check_names(names: Sequence[str], shown: str, *, capitals_count: bool = True) -> None:
@@ -74,7 +76,7 @@ def check_names(names: Sequence[str], shown: str, *, capitals_count: bool = True
 
 def _is_wide(type_: Any) -> bool:
     """Whether it is for whole numbers of more than 64 bits, or for decimals without a fraction."""
-    return type_ in (nw.Int128, nw.UInt128) or (type_ == nw.Decimal and getattr(type_, "scale", None) == 0)
+    return type_ == nw.Int128 or type_ == nw.UInt128 or getattr(type_, "scale", None) == 0
 
 
 def holds(type_: Any) -> Holds:
