@@ -17,7 +17,12 @@ import gzip
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import date
+from io import BytesIO
 from typing import Literal
+
+import openpyxl
+from openpyxl.cell import WriteOnlyCell
 
 PEOPLE = range(400)
 PAID = [1000 + 10 * each for each in PEOPLE]
@@ -85,6 +90,21 @@ def with_city(cities: Iterable[str], write: Callable[[int], str] = str) -> bytes
     return text((f"{city},{write(each)}" for city, each in zip(cities, PAID, strict=True)), header="who,city,value")
 
 
+def excel(values: Iterable[object], *, display: str = "", more: str = "") -> bytes:
+    """A workbook with the sheet ``Sheet1``."""
+    made = openpyxl.Workbook(write_only=True)
+    sheet = made.create_sheet("Sheet1")
+    sheet.append(["who", "value"])
+    for who, value in enumerate(values):
+        cell = WriteOnlyCell(sheet, value)
+        cell.number_format = display or cell.number_format
+        sheet.append([who, cell])
+    if more:
+        made.create_sheet(more)
+    made.save(content := BytesIO())
+    return content.getvalue()
+
+
 def in_german(each: int) -> str:
     return f"{each // 1000}.{each % 1000:03}"
 
@@ -121,7 +141,17 @@ CASES = [
         "\n".join(json.dumps({"who": who, "value": each}) for who, each in enumerate(PAID)).encode(),
         file="table.jsonl",
     ),
+    Case("an Excel file", "answered", excel(PAID, display='"$"#,##0.00'), file="table.xlsx"),
+    Case("dates in an Excel file", "answered", excel(date(2026, 12, day) for day in DAY), DATES, file="table.xlsx"),
     # Refused
+    Case(
+        "an Excel file of two sheets",
+        "refused",
+        excel(PAID, more="Notes"),
+        said="It has 2 sheets that are visible.",
+        option="--sheet Sheet1",
+        file="table.xlsx",
+    ),
     Case(
         "semicolons",
         "refused",

@@ -54,6 +54,7 @@ def without(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("psycopg", "tables and ledgers on PostgreSQL", "postgres"),
         ("polars", "tables through Polars, --engine polars", "polars"),
+        ("openpyxl", "Excel files", "excel"),
     ],
 )
 def test_what_is_missing_names_its_extra(
