@@ -42,6 +42,28 @@ _ASKED_OF_OTHERS = {
     "test_the_law": (*table_questions.PLAINLY, "most_common-by", "best_by-by", "quantile-by"),
 }
 
+_SLOW_ON_SPARK = {
+    "test_choices.py": (
+        "test_each_set_of_a_units_groups_is_equally_likely",
+        "test_another_question_chooses_anew",
+        "test_how_often_a_row_is_repeated_counts",
+    ),
+    "test_names.py": ("test_names_of_text", "test_seldom_names_are_read_or_clearly_refused"),
+    "test_file_engines.py": ("test_types", "test_names_that_spark_cannot_reach"),
+}
+"""Laws that run on other engines by day, and on Spark by day in another case."""
+
+_STILL_ON_SPARK = ("spark-capitals", "spark-no name", "spark-uint64", "spark-_t")
+
+
+def _is_left_to_the_slow_ones(item: pytest.Item) -> bool:
+    name, _, parameters = item.name.rstrip("]").partition("[")
+    return (
+        "spark" in parameters
+        and name in _SLOW_ON_SPARK.get(item.path.name, ())
+        and not any({*each.split("-")} <= {*parameters.split("-")} for each in _STILL_ON_SPARK)
+    )
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Other sources, and Spark, which starts a job for each question, are asked of each type and each question once."""
@@ -58,3 +80,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         )
 
     items[:] = [item for item in items if is_asked(item)]
+    for item in items:
+        if _is_left_to_the_slow_ones(item):
+            item.add_marker(pytest.mark.slow)

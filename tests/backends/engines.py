@@ -24,6 +24,7 @@ import dpselect as dps
 from dpselect.backends.contract import Table
 from dpselect.backends.opening import open_table
 from tests.backends import placed
+from tests.slow import SLOW
 
 Opener = Callable[[pa.Table], Table]
 """Puts rows into an engine and opens the table there."""
@@ -78,6 +79,19 @@ def spark() -> Any:
     return _started_spark()
 
 
+_QUICK = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
+"""By day Spark neither compiles its queries nor plans them anew half way: each is run once, on few rows. In slow tests
+it does, as for users."""
+_JAVA = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote",
+)
+
+
 @cache
 def _started_spark() -> Any:
     """Local, two cores, nothing on the network but a port of this machine for Connect."""
@@ -94,8 +108,9 @@ def _started_spark() -> Any:
             .config("spark.driver.host", "127.0.0.1")
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.memory", "1g")
-            # Compiled quickly rather than well: half the time of so short a life.
-            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
+            # Compiled quickly rather than well, by a Java that trusts what it loads: half the time of so short a life.
+            .config("spark.driver.extraJavaOptions", " ".join(_JAVA))
+            .config(map={} if SLOW else _QUICK)
             .config("spark.log.level", "OFF")
             .config("spark.scheduler.revive.interval", "20ms")
             .config("spark.python.daemon.module", "tests.backends.spark_workers")
