@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from dpselect.backends.rows import engine
 from tests.shared_engine import shared
-from tests.slow import EXAMPLES, SLOW
+from tests.slow import EXAMPLES, SLOW, left_out
 
 settings.register_profile(
     "unhurried",
@@ -30,6 +30,7 @@ settings.load_profile("unhurried")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes long, or finds what is rare; see tests/slow.py")
+    config.addinivalue_line("markers", "partners(n): by day, so many of the other parameters' cases for each case")
 
 
 _FIRST = (
@@ -42,10 +43,13 @@ _FIRST = (
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """By day, tests marked `slow` are left out; where several processes share the tests, the longest come first."""
+    """By day, what is slow is left out; where several processes share the tests, the longest come first."""
     if not SLOW:
-        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("slow")])
-        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        slow += left_out([item for item in items if not item.get_closest_marker("slow")])
+        config.hook.pytest_deselected(items=slow)
+        by_night = {*slow}
+        items[:] = [item for item in items if item not in by_night]
     if hasattr(config, "workerinput"):
         items.sort(
             key=lambda item: next((i for i, part in enumerate(_FIRST) if part in item.nodeid.lower()), len(_FIRST))
@@ -57,6 +61,16 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collecto
     """Examples are looked for where there are some: in few of the files of tests."""
     found = yield
     return [each for each in found if not isinstance(each, DoctestModule) or ">>>" in file_path.read_text("utf-8")]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays: there is no garbage to look for."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:
@@ -82,7 +96,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return OneSpark(config, log)
 
 
-_READING = ("backends", "attacks")
+_READING = ("backends",)
 """Tests of how rows are read; each file says for itself whether it needs databases of its own."""
 
 

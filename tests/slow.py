@@ -1,15 +1,19 @@
 """What `make test` leaves to `make test-slow`, which sets ``SLOW=1``; so do `make mutants` and the nightly run.
 
-By day, without it, tests marked `slow` are left out, a large product of cases is tried in a part in which each case of
-each axis comes, and each property is tried on 15 examples. With it everything runs, on 200 examples of each property.
+By day, without it, tests marked `slow` are left out, a product of cases is tried in a part in which each case of each
+axis comes, and each property is tried on 15 examples. With it everything runs, on 200 examples of each property.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pytest
 
 SLOW = os.environ.get("SLOW") == "1"
 EXAMPLES = int(os.environ.get("EXAMPLES", 200 if SLOW else 15))
@@ -21,3 +25,47 @@ def crossed(*axes: Sequence[Any]) -> list[tuple[Any, ...]]:
     if SLOW:
         return list(product(*axes))
     return [tuple(axis[turn % len(axis)] for axis in axes) for turn in range(max(map(len, axes)))]
+
+
+def left_out(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """What the day does without: of each test with several axes of cases, the sets that bring no new case of any axis.
+
+    So each test still runs on each engine, each mechanism and each case, but not on each with each of the others. A
+    test marked `partners(n)` runs at least `n` times on each, as far as there are so many.
+    """
+    tests: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        tests[item.nodeid.partition("[")[0]].append(item)
+    return [item for each in tests.values() for item in _without_news(each)]
+
+
+def _without_news(items: list[pytest.Item]) -> list[pytest.Item]:
+    """First those are taken of which all is new, then those of which anything is."""
+    mark = items[0].get_closest_marker("partners")
+    times: int = mark.args[0] if mark else 1
+    seen = Counter[Hashable]()
+    for enough in (all, any):
+        rest: list[pytest.Item] = []
+        for item in items:
+            cases = _cases(item)
+            if len(cases) < 2 or enough(seen[each] < times for each in cases):
+                seen.update(cases)
+            else:
+                rest.append(item)
+        items = rest
+    return items
+
+
+def _cases(item: pytest.Item) -> list[Hashable]:
+    """One of each axis: what is given together in one `parametrize`, or to one fixture."""
+    called = getattr(item, "callspec", None)
+    given = {name: _told_apart(case) for name, case in called.params.items()} if called else {}
+    marks = [mark.args[0] for mark in item.iter_markers("parametrize")]
+    together = [each.replace(",", " ").split() if isinstance(each, str) else each for each in marks]
+    axes = [tuple((name, given.pop(name)) for name in names if name in given) for names in together]
+    return [*filter(None, axes), *given.items()]
+
+
+def _told_apart(case: object) -> Hashable:
+    """Numbers and texts by what they are, all others as objects: these are the same in each set."""
+    return repr(case) if isinstance(case, str | int | float) else id(case)

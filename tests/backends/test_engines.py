@@ -40,6 +40,7 @@ def the_groups(table: Table, most: int) -> Grouping:
     return Grouping(table.column("group"), PublicCandidates.given(["south", "north", "west"]), most)
 
 
+@pytest.mark.partners(3)
 @pytest.mark.parametrize(
     ("column", "candidates"), QUESTIONS, ids=[f"{each[0]}-{i}" for i, each in enumerate(QUESTIONS)]
 )
@@ -202,6 +203,7 @@ def expected_law(name: str, neighbours: Neighbours) -> laws.Law:
     return laws.law(laws.planned(ask, neighbours), ask(EXPECTED))
 
 
+@pytest.mark.partners(3)
 @pytest.mark.parametrize("name", table_questions.QUESTIONS)
 def test_the_law(answers: Questions, name: str) -> None:
     ask = table_questions.QUESTIONS[name]

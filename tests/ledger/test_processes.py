@@ -33,7 +33,7 @@ def test_of_32_processes_racing_for_the_last_epsilon_none_gets_too_much(ledger: 
 
 def test_every_charge_that_returned_outlives_kill_9(ledger: Ledger, url: str) -> None:
     ledger.open_account("clicks", epsilon=1)
-    times = 100 if SLOW else 40
+    times = 100 if SLOW else 16
     receipts = told("kill", url, times, 20261121)
     ledger.disconnect()
     with Ledger(url) as reopened:
@@ -69,7 +69,7 @@ def test_a_child_forked_from_the_midst_of_a_transaction_never_charges_unlocked(l
 def test_of_forks_amid_charges_none_is_left_hanging_and_no_charge_is_lost(ledger: Ledger, url: str) -> None:
     ledger.open_account("clicks", epsilon=1)
     ledger.disconnect()
-    receipts = told("often", url, 200 if SLOW else 20)
+    receipts = told("often", url, 200 if SLOW else 10)
     assert len({sequence for sequence, _ in receipts}) == len(receipts) > 0
     with Ledger(url) as reopened:
         assert {(entry.sequence, entry.hash) for entry in reopened.history("clicks")} >= set(receipts)
@@ -79,9 +79,10 @@ def test_of_forks_amid_charges_none_is_left_hanging_and_no_charge_is_lost(ledger
 def test_forty_threads_share_a_ledger(ledger: Ledger) -> None:
     ledger.open_account("clicks", epsilon=1)
     event = PureEvent(epsilon=2.0**-8)
+    charges = 200 if SLOW else 80
     with ThreadPoolExecutor(40) as threads:
-        receipts = list(threads.map(lambda _: ledger.charge("clicks", event), range(200)))
-    assert sorted(receipt.sequence for receipt in receipts) == list(range(1, 201))
+        receipts = list(threads.map(lambda _: ledger.charge("clicks", event), range(charges)))
+    assert sorted(receipt.sequence for receipt in receipts) == list(range(1, charges + 1))
     assert ledger.verify()
 
 
