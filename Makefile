@@ -130,7 +130,7 @@ paper: $(VENV)/.paper
 	$(BIN)/python -m examples.densities
 
 docs: $(VENV)/.docs
-	$(BIN)/sphinx-build --quiet --fail-on-warning --conf-dir docs . docs/_build/html
+	$(BIN)/sphinx-build --quiet --write-all --fail-on-warning --conf-dir docs . docs/_build/html
 	$(BIN)/python docs/windows.py docs/_build/html
 	@echo '<!doctype html><meta http-equiv="refresh" content="0; url=html/docs/index.html">' > docs/_build/index.html
 	@echo 'Open docs/_build/index.html'

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sphinx.writers.html5 import HTML5Translator
 
 _QUOTED = re.compile(r"\\(?:text|operatorname)\{[^}]*\}")
+_TAG = re.compile(r"\\tag\{([^}]*)\}")
 _SENTENCE = re.compile(r"\]\(|(?<![\\a-z])[a-z]{3,} [a-z]{2,} [a-z]{2,}")
 
 
@@ -23,7 +24,8 @@ def _shown(node: nodes.Element, display: str) -> str:
     if not written.strip() or _SENTENCE.search(_QUOTED.sub("", written)):
         logging.getLogger(__name__).warning("a formula holds a sentence, or nothing: %r", written, location=node)
         return ""
-    return convert(written, display=display)
+    numbered = _TAG.sub(r"\\qquad(\1)", written)
+    return convert(numbered, display=display)
 
 
 def inline(translator: HTML5Translator, node: nodes.Element) -> None:

@@ -1,10 +1,11 @@
-"""Code and output with columns keeps its lines and scrolls; all other code is wrapped, but not within an option.
+"""Code on the site is wrapped where it is too wide, but not within an option, and not where it has columns: these scroll.
 
 The rules are in ``docs/static/pages.css``.
 """
 
 from __future__ import annotations
 
+import html
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -12,52 +13,49 @@ if TYPE_CHECKING:
     from docutils import nodes
     from sphinx.application import Sphinx
 
+_BLOCK = re.compile(r"(<pre\b[^>]*>)(.*?)(</pre>)", re.DOTALL)
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _COLUMNS = re.compile(r"\S {3,}\S|[─┌└├]")
 """A gap that no sentence has, or lines of a drawing."""
 
 
-def has_columns(text: str) -> bool:
-    r"""Whether at least three lines would lose their meaning if they were wrapped.
+def marked(body: str) -> str:
+    r"""`body`, a page of HTML, in whose code options and lines with columns are marked for the style sheet.
 
-    >>> has_columns("$ dpselect ledger show\naccount   unit     left\nclicks    session  1\nvisits    person   0\n")
-    True
-    >>> has_columns("def square(x):\n    return x * x  # a sentence\n")
-    False
-    """
-    return sum(_COLUMNS.search(line) is not None for line in text.splitlines()) >= 3
-
-
-def _mark(app: Sphinx, page: nodes.document, name: str) -> None:
-    from docutils import nodes
-
-    for block in page.findall(nodes.literal_block):
-        text = block.astext()
-        if has_columns(text):
-            block["classes"].append("columns")
-        if text == block.rawsource:  # as examples that tests run end in an empty line
-            block.rawsource = text.rstrip()
-            block.children = [nodes.Text(block.rawsource)]
-
-
-_BLOCK = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
-_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-
-
-def whole_options(body: str) -> str:
-    """`body`, a page of HTML, whose blocks are not broken after the hyphens of an option.
-
-    >>> whole_options("<p>--json</p><pre>plan --json</pre>")
+    >>> marked("<p>--json</p><pre>plan --json</pre>")
     '<p>--json</p><pre>plan <span class="option-name">--json</span></pre>'
+    >>> marked("<pre>account   left\nclicks    1\nvisits    0\nA sentence.</pre>").count('class="row"')
+    3
     """
-    return _BLOCK.sub(lambda block: _OPTION.sub(r'<span class="option-name">\g<0></span>', block[0]), body)
+    return _BLOCK.sub(lambda block: block[1] + _marked(block[2]) + block[3], body)
+
+
+def _marked(block: str) -> str:
+    lines = _OPTION.sub(r'<span class="option-name">\g<0></span>', block).split("\n")
+    wide = [_COLUMNS.search(html.unescape(re.sub(r"<[^>]*>", "", line))) is not None for line in lines]
+    if sum(wide) < 3:  # a lone gap is that of a comment
+        return "\n".join(lines)
+    return "\n".join(
+        f'<span class="row">{line}</span>' if each else line for line, each in zip(lines, wide, strict=True)
+    )
 
 
 def _write(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
     if "body" in context:
-        context["body"] = whole_options(context["body"])
+        context["body"] = marked(context["body"])
+
+
+def _trim(app: Sphinx, page: nodes.document, name: str) -> None:
+    """Take away the empty line at the end of code, in which examples end that tests run."""
+    from docutils import nodes
+
+    for block in page.findall(nodes.literal_block):
+        if block.astext() == block.rawsource:
+            block.rawsource = block.rawsource.rstrip()
+            block.children = [nodes.Text(block.rawsource)]
 
 
 def setup(app: Sphinx) -> None:
     """Look at every page."""
-    app.connect("doctree-resolved", _mark)
+    app.connect("doctree-resolved", _trim)
     app.connect("html-page-context", _write)
