@@ -1,4 +1,4 @@
-"""Code on the site is wrapped where it is too wide, but not within an option, and not where it has columns: these scroll.
+"""Wide code on the site is wrapped, but not within an option, and lines with columns are not: their block scrolls.
 
 The rules are in ``docs/static/pages.css``.
 """

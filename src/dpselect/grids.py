@@ -13,7 +13,7 @@ _LARGEST_COUNT = 2**53
 """So that the position of every point is exact as a double."""
 
 _FINEST_STEP = 2
-"""In units of the last place of the larger bound: no two points are the same double, and each is nearest to itself."""
+"""Units in the last place of the larger bound: so no two points are the same double."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -345,7 +345,7 @@ def test_an_anchor_that_another_process_holds_is_waited_for_as_a_ledger_is(place
 def test_a_pipe_or_a_device_is_no_anchor(alone: Ledger, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for given in (tmp_path / "pipe", Path("/dev/null"), tmp_path):
-        with pytest.raises(AnchorError, match=r"it is no file|it cannot be opened"):
+        with pytest.raises(AnchorError, match=r"it is not a regular file|it cannot be opened"):
             alone.anchor(given)
 
 
@@ -479,8 +479,8 @@ def test_a_row_beyond_the_next_one_is_damage_and_never_skipped(place: Path, anch
         with engine.begin() as connection:
             row = f"SELECT ledger, {number}, line FROM dpselect_anchors WHERE number = 2"
             connection.exec_driver_sql(f"INSERT INTO dpselect_anchors (ledger, number, line) {row}")
-        with pytest.raises(AnchorError, match="what stands at 3 is damaged"):
+        with pytest.raises(AnchorError, match="its entry at 3 is damaged"):
             ledger.charge("clicks", EIGHTH)
-    with Ledger(place, anchor=anchor) as fresh, pytest.raises(AnchorError, match="what stands at 3 is damaged"):
+    with Ledger(place, anchor=anchor) as fresh, pytest.raises(AnchorError, match="its entry at 3 is damaged"):
         fresh.charge("clicks", EIGHTH)
     engine.dispose()

@@ -138,7 +138,7 @@ def test_a_log_on_read_only_media_is_read_or_refused_but_never_left_out(
     if index:
         assert found == ["[2] 2 9.875", "LedgerReadOnlyError"]
     else:
-        assert found[0].startswith("LedgerUnavailableError beside it lies a log with charges that are not in the file")
+        assert found[0].startswith("LedgerUnavailableError a log beside it has charges that are not in the file")
 
 
 def frozen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +171,7 @@ def test_a_journal_is_not_left_out_either(tmp_path: Path, monkeypatch: pytest.Mo
     path = opened(tmp_path / "budget.db")
     Path(f"{path}-journal").write_bytes(b"half a transaction")
     frozen(monkeypatch)
-    with pytest.raises(LedgerUnavailableError, match="beside it lies a log"):
+    with pytest.raises(LedgerUnavailableError, match="a log beside it has charges"):
         Ledger(path).accounts()
 
 

@@ -1,4 +1,4 @@
-"""From a total to a mechanism: the largest epsilon that each of several runs may spend."""
+"""The mechanism that fits a total: the largest epsilon that each of several runs may spend."""
 
 from __future__ import annotations
 

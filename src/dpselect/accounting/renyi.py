@@ -23,7 +23,7 @@ from dpselect.errors import InvalidParameterError
 
 FloatArray = NDArray[np.float64]
 Renyi = Callable[[float | FloatArray, FloatArray], FloatArray]
-"""From epsilon and orders, shape ``(m,)``, each > 1, to Rényi divergences rounded up, shape ``(m,)``, in nats."""
+"""Takes epsilon and orders, shape ``(m,)``, each > 1; returns Rényi divergences, rounded up, ``(m,)``, in nats."""
 
 RELATIVE_ERROR = 2.0**-48
 """Bound on the relative rounding error of one evaluated term, with a margin (a few units of 2^-53)."""
@@ -54,7 +54,7 @@ def total_epsilon(renyi: Renyi, *, epsilon: float, count: int, delta: float) -> 
 
 
 Divergence = Callable[[FloatArray], FloatArray]
-"""From orders, shape ``(m,)``, each > 1, to the divergence of everything that ran, rounded up, shape ``(m,)``."""
+"""Takes orders, shape ``(m,)``, each > 1; returns the divergences of everything that ran, rounded up, ``(m,)``."""
 
 
 def best_epsilon(divergence: Divergence, *, delta: float) -> tuple[float, float]:

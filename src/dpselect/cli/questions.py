@@ -152,4 +152,4 @@ def _help(about: Command) -> str:
 
 
 COMMANDS = tuple(about for question in QUESTIONS.values() for about in question.commands)
-"""In the order of the registry."""
+"""All commands of questions, in the order of the registry."""

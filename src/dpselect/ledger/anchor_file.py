@@ -59,7 +59,7 @@ class FileAnchor:
 
     @property
     def path(self) -> Path:
-        """Of the file."""
+        """The path of the file."""
         return self._path
 
     def heads(self, ledger: str) -> dict[str, Head]:
@@ -117,7 +117,7 @@ class FileAnchor:
         try:
             found = os.fstat(file)
             if not stat.S_ISREG(found.st_mode):
-                raise AnchorError(str(self), "it is no file.")
+                raise AnchorError(str(self), "it is not a regular file.")
             self._wait_for_lock(file, shared=not flags & (os.O_RDWR | os.O_CREAT))
             if self._identity != (found.st_dev, found.st_ino):
                 self._forget()

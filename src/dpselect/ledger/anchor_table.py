@@ -75,7 +75,7 @@ class TableAnchor:
 
     @property
     def url(self) -> sa.URL:
-        """Of the database."""
+        """The address of the database."""
         return self._database.address[0]
 
     def disconnect(self) -> None:
@@ -116,9 +116,9 @@ class TableAnchor:
                     raise
 
     def _append_to_older(self, connection: sa.Connection, ledger: str, head: Head) -> None:
-        """The same in a table of before, where those who may insert have no right to choose a number.
+        """The same in a table of an earlier version, where users who may insert may not choose a number.
 
-        So it takes a lock: who has seen a row has to have seen all rows before it.
+        It takes a lock, so that whoever sees a row has seen all rows before it.
         """
         self._database.lock_whole(connection)
         self._caught_up(connection, ledger)

@@ -82,7 +82,7 @@ def note(anchor: Anchor, id_: str, head: Head) -> Head:
 
 
 def head_of(terms: AccountTerms, state: State, hash_: str) -> Head:
-    """Of an account after its last entry."""
+    """The head of an account after its last entry."""
     seal = account_seal(terms.number, terms.name, terms.to_text(), state.to_text(), hash_)
     return Head(account=terms.name, sequence=state.entries - 1, hash=hash_, state=state.to_text(), seal=seal)
 

@@ -135,17 +135,17 @@ whoever may add lines could add one that repeats older heads."""
 
 
 def damaged(anchor: str, place: int) -> AnchorError:
-    """Of a line, or a row, that no ledger wrote; `place` says where it is."""
-    return AnchorError(anchor, f"what stands at {place} is damaged. Keep it, and put back a copy of it.")
+    """The error for a line or a row that no ledger wrote; `place` says where it is."""
+    return AnchorError(anchor, f"its entry at {place} is damaged. Keep the damaged anchor, and restore it from a copy.")
 
 
 def of_another(anchor: str) -> AnchorError:
-    """Of an anchor that was given to the wrong ledger."""
+    """The error for an anchor that belongs to another ledger."""
     return AnchorError(anchor, "it belongs to another ledger. Give each ledger an anchor of its own.")
 
 
 def unknown(anchor: Anchor, account: str) -> AnchorError:
-    """Of an anchor that is missing or empty, or was not there when the account was opened."""
+    """The error for an anchor that is missing or empty, or was not there when the account was opened."""
     text = (
         f"it knows nothing of account {account!r}: it is missing, was emptied, is another one, or the process that"
         " opened the account ended before it was noted. Nothing was charged. Put the right one back; `dpselect ledger"

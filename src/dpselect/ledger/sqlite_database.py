@@ -170,7 +170,7 @@ class SqliteDatabase:
 
 
 def _text(raw: bytes) -> str | bytes:
-    """A text of SQLite's; what is not UTF-8 stays bytes, which are no text to whoever reads the row."""
+    """A text of SQLite. Text that is not UTF-8 stays bytes, so that readers of the row do not take it for text."""
     try:
         return raw.decode()
     except UnicodeDecodeError:

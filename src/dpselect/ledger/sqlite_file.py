@@ -17,7 +17,7 @@ from dpselect.errors import LedgerBusyError, LedgerDamagedError, LedgerUnavailab
 
 Identity = tuple[int, int]
 Still = tuple[Identity, int, int, int, int]
-"""Of a file that does not change: identity, size, time of the last change, sizes of its log and of its journal."""
+"""The state of an unchanged file: its identity, its size, its last change, and the sizes of its log and journal."""
 
 
 class FileConnection(sqlite3.Connection):
@@ -171,10 +171,12 @@ def _log_of(opened: FileConnection) -> Identity | None:
 
 
 _STRANDED = (
-    "beside it lies a log with charges that are not in the file, and its folder cannot be written to, as reading the"
-    " log needs. Copy the file and that log (its name with -wal or -journal) to another folder, and read the copy."
+    "a log beside it has charges that are not in the file, and reading that log needs write access to the folder. Copy"
+    " the file and the log (its name with -wal or -journal) to another folder, and read the copy."
 )
-_THAWED = "another process wrote to it while it was read, in a folder where this one can take no lock. Read it again."
+_THAWED = (
+    "another process wrote to it while it was read, and this one cannot lock a file in that folder. Read it again."
+)
 
 
 def standing_still(path: Path, *, ledger: str) -> Still | None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dpselect.errors import InvalidCandidatesError, Shown
 
 Pick = Callable[[int], Any]
-"""From the index of a score to its candidate."""
+"""Takes the index of a score and returns its candidate."""
 
 _NOT_SEQUENCES: Any = (str, bytes, bytearray, memoryview, Mapping, Set)
 

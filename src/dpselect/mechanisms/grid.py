@@ -26,7 +26,7 @@ VectorScore = Callable[[FloatArray], npt.ArrayLike]
 
 _MOST_POINTS = 10_000_000
 _BYTES_A_POINT = {True: 8 + 8, False: 8 + 8 + 8 + 32}
-"""Of a point and its score; if scores are computed one at a time, also of a place in a list and a Python number."""
+"""Bytes of a point and its score; if scores are computed one at a time, also of a list element and a Python number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ MOST_UNITS = 2**40
 """The highest price allowed, in common units. Revenues 2^63 units apart are then millions of highest prices apart."""
 
 _LONGEST_DENOMINATOR = 2200
-"""In bits: any double is more than `MOST_UNITS` of a common unit this small."""
+"""Bits of a denominator: any double is more than `MOST_UNITS` of a common unit this small."""
 
 _ACCEPTED = "finite numbers > 0"
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 Curve = Callable[[float, int], float]
-"""From theta and n to a probability."""
+"""Takes theta and n and returns a probability."""
 
 _NODES, _WEIGHTS = leggauss(16)
 _UNIT_NODES, _UNIT_WEIGHTS = (1.0 + _NODES) / 2.0, _WEIGHTS / 2.0

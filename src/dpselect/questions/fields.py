@@ -94,7 +94,7 @@ def whole(least: int, most: int = _LARGEST) -> Check:
 
 
 def fraction(value: object, name: str) -> None:
-    """In its lowest terms; the common unit of prices has at most 2200 bits below the bar, and 3300 above it."""
+    """Check for a fraction in lowest terms, of at most 3300 bits over 2200 bits, as the common unit of prices is."""
     digits = "[1-9][0-9]{0,1000}"
     if not isinstance(value, str) or not re.fullmatch(f"{digits}(/{digits})?", value) or str(Fraction(value)) != value:
         raise wrong(name, "a fraction > 0 in its lowest terms, as text")

@@ -17,12 +17,12 @@ MOST_LEVELS = 16
 """How deep groups may nest."""
 
 _LONGEST = 1000
-"""Of a text in a `Run`, in characters."""
+"""Characters of a text in a `Run`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Property:
-    """What all of them share: one run of something `epsilon`-DP, but for an `ApproximateEvent`."""
+    """Base of all properties: one run of a mechanism that is `epsilon`-DP, or approximately so for an `ApproximateEvent`."""
 
     epsilon: float
 

@@ -47,7 +47,7 @@ class LineDialect:
 
 
 PLAIN = LineDialect()
-"""Of files of which nothing else was declared."""
+"""The dialect of files without a declared format."""
 
 _CALLED = {
     ",": "commas",

@@ -88,7 +88,7 @@ class FileSource:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Of the files."""
+        """The paths of the files."""
         return self.files.paths
 
     @property

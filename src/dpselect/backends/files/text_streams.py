@@ -29,14 +29,14 @@ START = 1 << 16
 """Bytes of the beginning of a file that are read at a time."""
 
 _INVALID = b"\xff"
-"""In the place of half a unit at the end of a file."""
+"""Stands for an incomplete character at the end of a file."""
 
 
 class Bytes(Protocol):
     """What lines are read from."""
 
     def read(self, size: int, /) -> bytes:
-        """At most about so many bytes; none at the end of the file."""
+        """About `size` bytes at most; none at the end of the file."""
         ...
 
 

@@ -23,7 +23,7 @@ _BATCH, _BATCH_OF_TEXT = 1 << 17, 1 << 10
 """Rows at a time; fewer with text, because the engine returns at most 2 GiB of text together."""
 
 _LONGEST = 1 << 20
-"""In bytes. Longer text is left out here; otherwise it would decide whether the engine can answer."""
+"""Bytes. Longer text is left out; otherwise it would decide whether the engine can answer."""
 
 _UNLIKE = {"uuid": Holds.TEXT, "null": Holds.NOTHING, "interval": Holds.TIMES}
 """Types that narwhals does not know or names differently."""

@@ -24,7 +24,7 @@ ELSE = "something else"
 NOT_LISTED = "a value that is not listed"
 
 BLANKS_DIFFER, CASE_DIFFERS, BOTH_DIFFER, NUMBER_DIFFERS = "blanks", "case", "blanks and case", "number"
-"""In what a value differs from the candidate that it is nearly."""
+"""How a value differs from the candidate that it nearly equals."""
 
 STEPS = (1.0, 0.5, 0.1, 0.05, 0.01, 0.001)
 

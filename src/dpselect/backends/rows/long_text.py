@@ -20,7 +20,7 @@ from dpselect.backends.rows.arrow import Array, pa, pc
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 LONG = 1 << 10
-"""In bytes; longer text does not reach the engine."""
+"""Bytes; longer text does not reach the engine."""
 
 _DIGEST_BYTES = 32
 

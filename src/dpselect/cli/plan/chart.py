@@ -20,7 +20,7 @@ _POINTS = 41
 """Number of points of each line; a million scores are read once for each point."""
 
 _ROOM = 1.5
-"""From a wanted error's epsilon to the end of the chart, as a factor."""
+"""The chart ends at this many times the epsilon of a wanted error."""
 
 _LOWEST, _HIGHEST = 1e-290, 1e290
 """Epsilons that can be drawn."""

@@ -16,7 +16,7 @@ from dpselect.planning import epsilon_for, error_curve, recommendation
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """Of one mechanism at one total epsilon."""
+    """The errors of one mechanism at one total epsilon."""
 
     epsilon_each: float
     expected: float

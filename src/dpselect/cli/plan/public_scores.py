@@ -16,7 +16,7 @@ _LEAK = "Planning with private scores would itself leak data. Write public numbe
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MOST_DIGITS = 20
-"""Of an integer of 64 bits."""
+"""Digits of a 64-bit integer."""
 
 
 def public_scores(path: str) -> NumericArray:

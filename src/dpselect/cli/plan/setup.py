@@ -35,7 +35,7 @@ class Choice:
     name: str
     kind: Callable[..., Mechanism]
     share: _Share
-    """From a total to the epsilon of each selection."""
+    """Takes a total and returns the epsilon of each selection."""
     total: _Total
     """The way back, rounded up."""
 

@@ -12,7 +12,7 @@ from dpselect.cli.plan.setup import CHOICES, Setup
 
 @dataclass(frozen=True, slots=True)
 class PaddedColumn:
-    """Of the table: head lines and cells, all of one width."""
+    """A column of the table: heading lines and cells, padded to one width."""
 
     heads: tuple[str, str]
     cells: tuple[str, ...]
