@@ -33,7 +33,7 @@ def marked(body: str) -> str:
 def _marked(block: str) -> str:
     lines = _OPTION.sub(r'<span class="option-name">\g<0></span>', block).split("\n")
     wide = [_COLUMNS.search(html.unescape(re.sub(r"<[^>]*>", "", line))) is not None for line in lines]
-    if sum(wide) < 3:  # a lone gap is that of a comment
+    if sum(wide) < 2:  # a lone gap is that of a comment
         return "\n".join(lines)
     return "\n".join(
         f'<span class="row">{line}</span>' if each else line for line, each in zip(lines, wide, strict=True)

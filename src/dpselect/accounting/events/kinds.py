@@ -22,7 +22,7 @@ _LONGEST = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Property:
-    """Base of all properties: one run of a mechanism that is `epsilon`-DP, or approximately so for an `ApproximateEvent`."""
+    """Base of all properties: one run of a mechanism that is `epsilon`-DP, or nearly, for an `ApproximateEvent`."""
 
     epsilon: float
 
