@@ -142,7 +142,7 @@ def test_candidates_that_all_occur_are_no_problem(tmp_path: Path) -> None:
 def test_dates_in_other_forms_are_named(value: str, advice: str, tmp_path: Path) -> None:
     said, missing = problems(tmp_path, [value], candidates=[date(2026, 12, 24)])
     assert said.endswith(f"Try {advice}.")
-    assert missing == "1 of 1 occur in no row: datetime.date(2026, 12, 24)."
+    assert missing == "1 of 1 occur in no row: 2026-12-24."
 
 
 def test_units_that_are_missing_or_all_the_same_are_named(tmp_path: Path) -> None:

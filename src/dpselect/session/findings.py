@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from dpselect.backends.rows.inspect import BLANKS_DIFFER, BOTH_DIFFER, CASE_DIFFERS, NUMBER_DIFFERS, Inspection
@@ -219,7 +220,7 @@ class Check:
 
 
 def _short(candidate: object) -> str:
-    text = repr(candidate)
+    text = str(candidate) if isinstance(candidate, date) else repr(candidate)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
