@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -75,6 +76,20 @@ def test_an_integer_type_says_that_the_step_is_1(name: str, kind: pa.DataType) -
         QUESTIONS[name](data, bounds=(0.5, 120), epsilon=5.0)
 
 
+def test_whole_numbers_of_any_width_have_a_step_of_1(tmp_path: Path) -> None:
+    wide = pa.table({**ZEROS, "gain": pa.array(ZEROS["gain"], pa.int64()).cast(pa.decimal128(38, 0))})
+    pq.write_table(wide, tmp_path / "wide.parquet")
+    with duckdb.connect() as connection:
+        connection.register("zeros", pa.table(ZEROS))
+        relation = connection.sql("SELECT who, gain::HUGEINT AS gain FROM zeros")
+        frame = pl.DataFrame(ZEROS).with_columns(pl.col("gain").cast(pl.Decimal(38, 0)))
+        lazy = pl.LazyFrame(ZEROS).with_columns(pl.col("gain").cast(pl.Int128))
+        for source in (wide, tmp_path / "wide.parquet", relation, frame, lazy):
+            assert dps.Dataset(source, unit="who").median("gain", bounds=(0, 100_000), epsilon=1.0).value == 0
+    with pytest.raises(dps.InvalidParameterError, match=r"^step=None"):
+        dps.Dataset(frame, unit="who").median("gain", bounds=(0, 2**54), epsilon=1.0)
+
+
 def test_all_kinds_of_tables_say_their_types(tmp_path: Path) -> None:
     pq.write_table(pa.table(ZEROS), tmp_path / "zeros.parquet")
     (tmp_path / "zeros.jsonl").write_text("".join(json.dumps({"who": who, "gain": 0}) + "\n" for who in range(1000)))
@@ -95,7 +110,7 @@ def test_contradictions_are_refused(untyped: dps.Dataset) -> None:
         if name == "best_price":
             with pytest.raises(dps.InvalidParameterError, match=r"^step=1: .* because a list of prices is given"):
                 ask(untyped, prices=[1, 2], step=1, epsilon=1.0)
-            with pytest.raises(dps.InvalidParameterError, match=r"^continuous=True: .* prices between bounds"):
+            with pytest.raises(dps.InvalidParameterError, match=r"^continuous=True: .* a list of prices is given"):
                 ask(untyped, prices=[1, 2], continuous=True, epsilon=1.0)
 
 

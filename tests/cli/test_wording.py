@@ -24,6 +24,10 @@ SAID: list[tuple[list[str], str]] = [
     (["median", *AGES, *BOUNDS, "--step", "a/b"], "--step: expected a number such as 5, 0.25 or 1/3, not 'a/b'"),
     (["median", *AGES, *BOUNDS, "--step", "1/0"], "--step: expected a number"),
     (["median", *AGES, "--bounds", "0", "1e-999999999"], "--bounds: expected a number"),
+    (
+        ["best-price", *AGES, "--prices", "1,2", "--continuous"],
+        "--continuous: expected nothing, because a list of prices is given.",
+    ),
     (["mean", *AGES, *STEP, "--units", "0"], "--units=0: expected a whole number >= 1."),
     ([*SUMS, "--clip", "300", "--epsilon", "1"], "--clip takes two values, not one. It takes two public numbers"),
     ([*SUMS, "--clip=300", "--epsilon", "1"], "--clip takes two values, not one."),

@@ -59,8 +59,10 @@ def in_words(error: SelectionError, names: Names) -> str:
     if not isinstance(error, InvalidParameterError):
         return str(error)
     name = names.get(error.name.replace("-", "_"), error.name)
-    came = f"{name} is missing" if error.got == "None" else f"{name}={error.got}"
-    said = f"{came}: expected {_translated(f'{error.expected}. {error.hint}', names)}".rstrip()
+    came, expected = f"{name} is missing" if error.got == "None" else f"{name}={error.got}", error.expected
+    if error.got == "True" and expected.startswith("False,"):  # a flag has no values
+        came, expected = name, f"nothing{expected.removeprefix('False')}"
+    said = f"{came}: expected {_translated(f'{expected}. {error.hint}', names)}".rstrip()
     return said.replace(_FIRST_LINE, _FIRST_LINE_FOR_YOU) if "show_columns" in names else said
 
 

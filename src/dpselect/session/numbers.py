@@ -322,7 +322,7 @@ class NumberQuestions(Asking):
         if prices is None and bounds is not None:
             step = self._step(column, bounds, step, continuous)
         elif continuous:
-            raise InvalidParameterError("continuous", True, "False, because it is about prices between bounds")
+            raise InvalidParameterError("continuous", True, "False, because a list of prices is given")
         planned = partial(BestPrice.planned, prices, bounds=bounds, step=step, max_rows_per_unit=max_rows_per_unit)
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon

@@ -200,7 +200,19 @@ class NothingRead(Exception):  # noqa: N818 - nothing is wrong
     """Every column fits the question, and reading would begin here; a dry run ends so."""
 
 
-class UnopenedTable:
+class _NeverRead:
+    """A table up to the point where reading would begin."""
+
+    __slots__ = ()
+
+    def count(self, **_: object) -> NoReturn:
+        """Where reading would begin."""
+        raise NothingRead
+
+    total = gather = units = count
+
+
+class UnopenedTable(_NeverRead):
     """The stand-in for a table when questions are only planned: any name is a column, and nothing is read."""
 
     __slots__ = ()
@@ -216,14 +228,8 @@ class UnopenedTable:
         """As `column`."""
         return self.column(name, argument="unit")
 
-    def count(self, **_: object) -> NoReturn:
-        """Where reading would begin."""
-        raise NothingRead
 
-    total = gather = units = count
-
-
-class UnreadTable:
+class UnreadTable(_NeverRead):
     """A table of which only the columns are looked at: names and types are checked as for an answer."""
 
     __slots__ = ("_table",)
@@ -243,9 +249,3 @@ class UnreadTable:
     def unit(self, name: object) -> Column:
         """The column called `name`, if it can name units."""
         return self._table.unit(name)
-
-    def count(self, **_: object) -> NoReturn:
-        """Where reading would begin."""
-        raise NothingRead
-
-    total = gather = units = count

@@ -86,8 +86,8 @@ def _has_categories(column: Any) -> bool:
 
 
 def _is_wide(column: Any) -> bool:
-    """Whether its type is for whole numbers of more than 64 bits, or for decimals without a fraction."""
-    return str(column.dtype) in ("Int128", "UInt128") or getattr(column.dtype, "scale", None) == 0
+    """Whether its type is for decimals without a fraction."""
+    return getattr(column.dtype, "scale", None) == 0
 
 
 def holds_of_series(column: Any) -> Holds:
