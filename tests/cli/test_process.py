@@ -48,7 +48,7 @@ def test_an_encoding_without_the_letters_loses_no_answer(tmp_path: Path) -> None
     path.write_text("person,city\n" + "".join(f"{unit},{city}\n" for unit in range(99)), "utf-8")
     question = ["most-common", str(path), "city", "--unit", "person", "--candidates", f"{city},x", "--epsilon", "9"]
     written = {"ascii": rb"\u0141\u00f3d\u017a \ud83d\ude00", "cp1252": b"\\u0141\xf3d\\u017a \\ud83d\\ude00"}
-    for encoding in written:
+    for encoding in written if SLOW else [*written][:1]:
         environment = {**os.environ, "PYTHONIOENCODING": encoding}
         done = subprocess.run(
             [sys.executable, "-c", TWO_COMMANDS, *question],
