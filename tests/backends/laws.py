@@ -47,7 +47,7 @@ class _Summaries(Payer[Any]):
         return gather()
 
 
-class Questions(ChoiceQuestions[Any], NumberQuestions[Any]):
+class Questions(ChoiceQuestions, NumberQuestions):
     """Every question, as `Dataset` has them."""
 
     def __init__(self, rows: Rows, payer: Payer[Any], neighbours: Neighbours = Neighbours.ADD_REMOVE) -> None:
