@@ -161,6 +161,7 @@ def test_nothing_is_missing_from_the_certificate() -> None:
         format={"trim": True},
         source={"files": ["ages.csv"]},
         usable=UsableUnits(count={"Oslo": 12}, within=5, epsilon=0.1, answer_epsilon=0.4),
+        seeded=True,
     )
     certificate = release.to_dict()
     assert certificate["value"] == [["Oslo", quantile().value]]

@@ -84,7 +84,7 @@ from dpselect.mechanisms.top_k import top_k
 from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
-    from dpselect import planning
+    from dpselect import planning, testing
     from dpselect.backends.public_column import candidates_from
     from dpselect.certificates.release import Release
     from dpselect.ledger import Ledger
@@ -161,6 +161,7 @@ __all__ = [
     "quantile",
     "quantiles",
     "select",
+    "testing",
     "top_k",
 ]
 
@@ -174,6 +175,7 @@ _LOADED_ON_USE = {
     "candidates_from": "dpselect.backends.public_column",
     "check": "dpselect.session.check",
     "planning": "dpselect.planning",
+    "testing": "dpselect.testing",
 }
 
 

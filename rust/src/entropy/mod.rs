@@ -1,6 +1,7 @@
 //! Random bits: one ChaCha20 stream a thread, keyed by the operating system, erased as it is used.
 
 mod process_mark;
+pub mod seeding;
 mod stream;
 
 pub(crate) use process_mark::ProcessMark;

@@ -12,6 +12,7 @@ use zeroize::Zeroize;
 
 use super::Entropy;
 use super::process_mark::ProcessMark;
+use super::seeding;
 use crate::error::SelectError;
 
 const KEY_BYTES: usize = 32;
@@ -67,7 +68,7 @@ impl ChaChaStream {
         now.wrapping_sub(self.born) >= self.lifetime
     }
 
-    #[cfg(test)]
+    /// Known bits, for tests and for blocks of `dpselect.testing.seeded`.
     pub(super) fn with_key(key: [u8; KEY_BYTES]) -> Self {
         // It never grows old, and so never gets a key from the operating system.
         Self { key, lifetime: u64::MAX, ..Self::blank() }
@@ -159,6 +160,15 @@ impl ThreadEntropy {
         Self { stream: ChaChaStream::blank(), owner: None }
     }
 
+    /// Of a known key, and never of another one.
+    pub(super) fn seeded(key: [u8; KEY_BYTES]) -> Self {
+        Self { stream: ChaChaStream::with_key(key), owner: Some(ProcessMark::now()) }
+    }
+
+    pub(super) fn is_of_this_process(&self) -> bool {
+        self.owner == Some(ProcessMark::now())
+    }
+
     fn run<R>(&mut self, draw: impl FnOnce(&mut Self) -> Result<R, SelectError>) -> Result<R, SelectError> {
         let owner = Some(ProcessMark::now());
         if self.owner != owner || self.stream.is_due() {
@@ -188,11 +198,21 @@ thread_local! {
 }
 
 /// Run `draw` with the calling thread's stream, seeded by the operating system on first use, after every fork,
-/// after a fixed amount of output and after a fixed time.
+/// after a fixed amount of output and after a fixed time. Within a seeded block, which marks what comes of it, with its bits.
 ///
 /// # Errors
 /// `Entropy` if the operating system's source fails; `draw` is then not run.
 pub fn with_thread_entropy<R>(
+    draw: impl FnOnce(&mut ThreadEntropy) -> Result<R, SelectError>,
+) -> Result<R, SelectError> {
+    if seeding::is_on() {
+        return seeding::draw(draw);
+    }
+    draw_unseeded(draw)
+}
+
+/// With bits of the operating system, whatever block the thread is in.
+pub(super) fn draw_unseeded<R>(
     draw: impl FnOnce(&mut ThreadEntropy) -> Result<R, SelectError>,
 ) -> Result<R, SelectError> {
     STREAM.with(|stream| match stream.try_borrow_mut() {

@@ -9,6 +9,7 @@ mod json_lines;
 mod partial;
 mod piecewise;
 mod sampler;
+mod seeding;
 mod weighted_counts;
 
 use pyo3::prelude::*;
@@ -23,6 +24,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(intervals::draw_quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(json_lines::json_fields, module)?)?;
     module.add_function(wrap_pyfunction!(json_lines::json_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(seeding::begin_seeded, module)?)?;
+    module.add_function(wrap_pyfunction!(seeding::end_seeded, module)?)?;
+    module.add_function(wrap_pyfunction!(seeding::seeded_draws, module)?)?;
     module.add_function(wrap_pyfunction!(weighted_counts::tally, module)?)?;
     module.add_class::<density::DensityPlan>()?;
     module.add_class::<integers::GeometricSampler>()?;

@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use crate::entropy::{Entropy, ThreadEntropy, with_thread_entropy};
+use crate::entropy::{Entropy, ThreadEntropy, seeding, with_thread_entropy};
 use crate::error::{SelectError, zeros};
 use crate::interrupt;
 use crate::numbers::scale::Scale;
@@ -112,7 +112,9 @@ fn repeat(
     one: impl Fn(&mut ThreadEntropy) -> Result<usize, SelectError> + Sync,
 ) -> Result<Vec<usize>, SelectError> {
     let mut draws = zeros(size)?;
-    let threads = available_threads().min(size / DRAWS_PER_THREAD).max(1);
+    // Helpers are out of a seeded block: it draws alone.
+    let most = if seeding::is_on() { 1 } else { available_threads() };
+    let threads = most.min(size / DRAWS_PER_THREAD).max(1);
     // A common pile of pieces: a reseeding may take place between any two of them.
     let per_turn = (size / (8 * threads)).clamp(1, LARGEST_PIECE);
     let pile = Pile::new(size, per_turn);

@@ -14,10 +14,13 @@ __all__ = [
     "Proposals",
     "ResponseSampler",
     "Sampler",
+    "begin_seeded",
+    "end_seeded",
     "joint_quantiles",
     "json_fields",
     "json_keys",
     "quantiles",
+    "seeded_draws",
     "tally",
 ]
 
@@ -295,3 +298,16 @@ def joint_quantiles(
 
     On a grid each value is moved to the nearest point and spread over its cell at random first.
     """
+
+def begin_seeded(key: bytes, /) -> bool:
+    """Begin a block of known random bits on this thread; False, and nothing has changed, if it is in one.
+
+    Args:
+        key: 32 bytes.
+    """
+
+def end_seeded() -> None:
+    """End the block of this thread, if it is in one."""
+
+def seeded_draws() -> tuple[bool, int]:
+    """Whether this thread is in a block of known bits, and how many draws it ever made in one."""

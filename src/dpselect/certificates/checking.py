@@ -41,7 +41,7 @@ class Checked:
     value: bool
 
 
-def check(text: str, *, ledger: Ledger | None = None) -> Checked:
+def check(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False) -> Checked:
     """Recompute what the certificate `text` claims, and whether its value is one that its candidates allow.
 
     A careful editor of a certificate can make its parts agree with each other, because none of its hashes needs a
@@ -51,9 +51,11 @@ def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     Args:
         text: what `Release.to_json` wrote.
         ledger: the ledger of its receipt, or None.
+        allow_seeded: check also a release of `dpselect.testing.seeded`, which is not private; for tests of checks.
 
     Raises:
-        InvalidCertificateError: it was edited, is not a certificate, or does not match the ledger. Says which.
+        InvalidCertificateError: it is seeded, and so not private; it was edited, is not a certificate, or does not
+            match the ledger. Says which.
         LedgerError: the ledger cannot be read.
 
     >>> import dpselect as dps
@@ -70,6 +72,8 @@ def check(text: str, *, ledger: Ledger | None = None) -> Checked:
     held: dict[str, Any] = json.loads(text)
     if held.get("digest") != digest(held):
         raise wrong("digest", "that of its content", "It was edited.")
+    if release.seeded and not allow_seeded:
+        raise wrong("seeded", "an answer with the operating system's noise", "Seeded: not private. It is for tests.")
     if release.event is None:
         raise wrong("no event", "an event to recompute the guarantee from")
     for name, written in release.to_dict().items():

@@ -14,7 +14,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 from dpselect.accounting.events import Event, decode, encode
-from dpselect.certificates.schema import check_draft, parsed
+from dpselect.certificates.schema import SEEDED, check_draft, parsed
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.public_time import as_utc_text
@@ -31,6 +31,7 @@ else:
 
     Answer = TypeVar("Answer", covariant=True)
 Summary = TypeVar("Summary")
+SEEDED_PROMISE = "Seeded: not private. The noise can be computed by anybody who knows the seed."
 
 
 @cache  # reading what is installed takes longer than planning an answer
@@ -88,6 +89,7 @@ class Release(Generic[Answer]):
             a hash of the columns' names and types; and the name that the caller gave it. None: in certificates from
             before tables were named, and where there is no table.
         usable: the noisy number of units that the question could use, if one was released: see `UsableUnits`.
+        seeded: drawn in a block of `dpselect.testing.seeded`, and so not private at all, whatever the rest says.
 
     >>> import dpselect as dps
     >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
@@ -124,16 +126,17 @@ class Release(Generic[Answer]):
     format: Mapping[str, Any] | None = None
     source: Mapping[str, Any] | None = None
     usable: UsableUnits | None = None
+    seeded: bool = False
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised to each unit."""
+        """What is promised to each unit, unless the release is `seeded`: then nothing is."""
         return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
 
     @property
     def promise(self) -> str:
         """The guarantee in one sentence."""
-        return str(self.guarantee)
+        return SEEDED_PROMISE if self.seeded else str(self.guarantee)
 
     @property
     def accuracy(self) -> str:
@@ -183,6 +186,7 @@ class Release(Generic[Answer]):
             **({} if self.format is None else {"format": dict(self.format)}),
             **({} if self.source is None else {"source": dict(self.source)}),
             **({} if usable is None else {"usable": {"count": _plain(usable.count), **usable.description}}),
+            **({"seeded": SEEDED} if self.seeded else {}),
             "proofs": list(self.proofs),
             "version": self.version,
             "time": as_utc_text(self.time),
@@ -254,6 +258,7 @@ class Release(Generic[Answer]):
             format=held.get("format"),
             source=held.get("source"),
             usable=_usable_units(held.get("usable"), groups=groups),
+            seeded="seeded" in held,
         )
 
     def __str__(self) -> str:
@@ -263,7 +268,8 @@ class Release(Generic[Answer]):
         return "\n".join([str(value), self.promise, self.accuracy, *([self.basis] if self.basis else [])])
 
     def __repr__(self) -> str:
-        return f"Release(value={self.value!r}, epsilon={self.epsilon!r}, delta={self.delta!r}, unit={self.unit!r})"
+        shown = f"value={self.value!r}, epsilon={self.epsilon!r}, delta={self.delta!r}, unit={self.unit!r}"
+        return f"Release({shown}, seeded=True)" if self.seeded else f"Release({shown})"
 
     def _repr_html_(self) -> str:
         label, lines = self.rows()

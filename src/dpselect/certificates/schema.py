@@ -15,6 +15,9 @@ from dpselect.privacy import Neighbours
 from dpselect.questions import QUESTIONS, fields
 from dpselect.questions.fields import AnswerFields, Check, Fields, wrong
 
+SEEDED = "seeded: not private"
+"""What the field ``seeded`` says; it is there only if known random bits were part of the draw."""
+
 
 def parsed(text: object) -> Fields:
     """The certificate `text` as plain Python values, all of the types and in the ranges that a release has.
@@ -148,12 +151,13 @@ _FIELDS: dict[str, Check] = {
     "format": _format,
     "source": _source,
     "usable": _usable,
+    "seeded": fields.one_of(SEEDED),
     "proofs": fields.list_of(fields.text),
     "version": fields.text,
     "time": fields.utc_time,
     "digest": fields.sha256,
 }
-_OPTIONAL = ("event", "arguments", "groups", "format", "source", "usable", "digest")
+_OPTIONAL = ("event", "arguments", "groups", "format", "source", "usable", "seeded", "digest")
 _GROUPS: dict[str, Check] = {
     "column": fields.any_text,
     "count": fields.count,

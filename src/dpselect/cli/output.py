@@ -48,7 +48,9 @@ def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:
 
 
 def warning(release: Release) -> str:
-    """A sentence for standard error if the answer alone is printed and may be mostly noise; else an empty text."""
+    """A sentence for standard error if the answer alone is printed and may mislead; else an empty text."""
+    if release.seeded:
+        return f"dpselect: {release.promise}"
     return f"dpselect: {_escaped(release.basis)}" if wording.LOUD in release.basis else ""
 
 

@@ -18,9 +18,10 @@ from dpselect.ledger.charge_request import ChargeRequest
 from dpselect.ledger.costs import Cost
 from dpselect.ledger.managed import ManagedLedger
 from dpselect.ledger.records import Receipt
-from dpselect.ledger.refusals import refusal
+from dpselect.ledger.refusals import refusal, refuse_seeded_release
 from dpselect.ledger.requests import answered, stored_release
 from dpselect.ledger.unsettled import Attempt, Unstored, is_paid, store_remembered
+from dpselect.mechanisms.seeding import refuse_seeded
 from dpselect.public_time import as_utc_text, day_text
 
 
@@ -97,11 +98,13 @@ class Ledger(ManagedLedger):
             InvalidAccountError: no such account, or it is closed.
             WrongAccountError: the account protects another unit, or under another neighbouring relation.
             RequestReusedError: `request` belongs to another question.
-            InvalidParameterError: `what` is not an event, or an argument that has to be text is not.
+            InvalidParameterError: `what` is not an event, an argument that has to be text is not, or the thread is in a
+                block of `dpselect.testing.seeded`.
             LedgerError: the ledger cannot be written to.
 
         Proof: ``proofs/ledger.md``.
         """
+        refuse_seeded()
         charge = ChargeRequest.of(account, what, request=request, question=question, certificate=certificate)
         note = short_text(note, "note", empty=True)
         shown = None if time is None else moment(time, "time")
@@ -163,7 +166,8 @@ class Ledger(ManagedLedger):
 
         Raises:
             InvalidCertificateError: the receipt is not one of this ledger's. The answer must not be shown then.
-            InvalidParameterError: the receipt has no request id, or the release is not text that UTF-8 can hold.
+            InvalidParameterError: the receipt has no request id, the release is not text that UTF-8 can hold, or it is
+                a certificate that says that it is seeded.
             LedgerDamagedError: the charge itself may be lost. The answer must not be shown then.
 
         Warns:
@@ -175,7 +179,8 @@ class Ledger(ManagedLedger):
             raise InvalidParameterError("receipt", receipt, "one of a charge with a request id")
         short_text(receipt.account, "account")
         short_text(receipt.request, "request")
-        held = Unstored(self._place, receipt, any_text(release, "release"))
+        refuse_seeded_release(any_text(release, "release"))
+        held = Unstored(self._place, receipt, release)
         return held.given_out(self._stored_release, wait=self._wait, ledger=self._database.shown)
 
     def _stored_release(self, receipt: Receipt, release: str) -> str:

@@ -1,7 +1,8 @@
-"""The error for a charge that does not fit: what is left, what it would cost, and how much would fit."""
+"""The error for a charge that does not fit: what is left, what it would cost, and how much would fit; and for seeds."""
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from dataclasses import replace
@@ -10,7 +11,7 @@ from fractions import Fraction
 
 from dpselect.accounting.events import ComposedEvent, Event, NonAdaptiveEvent, SequenceEvent
 from dpselect.accounting.rounding import fraction_up
-from dpselect.errors import ChargeRefusedError, InvalidParameterError
+from dpselect.errors import ChargeRefusedError, InvalidParameterError, Shown
 from dpselect.ledger.accounts import AccountTerms, State, described
 from dpselect.ledger.costs import Cost
 from dpselect.ledger.records import as_written, epsilon_left
@@ -93,3 +94,13 @@ def _shown(spent: Fraction, rounding: Context | None = None) -> str:
     else:
         price = fraction_up(spent)
     return repr(price) if math.isfinite(price) else f"more than {sys.float_info.max!r}"
+
+
+def refuse_seeded_release(release: str) -> None:
+    """Refuse to store a certificate that says that it was drawn in a block of `dpselect.testing.seeded`."""
+    try:
+        held: object = json.loads(release) if '"seeded"' in release else None
+    except (ValueError, RecursionError):
+        return  # no certificate
+    if isinstance(held, dict) and "seeded" in held:
+        raise InvalidParameterError("release", Shown("<a seeded release>"), "one with the operating system's noise")

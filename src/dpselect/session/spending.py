@@ -18,6 +18,7 @@ from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidPara
 from dpselect.ledger import Ledger, Receipt
 from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.mechanisms import PendingSelection
+from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.public_time import Times, public_time, times_shown
 from dpselect.questions.question import Priced
 from dpselect.questions.usable import CountedSummary
@@ -118,6 +119,9 @@ class Spending(Payer[Release]):
         run, ledger = run_of(question, identity), self.ledger_for(request)
         text = "" if ledger is None else identity.text
         if ledger is not None:
+            refuse_seeded()
+        _, seeded_before = seeded_draws()
+        if ledger is not None:
             known = ledger.look(self.account, run, request=request, question=text)
             if known is not None and known.release is not None:
                 return Release.from_json(known.release)
@@ -127,17 +131,24 @@ class Spending(Payer[Release]):
             undrawn = replace(undrawn, event=run.event, **about)
             certificate = undrawn.question_hash()
             if ledger is None:
-                return undrawn.answered(question.released(values))
+                return _drawn(undrawn, question, values, seeded_before)
             receipt = ledger.charge(
                 self.account, run, request=request, question=text, certificate=certificate, time=time
             )
             if receipt.release is not None:
                 return Release.from_json(receipt.release)
             charges.append(receipt)
-            release = replace(undrawn.answered(question.released(values)), receipt=receipt.to_dict())
+            release = replace(_drawn(undrawn, question, values, seeded_before), receipt=receipt.to_dict())
         if request is None:
             return release
         return Release.from_json(ledger.store_release(receipt, release.to_json()))
+
+
+def _drawn(undrawn: Release, question: Priced[Gathered], values: Gathered, seeded_before: int) -> Release:
+    """The answer, marked if this thread was in a seeded block at any draw since it had made `seeded_before` of them."""
+    began_seeded, _ = seeded_draws()
+    release = undrawn.answered(question.released(values))
+    return replace(release, seeded=began_seeded or seeded_draws() != (False, seeded_before))
 
 
 def _lost(receipt: Receipt, why: str) -> AnswerLostError:

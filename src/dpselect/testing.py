@@ -1,0 +1,46 @@
+"""Draws that can be repeated, for tests and simulations. They are not private, and say so."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+from dpselect.mechanisms import seeding
+
+__all__ = ["seeded"]
+
+
+def seeded(seed: int) -> AbstractContextManager[None]:
+    """A block in which draws can be repeated: ``with dpselect.testing.seeded(7): ...``.
+
+    For tests and simulations only: whoever knows the seed can compute the noise. So each release that is drawn in the
+    block says ``seeded: not private`` in its certificate and when it is shown, `dpselect.certificates.check` refuses
+    it, and no ledger takes a charge. Mechanisms by themselves, such as ``mech.select(scores)``, have no certificate:
+    what they draw in a block is repeated and carries no mark.
+
+    The block is of the thread that began it. Other threads, children of a fork and workers of Spark go on with the
+    operating system's randomness; in asynchronous code, do not wait for anything within a block. If a unit has more
+    than ``max_rows_per_unit`` rows, or rows in more groups than it may take part in, those used are chosen by the
+    operating system's randomness, too. Draws are the same for the same calls in the same order, on the same version
+    and kind of machine. Nothing but this call begins a block: no setting of the environment does.
+
+    Args:
+        seed: a whole number from 0 to 2^64 - 1.
+
+    Raises:
+        InvalidParameterError: on entering: `seed` is no such number, or this thread is already in such a block.
+        SelectionError: the block ends in another thread than it began in.
+
+    >>> import dpselect as dps
+    >>> mech = dps.PermuteAndFlip(epsilon=0.1, sensitivity=1.0)
+    >>> with seeded(7):
+    ...     first = [mech.select([1.0, 2.0, 3.0]) for _ in range(20)]
+    >>> with seeded(7):
+    ...     first == [mech.select([1.0, 2.0, 3.0]) for _ in range(20)]
+    True
+    >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    >>> with seeded(7):
+    ...     release = people.median("age", bounds=(0, 120), step=1, epsilon=1.0)
+    >>> print(release.promise)
+    Seeded: not private. The noise can be computed by anybody who knows the seed.
+    """
+    return seeding.seeded(seed)
