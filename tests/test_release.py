@@ -170,6 +170,7 @@ def test_nothing_is_missing_from_the_certificate() -> None:
         "event",
         "format",
         "groups",
+        "seeded",
         "source",
         "usable",
     }  # not of all

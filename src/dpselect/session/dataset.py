@@ -34,8 +34,9 @@ class Dataset(ChoiceQuestions, NumberQuestions):
     Args:
         source: path of a CSV, TSV, Parquet, Arrow, ORC, Excel or JSON-lines file (text also compressed: ``.csv.gz``); a
             glob or a list of several with the same columns; a folder of partitions such as ``year=2026``; a frame of
-            pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``; a lazy frame of Polars, a DuckDB
-            relation, a PySpark ``DataFrame`` or an Ibis table; or ``postgresql://user@host/database``, with `table`.
+            pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``; a dictionary of columns, which are
+            lists or one-dimensional arrays of one length; a lazy frame of Polars, a DuckDB relation, a PySpark
+            ``DataFrame`` or an Ibis table; or ``postgresql://user@host/database``, with `table`.
             How rows are read, and which are left out, is described in ``docs/files.md`` and ``docs/engines.md``.
         unit: name of the column that identifies whom a row belongs to: who is protected. All rows with the same value
             are one unit, in all files; rows without a value are left out.

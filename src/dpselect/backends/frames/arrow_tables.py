@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,22 @@ class ArrowTableSource:
         shown = f"<pyarrow {type(given).__name__}>"
         table = pa.Table.from_batches([given]) if isinstance(given, pa.RecordBatch) else given
         return cls(table, shown, _columns_of(table.schema, shown))
+
+    @classmethod
+    def of_arrays(cls, given: dict[Any, Any]) -> ArrowTableSource:
+        """The rows of columns that a dictionary names: lists or one-dimensional arrays of one length.
+
+        Raises:
+            InvalidDataError: a name is not text, or a column is no such array. No value is quoted.
+        """
+        shown = Shown("<dict of arrays>")
+        if not given or not all(isinstance(name, str) for name in given):
+            raise InvalidDataError("source", shown, "a column for each of one or more names, which are text")
+        columns = {name: _array(name, column) for name, column in given.items()}
+        if len({len(column) for column in columns.values()}) > 1:
+            raise InvalidDataError("source", shown, "arrays of the same length")
+        table = pa.table(columns)
+        return cls(table, str(shown), _columns_of(table.schema, str(shown)))
 
     def size(self) -> int:
         """Rows."""
@@ -136,6 +152,18 @@ class StreamSource:
             for start in range(0, batch.num_rows, BATCH_ROWS)
         )
         return _plain_batches(slices, names, columns, advance)
+
+
+def _array(name: str, column: Any) -> Any:
+    unreadable = InvalidDataError(
+        "source",
+        Shown(f"<dict of arrays, column {name!r}>"),
+        "a list or a one-dimensional array of values of one type",
+    )
+    if isinstance(column, str | bytes | Mapping) or not hasattr(column, "__len__"):
+        raise unreadable
+    with TranslatedErrors(lambda _: unreadable, Exception):  # of any library; they may quote a value
+        return column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
 
 
 def _check_types(dataset: Any, shown: Shown) -> None:

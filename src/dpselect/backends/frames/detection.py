@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from dpselect.backends.frames.arrow_tables import ArrowTableSource, DatasetSource, StreamSource
 from dpselect.backends.frames.pandas_frame import PandasSource
 from dpselect.backends.frames.polars_frame import PolarsSource
@@ -14,11 +16,13 @@ def frame_source(frame: object) -> Source | None:
     """The rows of a frame, which each question reads again; None if `frame` is not a frame in memory.
 
     Raises:
-        InvalidDataError: the frame has no columns, two columns of the same name, or names that are not text; or it can
-            be read only once.
+        InvalidDataError: the frame has no columns, two columns of the same name, or names that are not text; it can be
+            read only once; or a dictionary holds something else than arrays of one length.
     """
     if isinstance(frame, pa.Table | pa.RecordBatch):
         return ArrowTableSource.of(frame)
+    if isinstance(frame, dict):
+        return ArrowTableSource.of_arrays(cast("dict[object, object]", frame))
     if isinstance(frame, pa.RecordBatchReader):
         hint = "Give the table itself, for example reader.read_all()."
         raise InvalidDataError("source", Shown("<Arrow stream>"), "rows that can be read more than once", hint)
