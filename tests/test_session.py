@@ -268,6 +268,16 @@ def test_a_dry_run_answers_every_question_of_a_table() -> None:
         assert ours.parameters == theirs.parameters
 
 
+def test_completion_shows_questions_only() -> None:
+    families = {*vars(ChoiceQuestions), *vars(NumberQuestions)}
+    questions = {name for name in families if not name.startswith("_")}
+    data = dps.Dataset(ADULT, unit="person_id")
+    for shown in (dir(dps.Dataset), dir(data)):
+        assert {name for name in shown if not name.startswith("_")} == questions
+        assert "__init__" in shown
+    assert data.candidate_kinds("age") is not None
+
+
 def test_a_subclass_keeps_its_own_methods() -> None:
     class Mine(dps.Dataset):
         def median(self, column: str) -> str:  # type: ignore[override]

@@ -21,11 +21,21 @@ _STEP = (
     "It is 1 for ages in years, 0.01 for amounts in cents. With continuous=True the answer is any number between the"
     " bounds; it can be far off if values repeat."
 )
+_NO_QUESTIONS = frozenset({"candidate_kinds"})
+"""Public methods that are for programs, such as the command line."""
+
 _WHOLE = 2**52
 """Below it, a step of 1 is one that doubles distinguish."""
 
 
-class Asking:
+class QuestionsFirst(type):
+    """A class whose completion shows its questions, and no other public name; the others can be used all the same."""
+
+    def __dir__(cls) -> list[str]:
+        return [name for name in super().__dir__() if name not in _NO_QUESTIONS]
+
+
+class Asking(metaclass=QuestionsFirst):
     """The two families of questions are subclasses of this one, and a `dpselect.Dataset` inherits from both.
 
     A question is a method of two steps: it reads its public arguments, and lets `_ask` plan the question and answer it.
@@ -37,6 +47,9 @@ class Asking:
     _neighbours: Neighbours
     _rows: Rows
     _spending: Payer[Any]
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in _NO_QUESTIONS]
 
     def _ask(
         self,
