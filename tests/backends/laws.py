@@ -20,11 +20,25 @@ from dpselect.mechanisms import GeometricMechanism, PriceListMechanism
 from dpselect.mechanisms.density import DensityMechanism
 from dpselect.mechanisms.top_k import TopKPlan
 from dpselect.privacy import Neighbours
-from dpselect.questions import BestBy, BestPrice, Density, Grouped, Mean, MostCommon, Quantile, Quantiles, TopK
+from dpselect.questions import (
+    BestBy,
+    BestPrice,
+    Count,
+    Density,
+    Grouped,
+    Histogram,
+    Mean,
+    MostCommon,
+    Quantile,
+    Quantiles,
+    Sum,
+    TopK,
+)
 from dpselect.questions.density import with_absent
 from dpselect.questions.question import Priced
 from dpselect.questions.scores import count_scores, sum_scores
 from dpselect.session.choices import ChoiceQuestions
+from dpselect.session.counts import CountQuestions
 from dpselect.session.numbers import NumberQuestions
 from dpselect.session.rows import Rows, UnopenedTable
 from dpselect.session.spending import Payer
@@ -47,7 +61,7 @@ class _Summaries(Payer[Any]):
         return gather()
 
 
-class Questions(ChoiceQuestions, NumberQuestions):
+class Questions(CountQuestions, ChoiceQuestions, NumberQuestions):
     """Every question, as `Dataset` has them."""
 
     def __init__(self, rows: Rows, payer: Payer[Any], neighbours: Neighbours = Neighbours.ADD_REMOVE) -> None:
@@ -85,6 +99,12 @@ def law(task: Priced[Any], summary: Any) -> Law:
             return [_orders(task.plan, count_scores(summary, task.plan.mechanism.neighbours).values)]
         case BestBy():
             return [task.mechanism.pmf(sum_scores(summary, task.clip, task.neighbours).values)]
+        case Count():
+            return [_noisy(task.mechanism, int(summary.counts[0]))]
+        case Histogram():
+            return [_noisy(task.mechanism, count) for count in summary.counts.tolist()]
+        case Sum():
+            return [_noisy(task.mechanism, int(summary.totals[0]))]
         case Density():
             return _of_bins(task, task.bins.tally(summary.values))
         case BestPrice() if isinstance(task.mechanism, PriceListMechanism):
@@ -98,6 +118,11 @@ def law(task: Priced[Any], summary: Any) -> Law:
             return [task.mechanism.cdf(summary.values, points)]
         case _:
             raise AssertionError(task)
+
+
+def _noisy(mechanism: GeometricMechanism, exact: int) -> np.ndarray:
+    """Up to each of some numbers around the sums and counts of small tables."""
+    return mechanism.cdf(exact, np.arange(-400, 4001))
 
 
 def _orders(plan: TopKPlan, scores: np.ndarray) -> np.ndarray:
@@ -140,8 +165,10 @@ class ModelTable:
         column: Column,
         candidates: PublicCandidates,
         grouping: Grouping | None = None,
+        max_values_per_unit: int | None = None,
         progress: Progress | None = None,
     ) -> list[CandidateCounts]:
+        assert max_values_per_unit is None or max_values_per_unit >= len(candidates)
         found = model.counts(self.rows, unit.name, column.name, _listed(candidates), **_groups(grouping))
         return [CandidateCounts(np.array(each)) for each in found]
 
@@ -149,15 +176,16 @@ class ModelTable:
         self,
         *,
         unit: Column,
-        column: Column,
-        candidates: PublicCandidates,
+        column: Column | None = None,
+        candidates: PublicCandidates | None = None,
         amount: Amount,
         grouping: Grouping | None = None,
         progress: Progress | None = None,
     ) -> list[CandidateTotals]:
         asked = {"amount": amount.column.name, "scale": amount.scale, "lower": amount.lower, "upper": amount.upper}
-        listed = _listed(candidates)
-        found = model.totals(self.rows, unit.name, column.name, listed, **asked, **_groups(grouping))
+        listed = [None] if candidates is None else _listed(candidates)
+        name = "" if column is None else column.name
+        found = model.totals(self.rows, unit.name, name, listed, **asked, **_groups(grouping))
         return [CandidateTotals(np.array(each)) for each in found]
 
     def gather(
@@ -200,7 +228,9 @@ class ModelTable:
             assert isinstance(candidates, PublicCandidates)
             matched = column.name, _listed(candidates)
         number = None if needed.number is None else needed.number.name
-        return model.usable_units(self.rows, unit.name, matched=matched, number=number, **_groups(grouping))
+        return model.usable_units(
+            self.rows, unit.name, matched=matched, number=number, between=needed.between, **_groups(grouping)
+        )
 
 
 def _so_many(own: list[float], most: int) -> list[float]:

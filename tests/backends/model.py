@@ -102,6 +102,7 @@ def usable_units(
     *,
     matched: tuple[str, Sequence[Any]] | None = None,
     number: str | None = None,
+    between: tuple[float, float] | None = None,
     group: str = "",
     groups: Sequence[Any] = (None,),
 ) -> list[int]:
@@ -110,7 +111,9 @@ def usable_units(
     for row in rows:
         who, part = unit_of(row[unit]), candidate_of(row[group], groups) if group else 0
         without = matched is not None and candidate_of(row[matched[0]], matched[1]) is None
-        without = without or (number is not None and number_of(row[number]) is None)
+        found = None if number is None else number_of(row[number])
+        without = without or (number is not None and found is None)
+        without = without or (between is not None and found is not None and not between[0] <= found <= between[1])
         if who is not None and part is not None and not without:
             seen[part].add(who)
     return [len(each) for each in seen]
@@ -123,7 +126,7 @@ def _units(
     for row in rows:
         who = unit_of(row[unit])
         part = candidate_of(row[group], groups) if group else 0
-        place = candidate_of(row[column], candidates)
+        place = candidate_of(row[column], candidates) if column else 0
         if who is not None and part is not None and place is not None:
             seen[who, part, place].append(row)
     return seen

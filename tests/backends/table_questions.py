@@ -42,6 +42,16 @@ ANY: dict[str, Any] = {"continuous": True}
 AGES = (20, 60)
 
 QUESTIONS: dict[str, Question] = {
+    "count": lambda asked: asked.count(epsilon=0.5),
+    "count-values": lambda asked: asked.count("name", values=["x", "z"], epsilon=0.5),
+    "count-between": lambda asked: asked.count("paid", between=(-0.5, 3), epsilon=0.5),
+    "count-by": lambda asked: asked.count("age", between=(30, 50.5), epsilon=0.5, **BY_CITY),
+    "histogram": lambda asked: asked.histogram("name", candidates=NAMES, max_values_per_unit=4, epsilon=0.5),
+    "histogram-by": lambda asked: asked.histogram(
+        "page", candidates=[0, 3], max_values_per_unit=2, epsilon=0.5, **BY_CITY
+    ),
+    "sum": lambda asked: asked.sum("paid", clip=(-1.5, 6), scale=100, epsilon=0.5),
+    "sum-by": lambda asked: asked.sum("age", clip=(0, 60), epsilon=0.5, **BY_PAGE),
     "most_common": lambda asked: asked.most_common("page", candidates=PAGES, epsilon=0.5),
     "most_common-list": lambda asked: asked.most_common("page", candidates=[4, 9, 2], epsilon=0.5),
     "most_common-by": lambda asked: asked.most_common("name", candidates=NAMES, epsilon=0.5, **BY_CITY),

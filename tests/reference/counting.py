@@ -6,7 +6,8 @@ Proof: ``proofs/counting.md``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from fractions import Fraction
+from itertools import combinations, product
 
 Row = tuple[str | None, str | None]
 """Unit and value; either may be null."""
@@ -28,6 +29,25 @@ def distinct_unit_counts(rows: Iterable[Row], *, candidates: Sequence[str]) -> C
     """
     pairs = {(unit, value) for unit, value in rows if unit is not None and value is not None}
     return tuple(sum(value == candidate for _, value in pairs) for candidate in candidates)
+
+
+def bounded_counts(data: dict[str, Contribution], *, candidates: Sequence[str], most: int) -> dict[Counts, Fraction]:
+    """The law of the counts if a unit counts for at most `most` candidates, each set of so many equally likely.
+
+    >>> bounded_counts({"ann": ("x", "y", "x"), "bob": ("y",)}, candidates=["x", "y"], most=1)
+    {(1, 1): Fraction(1, 2), (0, 2): Fraction(1, 2)}
+    """
+    law: dict[Counts, Fraction] = {(0,) * len(candidates): Fraction(1)}
+    for values in data.values():
+        own = [place for place, candidate in enumerate(candidates) if candidate in values]
+        sets = list(combinations(own, min(most, len(own))))
+        grown: dict[Counts, Fraction] = {}
+        for counts, probability in law.items():
+            for chosen in sets:
+                more = tuple(count + (place in chosen) for place, count in enumerate(counts))
+                grown[more] = grown.get(more, Fraction(0)) + probability / len(sets)
+        law = grown
+    return law
 
 
 def data_sets(units: Sequence[str], contributions: Sequence[Contribution]) -> Iterator[dict[str, Contribution]]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import permutations, product
 
 import pytest
 
 from tests.reference.counting import (
     Contribution,
     add_remove_pairs,
+    bounded_counts,
     distinct_unit_counts,
     is_monotone,
     movements,
@@ -75,3 +78,39 @@ def test_rows_without_a_unit_are_not_merged_into_one_person() -> None:
 def test_the_order_of_rows_does_not_matter() -> None:
     rows = [("ann", "x"), ("ann", "y"), ("bob", "x"), ("bob", "x")]
     assert {distinct_unit_counts(order, candidates=CANDIDATES) for order in permutations(rows)} == {(2, 1, 0)}
+
+
+def worst_noisy(pairs: Iterable[tuple[dict[str, Contribution], dict[str, Contribution]]], *, most: int) -> Fraction:
+    """The largest ratio of the probabilities of noisy counts, with noise of scale 1 / ln ROOT on each."""
+    ratios: list[Fraction] = []
+    for one, other in pairs:
+        laws = [bounded_counts(data, candidates=NOISY, most=most) for data in (one, other)]
+        for released in product((0, 2), repeat=len(NOISY)):
+            weights = [
+                sum(
+                    chance / ROOT ** sum(abs(noisy - exact) for noisy, exact in zip(released, counts, strict=True))
+                    for counts, chance in law.items()
+                )
+                for law in laws
+            ]
+            ratios.append(Fraction(weights[0]) / Fraction(weights[1]))
+    return max(ratios)
+
+
+ROOT, NOISY = Fraction(3, 2), ("x", "y", "z")
+GIVEN: list[Contribution] = [(), ("x",), ("y", "y", "w"), ("x", "z"), ("x", "y", "z")]
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_noisy_counts_lose_as_much_as_one_unit_may_count(most: int) -> None:
+    """And twice as much if a unit is replaced: the noise of the product is wider by this factor."""
+    assert worst_noisy(add_remove_pairs(("ann", "bob"), GIVEN), most=most) == ROOT**most
+    expected = ROOT ** (2 * most) if most == 1 else None
+    replaced = worst_noisy(replace_one_pairs(("ann", "bob"), GIVEN), most=most)
+    assert replaced <= ROOT ** (2 * most)
+    assert expected is None or replaced == expected
+
+
+def test_without_a_bound_noise_for_one_value_is_not_enough() -> None:
+    """Control: a unit with three values loses three times as much."""
+    assert worst_noisy(add_remove_pairs(("ann", "bob"), GIVEN), most=3) > ROOT

@@ -79,10 +79,12 @@ class Needed:
     Attributes:
         matched: the column of the candidates, and the candidates; None: it needs none.
         number: the column of the number; None: it needs none.
+        between: the smallest and the largest number that it may be; None: any.
     """
 
     matched: tuple[Column, PublicCandidates | DistantCandidates] | None = None
     number: Column | None = None
+    between: tuple[float, float] | None = None
 
 
 class Table(Protocol):
@@ -113,22 +115,30 @@ class Table(Protocol):
         column: Column,
         candidates: PublicCandidates,
         grouping: Grouping | None = None,
+        max_values_per_unit: int | None = None,
         progress: Progress | None = None,
     ) -> list[CandidateCounts]:
-        """How many different units have at least one row with each candidate. Proof: ``proofs/counting.md``."""
+        """How many different units have at least one row with each candidate. Proof: ``proofs/counting.md``.
+
+        With `max_values_per_unit`, a unit with more candidates (in a group) counts for this many of them. They are
+        chosen as groups are.
+        """
         ...
 
     def total(
         self,
         *,
         unit: Column,
-        column: Column,
-        candidates: PublicCandidates,
+        column: Column | None = None,
+        candidates: PublicCandidates | None = None,
         amount: Amount,
         grouping: Grouping | None = None,
         progress: Progress | None = None,
     ) -> list[CandidateTotals]:
-        """The sum of the units' clipped amounts for each candidate. Proof: ``proofs/clipped_sums.md``."""
+        """The sum of the units' clipped amounts for each candidate; without candidates, of all rows.
+
+        Proof: ``proofs/clipped_sums.md``.
+        """
         ...
 
     def gather(

@@ -131,7 +131,7 @@ def _refuse_dashed(text: str, argument: str) -> None:
 
 def _several(listed: Listed, text: str, argument: str) -> Listed:
     """The members that `text` lists, if there are at least two."""
-    if listed and not listed[1:2] and argument != "groups":  # a range may be too long for len()
+    if listed and not listed[1:2] and argument not in ("groups", "values"):  # a range may be too long for len()
         ranges = "" if argument == "dates" else " A range of whole numbers is written 1..100."
         hint = (
             f"One leaves nothing to choose. Separate a list by commas, and write @ before the name of a file.{ranges}"
@@ -141,7 +141,9 @@ def _several(listed: Listed, text: str, argument: str) -> Listed:
 
 
 def _almost_a_list(text: str, argument: str) -> InvalidCandidatesError:
-    hint = f"Write a list with commas, no brackets or single quotes. If these are part of a text: --{argument}-as text."
+    hint = "Write a list with commas, no brackets or single quotes."
+    if argument != "values":  # whose type is the column's
+        hint += f" If these are part of a text: --{argument}-as text."
     return InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
 
 

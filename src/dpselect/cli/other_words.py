@@ -10,13 +10,8 @@ _MOST_COMMON = "Use most-common: the value that the most units have."
 _MEAN = "Use mean: the mean of one value per unit, over a public number of units."
 _DENSITY = "Use density: the share of the units in each bin of a column of numbers."
 _EXTREME = "It would show the value of one unit. Use quantile with a level near the end, such as 0.01 or 0.99."
-_COUNT = (
-    "density, which gives the shares of the units in bins of numbers, and top-k, which gives the values that the most "
-    "units have, without their counts."
-)
-_SUM = (
-    "mean, times its public number of units, and best-by, which gives the value with the largest sum, without the sum."
-)
+_HISTOGRAM = "Use histogram: the number of units with each value; or count: the number of units."
+_SUM = "Use sum: what the numbers of a column add up to, a bounded amount for each unit."
 _SPREAD = "quantiles, such as 0.25,0.75."
 
 MEANT = {
@@ -24,8 +19,10 @@ MEANT = {
     "argmax": _MOST_COMMON,
     "average": _MEAN,
     "avg": _MEAN,
-    "histogram": _DENSITY,
-    "hist": _DENSITY,
+    "hist": _HISTOGRAM,
+    "counts": _HISTOGRAM,
+    "frequencies": _HISTOGRAM,
+    "total": _SUM,
     "distribution": _DENSITY,
     "min": _EXTREME,
     "max": _EXTREME,
@@ -38,10 +35,6 @@ MEANT = {
 """Other words for a command that there is."""
 
 NEAREST = {
-    "count": _COUNT,
-    "counts": _COUNT,
-    "sum": _SUM,
-    "total": _SUM,
     "variance": _SPREAD,
     "std": _SPREAD,
 }

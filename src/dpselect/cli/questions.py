@@ -35,6 +35,7 @@ _TYPES: dict[object, Any] = {
     "levels": Text,
     "prices": Text,
     "dates": Text,
+    "values": Text,
 }
 """How the values of an option are typed, by `Option.kind`."""
 
@@ -68,13 +69,18 @@ def command_of(about: Command) -> Callable[..., int]:
     """The command as a function, whose signature and docstring say what the parser and the help need."""
     own = (*about.positional, *about.options)
 
-    def command(source: str, column: str, *arguments: Any, **options: Any) -> int:
+    def command(source: str, column: str | None = None, *arguments: Any, **options: Any) -> int:
         shared: QuestionOptions = options["shared"]
         groups: GroupOptions = options.get("groups", GroupOptions())
         options |= dict(zip((each.name for each in about.positional), arguments, strict=True))
         values = {each.name: _read(each, options[each.name], source) for each in own if each.name in options}
 
         def ask(data: Any) -> Any:
+            for each in own:
+                given = values.get(each.name)
+                if each.kind == "values" and given is not None:
+                    kinds = () if column is None else data.candidate_kinds(column)
+                    values[each.name] = public.parsed(given, fitting=kinds, private=source, argument=each.name)
             if about.chooses:
                 values.update(options["candidates"].among(data, column, source))
             values.update(groups.among(data, source))
@@ -109,7 +115,10 @@ def _method(data: Any, about: Command) -> Callable[..., Any]:
 def _parameters(about: Command) -> Iterator[Parameter]:
     """What has to be given comes first, then what only this question takes."""
     yield Parameter("source", Parameter.POSITIONAL_ONLY, annotation=File)
-    yield Parameter("column", Parameter.POSITIONAL_ONLY, annotation=str)
+    if about.needs_column:
+        yield Parameter("column", Parameter.POSITIONAL_ONLY, annotation=str)
+    else:
+        yield Parameter("column", Parameter.POSITIONAL_ONLY, annotation=str | None, default=None)
     for option in about.positional:
         yield Parameter(option.name, Parameter.POSITIONAL_ONLY, annotation=_TYPES[option.kind])
     if about.chooses:
@@ -132,7 +141,11 @@ def _type_of(option: Option) -> Any:
 
 def usage_of(about: Command) -> str:
     """How the command is typed: its arguments, then the options that it requires."""
-    arguments = ["SOURCE", "COLUMN", *(option.name.upper() for option in about.positional)]
+    arguments = [
+        "SOURCE",
+        "COLUMN" if about.needs_column else "[COLUMN]",
+        *(option.name.upper() for option in about.positional),
+    ]
     listed = [Option("candidates", "text", "")] if about.chooses else []
     needed = [*listed, *about.options, Option("unit", "text", ""), Option("epsilon", "number", "")]
     options = [f"--{each.name} {_WRITTEN.get(str(each.kind), 'STR')}" for each in needed if each.default is REQUIRED]

@@ -10,14 +10,17 @@ from typing import Any
 from dpselect.questions.best_by import BestBy
 from dpselect.questions.best_features import BestFeatures
 from dpselect.questions.best_price import BestPrice
+from dpselect.questions.count import Count
 from dpselect.questions.density import Density
 from dpselect.questions.grouped import Grouped
+from dpselect.questions.histogram import Histogram
 from dpselect.questions.mean import Mean
 from dpselect.questions.most_common import BestDate, LeastCommon, MostCommon
 from dpselect.questions.quantile import Quantile
 from dpselect.questions.quantiles import Quantiles
 from dpselect.questions.question import CONFIDENCE, Answered, Planned, Question, Terms, UsableUnits, Value
 from dpselect.questions.top_k import TopK
+from dpselect.questions.total import Sum
 from dpselect.questions.usable import WithUsable
 
 __all__ = [
@@ -28,8 +31,10 @@ __all__ = [
     "BestDate",
     "BestFeatures",
     "BestPrice",
+    "Count",
     "Density",
     "Grouped",
+    "Histogram",
     "LeastCommon",
     "Mean",
     "MostCommon",
@@ -37,6 +42,7 @@ __all__ = [
     "Quantile",
     "Quantiles",
     "Question",
+    "Sum",
     "Terms",
     "TopK",
     "UsableUnits",
@@ -47,6 +53,7 @@ __all__ = [
 QUESTIONS: dict[str, type[Question[Any]]] = {
     kind.name: kind
     for kind in (
+        *(Count, Histogram, Sum),
         *(MostCommon, LeastCommon, BestDate, TopK, BestBy, Quantile, Quantiles, Mean, BestPrice, Density),
         BestFeatures,
     )

@@ -19,7 +19,7 @@ from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, V
 from dpselect.questions.scores import sum_range, sum_scores, sum_sensitivity
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text
-from dpselect.summaries import CandidateTotals, PublicCandidates, PublicClip, PublicGroups
+from dpselect.summaries import CandidateTotals, PublicCandidates, PublicClip, PublicCondition, PublicGroups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +133,7 @@ class BestBy(ListQuestion[CandidateTotals]):
         self, rows: RowReader, groups: PublicGroups | None, summaries: list[CandidateTotals], /
     ) -> list[int]:
         """How many units have one of the candidates and an amount in the same row."""
-        return rows.units(groups, candidates=self.candidates, summed=self.clip.column)
+        return rows.units(PublicCondition(candidates=self.candidates, summed=self.clip.column), groups)
 
     def draw(self, summary: CandidateTotals, /) -> Value:
         """One of the candidates, by what the units' amounts add up to, in the candidates' order."""
@@ -166,7 +166,7 @@ class BestBy(ListQuestion[CandidateTotals]):
     def check_fields(cls, held: Fields) -> AnswerFields:
         """See `Question.check_fields`."""
         check = listed(held)
-        stated = fields.object_with(held.get("arguments", {}), "arguments", _SUMMED)
+        stated = fields.object_with(held.get("arguments", {}), "arguments", fields.SUMMED)
         if not stated["lower"] < stated["upper"]:
             raise fields.wrong("arguments", "lower below upper")
         return AnswerFields(check)
@@ -178,14 +178,6 @@ class BestBy(ListQuestion[CandidateTotals]):
         scale = decimal_fraction(given["scale"], "scale", expected="a number")
         clip = PublicClip(given["sum"], scale, given["lower"], given["upper"])
         return cls.planned(stated.candidates(), clip, **stated.price)
-
-
-_SUMMED: dict[str, fields.Check] = {
-    "sum": fields.any_text,
-    "scale": fields.positive,
-    "lower": fields.whole(-(2**31), 2**31),
-    "upper": fields.whole(-(2**31), 2**31),
-}
 
 
 def _clipped(release: Planned) -> str:

@@ -8,9 +8,11 @@ from typing import Literal
 REQUIRED = object()
 """In place of a default."""
 
-OptionKind = Literal["text", "whole", "number", "exact", "flag", "bounds", "ends", "levels", "prices", "dates"]
+OptionKind = Literal[
+    "text", "whole", "number", "exact", "flag", "bounds", "ends", "levels", "prices", "dates", "values"
+]
 """How a value is written: a whole number, a number, one that is taken exactly, nothing (a flag), two numbers, two dates
-as text, several shares, or public prices or dates. A tuple instead: one of these words."""
+as text, several shares, public prices or dates, or values of the column. A tuple instead: one of these words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Command:
         does: what the command does, in one or two sentences.
         example: arguments that work with the files of the examples: those without a name, then the options.
         column: what the column holds.
+        needs_column: whether there has to be a column.
         positional: arguments without a name, after the column.
         options: arguments with a name, besides those of every question.
         chooses: whether it chooses from a public list of candidates.
@@ -52,6 +55,7 @@ class Command:
     does: str
     example: tuple[str, str]
     column: str = "Column of numbers."
+    needs_column: bool = True
     positional: tuple[Option, ...] = ()
     options: tuple[Option, ...] = ()
     chooses: bool = False

@@ -198,6 +198,12 @@ LISTED: dict[str, Check] = {
 BOUNDS: dict[str, Check] = {"source": one_of("bounds"), **_ENDS}
 GRID: dict[str, Check] = {"source": one_of("grid"), **_ENDS, "step": positive, "count": count}
 ROWS: dict[str, Check] = {"max_rows_per_unit": whole(1, _MOST_ROWS)}
+SUMMED: dict[str, Check] = {
+    "sum": any_text,
+    "scale": positive,
+    "lower": whole(-(2**31), 2**31),
+    "upper": whole(-(2**31), 2**31),
+}
 BINS: dict[str, Check] = {"source": one_of("bins"), **_ENDS, "count": count}
 
 

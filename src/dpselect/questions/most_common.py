@@ -19,7 +19,7 @@ from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, V
 from dpselect.questions.scores import Scores, count_scores, count_sensitivity, rarity_scores
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted
-from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicGroups
+from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +103,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         self, rows: RowReader, groups: PublicGroups | None, summaries: list[CandidateCounts | PendingSelection], /
     ) -> list[int]:
         """How many units have one of the candidates."""
-        return rows.units(groups, candidates=self.candidates)
+        return rows.units(PublicCondition(candidates=self.candidates), groups)
 
     def draw(self, summary: CandidateCounts | PendingSelection, /) -> Value:
         """One of the candidates, by distinct units per candidate, in the candidates' order.

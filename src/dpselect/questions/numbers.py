@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpselect.errors import InvalidParameterError
 from dpselect.questions.question import Planned, Question, RowReader
-from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
+from dpselect.summaries import PublicCondition, PublicDomain, PublicGroups, UnitValues
 
 MOST_ROWS_PER_UNIT = 1_000_000_000
 """More rows of one unit are refused: the noise would drown any table."""
@@ -17,7 +17,7 @@ class ValuesQuestion(Question[UnitValues]):
         """How many units have a number: as many as there are values, if each unit has one."""
         if all(each.max_rows_per_unit == 1 for each in summaries):
             return [each.values.size for each in summaries]
-        return rows.units(groups)
+        return rows.units(PublicCondition(is_number=True), groups)
 
 
 def gathered_for(values: UnitValues, domain: PublicDomain, *, most: int) -> UnitValues:

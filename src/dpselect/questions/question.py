@@ -21,6 +21,7 @@ from dpselect.summaries import (
     DistantCandidates,
     PublicCandidates,
     PublicClip,
+    PublicCondition,
     PublicDomain,
     PublicGroups,
     UnitValues,
@@ -137,24 +138,23 @@ class RowReader(Protocol):
     """The rows of a table, for a question about one column: gives a summary of each group, or one without groups."""
 
     def count(
-        self, candidates: PublicCandidates, groups: PublicGroups | None = None, *, argument: str = ...
+        self,
+        candidates: PublicCandidates,
+        groups: PublicGroups | None = None,
+        *,
+        max_values_per_unit: int | None = ...,
+        argument: str = ...,
     ) -> list[CandidateCounts]: ...
     def select(
         self, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism
     ) -> list[CandidateCounts] | list[PendingSelection]: ...
     def total(
-        self, candidates: PublicCandidates, clip: PublicClip, groups: PublicGroups | None = None
+        self, candidates: PublicCandidates | None, clip: PublicClip, groups: PublicGroups | None = None
     ) -> list[CandidateTotals]: ...
     def gather(
         self, domain: PublicDomain, groups: PublicGroups | None = None, *, max_rows_per_unit: int
     ) -> list[UnitValues]: ...
-    def units(
-        self,
-        groups: PublicGroups | None = None,
-        *,
-        candidates: PublicCandidates | DistantCandidates | None = None,
-        summed: str | None = None,
-    ) -> list[int]: ...
+    def units(self, condition: PublicCondition, groups: PublicGroups | None = None) -> list[int]: ...
 
 
 class Priced(ABC, Generic[Summary]):

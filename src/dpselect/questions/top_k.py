@@ -17,7 +17,7 @@ from dpselect.questions.list_question import ROUND_PROOFS, ListQuestion, counts_
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import count_scores, count_sensitivity
 from dpselect.questions.stated import Stated
-from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicGroups
+from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +124,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         self, rows: RowReader, groups: PublicGroups | None, summaries: list[CandidateCounts | PendingSelection], /
     ) -> list[int]:
         """How many units have one of the candidates."""
-        return rows.units(groups, candidates=self.candidates)
+        return rows.units(PublicCondition(candidates=self.candidates), groups)
 
     def draw(self, summary: CandidateCounts | PendingSelection, /) -> list[Value]:
         """The candidates, best first, by distinct units per candidate; see `MostCommon.draw`."""

@@ -14,12 +14,10 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.arguments import positive_epsilon
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism, PendingSelection
+from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.question import CONFIDENCE, Answered, Priced, RowReader, Terms, UsableUnits
 
 Summary = TypeVar("Summary")
-
-MOST_UNITS = 2**62
-"""Noisy counts beyond this are released as this."""
 
 _WIDEST = 2**53
 """A bound beyond this is of no use, and not every whole number beyond it is a double."""
@@ -73,13 +71,13 @@ class WithUsable(Priced[CountedSummary[Summary]], Generic[Summary]):
         """
         epsilon = positive_epsilon(usable_epsilon, "usable_epsilon")
         if question.terms.usable is not None:
-            hint = "The noisy counts of the bins contain it at no cost: see release.usable."
+            hint = "The noisy counts contain it at no cost: see release.usable."
             raise InvalidParameterError("usable_epsilon", usable_epsilon, "None, for this question and method", hint)
         groups = question.terms.groups
         noise = GeometricMechanism(
             epsilon=epsilon,
             sensitivity=1 if groups is None else groups["max_per_unit"],
-            bounds=(0, MOST_UNITS),
+            bounds=(0, LARGEST_COUNT),
             neighbours=question.terms.sensitivity.neighbours,
         )
         if noise.error_bound(CONFIDENCE) > _WIDEST:

@@ -53,7 +53,7 @@ class Asking(metaclass=QuestionsFirst):
 
     def _ask(
         self,
-        column: str,
+        column: str | None,
         planned: Callable[..., Question[Any]],
         epsilon: float,
         groups: PublicGroups | None,
@@ -76,7 +76,7 @@ class Asking(metaclass=QuestionsFirst):
             question.terms.task,
             self._rows.origin,
             self._rows.unit,
-            column,
+            rows.column.name,
             question.identity,
             format=format,
             named=self._rows.named,

@@ -15,13 +15,14 @@ from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.public_time import Times
 from dpselect.session.choices import ChoiceQuestions
+from dpselect.session.counts import CountQuestions
 from dpselect.session.numbers import NumberQuestions
 from dpselect.session.rows import Rows
 from dpselect.session.spending import Spending
 from dpselect.summaries import CandidateKind
 
 
-class Dataset(ChoiceQuestions, NumberQuestions):
+class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):
     """A table about people (or devices, or visits) that can be asked private questions.
 
     It is a description, not a copy: constructing it reads headers and footers, and each question reads the rows again.

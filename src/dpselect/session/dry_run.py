@@ -16,6 +16,7 @@ from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.session.asking import Asking
 from dpselect.session.choices import ChoiceQuestions
+from dpselect.session.counts import CountQuestions
 from dpselect.session.forecast import Forecast, Forecasting
 from dpselect.session.numbers import NumberQuestions
 from dpselect.session.rows import Rows, UnopenedTable, UnreadTable
@@ -91,6 +92,9 @@ class DryRun(Asking):
         columns = UnopenedTable() if self.unchecked else UnreadTable(open_table(source, table=table, format=said))
         self._rows = Rows(columns, origin=origin, unit=unit, format=said)
 
+    count = _forecast(CountQuestions.count)
+    histogram = _forecast(CountQuestions.histogram)
+    sum = _forecast(CountQuestions.sum)
     most_common = _forecast(ChoiceQuestions.most_common)
     least_common = _forecast(ChoiceQuestions.least_common)
     top_k = _forecast(ChoiceQuestions.top_k)

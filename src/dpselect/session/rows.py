@@ -19,6 +19,7 @@ from dpselect.summaries import (
     DistantCandidates,
     PublicCandidates,
     PublicClip,
+    PublicCondition,
     PublicDomain,
     PublicGroups,
     UnitValues,
@@ -81,9 +82,9 @@ class Rows:
             raise InvalidDataError(argument, Shown(repr(found.name)), "another column than the unit", hint)
         return found
 
-    def of(self, column: str) -> ColumnRows:
-        """The rows, read for a question about `column`, or `InvalidDataError`."""
-        return ColumnRows(self, self.check(column))
+    def of(self, column: str | None) -> ColumnRows:
+        """The rows, read for a question about `column`, or `InvalidDataError`; None: about the units alone."""
+        return ColumnRows(self, self.unit_column if column is None else self.check(column))
 
     def candidates(self, given: object, *, allow_many: bool) -> PublicCandidates | DistantCandidates:
         """The public candidates: listed locally, or in a frame of the table's own engine."""
@@ -107,7 +108,12 @@ class ColumnRows:
     column: Column
 
     def count(
-        self, candidates: PublicCandidates, groups: PublicGroups | None = None, *, argument: str = "candidates"
+        self,
+        candidates: PublicCandidates,
+        groups: PublicGroups | None = None,
+        *,
+        max_values_per_unit: int | None = None,
+        argument: str = "candidates",
     ) -> list[CandidateCounts]:
         """How many units have each candidate, in each group; `argument` is the question's name for the candidates."""
         check_match(self.column, candidates.kind, argument=argument)
@@ -116,6 +122,7 @@ class ColumnRows:
             column=self.column,
             candidates=candidates,
             grouping=self._grouping(groups, len(candidates)),
+            max_values_per_unit=max_values_per_unit,
             progress=self.rows.progress,
         )
 
@@ -139,18 +146,22 @@ class ColumnRows:
         return self.count(candidates)
 
     def total(
-        self, candidates: PublicCandidates, clip: PublicClip, groups: PublicGroups | None = None
+        self, candidates: PublicCandidates | None, clip: PublicClip, groups: PublicGroups | None = None
     ) -> list[CandidateTotals]:
-        """The sum of the units' clipped amounts for each candidate, in each group."""
-        summed = self.rows.check(clip.column, argument="sum")
-        check_match(self.column, candidates.kind)
-        check_numeric(summed, argument="sum")
+        """The sum of the units' clipped amounts for each candidate, in each group; without candidates of all rows."""
+        if candidates is None:
+            summed, column = self.column, None
+            check_numeric(summed)
+        else:
+            summed, column = self.rows.check(clip.column, argument="sum"), self.column
+            check_match(column, candidates.kind)
+            check_numeric(summed, argument="sum")
         return self.rows.table.total(
             unit=self.rows.unit_column,
-            column=self.column,
+            column=column,
             candidates=candidates,
             amount=Amount(summed, clip.scale, clip.lower, clip.upper),
-            grouping=self._grouping(groups, len(candidates)),
+            grouping=self._grouping(groups, 1 if candidates is None else len(candidates)),
             progress=self.rows.progress,
         )
 
@@ -168,21 +179,17 @@ class ColumnRows:
             progress=self.rows.progress,
         )
 
-    def units(
-        self,
-        groups: PublicGroups | None = None,
-        *,
-        candidates: PublicCandidates | DistantCandidates | None = None,
-        summed: str | None = None,
-    ) -> list[int]:
-        """How many units have, in each group, a row with one of the `candidates`, or with a number (in `summed`)."""
-        matched = None if candidates is None else (self.column, candidates)
-        number = self.column if candidates is None else None
-        if summed is not None:
-            number = self.rows.check(summed, argument="sum")
+    def units(self, condition: PublicCondition, groups: PublicGroups | None = None) -> list[int]:
+        """How many units have, in each group, a row that meets the condition."""
+        candidates, number = condition.candidates, None
+        if condition.summed is not None:
+            number = self.rows.check(condition.summed, argument="sum")
+        elif condition.is_number:
+            number = self.column
+            check_numeric(number)
         return self.rows.table.units(
             unit=self.rows.unit_column,
-            needed=Needed(matched, number),
+            needed=Needed(None if candidates is None else (self.column, candidates), number, condition.between),
             grouping=self._grouping(groups, 1),
             progress=self.rows.progress,
         )

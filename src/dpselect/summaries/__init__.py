@@ -9,6 +9,7 @@ from dpselect.summaries.candidates import (
     PublicCandidates,
 )
 from dpselect.summaries.clip import PublicClip
+from dpselect.summaries.condition import PublicCondition
 from dpselect.summaries.dates import public_dates
 from dpselect.summaries.domain import PublicDomain
 from dpselect.summaries.features import HIGHEST_WEIGHT, MOST_CELLS, PublicFeatures
@@ -27,6 +28,7 @@ __all__ = [
     "PublicBins",
     "PublicCandidates",
     "PublicClip",
+    "PublicCondition",
     "PublicDomain",
     "PublicFeatures",
     "PublicGroups",

@@ -90,6 +90,27 @@ class PublicCandidates:
             about["range"] = {"first": self.values[0], "last": self.values[-1], "step": self.values.step}
         return about
 
+    def stated(self) -> list[int | float | str | bool]:
+        """All of them as in a certificate: dates as ISO 8601 text."""
+        members = (self[place] for place in range(len(self)))
+        return [member.isoformat() if isinstance(member, date) else member for member in members]
+
+    @classmethod
+    def restated(cls, kind: str, members: list[Any]) -> PublicCandidates:
+        """The candidates that `stated` gave.
+
+        Raises:
+            InvalidCandidatesError: there are none of this kind.
+
+        >>> PublicCandidates.restated("dates", ["2026-11-21"]).values
+        (datetime.date(2026, 11, 21),)
+        """
+        read = [date.fromisoformat(member) for member in members] if kind == CandidateKind.DATE else members
+        public = cls.given(read, allow_many=True)
+        if public.kind != kind:
+            raise _refusal(members, f"{kind}")
+        return public
+
     @classmethod
     def given(cls, candidates: object, *, argument: str = "candidates", allow_many: bool = False) -> PublicCandidates:
         """`candidates` as the caller gave them.

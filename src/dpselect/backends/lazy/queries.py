@@ -20,20 +20,24 @@ def counts(
     unit: Column,
     column: Column,
     candidates: PublicCandidates | DistantCandidates,
+    most: int | None,
     grouping: Grouping | None,
 ) -> Frame:
     """``number`` of units for each ``what``, and each ``part`` if there are groups. Proof: ``proofs/counting.md``.
 
-    With remote candidates, every value that occurs is counted: they are joined with the counts, not with the rows.
+    If `most` is given, a unit counts for this many of its values (in each group), chosen at random. With remote
+    candidates, every value that occurs is counted: they are joined with the counts, not with the rows.
     """
     read: dict[str, RowValue] = {"who": Unit(unit), "what": Value(column, candidates.kind)}
     rows = _grouped(query, read, grouping)
     if isinstance(candidates, PublicCandidates):
         rows = matched(rows, "what", candidates, query)
     keys = _keys(grouping, "what")
-    if query.counts_distinct and not chooses(grouping):
+    if query.counts_distinct and most is None and not chooses(grouping):
         return rows.group_by(*keys).agg(nw.col("who").n_unique().alias("number"))
     once = _within_groups(query, query.different(rows), grouping)
+    if most is not None:
+        once = _chosen(query, once, ["who", *_keys(grouping)], "what", most)
     return once.group_by(*keys).agg(nw.len().alias("number"))
 
 
@@ -41,18 +45,26 @@ def totals(
     query: EngineQuery,
     *,
     unit: Column,
-    column: Column,
-    candidates: PublicCandidates,
     amount: Amount,
+    listed: tuple[Column, PublicCandidates] | None,
     grouping: Grouping | None,
 ) -> Frame:
-    """``number``: the units' clipped amounts for each ``what`` (and ``part``). Proof: ``proofs/clipped_sums.md``."""
-    read: dict[str, RowValue] = {"who": Unit(unit), "what": Value(column, candidates.kind), "added": amount}
+    """``number``: the units' clipped amounts for each ``what`` (and ``part``). Proof: ``proofs/clipped_sums.md``.
+
+    Without candidates there is no ``what``, but one sum (for each ``part``).
+    """
+    read: dict[str, RowValue] = {"who": Unit(unit), "added": amount}
+    if listed is not None:
+        read["what"] = Value(listed[0], listed[1].kind)
     rows = _grouped(query, read, grouping).filter(~nw.col("added").is_null())
-    keys = _keys(grouping, "what")
-    units = matched(rows, "what", candidates, query).group_by("who", *keys).agg(nw.col("added").sum())
+    if listed is not None:
+        rows = matched(rows, "what", listed[1], query)
+    keys = _keys(grouping, *([] if listed is None else ["what"]))
+    units = rows.group_by("who", *keys).agg(nw.col("added").sum())
     clipped = units.with_columns(nw.col("added").clip(amount.lower, amount.upper))
-    return _within_groups(query, clipped, grouping).group_by(*keys).agg(nw.col("added").sum().alias("number"))
+    within = _within_groups(query, clipped, grouping)
+    number = nw.col("added").sum().alias("number")
+    return within.group_by(*keys).agg(number) if keys else within.select(number)
 
 
 def values(
@@ -91,6 +103,8 @@ def units(query: EngineQuery, *, unit: Column, needed: Needed, grouping: Groupin
     rows = _grouped(query, read, grouping)
     if needed.number is not None:
         rows = rows.filter(~nw.col("number").is_null())
+    if needed.between is not None:
+        rows = rows.filter(nw.col("number") >= needed.between[0], nw.col("number") <= needed.between[1])
     if needed.matched is not None:
         rows = matched(rows, "what", needed.matched[1], query)
     keys = _keys(grouping)
@@ -116,10 +130,15 @@ def _within_groups(query: EngineQuery, rows: Frame, grouping: Grouping | None) -
     """The rows in the groups chosen for their unit: those of its groups with the smallest lots."""
     if grouping is None or not chooses(grouping):
         return rows
-    pairs = query.with_lots(query.different(rows.select("who", "part")), ["who", "part"])
-    ranked = pairs.with_columns(rank=nw.col("part").cum_count().over("who", order_by=["lot", "part"]))
-    chosen = ranked.filter(nw.col("rank") <= grouping.max_groups_per_unit).select("who", "part")
-    return rows.join(chosen, on=["who", "part"], how="inner")
+    return _chosen(query, rows, ["who"], "part", grouping.max_groups_per_unit)
+
+
+def _chosen(query: EngineQuery, rows: Frame, whose: list[str], column: str, most: int) -> Frame:
+    """The rows with one of the values of `column` chosen for `whose`: the `most` with the smallest lots."""
+    pairs = query.with_lots(query.different(rows.select(*whose, column)), [*whose, column])
+    ranked = pairs.with_columns(rank=nw.col(column).cum_count().over(*whose, order_by=["lot", column]))
+    few = ranked.filter(nw.col("rank") <= most).select(*whose, column)
+    return rows.join(few, on=[*whose, column], how="inner")
 
 
 def _keys(grouping: Grouping | None, *others: str) -> Sequence[str]:

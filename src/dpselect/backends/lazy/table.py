@@ -64,12 +64,14 @@ class LazyTable:
         column: Column,
         candidates: PublicCandidates,
         grouping: Grouping | None = None,
+        max_values_per_unit: int | None = None,
         progress: Progress | None = None,
     ) -> list[CandidateCounts]:
         """How many different units have at least one row with each candidate."""
         check_match(column, candidates.kind)
         check_groups(grouping)
-        query = partial(queries.counts, unit=unit, column=column, candidates=candidates, grouping=grouping)
+        most = None if max_values_per_unit is None or max_values_per_unit >= len(candidates) else max_values_per_unit
+        query = partial(queries.counts, unit=unit, column=column, candidates=candidates, most=most, grouping=grouping)
         table = self._answer(query, partial(_tabulated, candidates=candidates, grouping=grouping), progress)
         return [CandidateCounts(each) for each in table]
 
@@ -96,7 +98,7 @@ class LazyTable:
         check_match(column, candidates.kind)
 
         with reading(self.shown):
-            counted = queries.counts(query, unit=unit, column=column, candidates=candidates, grouping=None)
+            counted = queries.counts(query, unit=unit, column=column, candidates=candidates, most=None, grouping=None)
             scores = query.scores(counted, candidates)
 
         def draw(rounds: int) -> list[Any]:
@@ -113,19 +115,20 @@ class LazyTable:
         self,
         *,
         unit: Column,
-        column: Column,
-        candidates: PublicCandidates,
+        column: Column | None = None,
+        candidates: PublicCandidates | None = None,
         amount: Amount,
         grouping: Grouping | None = None,
         progress: Progress | None = None,
     ) -> list[CandidateTotals]:
-        """The sum of the units' clipped amounts for each candidate."""
-        check_match(column, candidates.kind)
+        """The sum of the units' clipped amounts for each candidate; without candidates, of all rows."""
+        listed = None
+        if column is not None and candidates is not None:
+            check_match(column, candidates.kind)
+            listed = column, candidates
         check_numeric(amount.column)
         check_groups(grouping)
-        query = partial(
-            queries.totals, unit=unit, column=column, candidates=candidates, amount=amount, grouping=grouping
-        )
+        query = partial(queries.totals, unit=unit, amount=amount, listed=listed, grouping=grouping)
         table = self._answer(query, partial(_tabulated, candidates=candidates, grouping=grouping), progress)
         return [CandidateTotals(each) for each in table]
 
@@ -164,7 +167,8 @@ class LazyTable:
             check_numeric(needed.number)
         check_groups(grouping)
         query = partial(queries.units, unit=unit, needed=needed, grouping=grouping)
-        return self._answer(query, partial(_units, grouping=grouping), progress)
+        table = self._answer(query, partial(_tabulated, candidates=None, grouping=grouping), progress)
+        return table[:, 0].tolist()
 
     def _answer(
         self, ask: Callable[[EngineQuery], Frame], read: Callable[[Any], Answer], progress: Progress | None
@@ -186,21 +190,17 @@ def _values_by_group(found: Any, *, grouping: Grouping | None) -> list[NDArray[n
     return _split(numbers, positions(found.column("part"), grouping.groups), len(grouping.groups))
 
 
-def _units(found: Any, *, grouping: Grouping | None) -> list[int]:
-    """The number of units in each group."""
-    numbers = _numbers(found.column("number"))
-    if grouping is None:
-        return numbers.tolist()
-    table = np.zeros(len(grouping.groups), np.int64)
-    table[positions(found.column("part"), grouping.groups)] = numbers
-    return table.tolist()
+def _tabulated(found: Any, *, candidates: PublicCandidates | None, grouping: Grouping | None) -> NDArray[np.int64]:
+    """The numbers found for candidates that occur, and zeros for the others: shape ``(groups, candidates)``.
 
-
-def _tabulated(found: Any, *, candidates: PublicCandidates, grouping: Grouping | None) -> NDArray[np.int64]:
-    """The numbers found for candidates that occur, and zeros for the others: shape ``(groups, candidates)``."""
-    table = np.zeros((1 if grouping is None else len(grouping.groups), len(candidates)), np.int64)
+    Without candidates there is one number for each group.
+    """
+    places = 1 if candidates is None else len(candidates)
+    table = np.zeros((1 if grouping is None else len(grouping.groups), places), np.int64)
     parts = 0 if grouping is None else positions(found.column("part"), grouping.groups)
-    table[parts, positions(found.column("what"), candidates)] = _numbers(found.column("number"))
+    numbers = _numbers(found.column("number").fill_null(0))
+    at = np.zeros(numbers.size, np.int64) if candidates is None else positions(found.column("what"), candidates)
+    table[parts, at] = numbers
     return table
 
 

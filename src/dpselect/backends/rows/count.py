@@ -11,32 +11,61 @@ from numpy.typing import NDArray
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Grouping
 from dpselect.backends.rows.connection import Connection
-from dpselect.backends.rows.relation import GROUP_LOT, Relation, chooses, combined_lot, group_lots, within_groups
+from dpselect.backends.rows.relation import (
+    VALUE_LOT,
+    Relation,
+    chosen,
+    combined_lot,
+    group_lots,
+    value_lots,
+    within_groups,
+)
 from dpselect.summaries import PublicCandidates
 
 
 def counted(
-    connection: Connection, *, unit: Column, column: Column, candidates: PublicCandidates, grouping: Grouping | None
+    connection: Connection,
+    *,
+    unit: Column,
+    column: Column,
+    candidates: PublicCandidates,
+    most: int | None,
+    grouping: Grouping | None,
 ) -> NDArray[np.int64]:
     """How many units have at least one row with each candidate: shape ``(groups, candidates)``.
 
+    If `most` is given, a unit counts for this many of its candidates (in each group), chosen at random.
+
     Proof: ``proofs/counting.md``; with groups ``proofs/groups.md``.
     """
-    rows = Relation(connection, unit=unit, grouping=grouping, lots=group_lots(grouping))
+    lots = (*value_lots(most), *group_lots(grouping))
+    rows = Relation(connection, unit=unit, grouping=grouping, lots=lots)
     rows.match("position", column, candidates, name="value")
-    keys = "position" if grouping is None else "part, position"
-    if chooses(grouping):
-        lot = f"{combined_lot(GROUP_LOT)} AS {GROUP_LOT}"
-        once = f"SELECT who, {keys}, {lot} FROM ({rows.sql}) GROUP BY who, {keys}"
+    whose = ("who",) if grouping is None else ("who", "part")
+    keys = ", ".join((*whose[1:], "position"))
+    if lots:
+        combined = ", ".join(f"{combined_lot(lot)} AS {lot}" for lot in lots)
+        once = f"SELECT who, {keys}, {combined} FROM ({rows.sql}) GROUP BY who, {keys}"
     else:
         once = f"SELECT DISTINCT who, {keys} FROM ({rows.sql})"
-    numbers = f"SELECT {keys}, count(*)::BIGINT AS number FROM ({within_groups(once, grouping)}) GROUP BY {keys}"
+    once = within_groups(once, grouping)
+    if most is not None:
+        once = chosen(once, whose, "position", lot=VALUE_LOT, most=most)
+    numbers = f"SELECT {keys}, count(*)::BIGINT AS number FROM ({once}) GROUP BY {keys}"
     return tabulated(connection.execute(numbers).fetchnumpy(), candidates, grouping)
 
 
-def tabulated(found: Mapping[str, Any], candidates: PublicCandidates, grouping: Grouping | None) -> NDArray[np.int64]:
-    """The numbers found for candidates that occur, and zeros for the others: shape ``(groups, candidates)``."""
-    table = np.zeros((1 if grouping is None else len(grouping.groups), len(candidates)), np.int64)
+def tabulated(
+    found: Mapping[str, Any], candidates: PublicCandidates | None, grouping: Grouping | None
+) -> NDArray[np.int64]:
+    """The numbers found for candidates that occur, and zeros for the others: shape ``(groups, candidates)``.
+
+    Without candidates there is one number for each group.
+    """
+    places = 1 if candidates is None else len(candidates)
+    table = np.zeros((1 if grouping is None else len(grouping.groups), places), np.int64)
     parts = 0 if grouping is None else np.asarray(found["part"], np.int64)
-    table[parts, np.asarray(found["position"], np.int64)] = np.asarray(found["number"], np.int64)
+    numbers = np.asarray(found["number"], np.int64)
+    at = np.zeros(numbers.size, np.int64) if candidates is None else np.asarray(found["position"], np.int64)
+    table[parts, at] = numbers
     return table

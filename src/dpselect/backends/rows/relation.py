@@ -18,6 +18,9 @@ from dpselect.summaries import CandidateKind, PublicCandidates
 GROUP_LOT = "group_lot"
 """Column of random numbers, combined into the lots by which a unit's groups are chosen."""
 
+VALUE_LOT = "value_lot"
+"""The same for the values of a unit, in a group."""
+
 _ARROW_TYPES = {
     CandidateKind.INTEGER: pa.int64(),
     CandidateKind.NUMBER: pa.float64(),
@@ -79,7 +82,8 @@ class Relation:
         """The query."""
         read = f"SELECT {', '.join(self._read)} FROM rows WHERE {self._known}"
         selected = f"SELECT {', '.join(self._selected)} FROM ({read}){self._joins}"
-        return f"SELECT * FROM ({selected}) WHERE " + " AND ".join(f"{name} IS NOT NULL" for name in self._required)
+        known = " AND ".join(f"{name} IS NOT NULL" for name in self._required)
+        return f"SELECT * FROM ({selected}) WHERE {known}" if known else selected
 
 
 def chooses(grouping: Grouping | None) -> bool:
@@ -92,6 +96,11 @@ def group_lots(grouping: Grouping | None) -> tuple[str, ...]:
     return (GROUP_LOT,) if chooses(grouping) else ()
 
 
+def value_lots(most: int | None) -> tuple[str, ...]:
+    """The columns of random numbers needed to choose values."""
+    return () if most is None else (VALUE_LOT,)
+
+
 def combined_lot(name: str) -> str:
     """SQL for one lot combined from several. It is uniform however many there are; their minimum would not be."""
     return f"bit_xor({name})"
@@ -100,23 +109,32 @@ def combined_lot(name: str) -> str:
 def within_groups(sql: str, grouping: Grouping | None) -> str:
     """The rows of `sql` that are in one of the groups chosen for their unit.
 
-    The lots of a unit's rows in one group are uniform and independent. Their bitwise exclusive or is one lot that is
-    uniform and independent as well, and the groups with the smallest lots are chosen. So every set of that many groups
-    is equally likely, however many rows the unit has in each.
-
     Args:
         sql: rows with ``who``, ``part`` and, if groups are chosen, `GROUP_LOT`, which may combine several rows.
+        grouping: the groups.
     """
     if grouping is None or not chooses(grouping):
         return sql
-    most = grouping.max_groups_per_unit
-    lots = f"SELECT who, part, {combined_lot(GROUP_LOT)} AS drawn FROM grouped GROUP BY who, part"
-    # If two lots are equal, the earlier group is chosen, so that the choice depends on the unit's own rows only.
+    return chosen(sql, ("who",), "part", lot=GROUP_LOT, most=grouping.max_groups_per_unit)
+
+
+def chosen(sql: str, keys: tuple[str, ...], column: str, *, lot: str, most: int) -> str:
+    """The rows of `sql` with one of the values of `column` chosen for their `keys`, `most` for each.
+
+    The lots of the rows with one value are uniform and independent. Their bitwise exclusive or is one lot that is
+    uniform and independent as well, and the values with the smallest lots are chosen. So every set of that many values
+    is equally likely, however many rows there are with each.
+    """
+    whose = ", ".join(keys)
+    lots = f"SELECT {whose}, {column}, {combined_lot(lot)} AS drawn FROM several GROUP BY {whose}, {column}"
+    # If two lots are equal, the earlier value is chosen, so that the choice depends on the unit's own rows only.
     if most == 1:
-        chosen = f"SELECT who, arg_min(part, {joined_lot('drawn', 'part')}) AS part FROM ({lots}) GROUP BY who"
+        first = f"arg_min({column}, {joined_lot('drawn', column)}) AS {column}"
+        few = f"SELECT {whose}, {first} FROM ({lots}) GROUP BY {whose}"
     else:
-        chosen = f"SELECT who, part FROM ({lots}) QUALIFY {among_first(most, ('who',), ('drawn', 'part'))}"
-    return f"WITH grouped AS MATERIALIZED ({sql}) SELECT grouped.* FROM grouped JOIN ({chosen}) USING (who, part)"
+        few = f"SELECT {whose}, {column} FROM ({lots}) QUALIFY {among_first(most, keys, ('drawn', column))}"
+    joined = f"SELECT several.* FROM several JOIN ({few}) USING ({whose}, {column})"
+    return f"WITH several AS MATERIALIZED ({sql}) {joined}"
 
 
 def joined_lot(lot: str, then: str) -> str:

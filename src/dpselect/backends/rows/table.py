@@ -24,7 +24,7 @@ from dpselect.backends.rows.inspect import (
     inspected,
     together,
 )
-from dpselect.backends.rows.relation import candidates_of, columns_of, group_lots
+from dpselect.backends.rows.relation import candidates_of, columns_of, group_lots, value_lots
 from dpselect.backends.rows.scan import Scan
 from dpselect.backends.rows.source import Lines, Source
 from dpselect.backends.rows.total import totalled
@@ -34,6 +34,7 @@ from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
     CandidateTotals,
+    DistantCandidates,
     PublicCandidates,
     PublicDomain,
     UnitValues,
@@ -77,6 +78,7 @@ class StreamTable:
         column: Column,
         candidates: PublicCandidates,
         grouping: Grouping | None = None,
+        max_values_per_unit: int | None = None,
         progress: Progress | None = None,
     ) -> list[CandidateCounts]:
         """How many different units have at least one row with each candidate."""
@@ -84,29 +86,36 @@ class StreamTable:
         check_groups(grouping)
         candidates, grouping = compared(candidates, self.format), compared_groups(grouping, self.format)
         columns, named = columns_of(unit, grouping, value=column), candidates_of(grouping, value=candidates)
-        scan = Scan(self.source, columns, candidates=named, lots=group_lots(grouping), format=self.format)
-        query = partial(counted, unit=unit, column=column, candidates=candidates, grouping=grouping)
+        most = None if max_values_per_unit is None or max_values_per_unit >= len(candidates) else max_values_per_unit
+        lots = (*value_lots(most), *group_lots(grouping))
+        scan = Scan(self.source, columns, candidates=named, lots=lots, format=self.format)
+        query = partial(counted, unit=unit, column=column, candidates=candidates, most=most, grouping=grouping)
         return [CandidateCounts(counts) for counts in self._answer(scan, query, progress)]
 
     def total(
         self,
         *,
         unit: Column,
-        column: Column,
-        candidates: PublicCandidates,
+        column: Column | None = None,
+        candidates: PublicCandidates | None = None,
         amount: Amount,
         grouping: Grouping | None = None,
         progress: Progress | None = None,
     ) -> list[CandidateTotals]:
-        """The sum of the units' clipped amounts for each candidate."""
-        check_match(column, candidates.kind)
+        """The sum of the units' clipped amounts for each candidate; without candidates, of all rows."""
         check_numeric(amount.column)
         check_groups(grouping)
-        candidates, grouping = compared(candidates, self.format), compared_groups(grouping, self.format)
-        columns = columns_of(unit, grouping, value=column, amount=amount.column)
-        named = candidates_of(grouping, value=candidates)
-        scan = Scan(self.source, columns, candidates=named, lots=group_lots(grouping), format=self.format)
-        query = partial(totalled, unit=unit, column=column, candidates=candidates, amount=amount, grouping=grouping)
+        grouping = compared_groups(grouping, self.format)
+        columns, named, matched = self._matched(column, candidates)
+        columns["amount"] = amount.column
+        scan = Scan(
+            self.source,
+            columns_of(unit, grouping, **columns),
+            candidates=candidates_of(grouping, **named),
+            lots=group_lots(grouping),
+            format=self.format,
+        )
+        query = partial(totalled, unit=unit, amount=amount, matched=matched, grouping=grouping)
         return [CandidateTotals(totals) for totals in self._answer(scan, query, progress)]
 
     def gather(
@@ -140,15 +149,7 @@ class StreamTable:
         """How many different units have at least one row that a question can use."""
         check_groups(grouping)
         grouping = compared_groups(grouping, self.format)
-        columns: dict[str, Column] = {}
-        named: dict[str, PublicCandidates] = {}
-        matched = None
-        if needed.matched is not None:
-            column, candidates = needed.matched
-            assert isinstance(candidates, PublicCandidates), "no engine of this table lists candidates"
-            check_match(column, candidates.kind)
-            matched = column, compared(candidates, self.format)
-            columns["value"], named["value"] = matched
+        columns, named, matched = self._matched(*(needed.matched or (None, None)))
         if needed.number is not None:
             check_numeric(needed.number)
             columns["number"] = needed.number
@@ -159,7 +160,9 @@ class StreamTable:
             lots=group_lots(grouping),
             format=self.format,
         )
-        query = partial(units_counted, unit=unit, matched=matched, number=needed.number, grouping=grouping)
+        query = partial(
+            units_counted, unit=unit, matched=matched, number=needed.number, between=needed.between, grouping=grouping
+        )
         return self._answer(scan, query, progress)
 
     def inspect(
@@ -211,6 +214,17 @@ class StreamTable:
         if not isinstance(self.source, Lines) or not self.source.can_be_broken:
             return Unread(BLANK, 0)
         return Unread(BROKEN, 0) if "encoding" in words else NOT_UTF_8
+
+    def _matched(
+        self, column: Column | None, candidates: PublicCandidates | DistantCandidates | None
+    ) -> tuple[dict[str, Column], dict[str, PublicCandidates], tuple[Column, PublicCandidates] | None]:
+        """The column and the candidates of a query that needs some, by their names there, and as they are compared."""
+        if column is None:
+            return {}, {}, None
+        assert isinstance(candidates, PublicCandidates), "no engine of this table lists candidates"
+        check_match(column, candidates.kind)
+        candidates = compared(candidates, self.format)
+        return {"value": column}, {"value": candidates}, (column, candidates)
 
     def _answer(self, scan: Scan, query: Callable[[Connection], Answer], progress: Progress | None) -> Answer:
         return answer(scan, query, progress=progress, memory_limit=self.memory_limit)

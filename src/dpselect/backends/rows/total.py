@@ -21,12 +21,11 @@ def totalled(
     connection: Connection,
     *,
     unit: Column,
-    column: Column,
-    candidates: PublicCandidates,
     amount: Amount,
+    matched: tuple[Column, PublicCandidates] | None,
     grouping: Grouping | None,
 ) -> NDArray[np.int64]:
-    """Sums of the units' clipped amounts: shape ``(groups, candidates)``.
+    """Sums of the units' clipped amounts: shape ``(groups, candidates)``, or one of all rows in each group.
 
     All sums are of whole numbers, so that their order does not matter. A sum beyond 64 bits becomes the nearest
     number that fits.
@@ -34,17 +33,22 @@ def totalled(
     Proof: ``proofs/clipped_sums.md``; with groups ``proofs/groups.md``.
     """
     rows = Relation(connection, unit=unit, grouping=grouping, lots=group_lots(grouping))
-    rows.match("position", column, candidates, name="value")
+    keys = [] if grouping is None else ["part"]
+    if matched is not None:
+        column, candidates = matched
+        rows.match("position", column, candidates, name="value")
+        keys.append("position")
     rows.compute("added", rule(amount, "amount", DUCKDB))
-    keys = "position" if grouping is None else "part, position"
     lot = f", {combined_lot(GROUP_LOT)} AS {GROUP_LOT}" if chooses(grouping) else ""
-    units = f"SELECT who, {keys}, sum(added) AS added{lot} FROM ({rows.sql}) GROUP BY who, {keys}"
+    whose = ", ".join(["who", *keys])
+    units = f"SELECT {whose}, sum(added) AS added{lot} FROM ({rows.sql}) GROUP BY {whose}"
     clipped = f"greatest({amount.lower}, least({amount.upper}, added))"
-    sums = saturated(f"sum({clipped})")
+    sums = saturated(f"coalesce(sum({clipped}), 0)")
+    by = f"GROUP BY {', '.join(keys)}" if keys else ""
     found = connection.execute(
-        f"SELECT {keys}, {sums} AS number FROM ({within_groups(units, grouping)}) GROUP BY {keys}"
+        f"SELECT {', '.join([*keys, f'{sums} AS number'])} FROM ({within_groups(units, grouping)}) {by}"
     ).fetchnumpy()
-    return tabulated(found, candidates, grouping)
+    return tabulated(found, None if matched is None else matched[1], grouping)
 
 
 def saturated(sql: str) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Grouping
 from dpselect.backends.row_rules import Number, rule
 from dpselect.backends.rows.connection import Connection
+from dpselect.backends.rows.count import tabulated
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
 from dpselect.backends.rows.relation import GROUP_LOT, Relation, chooses, combined_lot, group_lots, within_groups
 from dpselect.summaries import PublicCandidates
@@ -19,9 +18,12 @@ def units_counted(
     unit: Column,
     matched: tuple[Column, PublicCandidates] | None,
     number: Column | None,
+    between: tuple[float, float] | None,
     grouping: Grouping | None,
 ) -> list[int]:
     """How many units have, in each group, a row with one of the candidates and a number, as far as each is needed.
+
+    The number has to lie `between` two bounds, if they are given.
 
     Proof: ``proofs/usable_units.md``; with groups ``proofs/groups.md``.
     """
@@ -30,13 +32,15 @@ def units_counted(
         column, candidates = matched
         rows.match("position", column, candidates, name="value")
     if number is not None:
-        rows.compute("what", rule(Number(number), "number", DUCKDB))
+        read = rule(Number(number), "number", DUCKDB)
+        if between is not None:
+            low, high = (DUCKDB.double(end) for end in between)
+            read = f"CASE WHEN ({read}) BETWEEN {low} AND {high} THEN 1 END"
+        rows.compute("what", read)
     if grouping is None:
         ((units,),) = connection.execute(f"SELECT count(*) FROM (SELECT DISTINCT who FROM ({rows.sql}))").fetchall()
         return [int(units)]
     lot = f", {combined_lot(GROUP_LOT)} AS {GROUP_LOT}" if chooses(grouping) else ""
     once = within_groups(f"SELECT who, part{lot} FROM ({rows.sql}) GROUP BY who, part", grouping)
-    found = connection.execute(f"SELECT part, count(*)::BIGINT AS units FROM ({once}) GROUP BY part").fetchnumpy()
-    table = np.zeros(len(grouping.groups), np.int64)
-    table[np.asarray(found["part"], np.int64)] = np.asarray(found["units"], np.int64)
-    return table.tolist()
+    found = connection.execute(f"SELECT part, count(*)::BIGINT AS number FROM ({once}) GROUP BY part").fetchnumpy()
+    return tabulated(found, None, grouping)[:, 0].tolist()

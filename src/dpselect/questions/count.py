@@ -1,0 +1,235 @@
+"""How many units are there, or how many have a row that meets a public condition?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+
+from dpselect.accounting import PureEvent
+from dpselect.arguments import finite_bounds
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.mechanisms import GeometricMechanism
+from dpselect.privacy import Neighbours
+from dpselect.questions import fields
+from dpselect.questions.command import Command, Option
+from dpselect.questions.fields import AnswerFields, Fields
+from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
+from dpselect.questions.scores import count_sensitivity
+from dpselect.questions.stated import Stated
+from dpselect.questions.wording import as_text
+from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition, PublicGroups
+
+LARGEST_COUNT = 2**62
+"""Noisy counts beyond this are released as this."""
+
+MOST_VALUES = 10_000
+"""Values of a condition. They are all written into the certificate."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Count(Question[CandidateCounts]):
+    """How many units have a row that meets the condition? Planned from public arguments; sees the number only later.
+
+    Attributes:
+        condition: what a row needs: one of some values, a number between two bounds, or nothing.
+        mechanism: draws once, at the whole cost.
+    """
+
+    name: ClassVar[str] = "count"
+    commands: ClassVar[tuple[Command, ...]] = (
+        Command(
+            name="count",
+            asks="How many are there?",
+            does="Count the units, or those with a row that has one of some values or a number between two bounds.",
+            example=("adult.csv age", "--between 65 120 --unit person_id --epsilon 0.5"),
+            column="Column of the condition. Without one, every unit is counted.",
+            needs_column=False,
+            options=(
+                Option(
+                    "values",
+                    "values",
+                    "Count units with one of these values of COLUMN: Oslo,Rome, a range 1..5, or @file.",
+                    default=None,
+                ),
+                Option(
+                    "between",
+                    "bounds",
+                    "Count units with a number in COLUMN that is not below the first and not above the second.",
+                    default=None,
+                ),
+            ),
+        ),
+    )
+
+    condition: PublicCondition
+    mechanism: GeometricMechanism
+
+    @classmethod
+    def planned(
+        cls,
+        condition: PublicCondition,
+        *,
+        epsilon: float,
+        neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    ) -> Self:
+        """The question, planned for a cost of `epsilon`.
+
+        Raises:
+            InvalidParameterError: `epsilon` is not a finite number > 0, or there are too many values.
+
+        >>> Count.planned(PublicCondition(), epsilon=0.5).mechanism.scale  # 1/epsilon
+        2.0
+        """
+        listed = condition.candidates
+        if listed is not None and len(listed) > MOST_VALUES:
+            got = Shown(f"<{len(listed):,} {listed.kind}>")
+            raise InvalidParameterError(
+                "values", got, f"at most {MOST_VALUES:,}", "The certificate names each of them."
+            )
+        mechanism = GeometricMechanism(epsilon=epsilon, sensitivity=1, bounds=(0, LARGEST_COUNT), neighbours=neighbours)
+        return cls(condition=condition, mechanism=mechanism)
+
+    @property
+    def event(self) -> PureEvent:
+        """What one release costs, for accounting; to be charged before `draw` is called."""
+        return self.mechanism.event
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain.
+
+        Proof: ``proofs/counting.md``, claim 5, and ``proofs/geometric_mechanism.md``.
+        """
+        return Terms(
+            task=self.name,
+            mechanism=type(self.mechanism).__name__,
+            epsilon=self.mechanism.epsilon,
+            sensitivity=count_sensitivity(self.mechanism.neighbours),
+            candidates={},
+            error_bound=float(self.mechanism.error_bound(CONFIDENCE)),
+            proofs=("proofs/geometric_mechanism.md",),
+            arguments=self._stated_condition,
+        )
+
+    @property
+    def _stated_condition(self) -> dict[str, Any]:
+        if self.condition.between is not None:
+            return {"between": list(self.condition.between)}
+        if self.condition.candidates is None:
+            return {}
+        listed = cast(PublicCandidates, self.condition.candidates)
+        return {"kind": str(listed.kind), "values": listed.stated()}
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The public arguments that distinguish this question from others about the same column."""
+        return {"condition": self._stated_condition}
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts]:
+        """How many units have a row that meets the condition."""
+        return [CandidateCounts(np.array([units], np.int64)) for units in rows.units(self.condition, groups)]
+
+    def usable_units(
+        self, rows: RowReader, groups: PublicGroups | None, summaries: list[CandidateCounts], /
+    ) -> list[int]:
+        """How many units have a number, if the condition is about one; else how many there are."""
+        return rows.units(PublicCondition(is_number=self.condition.is_number), groups)
+
+    def draw(self, summary: CandidateCounts, /) -> int:
+        """The number of units, with noise."""
+        return self.mechanism.draw(int(summary.counts[0]))
+
+    label: ClassVar[str] = "answer"
+
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """See `Question.keys`."""
+        return ["count"]
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        return (
+            f"the released number is within {bound:,.0f} of the number of units ({release.unit}){_condition(release)}"
+        )
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return f"counting units ({release.unit}){_condition(release)}"
+
+    @classmethod
+    def check_fields(cls, held: Fields) -> AnswerFields:
+        """See `Question.check_fields`."""
+        fields.object_with(held["candidates"], "candidates", {})
+        given = held.get("arguments", {})
+        if fields.entry(given, "values") is not None:
+            kind = fields.entry(given, "kind")
+            if not isinstance(kind, str) or kind not in fields.KINDS:
+                raise fields.wrong("arguments.kind", f"one of {', '.join(fields.KINDS)}")
+            value = fields.KINDS[kind]
+            fields.object_with(given, "arguments", {"kind": fields.text, "values": fields.list_of(value)})
+        else:
+            fields.object_with(given, "arguments", {"between": fields.list_of(fields.number)} if given else {})
+        return AnswerFields(fields.whole(0))
+
+    @classmethod
+    def restated(cls, stated: Stated) -> Self:
+        """See `Question.restated`."""
+        return cls.planned(_restated(stated.arguments), **stated.price)
+
+    @classmethod
+    def allows(cls, values: list[Any], stated: Stated) -> bool:
+        """See `Question.allows`."""
+        return all(0 <= value <= LARGEST_COUNT for value in values)
+
+
+def condition_given(column: object, values: PublicCandidates | None, between: object) -> PublicCondition:
+    """The condition that the caller gave.
+
+    Raises:
+        InvalidParameterError: a condition without a column, a column without a condition, or two conditions.
+
+    >>> condition_given("age", None, (65, 120)).between
+    (65.0, 120.0)
+    """
+    if values is not None and between is not None:
+        raise InvalidParameterError("between", Shown("<two numbers>"), "None, because values are given")
+    if column is None:
+        if values is not None or between is not None:
+            raise InvalidParameterError("column", None, "the name of the column that the condition is about")
+        return PublicCondition()
+    if values is None and between is None:
+        hint = "Without a column every unit is counted. The most common values are those of histogram or top_k."
+        raise InvalidParameterError("values", None, "values of the column to count, or two numbers in between", hint)
+    if between is None:
+        return PublicCondition(candidates=values)
+    lower, upper = finite_bounds(between, "between")
+    return PublicCondition(is_number=True, between=(float(lower), float(upper)))
+
+
+def _restated(given: Any) -> PublicCondition:
+    if "between" in given:
+        if len(given["between"]) != 2:
+            raise fields.wrong("arguments.between", "two numbers")
+        return condition_given("", None, tuple(given["between"]))
+    if "values" not in given:
+        return PublicCondition()
+    return PublicCondition(candidates=PublicCandidates.restated(given["kind"], given["values"]))
+
+
+def _condition(release: Planned) -> str:
+    given = release.arguments
+    if "between" in given:
+        low, high = map(as_text, given["between"])
+        return f" with {release.column} from {low} to {high}"
+    values = given.get("values")
+    if values is None:
+        return ""
+    if len(values) == 1:
+        return f" with {release.column} {as_text(values[0])}"
+    return f" with one of {len(values):,} values of {release.column}"

@@ -1,0 +1,183 @@
+"""What do the units' clipped amounts add up to?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from dpselect.accounting import PureEvent
+from dpselect.arguments import decimal_fraction
+from dpselect.mechanisms import GeometricMechanism
+from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.questions import fields
+from dpselect.questions.command import Command, Option
+from dpselect.questions.fields import AnswerFields, Fields
+from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms, Value
+from dpselect.questions.scores import sum_sensitivity
+from dpselect.questions.stated import Stated
+from dpselect.questions.wording import as_text
+from dpselect.summaries import CandidateTotals, PublicClip, PublicCondition, PublicGroups
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sum(Question[CandidateTotals]):
+    """What do the units' amounts add up to? Planned from public arguments; sees the sum only in `draw`.
+
+    Attributes:
+        clip: the column, and how much one unit may add.
+        mechanism: draws once, at the whole cost, in scaled whole numbers.
+        neighbours: which data sets the guarantee compares.
+    """
+
+    name: ClassVar[str] = "sum"
+    error_units: ClassVar[tuple[str, ...]] = ("sum",)
+    commands: ClassVar[tuple[Command, ...]] = (
+        Command(
+            name="sum",
+            asks="What do they add up to?",
+            does="Add up the numbers in COLUMN, a bounded amount for each unit.",
+            example=("adult.csv hours_per_week", "--unit person_id --clip 0 80 --epsilon 0.5"),
+            options=(
+                Option(
+                    "clip",
+                    "bounds",
+                    "Smallest and largest amount that one unit may add; public. The noise grows with it.",
+                ),
+                Option(
+                    "scale",
+                    "number",
+                    "Multiply the numbers by this and round them to whole numbers: 100 counts cents.",
+                    default=1.0,
+                ),
+            ),
+        ),
+    )
+
+    clip: PublicClip
+    mechanism: GeometricMechanism
+    neighbours: Neighbours
+
+    @classmethod
+    def planned(cls, clip: PublicClip, *, epsilon: float, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Self:
+        """The question, planned for a cost of `epsilon`.
+
+        Raises:
+            InvalidParameterError: `epsilon` is not a finite number > 0.
+
+        >>> Sum.planned(PublicClip.given("hours", (0, 80)), epsilon=0.5).mechanism.scale  # 80/epsilon
+        160.0
+        """
+        moved = int(sum_sensitivity(clip, neighbours).value)
+        mechanism = GeometricMechanism(epsilon=epsilon, sensitivity=moved, neighbours=neighbours)
+        return cls(clip=clip, mechanism=mechanism, neighbours=neighbours)
+
+    @property
+    def event(self) -> PureEvent:
+        """What one release costs, for accounting; to be charged before `draw` is called."""
+        return self.mechanism.event
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain; sensitivity and error bound are in the unit of the column.
+
+        Proof: ``proofs/clipped_sums.md`` (the sensitivity) and ``proofs/geometric_mechanism.md`` (the draw).
+        """
+        moved = sum_sensitivity(self.clip, self.neighbours)
+        return Terms(
+            task=self.name,
+            mechanism=type(self.mechanism).__name__,
+            epsilon=self.mechanism.epsilon,
+            sensitivity=Sensitivity(
+                self.clip.in_units(moved.value),
+                monotonic=moved.monotonic,
+                neighbours=moved.neighbours,
+                proof=moved.proof,
+            ),
+            candidates={},
+            error_bound=self.clip.error_in_units(float(self.mechanism.error_bound(CONFIDENCE))),
+            proofs=("proofs/geometric_mechanism.md",),
+            arguments=self.clip.description(),
+        )
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The public arguments that distinguish this question from others about the same column."""
+        return {"clip": self.clip}
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateTotals]:
+        """What the units' amounts add up to."""
+        return rows.total(None, self.clip, groups)
+
+    def usable_units(
+        self, rows: RowReader, groups: PublicGroups | None, summaries: list[CandidateTotals], /
+    ) -> list[int]:
+        """How many units have an amount."""
+        return rows.units(PublicCondition(is_number=True), groups)
+
+    def draw(self, summary: CandidateTotals, /) -> Value:
+        """The sum with noise, in the unit of the column: a whole number without a scale, else the nearest double."""
+        noisy = self.mechanism.draw(int(summary.totals[0]))
+        return noisy if self.clip.scale == 1 else float(Fraction(noisy) / self.clip.scale)
+
+    label: ClassVar[str] = "answer"
+
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """See `Question.keys`."""
+        return ["sum"]
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        return f"the released sum is within {f'{bound:,}'.removesuffix('.0')} of the total {release.column}"
+
+    @classmethod
+    def counting(cls, release: Planned) -> str:
+        """See `Question.counting`."""
+        return f", counting {_clipped(release)} of each {release.unit}"
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return f"adding {_clipped(release)} for each {release.unit}"
+
+    @classmethod
+    def check_fields(cls, held: Fields) -> AnswerFields:
+        """See `Question.check_fields`."""
+        fields.object_with(held["candidates"], "candidates", {})
+        stated = fields.object_with(held.get("arguments", {}), "arguments", fields.SUMMED)
+        if not stated["lower"] < stated["upper"]:
+            raise fields.wrong("arguments", "lower below upper")
+        if stated["sum"] != held["column"]:
+            raise fields.wrong("arguments.sum", "the column")
+        return AnswerFields(fields.number)
+
+    @classmethod
+    def restated(cls, stated: Stated) -> Self:
+        """See `Question.restated`."""
+        return cls.planned(_clip(stated), **stated.price)
+
+    @classmethod
+    def allows(cls, values: list[Any], stated: Stated) -> bool:
+        """See `Question.allows`. Scaled, each of them is a whole number, as far as doubles can tell."""
+        scale = _clip(stated).scale
+        if scale == 1:
+            return all(isinstance(value, int) for value in values)
+        return all(
+            isinstance(value, float) and float(Fraction(round(Fraction(value) * scale)) / scale) == value
+            for value in values
+        )
+
+
+def _clip(stated: Stated) -> PublicClip:
+    given = stated.arguments
+    scale = decimal_fraction(given["scale"], "scale", expected="a number")
+    return PublicClip(given["sum"], scale, given["lower"], given["upper"])
+
+
+def _clipped(release: Planned) -> str:
+    low, high = (as_text(release.arguments[end] / release.arguments["scale"]) for end in ("lower", "upper"))
+    return f"from {low} to {high}"

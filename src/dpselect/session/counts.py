@@ -1,0 +1,170 @@
+"""Questions about how many there are, and what they add up to."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from dpselect.questions import Count, Histogram, Sum
+from dpselect.questions.count import condition_given
+from dpselect.session.asking import Asking
+from dpselect.session.spending import Reply
+from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups
+
+
+class CountQuestions(Asking[Reply]):
+    """How many units are there, how many have each value, what do amounts add up to?"""
+
+    __slots__ = ()
+
+    def count(
+        self,
+        column: str | None = None,
+        *,
+        values: object = None,
+        between: tuple[float, float] | None = None,
+        epsilon: float,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Reply:
+        """The number of units, or of those with a row that meets a public condition.
+
+        A unit counts once, however many rows it has.
+
+        Args:
+            column: name of the column of the condition; None: every unit is counted.
+            values: public values; a unit is counted if one of its rows has one of them. Given like candidates.
+            between: two numbers; a unit is counted if a row has a number that is not below the first and not above the
+                second.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            by, groups, max_groups_per_unit: see `most_common`.
+            usable_epsilon: see `most_common`. With `between`, units with any number in the column are counted, so that
+                numbers written in another way are noticed; else all units.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is a whole number >= 0; with groups, a dictionary with one for each group.
+
+        Raises:
+            InvalidCandidatesError: the values are invalid.
+            InvalidDataError: there is no such column, or its type cannot meet the condition.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
+
+        Proof: ``proofs/counting.md``, claim 5, and ``proofs/geometric_mechanism.md``; for groups ``proofs/groups.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> release = people.count("age", between=(65, 120), epsilon=1.0)
+        >>> abs(release.value - 1336) < 50  # 1336 in truth
+        True
+        >>> print(release.accuracy)
+        With 99% confidence the released number is within 4 of the number of units (person_id) with age from 65 to 120.
+        """
+        parts = PublicGroups.given(by, groups, max_groups_per_unit)
+        single = isinstance(values, (str, int, float, bool)) or hasattr(values, "isoformat")
+        listed = None if values is None else PublicCandidates.given([values] if single else values, argument="values")
+        if listed is not None:
+            self._rows.check_compared(listed, argument="values")
+        condition = condition_given(column, listed, between)
+        return self._ask(column, partial(Count.planned, condition), epsilon, parts, request, usable_epsilon)
+
+    def histogram(
+        self,
+        column: str,
+        *,
+        candidates: object,
+        epsilon: float,
+        max_values_per_unit: int = 1,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        allow_many: bool = False,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Reply:
+        """The number of units with each of the candidates.
+
+        Args:
+            column: name of the column with the values.
+            candidates: the public values to count, as for `most_common`.
+            epsilon: privacy loss of this release, for all counts (and groups) together, > 0.
+            max_values_per_unit: number of candidates for which one unit counts, in each group. If a unit has more, this
+                many are chosen at random. The noise grows with it.
+            by, groups, max_groups_per_unit: see `most_common`.
+            allow_many: allow more than ten million candidates.
+            usable_epsilon: see `most_common`. With ``max_values_per_unit=1`` the number of units comes at no cost.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is a list of whole numbers >= 0, in the order of the candidates, and whose ``rows()``
+            name them; with groups, a dictionary with such a list for each group.
+
+        Raises:
+            InvalidCandidatesError: the candidates are missing or invalid.
+            InvalidDataError: there is no such column, or candidates of this kind cannot match it.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
+
+        Proof: ``proofs/counting.md``, claim 6, and ``proofs/geometric_mechanism.md``; for groups ``proofs/groups.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> release = people.histogram("education_num", candidates=range(1, 17), epsilon=1.0)
+        >>> abs(release.value[8] - 10501) < 50  # 10501 in truth
+        True
+        >>> print(release.accuracy)
+        With 99% confidence each released count is within 7 of the truth, counting each person_id for at most 1 value.
+        """
+        parts = PublicGroups.given(by, groups, max_groups_per_unit)
+        public = PublicCandidates.given(candidates, allow_many=allow_many)
+        self._rows.check_compared(public)
+        planned = partial(Histogram.planned, public, max_values_per_unit=max_values_per_unit)
+        return self._ask(column, planned, epsilon, parts, request, usable_epsilon)
+
+    def sum(
+        self,
+        column: str,
+        *,
+        clip: tuple[float, float],
+        epsilon: float,
+        scale: float = 1.0,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Reply:
+        """The sum of a column of numbers, with a bounded amount for each unit.
+
+        Args:
+            column: name of a column of numbers.
+            clip: smallest and largest amount that one unit may add; public, never taken from the column. All rows of a
+                unit are added up, and the total is clipped. The noise grows with the larger bound.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            scale: numbers are multiplied by this and rounded to whole numbers, so that the sum is exact: 100 counts
+                cents.
+            by, groups, max_groups_per_unit: see `most_common`.
+            usable_epsilon: see `most_common`.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is a number, which may be below 0 where the sum is small: a whole number without a
+            scale. With groups, a dictionary with one for each group.
+
+        Raises:
+            InvalidDataError: there is no such column, or it does not hold numbers.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
+
+        Proof: ``proofs/clipped_sums.md`` and ``proofs/geometric_mechanism.md``; for groups ``proofs/groups.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> release = people.sum("hours_per_week", clip=(0, 80), epsilon=1.0)
+        >>> print(release.accuracy)
+        With 99% confidence the released sum is within 365 of the total hours_per_week, counting from 0 to 80 of each
+        person_id.
+        """
+        clipped = PublicClip.given(column, clip, scale=scale)
+        parts = PublicGroups.given(by, groups, max_groups_per_unit)
+        return self._ask(column, partial(Sum.planned, clipped), epsilon, parts, request, usable_epsilon)
