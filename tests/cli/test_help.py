@@ -60,7 +60,8 @@ def test_the_help_of_a_question_has_its_parts_in_order(name: str, capsys: Captur
 def test_usage_names_the_arguments_and_what_is_required(name: str, capsys: Captured) -> None:
     usage = " ".join(helped(capsys, name).partition("\n\n")[0].split())
     arguments = app[name].assemble_argument_collection()
-    positional = [each.name for each in arguments if each.is_positional_only()]
+    given = [each for each in arguments if each.is_positional_only()]
+    positional = [each.name if each.required else f"[{each.name}]" for each in given]
     assert usage.startswith(f"Usage: dpselect {name} {' '.join(positional)} --")
     required = [each.name for each in arguments if each.required and each.name.startswith("--")]
     assert [word for word in usage.split() if word.startswith("--")] == required

@@ -124,7 +124,7 @@ def test_an_error_of_something_else_stays_as_it_is(capsys: Captured) -> None:
     assert in_words(dps.SelectionError("as it is"), {}) == "as it is"
 
 
-@pytest.mark.parametrize("word", [*MEANT, *NEAREST, "Mode", "COUNT"])
+@pytest.mark.parametrize("word", [*MEANT, *NEAREST, "Mode", "COUNTS"])
 def test_other_words_lead_to_the_command_that_there_is(word: str, capsys: Captured) -> None:
     status, out, err = run(capsys, word, ADULT, "age", "--unit", "person_id")
     assert (status, out, err.count("\n")) == (2, "", 1)
@@ -137,7 +137,7 @@ def test_other_words_lead_to_the_command_that_there_is(word: str, capsys: Captur
 
 @pytest.mark.parametrize(
     ("word", "command"),
-    [("mode", "most-common"), ("average", "mean"), ("histogram", "density"), ("sum", "best-by"), ("count", "top-k")],
+    [("mode", "most-common"), ("average", "mean"), ("counts", "histogram"), ("total", "sum"), ("frequencies", "count")],
 )
 def test_the_commonest_words(word: str, command: str, capsys: Captured) -> None:
     assert command in run(capsys, word)[2].replace(",", " ").replace(":", " ").split()

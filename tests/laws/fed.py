@@ -62,7 +62,7 @@ def written_down() -> Iterator[list[Fed]]:
 
     def noting(reply: Callable[[Any, Any, int], Any], *, is_sorted: bool) -> Callable[..., Any]:
         def draw(mechanism: Any, given: Any, rounds: int = 1) -> Any:
-            numbers = np.asarray(given).tolist()
+            numbers = np.atleast_1d(given).tolist()
             fed.append(Fed(mechanism, tuple(sorted(numbers) if is_sorted else numbers), rounds))
             return reply(mechanism, given, rounds)
 
@@ -78,15 +78,16 @@ def written_down() -> Iterator[list[Fed]]:
             patch.setattr(kind, "draw", noting(low, is_sorted=True))
         several = noting(lambda mechanism, *_: mechanism.levels, is_sorted=True)
         patch.setattr(QuantilesMechanism, "draw", several)
-        for kind, name in ((GeometricMechanism, "draw_many"), (DensityMechanism, "draw")):
-            patch.setattr(kind, name, noting(lambda _, given, rounds: np.asarray(given), is_sorted=False))
+        for kind, name in ((GeometricMechanism, "draw_many"), (GeometricMechanism, "draw"), (DensityMechanism, "draw")):
+            same = noting(lambda _, given, rounds: given if np.ndim(given) == 0 else np.asarray(given), is_sorted=False)
+            patch.setattr(kind, name, same)
         yield fed
 
 
 def laws_of(task: Any, summary: Any) -> tuple[Fed, ...]:
     """What `task` hands to its mechanisms if this is the summary: in groups one after the other."""
     with written_down() as fed:
-        task.draw(summary)
+        task.released(summary)
     return tuple(fed)
 
 

@@ -192,7 +192,38 @@ GRID: dict[str, Any] = {"bounds": (0, 3), "step": 1}
 CONTROLS = {((0, 1), "halving"): 12.0, ((0.75, 0.25), "joint"): 3.0}
 """So few levels and units lose less than they may, or many would be needed to see that they do."""
 
+OF_ONE_PAGE = Limits(groups=("x", "y"), counts=lambda row: row[0] in ("x", "y"), group_of=lambda row: row[0])
+"""A unit counts for one of its pages."""
+
 QUESTIONS: dict[str, Asked] = {
+    "count": Asked(lambda q, e: q.count(epsilon=e), PAGES),
+    "count of values": Asked(lambda q, e: q.count("page", values=XY, epsilon=e), PAGES),
+    "count between": Asked(lambda q, e: q.count("paid", between=(0, 2), epsilon=e), NUMBERS),
+    "count in groups": Asked(lambda q, e: q.count("page", values=XY, epsilon=e, **_by(2)), PAGES_BY, of_groups(2)),
+    "histogram of one value": Asked(lambda q, e: q.histogram("page", candidates=XY, epsilon=e), PAGES, OF_ONE_PAGE),
+    "histogram of two values": Asked(
+        lambda q, e: q.histogram("page", candidates=XY, max_values_per_unit=2, epsilon=e), PAGES
+    ),
+    "histogram in groups": Asked(
+        lambda q, e: q.histogram("page", candidates=XY, max_values_per_unit=2, epsilon=e, **_by(1)),
+        PAGES_BY,
+        of_groups(1),
+    ),
+    **{
+        f"sum {clip}": Asked(lambda q, e, clip=clip: q.sum("paid", clip=clip, epsilon=e), NUMBERS)
+        for clip in ((0, 3), (-2, 3), (-3, 0))
+    },
+    "sum scaled": Asked(lambda q, e: q.sum("paid", clip=(-1, 2.5), scale=2, epsilon=e), NUMBERS),
+    "sum in groups": Asked(
+        lambda q, e: q.sum("paid", clip=(0, 2), epsilon=e, **_by(1)), NUMBERS_BY, of_groups(1, rows=9)
+    ),
+    "most_common and its units": Asked(
+        lambda q, e: q.most_common("page", candidates=XY, epsilon=e, usable_epsilon=e / 2), PAGES
+    ),
+    "best_by and its units": Asked(
+        lambda q, e: q.best_by("page", sum="paid", clip=(0, 3), candidates=XY, epsilon=e, usable_epsilon=e / 2), PAID
+    ),
+    "median and its units": Asked(lambda q, e: q.median("paid", epsilon=e, usable_epsilon=e / 2, **GRID), NUMBERS, ONE),
     "most_common": Asked(lambda q, e: q.most_common("page", candidates=XY, epsilon=e), PAGES),
     "most_common of numbers": Asked(lambda q, e: q.most_common("paid", candidates=[0.0, 3.0], epsilon=e), NUMBERS),
     "least_common": Asked(lambda q, e: q.least_common("page", candidates=["y", "x", "v"], epsilon=e), PAGES),
@@ -352,6 +383,10 @@ def test_no_more_is_lost_than_is_stated(name: str, neighbours: Neighbours) -> No
 
 
 BOUNDED = (
+    "count",
+    "histogram of one value",
+    "sum (0, 3)",
+    "most_common and its units",
     "most_common",
     "least_common",
     "best_date",

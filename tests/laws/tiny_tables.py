@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dpselect.backends.contract import Grouping
+from dpselect.backends.contract import Grouping, Needed
 from dpselect.backends.opening import open_table
 from dpselect.privacy import Neighbours
 from dpselect.questions.question import Priced
@@ -116,10 +116,15 @@ class _Remembering:
     def gather(self, **asked: Any) -> Any:
         return self._read("gather", asked)
 
+    def units(self, **asked: Any) -> Any:
+        return self._read("units", asked)
+
 
 def _key(asked: Any) -> Any:
     if isinstance(asked, PublicCandidates):
         return tuple(asked)
+    if isinstance(asked, Needed):
+        return tuple(map(_key, asked.matched or ())), asked.number, asked.between
     if isinstance(asked, Grouping):
         return asked.column, tuple(asked.groups), asked.max_groups_per_unit
     return asked

@@ -50,6 +50,12 @@ EXACT: dict[str, Any] = {
     "best_price-bounds": model.usable_units(ROW_LIST, "who", number="paid"),
     "mean-by": model.usable_units(ROW_LIST, "who", number="age", **CITIES),
     "density-sample": model.usable_units(ROW_LIST, "who", number="age"),
+    "count": model.usable_units(ROW_LIST, "who"),
+    "count-values": model.usable_units(ROW_LIST, "who"),
+    "count-between": model.usable_units(ROW_LIST, "who", number="paid"),
+    "histogram": model.usable_units(ROW_LIST, "who", matched=("name", NAMES)),
+    "sum": model.usable_units(ROW_LIST, "who", number="paid"),
+    "sum-by": model.usable_units(ROW_LIST, "who", number="age", **OF_PAGES),
 }
 
 

@@ -131,7 +131,7 @@ def check_match(column: Column, kind: CandidateKind, *, argument: str = "candida
         raise InvalidDataError("column", Shown(repr(column.name)), "a column of dates", hint)
     if not any(column.holds in matching for matching in _MATCHING.values()):
         expected = "a column of whole numbers, numbers, text, dates or booleans"
-        named = "column" if argument == "candidates" else "by"
+        named = "by" if argument == "groups" else "column"
         hint = column.described(_DATES if column.holds is Holds.TIMES else _CAST)
         raise InvalidDataError(named, Shown(repr(column.name)), expected, hint)
     fitting = " or ".join(str(kind) for kind, matching in _MATCHING.items() if column.holds in matching)

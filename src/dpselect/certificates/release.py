@@ -364,7 +364,7 @@ def _by_group(held: list[list[Any]], *, kind: object, groups: Mapping[str, Any])
 def _value(held: Any, *, kind: object) -> Any:
     if isinstance(held, list):
         return [_value(member, kind=kind) for member in cast("list[object]", held)]
-    return date.fromisoformat(held) if kind == "dates" else held
+    return date.fromisoformat(held) if kind == "dates" and isinstance(held, str) else held  # else a count of them
 
 
 def _plain(value: object) -> Any:

@@ -90,7 +90,7 @@ class NoisyHistogramMechanism(MechanismValue):
         Proof: ``proofs/noisy_histograms.md``, "The number of units".
 
         >>> NoisyHistogramMechanism(epsilon=1.0).total_error_bound(12)
-        15
+        16
         """
         alone = self._noise.error_bound(confidence, size=bins)  # also checks the arguments
         rate = 1.0 / min(max(self.scale, 1e-300), 1e300)

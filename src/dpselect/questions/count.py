@@ -207,7 +207,7 @@ def condition_given(column: object, values: PublicCandidates | None, between: ob
         hint = "Without a column every unit is counted. The most common values are those of histogram or top_k."
         raise InvalidParameterError("values", None, "values of the column to count, or two numbers in between", hint)
     if between is None:
-        return PublicCondition(candidates=values)
+        return PublicCondition(candidates=values, argument="values")
     lower, upper = finite_bounds(between, "between")
     return PublicCondition(is_number=True, between=(float(lower), float(upper)))
 

@@ -82,8 +82,8 @@ class Histogram(ListQuestion[CandidateCounts]):
             at_most=len(candidates),
             at_most_what="the number of candidates",
         )
-        replaced = 1 if neighbours is Neighbours.ADD_REMOVE else 2
-        mechanism = GeometricMechanism(epsilon=epsilon, sensitivity=replaced * most, neighbours=neighbours)
+        moved = most if neighbours is Neighbours.ADD_REMOVE else min(2 * most, len(candidates))
+        mechanism = GeometricMechanism(epsilon=epsilon, sensitivity=moved, neighbours=neighbours)
         return cls(candidates=candidates, max_values_per_unit=most, mechanism=mechanism)
 
     @property

@@ -162,7 +162,7 @@ class CountQuestions(Asking[Reply]):
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
         >>> release = people.sum("hours_per_week", clip=(0, 80), epsilon=1.0)
         >>> print(release.accuracy)
-        With 99% confidence the released sum is within 365 of the total hours_per_week, counting from 0 to 80 of each
+        With 99% confidence the released sum is within 368 of the total hours_per_week, counting from 0 to 80 of each
         person_id.
         """
         clipped = PublicClip.given(column, clip, scale=scale)

@@ -182,6 +182,8 @@ class ColumnRows:
     def units(self, condition: PublicCondition, groups: PublicGroups | None = None) -> list[int]:
         """How many units have, in each group, a row that meets the condition."""
         candidates, number = condition.candidates, None
+        if candidates is not None:
+            check_match(self.column, candidates.kind, argument=condition.argument)
         if condition.summed is not None:
             number = self.rows.check(condition.summed, argument="sum")
         elif condition.is_number:

@@ -16,9 +16,11 @@ class PublicCondition:
         is_number: the column has a number.
         between: the number is not below the first and not above the second of these.
         summed: name of another column that has a number.
+        argument: the question's name for the candidates, for errors.
     """
 
     candidates: PublicCandidates | DistantCandidates | None = None
     is_number: bool = False
     between: tuple[float, float] | None = None
     summed: str | None = None
+    argument: str = "candidates"

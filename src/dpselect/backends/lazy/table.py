@@ -198,17 +198,17 @@ def _tabulated(found: Any, *, candidates: PublicCandidates | None, grouping: Gro
     places = 1 if candidates is None else len(candidates)
     table = np.zeros((1 if grouping is None else len(grouping.groups), places), np.int64)
     parts = 0 if grouping is None else positions(found.column("part"), grouping.groups)
-    numbers = _numbers(found.column("number").fill_null(0))
+    numbers = _numbers(found.column("number"))
     at = np.zeros(numbers.size, np.int64) if candidates is None else positions(found.column("what"), candidates)
     table[parts, at] = numbers
     return table
 
 
 def _numbers(found: Any) -> NDArray[np.int64]:
-    """Whole numbers of 64 bits; a sum beyond 64 bits becomes the nearest number that fits."""
+    """Whole numbers of 64 bits; a sum beyond 64 bits becomes the nearest number that fits, and one of no rows 0."""
     if pa.types.is_integer(found.type) and not pa.types.is_uint64(found.type):
-        return np.asarray(found.to_numpy(), np.int64)
-    return np.array([max(_SMALLEST, min(_LARGEST, int(number))) for number in found.to_pylist()], np.int64)
+        return np.asarray(found.fill_null(0).to_numpy(), np.int64)
+    return np.array([max(_SMALLEST, min(_LARGEST, int(number or 0))) for number in found.to_pylist()], np.int64)
 
 
 def _split(values: NDArray[np.float64], parts: NDArray[np.int64], groups: int) -> list[NDArray[np.float64]]:

@@ -1,0 +1,240 @@
+"""How many there are, how many have each value, and what they add up to: exact but for the noise that they pay for."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpselect as dps
+from dpselect.certificates import check
+from dpselect.certificates.release import canonical_json, digest
+from dpselect.errors import InvalidCandidatesError, InvalidCertificateError, InvalidDataError, InvalidParameterError
+from dpselect.mechanisms import GeometricMechanism
+from dpselect.privacy import Neighbours
+from dpselect.questions import Count, Histogram, Sum
+from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicClip, PublicCondition
+from tests.backends import model, table_questions
+from tests.backends.table_questions import BY_CITY, BY_PAGE, NAMES, ROWS
+
+SURE = 1e5
+"""An epsilon at which the noise is 0."""
+
+PEOPLE = dps.Dataset(ROWS, unit="who")
+LISTED = ROWS.to_pylist()
+
+
+def test_counts_without_noise() -> None:
+    units = model.usable_units
+    assert [PEOPLE.count(epsilon=SURE).value] == units(LISTED, "who") == [24]
+    for values in (["x", "z"], ["w"], ["nowhere"]):
+        assert [PEOPLE.count("name", values=values, epsilon=SURE).value] == units(
+            LISTED, "who", matched=("name", values)
+        )
+    assert (
+        PEOPLE.count("name", values="x", epsilon=SURE).value == PEOPLE.count("name", values=["x"], epsilon=SURE).value
+    )
+    day = date(2026, 12, 2)
+    assert [PEOPLE.count("free", values=day, epsilon=SURE).value] == units(LISTED, "who", matched=("free", [day]))
+    between = {"number": "paid", "between": (-0.5, 3.0)}
+    assert [PEOPLE.count("paid", between=(-0.5, 3), epsilon=SURE).value] == units(LISTED, "who", **between)
+    cities = {"group": "city", "groups": ["south", "north"]}
+    found = PEOPLE.count("paid", between=(-0.5, 3), epsilon=SURE, **BY_CITY).value
+    assert list(found.items()) == [*zip(["south", "north"], units(LISTED, "who", **between, **cities), strict=True)]
+
+
+def test_histograms_without_noise() -> None:
+    found = PEOPLE.histogram("name", candidates=NAMES, max_values_per_unit=4, epsilon=SURE)
+    assert [found.value] == model.counts(LISTED, "who", "name", NAMES)
+    assert found.rows() == ("value", [*zip(NAMES, found.value, strict=True)])
+    days = PEOPLE.histogram("free", candidates=table_questions.DAYS, max_values_per_unit=5, epsilon=SURE)
+    assert days.rows()[1][0][0] == "2026-12-01"
+    in_range = PEOPLE.histogram("page", candidates=range(4, -1, -2), max_values_per_unit=3, epsilon=SURE)
+    assert [key for key, _ in in_range.rows()[1]] == ["4", "2", "0"]
+    assert [in_range.value] == model.counts(LISTED, "who", "page", [4, 2, 0])
+
+
+def test_sums_without_noise() -> None:
+    (expected,) = model.totals(LISTED, "who", "", [None], amount="paid", scale=100, lower=-150, upper=600)[0]  # type: ignore[arg-type]
+    assert PEOPLE.sum("paid", clip=(-1.5, 6), scale=100, epsilon=SURE * 1000).value == expected / 100
+    whole = PEOPLE.sum("age", clip=(0, 60), epsilon=SURE)
+    assert isinstance(whole.value, int)
+    of_pages = PEOPLE.sum("age", clip=(0, 60), epsilon=SURE, **BY_PAGE).value
+    groups = {"group": "page", "groups": [1, 2, 3]}
+    expected_of = model.totals(LISTED, "who", "", [None], amount="age", lower=0, upper=60, **groups)
+    assert [[each] for each in of_pages.values()] == expected_of
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_a_unit_counts_for_as_many_values_as_it_may(most: int) -> None:
+    """Everybody has all three values; together they count as often as they may, evenly."""
+    rows = pa.table({"who": np.repeat(range(3000), 3), "value": ["x", "y", "z"] * 3000, "part": ["a"] * 9000})
+    for source in (rows, __import__("polars").DataFrame(rows).lazy()):
+        data = dps.Dataset(source, unit="who")
+        for grouped in ({}, {"by": "part", "groups": ["a", "b"]}):
+            found: Any = data.histogram(
+                "value", candidates=["x", "y", "z"], max_values_per_unit=most, epsilon=SURE, **grouped
+            ).value
+            counts = found["a"] if grouped else found
+            assert sum(counts) == most * 3000
+            assert all(abs(count - most * 1000) < 200 for count in counts)  # 7 standard deviations
+            assert not grouped or found["b"] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("most", "neighbours", "moved"),
+    [(1, "add_remove", 1), (2, "add_remove", 2), (1, "replace_one", 2), (2, "replace_one", 4), (3, "replace_one", 5)],
+)
+def test_the_noise_of_a_histogram_covers_what_one_unit_changes(most: int, neighbours: str, moved: int) -> None:
+    candidates = PublicCandidates.given(range(5))
+    planned = Histogram.planned(candidates, epsilon=0.5, max_values_per_unit=most, neighbours=Neighbours(neighbours))
+    assert planned.mechanism.sensitivity == moved
+    exact = CandidateCounts(np.full(5, 10_000))
+    away = [abs(count - 10_000) for _ in range(100) for count in planned.draw(exact)]
+    assert moved * 2 * 0.7 < np.mean(away) < moved * 2 * 1.35  # the mean distance is nearly the scale
+
+
+def test_the_noise_of_counts_and_sums() -> None:
+    count = Count.planned(PublicCondition(), epsilon=0.1)
+    away = [abs(count.draw(CandidateCounts(np.array([5000]))) - 5000) for _ in range(400)]
+    assert 7 < np.mean(away) < 13.5
+    for neighbours, moved in ((Neighbours.ADD_REMOVE, 30), (Neighbours.REPLACE_ONE, 40)):
+        total = Sum.planned(PublicClip.given("paid", (-1, 3), scale=10), epsilon=1.0, neighbours=neighbours)
+        assert total.mechanism.sensitivity == moved
+        drawn = [total.draw(CandidateTotals(np.array([100_000]))) for _ in range(400)]
+        assert moved / 10 * 0.7 < np.mean([abs(each - 10_000) for each in drawn]) < moved / 10 * 1.35  # type: ignore[operator]
+
+
+def test_what_is_below_zero_is_released_as_zero() -> None:
+    """Counts cannot be; a sum can."""
+    nobody = dps.Dataset(ROWS.slice(0, 0), unit="who")
+    counts = [nobody.count(epsilon=0.01).value for _ in range(40)]
+    assert min(counts) == 0 < max(counts)
+    assert min(nobody.histogram("name", candidates=NAMES, epsilon=0.01).value) >= 0
+    sums = [nobody.sum("age", clip=(0, 10), epsilon=0.01).value for _ in range(40)]
+    assert min(sums) < 0 < max(sums)
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "named"),
+    [
+        (lambda data: data.count("name", epsilon=1), InvalidParameterError, "values=None"),
+        (lambda data: data.count(values=["x"], epsilon=1), InvalidParameterError, "column=None"),
+        (lambda data: data.count(between=(0, 1), epsilon=1), InvalidParameterError, "column=None"),
+        (
+            lambda data: data.count("name", values=["x"], between=(0, 1), epsilon=1),
+            InvalidParameterError,
+            "between=<two numbers>",
+        ),
+        (lambda data: data.count("age", between=(1, 1), epsilon=1), InvalidParameterError, "between="),
+        (lambda data: data.count("age", between=(1, None), epsilon=1), InvalidParameterError, "between="),
+        (lambda data: data.count("name", between=(0, 1), epsilon=1), InvalidDataError, "column='name'"),
+        (lambda data: data.count("name", values=[], epsilon=1), InvalidCandidatesError, "values="),
+        (lambda data: data.count("name", values=[1], epsilon=1), InvalidDataError, "values=<whole numbers>"),
+        (lambda data: data.count("name", values=["x", "x"], epsilon=1), InvalidCandidatesError, "values="),
+        (lambda data: data.count("page", values=range(20_000), epsilon=1), InvalidParameterError, "values="),
+        (lambda data: data.count("nowhere", values=["x"], epsilon=1), InvalidDataError, "column='nowhere'"),
+        (lambda data: data.count(epsilon=0), InvalidParameterError, "epsilon="),
+        (
+            lambda data: data.histogram("name", candidates=NAMES, max_values_per_unit=5, epsilon=1),
+            InvalidParameterError,
+            "max_values_per_unit=5",
+        ),
+        (
+            lambda data: data.histogram("name", candidates=NAMES, max_values_per_unit=0, epsilon=1),
+            InvalidParameterError,
+            "max_values_per_unit=0",
+        ),
+        (lambda data: data.histogram("name", candidates=None, epsilon=1), InvalidCandidatesError, "candidates=None"),
+        (lambda data: data.sum("name", clip=(0, 1), epsilon=1), InvalidDataError, "column='name'"),
+        (lambda data: data.sum("age", clip=(1, 1), epsilon=1), InvalidParameterError, "clip="),
+        (lambda data: data.sum("age", clip=(0, 2**40), epsilon=1), InvalidParameterError, "clip="),
+        (lambda data: data.sum("age", clip=(0, 1.5), epsilon=1), InvalidParameterError, "clip="),
+    ],
+)
+def test_bad_input_is_refused_in_a_line_and_costs_nothing(
+    ask: Any, error: type[Exception], named: str, tmp_path: Path
+) -> None:
+    ledger = dps.Ledger(tmp_path / "budget.db")
+    ledger.open_account("people", epsilon=1, unit="who")
+    data = dps.Dataset(ROWS, unit="who", ledger=ledger, account="people")
+    with pytest.raises(error) as raised:
+        ask(data)
+    assert str(raised.value).startswith(named)
+    assert ledger.remaining("people") == 1.0
+
+
+ASKED: dict[str, Any] = {
+    "count": lambda data: data.count("name", values=["x", "z"], epsilon=0.5),
+    "count of days": lambda data: data.count("free", values=[date(2026, 12, 2)], epsilon=0.5),
+    "count between": lambda data: data.count("paid", between=(-0.5, 3), epsilon=0.5),
+    "histogram": lambda data: data.histogram("name", candidates=NAMES, max_values_per_unit=2, epsilon=0.5),
+    "histogram of days": lambda data: data.histogram("free", candidates=table_questions.DAYS, epsilon=0.5),
+    "sum": lambda data: data.sum("paid", clip=(-1.5, 6), scale=100, epsilon=0.5),
+    "sum of whole numbers": lambda data: data.sum("age", clip=(0, 60), epsilon=0.5),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_certificate_is_read_back_and_checked(name: str) -> None:
+    release = ASKED[name](PEOPLE)
+    assert dps.Release.from_json(release.to_json()) == release
+    assert check(release.to_json()).error_bound
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value", "named"),
+    [
+        ("count", "value", -1, "value"),
+        ("count", "value", 1.5, "value"),
+        ("count", "arguments.values", ["x", "x"], "arguments"),
+        ("count", "arguments.values", [], "arguments"),
+        ("count", "arguments.kind", "dates", "arguments.values"),
+        ("count", "arguments.kind", "words", "arguments.kind"),
+        ("count", "arguments", {"values": ["x"]}, "arguments.kind"),
+        ("count", "candidates", {"count": 2}, "candidates"),
+        ("count", "error_bound.within", 8.0, "error_bound"),
+        ("count", "mechanism.sensitivity", 2.0, "mechanism.sensitivity"),
+        ("count between", "arguments.between", [3.0, -0.5], "arguments"),
+        ("count between", "arguments.between", [3.0], "arguments.between"),
+        ("histogram", "value", [1, 2, 3], "value"),
+        ("histogram", "value", [1, 2, 3, -4], "value"),
+        ("histogram", "candidates.values", ["z", "x", "y"], "candidates.values"),
+        ("histogram", "candidates.values", ["z", "x", "y", "x"], "candidates.values"),
+        ("histogram", "arguments.max_values_per_unit", 1, "mechanism.sensitivity"),
+        ("histogram of days", "usable.within", 1, "usable"),
+        ("sum", "value", 1.234, "value"),
+        ("sum", "arguments.upper", 300, "mechanism.sensitivity"),
+        ("sum", "arguments.sum", "age", "arguments.sum"),
+        ("sum of whole numbers", "value", 12.0, "value"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(name: str, path: str, value: Any, named: str) -> None:
+    held = json.loads(ASKED[name](PEOPLE).to_json())
+    *inside, last = path.split(".")
+    part = held
+    for each in inside:
+        part = part[each]
+    part[last] = value
+    with pytest.raises(InvalidCertificateError, match=f"<{named}"):
+        check(canonical_json(held | {"digest": digest(held)}))
+
+
+def test_a_histogram_of_one_value_a_unit_counts_its_units_at_no_cost() -> None:
+    release = PEOPLE.histogram("free", candidates=table_questions.DAYS, epsilon=SURE)
+    assert release.usable is not None
+    assert (release.usable.count, release.usable.epsilon) == (24, None)
+    assert PEOPLE.histogram("name", candidates=NAMES, max_values_per_unit=2, epsilon=1).usable is None
+
+
+def test_the_sum_of_noisy_counts_is_that_of_the_noise_before_it_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else all that is cut off at 0 would add up."""
+    noise = np.array([-3, 5, -4, 0], np.int64)
+    monkeypatch.setattr(GeometricMechanism, "draw_many", lambda _, given: np.asarray(given) + noise)
+    planned = Histogram.planned(PublicCandidates.given(range(4)), epsilon=1.0)
+    assert planned.released(CandidateCounts(np.array([1, 1, 1, 1]))) == ([0, 6, 0, 1], [2])
