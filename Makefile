@@ -64,7 +64,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/stubtest dpselect._native._core dpselect.session.choices dpselect.session.numbers
+	$(BIN)/stubtest dpselect._native._core dpselect.session.choices dpselect.session.counts dpselect.session.numbers
 	$(BIN)/mypy --strict --follow-imports silent tests/answer_types.py
 	$(CARGO) fmt --manifest-path rust/Cargo.toml --check
 	$(CARGO) clippy --quiet --manifest-path rust/Cargo.toml --all-targets -- -D warnings

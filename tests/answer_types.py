@@ -15,12 +15,17 @@ def one_answer(data: dps.Dataset) -> None:
     assert_type(data.density("age", bounds=(0, 120), bins=4, epsilon=1.0).value, list[float])
     assert_type(data.best_date("free_on", dates=["2026-12-01"], epsilon=1.0).value, date)
     assert_type(data.top_k("page", 3, candidates=range(9), epsilon=1.0).value, list[Any])
+    assert_type(data.count(epsilon=1.0).value, int)
+    assert_type(data.histogram("page", candidates=range(9), epsilon=1.0).value, list[int])
+    assert_type(data.sum("age", clip=(0, 120), epsilon=1.0).value, float)
     assert_type(data.most_common("page", candidates=range(9), epsilon=1.0), dps.Release[Any])
 
 
 def an_answer_for_each_group(data: dps.Dataset, sexes: list[str], by: str | None) -> None:
     median = data.median("age", bounds=(0, 120), step=1, epsilon=1.0, by="sex", groups=sexes)
     assert_type(median.value, dict[Any, float])
+    counted = data.count("age", between=(0, 17), epsilon=1.0, by="sex", groups=sexes)
+    assert_type(counted.value, dict[Any, int])
     top = data.top_k("page", 3, candidates=range(9), epsilon=1.0, by="sex", groups=sexes)
     assert_type(top.value, dict[Any, list[Any]])
     either = data.mean("age", bounds=(0, 120), step=1, units=100, epsilon=1.0, by=by, groups=sexes)

@@ -36,7 +36,7 @@ class QuestionsFirst(type):
 
 
 class Asking(metaclass=QuestionsFirst):
-    """The two families of questions are subclasses of this one, and a `dpselect.Dataset` inherits from both.
+    """The families of questions are subclasses of this one, and a `dpselect.Dataset` inherits from all.
 
     A question is a method of two steps: it reads its public arguments, and lets `_ask` plan the question and answer it.
     The type of the reply is the payer's: a `dpselect.Release`, or the `Forecast` of a `dpselect.DryRun`.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
+from dpselect.certificates.release import Release
 from dpselect.questions import Count, Histogram, Sum
 from dpselect.questions.count import condition_given
 from dpselect.session.asking import Asking
-from dpselect.session.spending import Reply
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups
 
 
-class CountQuestions(Asking[Reply]):
+class CountQuestions(Asking):
     """How many units are there, how many have each value, what do amounts add up to?"""
 
     __slots__ = ()
@@ -28,7 +29,7 @@ class CountQuestions(Asking[Reply]):
         max_groups_per_unit: int = 1,
         usable_epsilon: float | None = None,
         request: str | None = None,
-    ) -> Reply:
+    ) -> Release[int] | Release[dict[Any, int]]:
         """The number of units, or of those with a row that meets a public condition.
 
         A unit counts once, however many rows it has.
@@ -83,7 +84,7 @@ class CountQuestions(Asking[Reply]):
         allow_many: bool = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
-    ) -> Reply:
+    ) -> Release[list[int]] | Release[dict[Any, list[int]]]:
         """The number of units with each of the candidates.
 
         Args:
@@ -134,7 +135,7 @@ class CountQuestions(Asking[Reply]):
         max_groups_per_unit: int = 1,
         usable_epsilon: float | None = None,
         request: str | None = None,
-    ) -> Reply:
+    ) -> Release[float] | Release[dict[Any, float]]:
         """The sum of a column of numbers, with a bounded amount for each unit.
 
         Args:
