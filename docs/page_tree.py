@@ -65,6 +65,7 @@ BELOW: Mapping[str, Sequence[str]] = {
     "docs/tables": [
         f"docs/tasks/{name}"
         for name in (
+            *("count", "histogram", "sum"),
             *("most_common", "least_common", "top_k", "best_date", "best_by"),
             *("quantiles", "mean", "best_price", "density", "groups"),
         )
