@@ -19,6 +19,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "tasks").glob("*.md")])
 _BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
+WIDTH = "110"
+"""Of the terminal that documents show, in characters."""
+
 _COMMAND = "$ dpselect "
 _NEXT = re.compile(r"^(?=\$ )", re.MULTILINE)
 
@@ -79,7 +82,7 @@ def _parts(block: str, run: Callable[[str], str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    os.environ["COLUMNS"] = "110"
+    os.environ["COLUMNS"] = WIDTH
     for name in sys.argv[1:]:
         path = Path(name)
         path.write_text(renewed(path.read_text(encoding="utf-8"), printed), encoding="utf-8")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from docs.blocks import held
 from docs.commands import QUESTIONS, reference
-from docs.consoles import DOCUMENTS, Shown, shown_in
+from docs.consoles import DOCUMENTS, WIDTH, Shown, shown_in
 
 from dpselect.cli import main
 from dpselect.cli.main import app
@@ -29,6 +29,7 @@ def test_a_document_shows_what_is_printed(
     shown: Shown, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", WIDTH)
     main(shlex.split(shown.command))
     out, err = capsys.readouterr()
     assert (out + err).rstrip() == shown.output

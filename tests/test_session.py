@@ -19,6 +19,7 @@ from dpselect.backends.rows import StreamTable, table
 from dpselect.public_time import public_time
 from dpselect.questions import Quantile
 from dpselect.session.choices import ChoiceQuestions
+from dpselect.session.counts import CountQuestions
 from dpselect.session.numbers import NumberQuestions
 from dpselect.summaries import CandidateKind, PublicDomain
 from tests import rank_laws
@@ -269,7 +270,7 @@ def test_a_dry_run_answers_every_question_of_a_table() -> None:
 
 
 def test_completion_shows_questions_only() -> None:
-    families = {*vars(ChoiceQuestions), *vars(NumberQuestions)}
+    families = {*vars(CountQuestions), *vars(ChoiceQuestions), *vars(NumberQuestions)}
     questions = {name for name in families if not name.startswith("_")}
     data = dps.Dataset(ADULT, unit="person_id")
     for shown in (dir(dps.Dataset), dir(data)):

@@ -380,7 +380,7 @@ SOURCES: list[tuple[Any, str]] = [
     (Stranger(None), "an Arrow stream"),  # type: ignore[arg-type]
     (ds.dataset(pa.table({"unit": [1]})), "a data set of Parquet, Arrow or ORC files"),
     (pd.Series([1, 2]), "a glob, a frame, a lazy frame"),
-    ({"unit": [1]}, "a glob, a frame, a lazy frame"),
+    ([{"unit": 1}], "a glob, a frame, a lazy frame"),
     ([(1, 2)], "a glob, a frame, a lazy frame"),
     (np.zeros((2, 2)), "a glob, a frame, a lazy frame"),
     (None, "a glob, a frame, a lazy frame"),
