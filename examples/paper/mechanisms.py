@@ -7,12 +7,9 @@ import re
 from examples.figures.figure import FloatArray
 
 import dpselect as dps
-from dpselect.charts import Series
+from dpselect.charts import Series, styles_of
 
 EXPONENTIAL, PERMUTE_AND_FLIP, LAPLACE = "exponential mechanism", "permute-and-flip", "noisy max, Laplace noise"
-_STYLES = {EXPONENTIAL: 0, PERMUTE_AND_FLIP: 2, LAPLACE: 5}
-"""The same line for a mechanism in every picture."""
-
 MECHANISMS = {EXPONENTIAL: dps.ExponentialMechanism, PERMUTE_AND_FLIP: dps.PermuteAndFlip}
 
 SCORE_UNIT = "unit of the scores"
@@ -20,7 +17,7 @@ SCORE_UNIT = "unit of the scores"
 
 def curve(mechanism: str, x: FloatArray, y: FloatArray) -> Series:
     """The line of one mechanism, the same in every picture."""
-    return Series(name=mechanism, x=x, y=y, style=_STYLES[mechanism])
+    return Series(name=mechanism, x=x, y=y, style=styles_of([mechanism])[0])
 
 
 def error_column(mechanism: str, unit: str = "score_units") -> str:

@@ -199,3 +199,25 @@ def test_a_table_that_this_user_may_not_read(placed: tuple[str, str]) -> None:
             open_table(make_url(url).set(username="stranger").render_as_string(), table=name)
     finally:
         execute(url, "DROP ROLE stranger")
+
+
+def test_a_connection_or_an_engine_of_the_caller_leads_to_the_server(
+    placed: tuple[str, str], postgres: sa.Engine
+) -> None:
+    url, name = placed
+    with psycopg.connect(url) as connection:
+        before = connection.info.transaction_status, connection.autocommit
+        for source in (connection, postgres):
+            people = dps.Dataset(source, table=name, unit="unit")
+            assert people.most_common("value", candidates=[1, 2], epsilon=100.0).value == 1
+            assert repr(people) == repr(dps.Dataset(url, table=name, unit="unit"))
+            assert people.most_common("value", candidates=[1, 2], epsilon=1.0).source == (
+                dps.Dataset(url, table=name, unit="unit").most_common("value", candidates=[1, 2], epsilon=1.0).source
+            )
+        assert (connection.info.transaction_status, connection.autocommit) == before  # it was not used
+        with pytest.raises(InvalidDataError, match="the name of a table"):
+            dps.Dataset(connection, unit="unit")
+    with pytest.raises(InvalidDataError, match="an open connection to a PostgreSQL server"):
+        dps.Dataset(connection, table=name, unit="unit")
+    with pytest.raises(InvalidDataError, match="an engine of PostgreSQL"):
+        dps.Dataset(sa.create_engine("sqlite://"), table=name, unit="unit")

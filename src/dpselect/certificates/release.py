@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cache
-from importlib import metadata
+from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 from dpselect.accounting.events import Event, decode, encode
 from dpselect.certificates.schema import SEEDED, check_draft, parsed
+from dpselect.certificates.tables import columns, plotted
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Guarantee, Neighbours
 from dpselect.public_time import as_utc_text
@@ -23,6 +23,7 @@ from dpselect.questions.fields import wrong
 from dpselect.questions.question import Priced, UsableUnits
 
 if TYPE_CHECKING:
+    from altair import LayerChart
     from typing_extensions import TypeVar  # a release of an unknown kind may be written without brackets
 
     Answer = TypeVar("Answer", covariant=True, default=Answered)
@@ -31,6 +32,10 @@ else:
 
     Answer = TypeVar("Answer", covariant=True)
 Summary = TypeVar("Summary")
+
+_MOST_SHOWN = 50
+"""Rows of an answer in a notebook."""
+
 SEEDED_PROMISE = "Seeded: not private. The noise can be computed by anybody who knows the seed."
 
 
@@ -206,6 +211,48 @@ class Release(Generic[Answer]):
         """The answer as a table of two columns: the heading of the first column, and the rows."""
         return wording.table(QUESTIONS[self.task], self, cast(Answered, self.value))
 
+    def to_pandas(self) -> Any:
+        """The answer as a pandas frame with one row for each value.
+
+        Its columns: ``group`` if there are groups; what the value is (``value``, ``bin``, ``level``, ``rank`` or
+        ``answer``); ``released``; and ``lower`` and ``upper``, the value minus and plus the error bound, where the
+        bound is about the value itself: for counts, sums and means.
+
+        Raises:
+            ImportError: pandas is not installed.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> people.histogram("education_num", candidates=[9, 10, 13], epsilon=1.0).to_pandas().columns.tolist()
+        ['value', 'released', 'lower', 'upper']
+        """
+        return _frame("pandas", columns(self))
+
+    def to_polars(self) -> Any:
+        """The answer as a Polars frame: see `to_pandas`.
+
+        Raises:
+            ImportError: Polars is not installed.
+        """
+        return _frame("polars", columns(self))
+
+    def plot(self) -> LayerChart:
+        """A chart of the released numbers: a bar for each, with an error bar where the bound is about the value.
+
+        Everything in it is released already. Bars of one mechanism have the same colour in every chart.
+
+        Raises:
+            InvalidParameterError: the values are candidates, not measured numbers, or there are more than 100.
+            MissingExtraError: the extra ``plots`` is not installed.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> chart = people.histogram("education_num", candidates=[9, 10, 13], epsilon=1.0).plot()
+        >>> chart.to_dict()["title"]["text"]
+        ['Histogram of education_num']
+        """
+        return plotted(self)
+
     def to_json(self) -> str:
         """The certificate as a JSON object with sorted keys, on one line; dates as ISO 8601 text.
 
@@ -273,11 +320,17 @@ class Release(Generic[Answer]):
 
     def _repr_html_(self) -> str:
         label, lines = self.rows()
-        cells = ((html.escape(key), html.escape(str(value))) for key, value in lines)
-        rows = "".join(f"<tr><td>{key}</td><td>{value}</td></tr>" for key, value in cells)
-        head = f"<tr><th>{html.escape(label)}</th><th>{html.escape(self.column)}</th></tr>"
-        notes = html.escape(f"{self.promise} {self.accuracy} {self.basis}".rstrip())
-        return f"<table>{head}{rows}</table><p>{notes}</p>"
+        shown = lines[:_MOST_SHOWN]
+        left = f"{len(lines) - len(shown):,} more rows: see rows()." if len(lines) > len(shown) else ""
+        return wording.html_table(f"{label} · {self.column}", shown, left, self.promise, self.accuracy, self.basis)
+
+
+def _frame(package: str, table: dict[str, list[Any]]) -> Any:
+    try:
+        library = import_module(package)
+    except ImportError:
+        raise ImportError(f"to_{package}() needs {package}, which is not installed: pip install {package}") from None
+    return library.DataFrame(table)
 
 
 def draft(question: Priced[Summary], summary: Summary, /, *, column: str, unit: str, time: datetime) -> Release[Any]:

@@ -7,5 +7,6 @@ from dpselect.charts.bars import bars
 from dpselect.charts.files import altair, save
 from dpselect.charts.lines import Axis, Series, lines
 from dpselect.charts.marks import Mark
+from dpselect.charts.theme import colour_of, styles_of
 
-__all__ = ["Axis", "Mark", "Series", "altair", "bars", "lines", "save"]
+__all__ = ["Axis", "Mark", "Series", "altair", "bars", "colour_of", "lines", "save", "styles_of"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpselect.charts.files import altair
-from dpselect.charts.theme import BAR_COLOURS, LABELS_AXIS, PALE, TICKS, WIDTH, finished
+from dpselect.charts.theme import BAR_COLOURS, DARK, LABELS_AXIS, PALE, TICKS, WIDTH, finished
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -29,6 +29,8 @@ def bars(
     title: str,
     subtitle: str = "",
     others: float | None = None,
+    within: float | None = None,
+    colour: str = BAR_COLOURS[0],
 ) -> LayerChart:
     """A chart of one bar for each label, with its number at the end.
 
@@ -41,6 +43,8 @@ def bars(
         subtitle: under which conditions.
         others: the sum of what has no bar of its own; the last label is its. The bar is pale. If it would dwarf the
             others it is cut at the frame, and its number says so.
+        within: half the length of an error bar at the end of each bar, in the unit of `values`; None: no error bars.
+        colour: of the bars.
 
     Raises:
         MissingExtraError: the extra ``plots`` is not installed.
@@ -68,7 +72,17 @@ def bars(
         y=alt.Y("label:N", sort=shown, title=category).scale(paddingInner=0.3, paddingOuter=0.2).axis(**LABELS_AXIS),
         tooltip=["label:N", alt.Tooltip("value:Q", title=value)],
     )
-    fill = alt.when("datum.pale").then(alt.value(PALE)).otherwise(alt.value(BAR_COLOURS[0]))
+    fill = alt.when("datum.pale").then(alt.value(PALE)).otherwise(alt.value(colour))
     drawn = base.mark_bar(description={"expr": f"datum.label + ': ' + {_NUMBER}"}).encode(color=fill)
     numbers = base.mark_text(align="left", dx=4, text={"expr": _NUMBER}, aria=False)
-    return finished(alt.layer(drawn, numbers).properties(width=WIDTH, height=alt.Step(20)), title, subtitle)
+    layers = [drawn, numbers]
+    if within is not None:
+        for row, number in zip(rows, values, strict=True):
+            row |= {"low": number - within, "high": number + within}
+        ends = {"x": alt.X("low:Q", title=value, scale=scale), "x2": "high:Q", "color": alt.value(DARK)}
+        layers = [
+            drawn,
+            base.mark_errorbar(ticks={"color": DARK, "size": 8}).encode(**ends),
+            numbers.encode(x="high:Q"),
+        ]
+    return finished(alt.layer(*layers).properties(width=WIDTH, height=alt.Step(20)), title, subtitle)

@@ -7,12 +7,30 @@ than the one before, and the lightest still stands out from white paper (contras
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 LINE_COLOURS = ("#000000", "#7d1040", "#0b549c", "#117a65", "#8a6fd0", "#d67d00")
 LINE_DASHES = ((1, 0), (14, 4), (7, 3), (9, 3, 2, 3), (9, 2.5, 2, 2.5, 2, 2.5), (2, 2.5))
 DISTINCT_STYLES = (0, 2, 5, 3, 1, 4)
 """Styles in the order in which they are taken: the first three curves are solid, dashed and dotted."""
+
+_STYLES = {
+    "exponential mechanism": 0,
+    "ExponentialMechanism": 0,
+    "QuantileMechanism": 0,
+    "QuantilesMechanism": 0,
+    "permute-and-flip": 2,
+    "PermuteAndFlip": 2,
+    "GeometricMechanism": 3,
+    "NoisyHistogramMechanism": 3,
+    "MeanMechanism": 4,
+    "DensityMechanism": 4,
+    "noisy max (Laplace)": 5,
+    "noisy max, Laplace noise": 5,
+    "ReportNoisyMax": 5,
+}
+"""The style of each mechanism, by the names that charts and certificates have for it; relatives share one."""
 
 BAR_COLOURS = ("#0b4a8f", "#d67d00", "#d9d9d9")
 PALE = "#e4e4e4"
@@ -26,6 +44,28 @@ WIDTH, HEIGHT = 400, 270
 
 TICKS = 5
 """About so many labels along an axis."""
+
+
+def styles_of(names: Sequence[str]) -> list[int]:
+    """The style of each curve: that of its mechanism, the same in every chart; for other names by their places.
+
+    >>> styles_of(["permute-and-flip", "exponential mechanism"]), styles_of(["mine", "yours"])
+    ([2, 0], [0, 2])
+    """
+    known = [_STYLES[name] for name in names if name in _STYLES]
+    if len(set(known)) == len(names):
+        return known
+    return sorted(DISTINCT_STYLES[: len(names)])
+
+
+def colour_of(mechanism: str) -> str:
+    """The colour of a mechanism, the same in every chart.
+
+    >>> colour_of("PermuteAndFlip") == colour_of("permute-and-flip")
+    True
+    """
+    return LINE_COLOURS[_STYLES[mechanism]] if mechanism in _STYLES else BAR_COLOURS[0]
+
 
 THEME: dict[str, object] = {
     "background": "white",

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpselect.charts import Axis, Mark, Series, lines
-from dpselect.charts.theme import DISTINCT_STYLES, HEIGHT
+from dpselect.charts import Axis, Mark, Series, lines, styles_of
+from dpselect.charts.theme import HEIGHT
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
 from dpselect.planning.curves import checked_epsilons, error_curve
@@ -81,9 +81,10 @@ def plot_plan(
     bound = f"{(100 * Decimal(repr(confidence))).normalize():f} % bound"
     drawn, unseen = _distinct_curves(curves, y, bound, stepped=stepped)
     several = len({name for name, _ in drawn}) > 1
+    styles = dict(zip(curves, styles_of(list(curves)), strict=True))
     series: list[Series] = []
     for name, is_bound in drawn:
-        style = DISTINCT_STYLES[list(curves).index(name)]
+        style = styles[name]
         across, up = at, curves[name][is_bound]
         if is_bound and stepped:
             across, up = _stairs(at, up, y.lowest)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect.arguments import probability
-from dpselect.charts import Axis, Series, lines
+from dpselect.charts import Axis, Series, lines, styles_of
 from dpselect.charts.lines import MOST_SERIES
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
@@ -89,7 +89,10 @@ def plot_error(
         f"Sensitivity {repr(settings[0].sensitivity).removesuffix('.0')}{', monotonic' if monotonic else ''}.",
     ]
     return lines(
-        [Series(name=name, x=np.array(at), y=curve) for name, curve in errors.items()],
+        [
+            Series(name=name, x=np.array(at), y=curve, style=style)
+            for (name, curve), style in zip(errors.items(), styles_of(list(errors)), strict=True)
+        ],
         x=Axis(title="epsilon of one selection", log=log),
         y=y,
         title=_title(scores, n, confidence),

@@ -33,6 +33,8 @@ class Histogram(ListQuestion[CandidateCounts]):
     """
 
     name: ClassVar[str] = "histogram"
+    is_measured: ClassVar[bool] = True
+    bounds_value: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="histogram",

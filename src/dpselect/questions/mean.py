@@ -36,6 +36,8 @@ class Mean(ValuesQuestion):
 
     name: ClassVar[str] = "mean"
     error_units: ClassVar[tuple[str, ...]] = ("value",)
+    is_measured: ClassVar[bool] = True
+    bounds_value: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="mean",

@@ -31,6 +31,7 @@ class Quantiles(ValuesQuestion):
     """
 
     name: ClassVar[str] = "quantiles"
+    is_measured: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="quantiles",

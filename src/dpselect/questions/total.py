@@ -34,6 +34,8 @@ class Sum(Question[CandidateTotals]):
 
     name: ClassVar[str] = "sum"
     error_units: ClassVar[tuple[str, ...]] = ("sum",)
+    is_measured: ClassVar[bool] = True
+    bounds_value: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="sum",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
+from html import escape
 from typing import Any
 
 from dpselect.questions.question import Answered, Planned, Question, Value
@@ -98,6 +99,18 @@ def basis_planned(release: Planned) -> str:
     each = "" if release.groups is None else f" in each {release.groups['column']}"
     sure = f"within {usable.within:,} with {usable.confidence:.0%} confidence"
     return f"The number of units ({release.unit}) counted{each} would be released, {sure}, {cost}."
+
+
+def html_table(heading: str, rows: Sequence[tuple[str, object]], *notes: str) -> str:
+    """A table of two columns for a notebook, with sentences below. Everything is escaped, and no colour is set.
+
+    >>> html_table("a < b", [("key", "value")])
+    '<table><thead><tr><th colspan="2">a &lt; b</th></tr></thead><tbody><tr><td>key</td><td>value</td></tr></tbody></table>'
+    """
+    cells = "".join(f"<tr><td>{escape(key)}</td><td>{escape(str(value))}</td></tr>" for key, value in rows)
+    head = f'<thead><tr><th colspan="2">{escape(heading)}</th></tr></thead>'
+    below = "".join(f"<p>{escape(note)}</p>" for note in notes if note)
+    return f"<table>{head}<tbody>{cells}</tbody></table>{below}"
 
 
 def provenance(kind: Kind, release: Planned) -> str:

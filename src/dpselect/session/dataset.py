@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from dpselect.arguments import memory_size
+from dpselect.backends.caller_connections import server_of
 from dpselect.backends.files.finding import is_named
 from dpselect.backends.naming import what_was_opened
 from dpselect.backends.opening import open_table, origin_of
@@ -14,6 +15,7 @@ from dpselect.formats import Format, declared
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.public_time import Times
+from dpselect.questions.wording import html_table
 from dpselect.session.choices import ChoiceQuestions
 from dpselect.session.counts import CountQuestions
 from dpselect.session.numbers import NumberQuestions
@@ -37,7 +39,8 @@ class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):
             glob or a list of several with the same columns; a folder of partitions such as ``year=2026``; a frame of
             pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``; a dictionary of columns, which are
             lists or one-dimensional arrays of one length; a lazy frame of Polars, a DuckDB relation, a PySpark
-            ``DataFrame`` or an Ibis table; or ``postgresql://user@host/database``, with `table`.
+            ``DataFrame`` or an Ibis table; or, with `table`, ``postgresql://user@host/database``, or a connection of
+            psycopg or a SQLAlchemy engine that leads there (questions open connections of their own).
             How rows are read, and which are left out, is described in ``docs/files.md`` and ``docs/engines.md``.
         unit: name of the column that identifies whom a row belongs to: who is protected. All rows with the same value
             are one unit, in all files; rows without a value are left out.
@@ -99,6 +102,7 @@ class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):
         neighbours: Neighbours | Literal["add_remove", "replace_one"] = Neighbours.ADD_REMOVE,
         times: Times | Literal["day", "hour"] = Times.DAY,
     ) -> None:
+        source = server_of(source)
         self._is_named = is_named(source)
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Spending(ledger, account, times)
@@ -111,6 +115,16 @@ class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):
 
     def __repr__(self) -> str:
         return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"
+
+    def _repr_html_(self) -> str:
+        """What the table is and whom it protects; nothing of its rows."""
+        relation = "added or removed" if self._neighbours is Neighbours.ADD_REMOVE else "replaced"
+        about = [
+            ("table", self._rows.shown),
+            ("protects", f"each {self._rows.unit}: one is {relation}"),
+            ("account", self._spending.account or "none; the costs of releases add up"),
+        ]
+        return html_table("Dataset", about, "Its rows are not shown. Ask it: dir(dataset) lists the questions.")
 
     def __getstate__(self) -> object:
         """Pickle only a table in files, which is only named; other tables would take their rows with them."""

@@ -10,6 +10,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, Concatenate, Literal, ParamSpec, cast
 
+from dpselect.backends.caller_connections import server_of
 from dpselect.backends.opening import open_table, origin_of
 from dpselect.formats import Format, declared
 from dpselect.ledger import Ledger
@@ -86,6 +87,7 @@ class DryRun(Asking):
     ) -> None:
         self._neighbours = neighbouring_relation(neighbours)
         self._spending = Forecasting(ledger, account)
+        source = server_of(source)
         origin = "" if source is None else origin_of(source, table=table)
         said = declared(format)
         self.unchecked = _unchecked(source)

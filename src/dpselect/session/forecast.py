@@ -140,6 +140,15 @@ class Forecast:
         """As a JSON object with sorted keys, on one line."""
         return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False, ensure_ascii=False)
 
+    def _repr_html_(self) -> str:
+        about = [
+            ("question", f"{self.terms.task.replace('_', ' ')} of {self.column}"),
+            ("epsilon", wording.as_text(self.terms.epsilon)),
+            *([("delta", wording.as_text(self.terms.delta))] if self.terms.delta else []),
+            ("mechanism", self.terms.mechanism),
+        ]
+        return wording.html_table("Forecast", about, str(self.guarantee), self.accuracy, self.basis, self.charge)
+
     def __str__(self) -> str:
         drawn = self.terms.mechanism + (f", {self.terms.rounds} rounds" if self.terms.rounds > 1 else "")
         origin = wording.provenance(QUESTIONS[self.terms.task], self)

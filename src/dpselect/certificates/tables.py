@@ -1,0 +1,74 @@
+"""A release as a table and as a picture: a row and a bar for each value."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, cast
+
+from dpselect.charts import bars, colour_of
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.questions import QUESTIONS
+from dpselect.questions.wording import as_text
+
+if TYPE_CHECKING:
+    from altair import LayerChart
+
+    from dpselect.certificates.release import Release
+
+MOST_BARS = 100
+"""In one picture."""
+
+
+def columns(release: Release[Any]) -> dict[str, list[Any]]:
+    """The columns of a table with one row for each value.
+
+    ``group`` if there are groups; what the value is, under the name that the release prints (``value``, ``bin``,
+    ``level``, ``rank``, ``answer``); ``released``; and, if the error bound is about the value itself, ``lower`` and
+    ``upper``: the value minus and plus the bound.
+    """
+    kind, value = QUESTIONS[release.task], release.value
+    answers: dict[Any, Any] = cast("dict[Any, Any]", value) if isinstance(value, dict) else {None: value}
+    label = kind.label
+    table: dict[str, list[Any]] = {"group": [], label: [], "released": []}
+    for group, answer in answers.items():
+        listed = cast("list[Any]", answer) if isinstance(answer, list) else [answer]
+        table["group"] += [group] * len(listed)
+        table[label] += kind.keys(release, len(listed))
+        table["released"] += listed
+    if release.groups is None:
+        del table["group"]
+    bound = release.error_bound
+    if kind.bounds_value and bound is not None and math.isfinite(bound):
+        table["lower"] = [each - bound for each in table["released"]]
+        table["upper"] = [each + bound for each in table["released"]]
+    return table
+
+
+def plotted(release: Release[Any]) -> LayerChart:
+    """A bar for each released number, with its error bar.
+
+    Raises:
+        InvalidParameterError: the values are not numbers, or there are too many.
+        MissingExtraError: the extra ``plots`` is not installed.
+    """
+    table, kind = columns(release), QUESTIONS[release.task]
+    values: list[Any] = table["released"]
+    if not kind.is_measured or not all(isinstance(each, int | float) for each in values):
+        raise InvalidParameterError("release", Shown(f"<{release.task}>"), "a release of numbers, such as a histogram")
+    if len(values) > MOST_BARS:
+        raise InvalidParameterError("release", Shown(f"<{len(values):,} numbers>"), f"at most {MOST_BARS} numbers")
+    labels = [str(key) for key in table[kind.label]]
+    if "group" in table:
+        several = len(labels) > len(cast("dict[Any, Any]", release.value))
+        groups = [as_text(group) for group in table["group"]]
+        labels = [f"{group}, {key}" for group, key in zip(groups, labels, strict=True)] if several else groups
+    return bars(
+        labels,
+        values,
+        category=kind.label if release.groups is None else str(release.groups["column"]),
+        value=release.column,
+        title=f"{release.task.replace('_', ' ').capitalize()} of {release.column}",
+        subtitle=f"{release.promise} {release.accuracy}",
+        within=release.error_bound if "lower" in table else None,
+        colour=colour_of(release.mechanism),
+    )

@@ -1,0 +1,111 @@
+"""A release as a frame, as a picture and in a notebook: what was released, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import dpselect as dps
+from dpselect.charts import colour_of, styles_of
+from dpselect.charts.theme import LINE_COLOURS
+from dpselect.errors import InvalidParameterError
+from tests.backends import table_questions
+from tests.backends.table_questions import BY_CITY, NAMES, ROWS
+
+PEOPLE = dps.Dataset(ROWS, unit="who")
+
+
+@pytest.mark.parametrize("name", table_questions.QUESTIONS)
+def test_every_release_is_a_frame_with_a_row_for_each_value(name: str) -> None:
+    release: dps.Release[Any] = table_questions.QUESTIONS[name](PEOPLE)
+    answers = release.value.values() if isinstance(release.value, dict) else [release.value]
+    values = [each for answer in answers for each in (answer if isinstance(answer, list) else [answer])]
+    frame = release.to_pandas()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame["released"].tolist() == values
+    assert ("group" in frame.columns) == (release.groups is not None)
+    assert release.to_polars().equals(pl.from_pandas(frame))
+
+
+def test_bounds_stand_where_they_are_about_the_value() -> None:
+    counts = PEOPLE.histogram("name", candidates=NAMES, epsilon=0.5)
+    frame = counts.to_pandas()
+    assert frame.columns.tolist() == ["value", "released", "lower", "upper"]
+    assert frame["value"].tolist() == NAMES
+    assert (frame["upper"] - frame["released"]).unique().tolist() == [counts.error_bound]
+    median = PEOPLE.median("age", bounds=(20, 60), step=1, epsilon=0.5)  # its bound is in ranks
+    assert median.to_pandas().columns.tolist() == ["level", "released"]
+    grouped = PEOPLE.count("age", between=(20, 60), epsilon=0.5, **BY_CITY).to_pandas()
+    assert grouped.columns.tolist() == ["group", "answer", "released", "lower", "upper"]
+    assert grouped["group"].tolist() == ["south", "north"]
+
+
+def spec(release: dps.Release[Any]) -> dict[str, Any]:
+    held: dict[str, Any] = release.plot().to_dict()
+    return held
+
+
+def test_a_picture_has_a_bar_and_an_error_bar_for_each_number() -> None:
+    release = PEOPLE.histogram("name", candidates=NAMES, epsilon=0.5)
+    drawn = spec(release)
+    (rows,) = drawn["datasets"].values()
+    assert [(row["label"], row["value"]) for row in rows] == [*zip(NAMES, release.value, strict=True)]
+    assert {row["high"] - row["low"] for row in rows} == {2 * release.error_bound}  # type: ignore[operator]
+    assert "errorbar" in json.dumps(drawn)
+    without = PEOPLE.quantiles("age", [0.25, 0.75], bounds=(20, 60), continuous=True, epsilon=0.5)
+    assert "errorbar" not in json.dumps(spec(without))
+
+
+def test_one_mechanism_has_one_colour_in_every_picture() -> None:
+    release = PEOPLE.histogram("name", candidates=NAMES, epsilon=0.5)
+    assert colour_of(release.mechanism) in json.dumps(spec(release))
+    assert colour_of("PermuteAndFlip") == LINE_COLOURS[styles_of(["permute-and-flip"])[0]]
+    chart = dps.planning.plot_error(n=10, sensitivity=1).to_dict()
+    scale = chart["layer"][0]["encoding"]["color"]["scale"]
+    drawn = dict(zip(scale["domain"], scale["range"], strict=True))
+    assert drawn["permute-and-flip"] == colour_of("PermuteAndFlip")
+    assert drawn["exponential mechanism"] == colour_of("ExponentialMechanism")
+    assert styles_of(["mine", "permute-and-flip"]) == styles_of(["mine", "yours"])  # else one could have two
+
+
+@pytest.mark.parametrize("name", ["most_common", "top_k", "best_date", "least_common-by"])
+def test_what_is_no_number_has_no_picture(name: str) -> None:
+    with pytest.raises(InvalidParameterError, match="a release of numbers"):
+        table_questions.QUESTIONS[name](PEOPLE).plot()
+
+
+def test_very_many_numbers_have_no_picture() -> None:
+    with pytest.raises(InvalidParameterError, match="at most 100 numbers"):
+        PEOPLE.histogram("page", candidates=range(101), epsilon=1.0).plot()
+
+
+EVIL = "<script>alert('x')</script>"
+
+
+def test_nothing_in_a_notebook_is_read_as_html() -> None:
+    rows = ROWS.append_column(EVIL, ROWS["name"]).rename_columns([*ROWS.column_names, EVIL])
+    people = dps.Dataset(rows, unit="who")
+    release = people.histogram(EVIL, candidates=[EVIL, "x"], epsilon=1.0)
+    forecast = dps.DryRun(unit=EVIL).count(EVIL, values=[EVIL], epsilon=1.0)
+    named = dps.Dataset(rows.rename_columns([EVIL, *rows.column_names[1:-1], "other"]), unit=EVIL)
+    for shown in (release, forecast, named):
+        html = shown._repr_html_()
+        assert "<script" not in html
+        assert "&lt;script&gt;" in html
+
+
+def test_a_data_set_shows_no_row_in_a_notebook() -> None:
+    html = PEOPLE._repr_html_()
+    assert "who" in html
+    assert not any(f"p{person}" in html for person in range(24))
+    assert "Ask it" in html
+
+
+def test_a_long_answer_is_cut_in_a_notebook() -> None:
+    html = PEOPLE.histogram("page", candidates=range(200), epsilon=1.0)._repr_html_()
+    assert html.count("<tr>") == 51
+    assert "150 more rows: see rows()." in html
