@@ -322,7 +322,7 @@ class Release(Generic[Answer]):
         label, lines = self.rows()
         shown = lines[:_MOST_SHOWN]
         left = f"{len(lines) - len(shown):,} more rows: see rows()." if len(lines) > len(shown) else ""
-        return wording.html_table(f"{label} · {self.column}", shown, left, self.promise, self.accuracy, self.basis)
+        return wording.html_table((label, self.column), shown, left, self.promise, self.accuracy, self.basis)
 
 
 def _frame(package: str, table: dict[str, list[Any]]) -> Any:

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from dpselect.charts import bars, colour_of
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.questions import QUESTIONS
+from dpselect.questions import QUESTIONS, Planned
 from dpselect.questions.wording import as_text
 
 if TYPE_CHECKING:
     from altair import LayerChart
 
-    from dpselect.certificates.release import Release
-
 MOST_BARS = 100
 """In one picture."""
 
 
-def columns(release: Release[Any]) -> dict[str, list[Any]]:
+class Released(Planned, Protocol):
+    """What is read of a `dpselect.Release`."""
+
+    @property
+    def value(self) -> Any: ...
+    @property
+    def task(self) -> str: ...
+    @property
+    def mechanism(self) -> str: ...
+    @property
+    def promise(self) -> str: ...
+    @property
+    def accuracy(self) -> str: ...
+
+
+def columns(release: Released) -> dict[str, list[Any]]:
     """The columns of a table with one row for each value.
 
     ``group`` if there are groups; what the value is, under the name that the release prints (``value``, ``bin``,
@@ -44,7 +57,7 @@ def columns(release: Release[Any]) -> dict[str, list[Any]]:
     return table
 
 
-def plotted(release: Release[Any]) -> LayerChart:
+def plotted(release: Released) -> LayerChart:
     """A bar for each released number, with its error bar.
 
     Raises:

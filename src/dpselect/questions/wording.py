@@ -101,16 +101,16 @@ def basis_planned(release: Planned) -> str:
     return f"The number of units ({release.unit}) counted{each} would be released, {sure}, {cost}."
 
 
-def html_table(heading: str, rows: Sequence[tuple[str, object]], *notes: str) -> str:
+def html_table(heads: tuple[str, str], rows: Sequence[tuple[str, object]], *notes: str) -> str:
     """A table of two columns for a notebook, with sentences below. Everything is escaped, and no colour is set.
 
-    >>> html_table("a < b", [("key", "value")])
-    '<table><thead><tr><th colspan="2">a &lt; b</th></tr></thead><tbody><tr><td>key</td><td>value</td></tr></tbody></table>'
+    >>> html_table(("a < b", "c"), [("d", 1)])
+    '<table><tr><th>a &lt; b</th><th>c</th></tr><tr><td>d</td><td>1</td></tr></table>'
     """
     cells = "".join(f"<tr><td>{escape(key)}</td><td>{escape(str(value))}</td></tr>" for key, value in rows)
-    head = f'<thead><tr><th colspan="2">{escape(heading)}</th></tr></thead>'
+    head = "".join(f"<th>{escape(each)}</th>" for each in heads)
     below = "".join(f"<p>{escape(note)}</p>" for note in notes if note)
-    return f"<table>{head}<tbody>{cells}</tbody></table>{below}"
+    return f"<table><tr>{head}</tr>{cells}</table>{below}"
 
 
 def provenance(kind: Kind, release: Planned) -> str:

@@ -124,7 +124,7 @@ class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):
             ("protects", f"each {self._rows.unit}: one is {relation}"),
             ("account", self._spending.account or "none; the costs of releases add up"),
         ]
-        return html_table("Dataset", about, "Its rows are not shown. Ask it: dir(dataset) lists the questions.")
+        return html_table(("data set", ""), about, "Its rows are not shown. Ask it: dir(dataset) lists the questions.")
 
     def __getstate__(self) -> object:
         """Pickle only a table in files, which is only named; other tables would take their rows with them."""

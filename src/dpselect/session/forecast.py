@@ -147,7 +147,9 @@ class Forecast:
             *([("delta", wording.as_text(self.terms.delta))] if self.terms.delta else []),
             ("mechanism", self.terms.mechanism),
         ]
-        return wording.html_table("Forecast", about, str(self.guarantee), self.accuracy, self.basis, self.charge)
+        return wording.html_table(
+            ("forecast", "not an answer"), about, str(self.guarantee), self.accuracy, self.basis, self.charge
+        )
 
     def __str__(self) -> str:
         drawn = self.terms.mechanism + (f", {self.terms.rounds} rounds" if self.terms.rounds > 1 else "")
