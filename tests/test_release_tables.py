@@ -37,6 +37,7 @@ def test_bounds_stand_where_they_are_about_the_value() -> None:
     assert frame.columns.tolist() == ["value", "released", "lower", "upper"]
     assert frame["value"].tolist() == NAMES
     assert (frame["upper"] - frame["released"]).unique().tolist() == [counts.error_bound]
+    assert frame["lower"].tolist() == [max(0, each - counts.error_bound) for each in frame["released"]]  # type: ignore[operator]
     median = PEOPLE.median("age", bounds=(20, 60), step=1, epsilon=0.5)  # its bound is in ranks
     assert median.to_pandas().columns.tolist() == ["level", "released"]
     grouped = PEOPLE.count("age", between=(20, 60), epsilon=0.5, **BY_CITY).to_pandas()
@@ -54,7 +55,10 @@ def test_a_picture_has_a_bar_and_an_error_bar_for_each_number() -> None:
     drawn = spec(release)
     (rows,) = drawn["datasets"].values()
     assert [(row["label"], row["value"]) for row in rows] == [*zip(NAMES, release.value, strict=True)]
-    assert {row["high"] - row["low"] for row in rows} == {2 * release.error_bound}  # type: ignore[operator]
+    frame = release.to_pandas()
+    assert [row["low"] for row in rows] == frame["lower"].tolist()
+    assert [row["high"] for row in rows] == frame["upper"].tolist()
+    assert "units (who)" in json.dumps(drawn)
     assert "errorbar" in json.dumps(drawn)
     without = PEOPLE.quantiles("age", [0.25, 0.75], bounds=(20, 60), continuous=True, epsilon=0.5)
     assert "errorbar" not in json.dumps(spec(without))

@@ -37,7 +37,7 @@ def columns(release: Released) -> dict[str, list[Any]]:
 
     ``group`` if there are groups; what the value is, under the name that the release prints (``value``, ``bin``,
     ``level``, ``rank``, ``answer``); ``released``; and, if the error bound is about the value itself, ``lower`` and
-    ``upper``: the value minus and plus the bound.
+    ``upper``: the value minus and plus the bound, but a count is not below 0.
     """
     kind, value = QUESTIONS[release.task], release.value
     answers: dict[Any, Any] = cast("dict[Any, Any]", value) if isinstance(value, dict) else {None: value}
@@ -52,7 +52,8 @@ def columns(release: Released) -> dict[str, list[Any]]:
         del table["group"]
     bound = release.error_bound
     if kind.bounds_value and bound is not None and math.isfinite(bound):
-        table["lower"] = [each - bound for each in table["released"]]
+        least = 0 if kind.is_count else -math.inf
+        table["lower"] = [max(least, each - bound) for each in table["released"]]
         table["upper"] = [each + bound for each in table["released"]]
     return table
 
@@ -66,7 +67,7 @@ def plotted(release: Released) -> LayerChart:
     """
     table, kind = columns(release), QUESTIONS[release.task]
     values: list[Any] = table["released"]
-    if not kind.is_measured or not all(isinstance(each, int | float) for each in values):
+    if not kind.measure:
         raise InvalidParameterError("release", Shown(f"<{release.task}>"), "a release of numbers, such as a histogram")
     if len(values) > MOST_BARS:
         raise InvalidParameterError("release", Shown(f"<{len(values):,} numbers>"), f"at most {MOST_BARS} numbers")
@@ -78,10 +79,15 @@ def plotted(release: Released) -> LayerChart:
     return bars(
         labels,
         values,
-        category=kind.label if release.groups is None else str(release.groups["column"]),
-        value=release.column,
+        category=str(release.groups["column"]) if release.groups is not None else _category(kind.label, release),
+        value=kind.measure.format(unit=release.unit, column=release.column),
         title=f"{release.task.replace('_', ' ').capitalize()} of {release.column}",
         subtitle=f"{release.promise} {release.accuracy}",
-        within=release.error_bound if "lower" in table else None,
+        ends=(table["lower"], table["upper"]) if "lower" in table else None,
         colour=colour_of(release.mechanism),
     )
+
+
+def _category(label: str, release: Released) -> str:
+    """The heading of the bars' labels: the column whose values or bins they are, or what else they are."""
+    return release.column if label in ("value", "bin") else label

@@ -29,7 +29,7 @@ def bars(
     title: str,
     subtitle: str = "",
     others: float | None = None,
-    within: float | None = None,
+    ends: tuple[Sequence[float], Sequence[float]] | None = None,
     colour: str = BAR_COLOURS[0],
 ) -> LayerChart:
     """A chart of one bar for each label, with its number at the end.
@@ -43,7 +43,7 @@ def bars(
         subtitle: under which conditions.
         others: the sum of what has no bar of its own; the last label is its. The bar is pale. If it would dwarf the
             others it is cut at the frame, and its number says so.
-        within: half the length of an error bar at the end of each bar, in the unit of `values`; None: no error bars.
+        ends: where the error bar of each bar begins and ends, in the unit of `values`; None: no error bars.
         colour: of the bars.
 
     Raises:
@@ -76,13 +76,13 @@ def bars(
     drawn = base.mark_bar(description={"expr": f"datum.label + ': ' + {_NUMBER}"}).encode(color=fill)
     numbers = base.mark_text(align="left", dx=4, text={"expr": _NUMBER}, aria=False)
     layers = [drawn, numbers]
-    if within is not None:
-        for row, number in zip(rows, values, strict=True):
-            row |= {"low": number - within, "high": number + within}
-        ends = {"x": alt.X("low:Q", title=value, scale=scale), "x2": "high:Q", "color": alt.value(DARK)}
+    if ends is not None:
+        for row, low, high in zip(rows, *ends, strict=True):
+            row |= {"low": low, "high": high}
+        between = {"x": alt.X("low:Q", title=value, scale=scale), "x2": "high:Q", "color": alt.value(DARK)}
         layers = [
             drawn,
-            base.mark_errorbar(ticks={"color": DARK, "size": 8}).encode(**ends),
+            base.mark_errorbar(ticks={"color": DARK, "size": 8}).encode(**between),
             numbers.encode(x="high:Q"),
         ]
     return finished(alt.layer(*layers).properties(width=WIDTH, height=alt.Step(20)), title, subtitle)

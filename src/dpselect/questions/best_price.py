@@ -42,7 +42,7 @@ class BestPrice(ValuesQuestion):
 
     name: ClassVar[str] = "best_price"
     error_units: ClassVar[tuple[str, ...]] = ("revenue",)
-    is_measured: ClassVar[bool] = True
+    measure: ClassVar[str] = "{column}"
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="best_price",

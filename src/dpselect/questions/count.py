@@ -40,7 +40,8 @@ class Count(Question[CandidateCounts]):
     """
 
     name: ClassVar[str] = "count"
-    is_measured: ClassVar[bool] = True
+    measure: ClassVar[str] = "units ({unit})"
+    is_count: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (
         Command(

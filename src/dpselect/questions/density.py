@@ -45,7 +45,7 @@ class Density(ValuesQuestion):
 
     name: ClassVar[str] = "density"
     error_units: ClassVar[tuple[str, ...]] = ("share",)
-    is_measured: ClassVar[bool] = True
+    measure: ClassVar[str] = "share of the units"
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="density",

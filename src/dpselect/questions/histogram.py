@@ -33,7 +33,8 @@ class Histogram(ListQuestion[CandidateCounts]):
     """
 
     name: ClassVar[str] = "histogram"
-    is_measured: ClassVar[bool] = True
+    measure: ClassVar[str] = "units ({unit})"
+    is_count: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (
         Command(

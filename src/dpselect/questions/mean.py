@@ -36,7 +36,7 @@ class Mean(ValuesQuestion):
 
     name: ClassVar[str] = "mean"
     error_units: ClassVar[tuple[str, ...]] = ("value",)
-    is_measured: ClassVar[bool] = True
+    measure: ClassVar[str] = "mean of {column}"
     bounds_value: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (
         Command(

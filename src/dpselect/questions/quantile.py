@@ -34,7 +34,7 @@ class Quantile(ValuesQuestion):
 
     name: ClassVar[str] = "quantile"
     error_units: ClassVar[tuple[str, ...]] = ("ranks",)
-    is_measured: ClassVar[bool] = True
+    measure: ClassVar[str] = "{column}"
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="quantile",

@@ -31,7 +31,7 @@ class Quantiles(ValuesQuestion):
     """
 
     name: ClassVar[str] = "quantiles"
-    is_measured: ClassVar[bool] = True
+    measure: ClassVar[str] = "{column}"
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="quantiles",

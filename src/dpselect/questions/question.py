@@ -276,11 +276,14 @@ class Question(Priced[Summary]):
         del release
         return ""
 
-    is_measured: ClassVar[bool] = False
-    """Whether a value is a measured number, rather than one of the candidates."""
+    measure: ClassVar[str] = ""
+    """What a value measures, with ``{unit}`` and ``{column}``; empty if it is one of the candidates."""
 
     bounds_value: ClassVar[bool] = False
     """Whether the error bound is the largest distance of a value from the truth, rather than of its rank or score."""
+
+    is_count: ClassVar[bool] = False
+    """Whether a value is a number of units, and so cannot be below 0."""
 
     error_units: ClassVar[tuple[str, ...]] = ()
     """The possible units of the error, if it is not a count."""

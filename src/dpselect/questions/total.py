@@ -34,7 +34,7 @@ class Sum(Question[CandidateTotals]):
 
     name: ClassVar[str] = "sum"
     error_units: ClassVar[tuple[str, ...]] = ("sum",)
-    is_measured: ClassVar[bool] = True
+    measure: ClassVar[str] = "sum of {column}"
     bounds_value: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
