@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
@@ -47,6 +47,16 @@ def lines(sizes: list[int]) -> Iterator[Line]:
             unit="x",
             at_most=1.5,
         )
+        for case, ours, theirs in _COUNTS:
+            yield Line.of(
+                _beside(path, ours, theirs),
+                what="a count or a sum in Parquet / DuckDB without privacy",
+                case=case,
+                n=ROWS,
+                dtype="int64",
+                unit="x",
+                at_most=1.15,
+            )
         for name, ending, reader in (("CSV", "csv", "read_csv"), ("JSON lines", "jsonl", "read_json")):
             text = _as_text(path, ending)
             yield Line.of(
@@ -70,6 +80,32 @@ def lines(sizes: list[int]) -> Iterator[Line]:
                 unit="GiB",
                 at_most=2.5,
             )
+
+
+_COUNTS: tuple[tuple[str, Callable[[Dataset], object], str], ...] = (
+    ("count, whole numbers", lambda data: data.count(epsilon=1.0), "SELECT count(DISTINCT session) FROM rows"),
+    (
+        "histogram, one value per unit chosen, whole numbers",
+        lambda data: data.histogram("page", candidates=range(1, PAGES + 1), epsilon=1.0),
+        "SELECT page, count(DISTINCT session) FROM rows GROUP BY page",
+    ),
+    (
+        "sum, whole numbers",
+        lambda data: data.sum("page", clip=(0, 100_000), epsilon=1.0),
+        "SELECT sum(least(100000, each)) FROM (SELECT sum(page) AS each FROM rows GROUP BY session)",
+    ),
+)
+"""Questions, and the nearest query without privacy. DuckDB's counts are of all values of a unit."""
+
+
+def _beside(path: Path, ours: Callable[[Dataset], object], theirs: str) -> Sample:
+    query = theirs.replace("rows", f"read_parquet('{path}')")
+
+    def plain() -> object:
+        with duckdb.connect() as connection:
+            return connection.execute(query).fetchall()
+
+    return ratio(lambda: ours(Dataset(path, unit="session")), plain, pairs=7, budget=_SETTLED)
 
 
 def _checked(path: Path) -> Sample:

@@ -176,6 +176,10 @@ def rule(value: RowValue, cell: str, dialect: Dialect) -> str:
             return _value(cell, _held(column, dialect), kind, dialect)
         case Number(column):
             return _number(cell, _held(column, dialect), dialect)
+        case Amount(column, scale, lower, upper) if column.holds is Holds.INTEGERS and scale == 1:
+            # The same as below: what a double cannot hold is beyond both bounds.
+            clipped = dialect.cast(f"GREATEST({lower}, LEAST({upper}, {cell}))", dialect.amount)
+            return f"CASE WHEN {cell} IS NOT NULL THEN {clipped} END"
         case Amount(column, scale, lower, upper):
             number = _number(cell, _held(column, dialect), dialect)
             nearest = dialect.half_even(dialect.product(f"({number})", float(scale)))

@@ -14,7 +14,8 @@ from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.relation import (
     VALUE_LOT,
     Relation,
-    chosen,
+    chooses,
+    chosen_values,
     combined_lot,
     group_lots,
     value_lots,
@@ -43,14 +44,15 @@ def counted(
     rows.match("position", column, candidates, name="value")
     whose = ("who",) if grouping is None else ("who", "part")
     keys = ", ".join((*whose[1:], "position"))
-    if lots:
+    if most is not None and not chooses(grouping):
+        once = chosen_values(f"({rows.sql})", whose, "position", lot=VALUE_LOT, most=most)
+    elif lots:
         combined = ", ".join(f"{combined_lot(lot)} AS {lot}" for lot in lots)
-        once = f"SELECT who, {keys}, {combined} FROM ({rows.sql}) GROUP BY who, {keys}"
+        once = within_groups(f"SELECT who, {keys}, {combined} FROM ({rows.sql}) GROUP BY who, {keys}", grouping)
+        if most is not None:
+            once = chosen_values(f"({once})", whose, "position", lot=VALUE_LOT, most=most)
     else:
         once = f"SELECT DISTINCT who, {keys} FROM ({rows.sql})"
-    once = within_groups(once, grouping)
-    if most is not None:
-        once = chosen(once, whose, "position", lot=VALUE_LOT, most=most)
     numbers = f"SELECT {keys}, count(*)::BIGINT AS number FROM ({once}) GROUP BY {keys}"
     return tabulated(connection.execute(numbers).fetchnumpy(), candidates, grouping)
 

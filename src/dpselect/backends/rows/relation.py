@@ -119,22 +119,26 @@ def within_groups(sql: str, grouping: Grouping | None) -> str:
 
 
 def chosen(sql: str, keys: tuple[str, ...], column: str, *, lot: str, most: int) -> str:
-    """The rows of `sql` with one of the values of `column` chosen for their `keys`, `most` for each.
+    """The rows of `sql` with one of the values of `column` that are `chosen_values`."""
+    few = chosen_values("several", keys, column, lot=lot, most=most)
+    joined = f"SELECT several.* FROM several JOIN ({few}) USING ({', '.join((*keys, column))})"
+    return f"WITH several AS MATERIALIZED ({sql}) {joined}"
+
+
+def chosen_values(rows: str, keys: tuple[str, ...], column: str, *, lot: str, most: int) -> str:
+    """The values of `column` chosen for their `keys`, at most `most` for each, without any other column of `rows`.
 
     The lots of the rows with one value are uniform and independent. Their bitwise exclusive or is one lot that is
     uniform and independent as well, and the values with the smallest lots are chosen. So every set of that many values
     is equally likely, however many rows there are with each.
     """
     whose = ", ".join(keys)
-    lots = f"SELECT {whose}, {column}, {combined_lot(lot)} AS drawn FROM several GROUP BY {whose}, {column}"
+    lots = f"SELECT {whose}, {column}, {combined_lot(lot)} AS drawn FROM {rows} GROUP BY {whose}, {column}"
     # If two lots are equal, the earlier value is chosen, so that the choice depends on the unit's own rows only.
     if most == 1:
         first = f"arg_min({column}, {joined_lot('drawn', column)}) AS {column}"
-        few = f"SELECT {whose}, {first} FROM ({lots}) GROUP BY {whose}"
-    else:
-        few = f"SELECT {whose}, {column} FROM ({lots}) QUALIFY {among_first(most, keys, ('drawn', column))}"
-    joined = f"SELECT several.* FROM several JOIN ({few}) USING ({whose}, {column})"
-    return f"WITH several AS MATERIALIZED ({sql}) {joined}"
+        return f"SELECT {whose}, {first} FROM ({lots}) GROUP BY {whose}"
+    return f"SELECT {whose}, {column} FROM ({lots}) QUALIFY {among_first(most, keys, ('drawn', column))}"
 
 
 def joined_lot(lot: str, then: str) -> str:
