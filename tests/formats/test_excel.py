@@ -92,6 +92,63 @@ def test_no_cell_changes_how_others_are_read_or_is_told(odd: Any, display: str, 
     assert found.count(1.5) == 3
 
 
+def rewritten(path: Path, old: str, new: str) -> Path:
+    """The workbook with another text in its sheet, as no spreadsheet writes it."""
+    with ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    assert parts[sheet].decode().count(old) == 1
+    parts[sheet] = parts[sheet].replace(old.encode(), new.encode())
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return path
+
+
+CELL = '<c r="B4" t="n"><v>4242</v></c>'
+"""One that stands once in the sheet."""
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        '<c r="B4"><v>nan</v></c>',
+        '<c r="B4"><v>x9</v></c>',
+        f'<c r="B4"><v>{"9" * 5000}</v></c>',
+        '<c r="B4" t="d"><v>2026-99-99</v></c>',
+        '<c r="B4" t="s"><v>99999</v></c>',
+        '<c r="B4" t="b"><v>maybe</v></c>',
+        '<c r="B4" s="77777"><v>7</v></c>',
+        '<c r="ZZZZZZ4"><v>7</v></c>',
+    ],
+)
+def test_a_cell_that_cannot_be_converted_is_empty(cell: str, tmp_path: Path) -> None:
+    """It decides neither whether there is an answer nor what other cells are."""
+    path = book(tmp_path / "t.xlsx", of([1.5, 1.5, 4242, 1.5]))
+    assert sorted(numbers(path, None, bounds=(0, 9))) == [1.5, 1.5, 1.5, 9.0]
+    assert numbers(rewritten(path, CELL, cell), None, bounds=(0, 9)) in ([1.5] * 3, [1.5] * 3 + [7.0])
+
+
+@pytest.mark.parametrize("epoch", [None, CALENDAR_MAC_1904])
+def test_the_last_moment_of_all_is_no_error(epoch: Any, tmp_path: Path) -> None:
+    """In the column, in the unit and in a group: a part of a second before the year 10000."""
+    last = 2_958_465.999999965 - (0 if epoch is None else 1462)
+    rows = [["unit", "value", "part"], [1, date(2026, 12, 24), "a"], [2, last, last], [last, date(2026, 12, 24), "a"]]
+    path = book(tmp_path / "t.xlsx", rows, shown_as="yyyy-mm-dd", epoch=epoch)
+    made = openpyxl.load_workbook(path)
+    for place in ("A4", "C3"):
+        made["Sales"][place].number_format = "yyyy-mm-dd"
+    made.save(path)
+    assert counts(path, [date(2026, 12, 24)], None) == [2]
+
+
+def test_rows_that_are_missing_are_not_gone_through(tmp_path: Path) -> None:
+    path = book(tmp_path / "t.xlsx", of([1.5, 1.5, 4242]))
+    assert len(numbers(rewritten(path, '<row r="4">', '<row r="1000000">'), None, bounds=(0, 9))) == 3
+    with pytest.raises(InvalidDataError, match="can be read to its end"):
+        numbers(rewritten(path, '<row r="1000000">', '<row r="2000000000000">'), None, bounds=(0, 9))
+
+
 def test_truth_values_and_units(tmp_path: Path) -> None:
     path = book(
         tmp_path / "t.xlsx", [["unit", "value"], ["ann", True], [" ann ", True], [7, False], [7.0, True], ["7", True]]

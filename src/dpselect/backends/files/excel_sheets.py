@@ -14,7 +14,7 @@ Proof that this keeps the sensitivity: ``proofs/counting.md``.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -42,6 +42,17 @@ _NO_LEAP_DAY = 60
 
 _LARGEST_EXACT = 2.0**53
 
+_LAST_ROW = 1 << 20
+"""The format has no more rows."""
+
+_UNCONVERTED = (ValueError, OverflowError, TypeError, IndexError, KeyError)
+"""What a cell may raise, by its content alone."""
+
+Row = Mapping[int, Any]
+"""Cells by their places, from 0."""
+
+_NO_CELLS: Row = {}
+
 
 def read_columns(path: str, shown: Shown, sheet: str | None) -> tuple[Column, ...]:
     """The columns named in the first row of the sheet; those without a name are left out.
@@ -51,7 +62,7 @@ def read_columns(path: str, shown: Shown, sheet: str | None) -> tuple[Column, ..
         MissingExtraError: the extra ``excel`` is not installed.
     """
     with _opened(path, shown, sheet) as rows:
-        return tuple(Column(name, Holds.ANYTHING) for name in _names(next(rows, ()), shown))
+        return tuple(Column(name, Holds.ANYTHING) for name in _names(next(rows, _NO_CELLS), shown))
 
 
 def rows(
@@ -74,20 +85,20 @@ def rows(
         advance: called with the bytes of the file at the end.
     """
     with _opened(path, shown, sheet) as cells:
-        names = _names(next(cells, ()), shown)
+        names = _names(next(cells, _NO_CELLS), shown)
         if tuple(names) != tuple(column.name for column in among):
             raise _damaged(shown)
         places = [names[column.name] for column in columns]
         while block := list(islice(cells, _ROWS)):
-            filled = [row for row in block if any(cell.value is not None for cell in row)]
-            arrays = [text_array([_text(row[at]) if at < len(row) else None for row in filled]) for at in places]
+            filled = [row for row in block if any(cell.value is not None for cell in row.values())]
+            arrays = [text_array([_text(row[at]) if at in row else None for row in filled]) for at in places]
             yield pa.RecordBatch.from_arrays(arrays, names=[column.name for column in columns])
     advance(os.path.getsize(path))
 
 
-def _names(header: Sequence[Any], shown: Shown) -> dict[str, int]:
+def _names(header: Row, shown: Shown) -> dict[str, int]:
     """Where the columns are, by their names."""
-    found = [(name, at) for at, cell in enumerate(header) if (name := _text(cell))]
+    found = [(name, at) for at, cell in sorted(header.items()) if (name := _text(cell))]
     if len(found) < 2:
         expected = "a sheet with the names of at least two columns in its first row, a unit and a value"
         raise InvalidDataError("source", shown, expected)
@@ -97,8 +108,8 @@ def _names(header: Sequence[Any], shown: Shown) -> dict[str, int]:
 
 
 @contextmanager
-def _opened(path: str, shown: Shown, sheet: str | None) -> Generator[Iterator[Sequence[Any]]]:
-    """The rows of the sheet, each a list of cells."""
+def _opened(path: str, shown: Shown, sheet: str | None) -> Generator[Iterator[Row]]:
+    """The rows of the sheet."""
     try:
         openpyxl = import_module("openpyxl")
     except ImportError:
@@ -108,11 +119,41 @@ def _opened(path: str, shown: Shown, sheet: str | None) -> Generator[Iterator[Se
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
         try:
             book._date_formats = book._timedelta_formats = frozenset()  # or it would warn, and quote a cell
-            chosen = _chosen(book, shown, sheet)
-            chosen.reset_dimensions()  # which other programs write wrongly
-            yield chosen.iter_rows()
+            yield _rows_of(book, _chosen(book, shown, sheet))
         finally:
             book.close()
+
+
+def _rows_of(book: Any, sheet: Any) -> Iterator[Row]:
+    """The rows of a sheet that have cells; the first one is the header, so it is empty if there is no first row.
+
+    openpyxl ends at the first cell that it cannot convert, and goes through all rows that are missing. Whether a sheet
+    is read must not depend on a cell, so such a cell is empty here, and missing rows are left out.
+    """
+    cell_of = import_module("openpyxl.cell.read_only").ReadOnlyCell
+    with sheet._get_source() as source:
+        parser = _tolerant_parser()(source, sheet._shared_strings, data_only=True, epoch=book.epoch)
+        for place, (number, cells) in enumerate(parser.parse()):
+            if number > _LAST_ROW:
+                raise ValueError
+            if place == 0 and number != 1:
+                yield {}
+            yield {cell["column"] - 1: cell_of(sheet, **cell) for cell in cells}
+
+
+@cache
+def _tolerant_parser() -> Any:
+    """A class of openpyxl's that reads a cell which it cannot convert as an empty one."""
+    parser: Any = import_module("openpyxl.worksheet._reader").WorkSheetParser
+
+    class TolerantParser(parser):
+        def parse_cell(self, element: Any) -> Any:
+            try:
+                return parser.parse_cell(self, element)
+            except _UNCONVERTED:
+                return {"row": 0, "column": 0, "value": None, "data_type": "n", "style_id": 0}
+
+    return TolerantParser
 
 
 def _check_size(path: str, shown: Shown) -> None:
@@ -143,7 +184,14 @@ def _damaged(shown: Shown) -> InvalidDataError:
 
 
 def _text(cell: Any) -> str | None:
-    """The text of a cell's value; None for nothing and for errors."""
+    """The text of a cell's value; None for nothing, for errors, and for what cannot be converted."""
+    try:
+        return _converted(cell)
+    except _UNCONVERTED:
+        return None
+
+
+def _converted(cell: Any) -> str | None:
     value = cell.value
     if value is None or cell.data_type == "e":
         return None
@@ -164,7 +212,8 @@ def _number(value: float) -> str:
 def _date(days: float, cell: Any) -> str:
     """The date with this number; the number itself if there is none, as for times without a date."""
     first = date(1904, 1, 1) if cell.parent.parent.epoch.year == 1904 else date(1899, 12, 30)
-    if not 1 <= days < _LAST_DAY - 1462 * (first.year == 1904):
+    last = _LAST_DAY - 1462 * (first.year == 1904)
+    if not 1 <= days < last or round(days * 86_400) >= last * 86_400:  # a part of a second may reach the next year
         return _number(days)
     if first.year == 1899 and days < _NO_LEAP_DAY + 1:
         days += 1
