@@ -169,7 +169,7 @@ def test_the_sheet_is_chosen(more: tuple[str, ...], tmp_path: Path) -> None:
     with pytest.raises(InvalidDataError, match=r"^sheet='sales': expected the name of a sheet"):
         counts(path, [7], Format(sheet="sales"))
     if more:
-        with pytest.raises(InvalidDataError, match=r"It has 2 sheets that are visible. Declare the format: sheet="):
+        with pytest.raises(InvalidDataError, match=r"2 sheets that are visible\. Declare the name of one: sheet="):
             counts(path, [7], None)
     else:
         assert counts(path, [7], None) == [3]
@@ -210,7 +210,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         "--quiet",
     ]
     assert main(asked) == 2
-    assert "Declare the format: --sheet Sheet1." in capsys.readouterr().err
+    assert "Declare the name of one: --sheet NAME." in capsys.readouterr().err
     assert main([*asked, "--sheet", "Sales"]) == 0
     assert capsys.readouterr().out == "7\n"
     assert main(["columns", path, "--sheet", "Sales", "--to-file-i-keep-private"]) == 0

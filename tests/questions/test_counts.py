@@ -140,6 +140,15 @@ def test_what_is_below_zero_is_released_as_zero() -> None:
         (lambda data: data.count("page", values=range(20_000), epsilon=1), InvalidParameterError, "values="),
         (lambda data: data.count("nowhere", values=["x"], epsilon=1), InvalidDataError, "column='nowhere'"),
         (lambda data: data.count(epsilon=0), InvalidParameterError, "epsilon="),
+        (lambda data: data.count(epsilon=1e-30), InvalidParameterError, "epsilon=1e-30"),
+        (lambda data: data.count(epsilon=1, usable_epsilon=0.1), InvalidParameterError, "usable_epsilon=0.1"),
+        (lambda data: data.histogram("name", candidates=NAMES, epsilon=1e-30), InvalidParameterError, "epsilon=1e-30"),
+        (lambda data: data.sum("age", clip=(0, 1), epsilon=1e-305), InvalidParameterError, "epsilon=1e-305"),
+        (
+            lambda data: data.sum("age", clip=(0, 10**5), scale=1e-5, epsilon=1e-305),
+            InvalidParameterError,
+            "epsilon=1e-305",
+        ),
         (
             lambda data: data.histogram("name", candidates=NAMES, max_values_per_unit=5, epsilon=1),
             InvalidParameterError,

@@ -21,7 +21,7 @@ def server_of(source: Any) -> object:
     The URL may contain a password. Anything else is returned unchanged.
 
     Raises:
-        InvalidDataError: the connection is closed, or the engine is of another database.
+        InvalidDataError: the connection is closed, or the engine is of another database or cannot connect.
     """
     package = type(source).__module__.partition(".")[0]
     if package == "psycopg" and hasattr(source, "info"):
@@ -31,12 +31,29 @@ def server_of(source: Any) -> object:
         with TranslatedErrors(lambda _: _closed()):
             return _url({**source.info.dsn_parameters, "password": source.info.password})
     if package == "sqlalchemy" and hasattr(source, "engine"):
-        url = source.engine.url
-        if url.get_backend_name() != "postgresql":
-            hint = "Give a path or an Ibis table; docs/engines.md lists the engines."
-            raise InvalidDataError("source", Shown("<SQLAlchemy engine>"), "an engine of PostgreSQL", hint)
-        return url.set(drivername="postgresql").render_as_string(hide_password=False)
+        return _of_engine(source.engine)
     return source
+
+
+def _of_engine(engine: Any) -> object:
+    """By a connection that the engine makes: its URL alone may lack what the engine adds, such as checks of TLS."""
+    shown, hint = (
+        Shown("<SQLAlchemy engine>"),
+        "Give a URL, a path or an Ibis table; docs/engines.md lists the engines.",
+    )
+    if engine.dialect.name != "postgresql" or engine.dialect.is_async:
+        raise InvalidDataError("source", shown, "an engine of PostgreSQL, by psycopg", hint)
+    with TranslatedErrors(
+        lambda _: InvalidDataError("source", shown, "an engine that can connect to its server", hint)
+    ):
+        connection = engine.raw_connection()
+        try:
+            found = server_of(connection.driver_connection)
+        finally:
+            connection.close()
+    if not isinstance(found, str):
+        raise InvalidDataError("source", shown, "an engine of PostgreSQL, by psycopg", hint)
+    return found
 
 
 def _url(parameters: dict[str, str | None]) -> str:
@@ -48,10 +65,12 @@ def _url(parameters: dict[str, str | None]) -> str:
     given = {name: str(value) for name, value in parameters.items() if value}
     user, password, host, port, name = (quote(given.get(part, ""), safe="") for part in _IN_PATH)
     others = {part: value for part, value in given.items() if part not in _IN_PATH}
-    if "%" in host:  # a folder with a socket
+    if ":" in given.get("host", "") and "," not in given["host"]:
+        host = f"[{given['host']}]"
+    elif "%" in host:  # a folder with a socket, or several hosts
         others, host = {**others, "host": given["host"]}, ""
         if port:
-            others, port = {**others, "port": port}, ""
+            others, port = {**others, "port": given["port"]}, ""
     login = f"{user}:{password}@" if password else f"{user}@" if user else ""
     server = f"{host}:{port}" if port else host
     return f"postgresql://{login}{server}/{name}" + (f"?{urlencode(others, quote_via=quote)}" if others else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from dpselect.charts import bars, colour_of
@@ -30,6 +31,8 @@ class Released(Planned, Protocol):
     def promise(self) -> str: ...
     @property
     def accuracy(self) -> str: ...
+    @property
+    def basis(self) -> str: ...
 
 
 def columns(release: Released) -> dict[str, list[Any]]:
@@ -46,7 +49,7 @@ def columns(release: Released) -> dict[str, list[Any]]:
     for group, answer in answers.items():
         listed = cast("list[Any]", answer) if isinstance(answer, list) else [answer]
         table["group"] += [group] * len(listed)
-        table[label] += kind.keys(release, len(listed))
+        table[label] += _keys(release, label, len(listed)) or kind.keys(release, len(listed))
         table["released"] += listed
     if release.groups is None:
         del table["group"]
@@ -82,7 +85,7 @@ def plotted(release: Released) -> LayerChart:
         category=str(release.groups["column"]) if release.groups is not None else _category(kind.label, release),
         value=kind.measure.format(unit=release.unit, column=release.column),
         title=f"{release.task.replace('_', ' ').capitalize()} of {release.column}",
-        subtitle=f"{release.promise} {release.accuracy}",
+        subtitle=f"{release.promise} {release.accuracy} {release.basis}",
         ends=(table["lower"], table["upper"]) if "lower" in table else None,
         colour=colour_of(release.mechanism),
     )
@@ -91,3 +94,18 @@ def plotted(release: Released) -> LayerChart:
 def _category(label: str, release: Released) -> str:
     """The heading of the bars' labels: the column whose values or bins they are, or what else they are."""
     return release.column if label in ("value", "bin") else label
+
+
+def _keys(release: Released, label: str, count: int) -> list[Any]:
+    """What the values are, as numbers and dates where they are such; empty if they are named by text."""
+    about = release.candidates
+    if label == "rank":
+        return list(range(1, count + 1))
+    if label == "level":
+        return [*release.arguments.get("levels", [release.arguments.get("level")])]
+    if label != "value":
+        return []
+    if "range" in about:
+        first, step = about["range"]["first"], about["range"]["step"]
+        return [first + place * step for place in range(count)]
+    return [date.fromisoformat(each) for each in about["values"]] if about["kind"] == "dates" else [*about["values"]]

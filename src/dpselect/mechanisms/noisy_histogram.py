@@ -97,10 +97,12 @@ class NoisyHistogramMechanism(MechanismValue):
         if bins == 1 or alone == 0 or rate > 700.0:
             return bins * alone
         log_chance = math.log(2.0 / (1.0 - confidence))
-        # Any point gives a bound. Near the best one the bound hardly changes, so a grid is enough.
-        points = rate * np.arange(1, _POINTS) / _POINTS
-        grown = 2.0 * np.log1p(-np.exp(-rate)) - np.log1p(-np.exp(points - rate)) - np.log1p(-np.exp(-points - rate))
-        sum_bound = float(np.min((bins * grown + log_chance) / points)) * (1.0 + 1e-9)
+        # Any point gives a bound. Near the best one the bound hardly changes, so a grid is enough. With the noise in
+        # units of 1/rate, and exact for tiny rates: 1 - exp(-x) is -expm1(-x).
+        shares = np.arange(1, _POINTS) / _POINTS
+        below, above = (np.log(-np.expm1(-rate * (1.0 + sign * shares))) for sign in (-1, 1))
+        grown = 2.0 * math.log(-math.expm1(-rate)) - below - above
+        sum_bound = float(np.min((bins * grown + log_chance) / shares)) / rate * (1.0 + 1e-9)
         return min(bins * alone, math.floor(sum_bound))
 
     def draw(self, counts: object) -> npt.NDArray[np.int64]:

@@ -94,6 +94,7 @@ class Count(Question[CandidateCounts]):
                 "values", got, f"at most {MOST_VALUES:,}", "The certificate names each of them."
             )
         mechanism = GeometricMechanism(epsilon=epsilon, sensitivity=1, bounds=(0, LARGEST_COUNT), neighbours=neighbours)
+        check_useful(mechanism, 1)
         return cls(condition=condition, mechanism=mechanism)
 
     @property
@@ -139,8 +140,8 @@ class Count(Question[CandidateCounts]):
     def usable_units(
         self, rows: RowReader, groups: PublicGroups | None, summaries: list[CandidateCounts], /
     ) -> list[int]:
-        """How many units have a number, if the condition is about one; else how many there are."""
-        return rows.units(PublicCondition(is_number=self.condition.is_number), groups)
+        """How many units have a number, between the bounds or not."""
+        return rows.units(PublicCondition(is_number=True), groups)
 
     def draw(self, summary: CandidateCounts, /) -> int:
         """The number of units, with noise."""
@@ -191,6 +192,12 @@ class Count(Question[CandidateCounts]):
         return all(0 <= value <= LARGEST_COUNT for value in values)
 
 
+def check_useful(mechanism: GeometricMechanism, counts: int) -> None:
+    """Refuse an epsilon at which noise would drown any number of units."""
+    if mechanism.error_bound(CONFIDENCE, size=counts) * counts >= LARGEST_COUNT:
+        raise InvalidParameterError("epsilon", mechanism.epsilon, "a number large enough for a useful count")
+
+
 def condition_given(column: object, values: PublicCandidates | None, between: object) -> PublicCondition:
     """The condition that the caller gave.
 
@@ -207,8 +214,8 @@ def condition_given(column: object, values: PublicCandidates | None, between: ob
             raise InvalidParameterError("column", None, "the name of the column that the condition is about")
         return PublicCondition()
     if values is None and between is None:
-        hint = "Without a column every unit is counted. The most common values are those of histogram or top_k."
-        raise InvalidParameterError("values", None, "values of the column to count, or two numbers in between", hint)
+        hint = "Without a column, every unit is counted. A histogram counts the units with each value."
+        raise InvalidParameterError("values", None, "values of the column, or two numbers (between)", hint)
     if between is None:
         return PublicCondition(candidates=values, argument="values")
     lower, upper = finite_bounds(between, "between")

@@ -22,6 +22,7 @@ from dpselect.mechanisms.noisy_histogram import shares
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
+from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, UsableUnits, Value
@@ -192,14 +193,16 @@ class Density(ValuesQuestion):
             error_bound=self.error_bound,
             proofs=(),
             arguments={"method": "sample" if is_sample else "counts", "max_rows_per_unit": 1, **extent},
-            usable=None if is_sample else UsableUnits(within=self._total_within),
+            usable=self._usable,
         )
 
     @property
-    def _total_within(self) -> int:
-        """How far the sum of the noisy counts is from the number of units, at the confidence of a release."""
-        assert isinstance(self.mechanism, NoisyHistogramMechanism)
-        return self.mechanism.total_error_bound(self.bins.count, confidence=CONFIDENCE)
+    def _usable(self) -> UsableUnits | None:
+        """How far the sum of noisy counts is from the number of units, unless that says nothing."""
+        if not isinstance(self.mechanism, NoisyHistogramMechanism):
+            return None
+        within = self.mechanism.total_error_bound(self.bins.count, confidence=CONFIDENCE)
+        return UsableUnits(within=within) if within <= LARGEST_COUNT else None
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -219,7 +222,7 @@ class Density(ValuesQuestion):
         counts = self.bins.tally(gathered_for(summary, self.domain, most=1).values)
         if isinstance(self.mechanism, NoisyHistogramMechanism):
             noisy = self.mechanism.draw(counts)
-            return shares(noisy).tolist(), [max(0, sum(noisy.tolist()))]
+            return shares(noisy).tolist(), [min(max(0, sum(noisy.tolist())), LARGEST_COUNT)]
         assert self.units is not None
         sample = self.mechanism.draw(with_absent(counts, units=self.units))
         return (sample[:-1] / sample.sum()).tolist(), None

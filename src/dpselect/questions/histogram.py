@@ -13,7 +13,7 @@ from dpselect.mechanisms import GeometricMechanism, NoisyHistogramMechanism
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
-from dpselect.questions.count import LARGEST_COUNT
+from dpselect.questions.count import LARGEST_COUNT, check_useful
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.list_question import ListQuestion
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, UsableUnits, Value
@@ -87,6 +87,7 @@ class Histogram(ListQuestion[CandidateCounts]):
         )
         moved = most if neighbours is Neighbours.ADD_REMOVE else min(2 * most, len(candidates))
         mechanism = GeometricMechanism(epsilon=epsilon, sensitivity=moved, neighbours=neighbours)
+        check_useful(mechanism, len(candidates))
         return cls(candidates=candidates, max_values_per_unit=most, mechanism=mechanism)
 
     @property
@@ -151,7 +152,7 @@ class Histogram(ListQuestion[CandidateCounts]):
         """See `Priced.released`. Negative noisy counts are released as 0."""
         noisy: list[int] = self.mechanism.draw_many(summary.counts).tolist()
         counts: list[Value] = [min(max(0, count), LARGEST_COUNT) for count in noisy]
-        return counts, [max(0, sum(noisy))] if self.max_values_per_unit == 1 else None
+        return counts, [min(max(0, sum(noisy)), LARGEST_COUNT)] if self.max_values_per_unit == 1 else None
 
     label: ClassVar[str] = "value"
 

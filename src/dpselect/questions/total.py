@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 from dpselect.accounting import PureEvent
 from dpselect.arguments import decimal_fraction
+from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
@@ -20,6 +21,9 @@ from dpselect.questions.scores import sum_sensitivity
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text
 from dpselect.summaries import CandidateTotals, PublicClip, PublicCondition, PublicGroups
+
+MOST_ERROR = 10**15
+"""A larger error bound is of no use, and far larger ones would leave the doubles."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,13 +71,15 @@ class Sum(Question[CandidateTotals]):
         """The question, planned for a cost of `epsilon`.
 
         Raises:
-            InvalidParameterError: `epsilon` is not a finite number > 0.
+            InvalidParameterError: `epsilon` is not a finite number > 0, or too small for a sum to be of use.
 
         >>> Sum.planned(PublicClip.given("hours", (0, 80)), epsilon=0.5).mechanism.scale  # 80/epsilon
         160.0
         """
         moved = int(sum_sensitivity(clip, neighbours).value)
         mechanism = GeometricMechanism(epsilon=epsilon, sensitivity=moved, neighbours=neighbours)
+        if Fraction(mechanism.error_bound(CONFIDENCE)) / clip.scale > MOST_ERROR:
+            raise InvalidParameterError("epsilon", epsilon, "a number large enough for a useful sum")
         return cls(clip=clip, mechanism=mechanism, neighbours=neighbours)
 
     @property

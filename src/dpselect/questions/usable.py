@@ -71,7 +71,7 @@ class WithUsable(Priced[CountedSummary[Summary]], Generic[Summary]):
         """
         epsilon = positive_epsilon(usable_epsilon, "usable_epsilon")
         if question.terms.usable is not None:
-            hint = "The noisy counts contain it at no cost: see release.usable."
+            hint = "The answer comes with the number of units at no cost."
             raise InvalidParameterError("usable_epsilon", usable_epsilon, "None, for this question and method", hint)
         groups = question.terms.groups
         noise = GeometricMechanism(

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from dpselect.certificates.release import Release
+from dpselect.errors import InvalidParameterError
 from dpselect.questions import Count, Histogram, Sum
 from dpselect.questions.count import condition_given
 from dpselect.session.asking import Asking
@@ -41,8 +42,8 @@ class CountQuestions(Asking):
                 second.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             by, groups, max_groups_per_unit: see `most_common`.
-            usable_epsilon: see `most_common`. With `between`, units with any number in the column are counted, so that
-                numbers written in another way are noticed; else all units.
+            usable_epsilon: see `most_common`; only with `between`. It counts the units with any number in the column,
+                so that numbers written in another way are noticed.
             request: see `Dataset`.
 
         Returns:
@@ -69,6 +70,10 @@ class CountQuestions(Asking):
         if listed is not None:
             self._rows.check_compared(listed, argument="values")
         condition = condition_given(column, listed, between)
+        if usable_epsilon is not None and between is None:
+            raise InvalidParameterError(
+                "usable_epsilon", usable_epsilon, "None: the answer is itself a number of units"
+            )
         return self._ask(column, partial(Count.planned, condition), epsilon, parts, request, usable_epsilon)
 
     def histogram(

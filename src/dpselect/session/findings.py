@@ -164,7 +164,8 @@ class Check:
         elif 1 < found.units <= _FEW and found.rows >= 10 * found.units:
             yield f"There are only {found.units:,} units. {_WHOSE}"
         elif self.usable_units <= _FEW and found.rows >= 10 * max(1, self.usable_units):
-            yield f"Only {counted(self.usable_units, 'unit')} will take part: the answer would be mostly noise."
+            few = f"Only {counted(self.usable_units, 'unit')}" if self.usable_units else "No unit"
+            yield f"{few} will take part: the answer would be mostly noise."
         if found.units > 1 and found.largest > max(_FEW, found.rows / 2):
             yield f"{_share(found.largest, found.rows)} have the same {unit}. They count as one person: {_NO_NAME}"
         elif found.no_names > 1:
@@ -206,17 +207,17 @@ class Check:
     def _of_candidates(self) -> Iterator[str]:
         if self.candidates is None:
             return
-        values, missing = self.candidates.values, self.found.missing
+        missing = self.found.missing
         for near in self.found.near[:_SHOWN]:
             advice = _options(_NEARLY[near.differs_in]) if near.differs_in in _NEARLY else _AS_WRITTEN
             how = f"{counted(near.rows, 'row')} {_HOW[near.differs_in]}"
-            yield f"{_short(values[near.position])} is in {how}. Try this: {advice}."
+            yield f"{_short(self.candidates[near.position])} is in {how}. Try this: {advice}."
         if len(self.found.near) > _SHOWN:
             yield f"So are {len(self.found.near) - _SHOWN:,} more."
         if missing:
-            listed = ", ".join(_short(values[place]) for place in missing[:_SHOWN])
+            listed = ", ".join(_short(self.candidates[place]) for place in missing[:_SHOWN])
             more = f", and {len(missing) - _SHOWN:,} more" if len(missing) > _SHOWN else ""
-            yield f"{len(missing):,} of {len(values):,} occur in no row: {listed}{more}."
+            yield f"{len(missing):,} of {len(self.candidates):,} occur in no row: {listed}{more}."
 
 
 def _short(candidate: object) -> str:

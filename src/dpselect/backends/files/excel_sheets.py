@@ -173,7 +173,7 @@ def _chosen(book: Any, shown: Shown, sheet: str | None) -> Any:
         return found[0]
     visible = [each for each in book.worksheets if each.sheet_state == "visible"]
     if len(visible) != 1:
-        hint = f"It has {len(visible)} sheets that are visible. Declare the format: sheet='Sheet1'."
+        hint = f"It has {len(visible)} sheets that are visible. Declare the name of one: sheet='NAME'."
         raise InvalidDataError("source", shown, "a workbook with one sheet, or the name of one", hint)
     return visible[0]
 

@@ -18,7 +18,7 @@ from dpselect.backends.rows.spellings import DECIMALS, SPELLINGS, THOUSANDS, UNC
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 BLANK = "nothing, or a word for a missing value"
-UNLIKE_DECLARED = "nothing, or a value that is not written as the format says"
+UNLIKE_DECLARED = "nothing, or a value that is not written as the format says; is a word of the format missing?"
 BROKEN = "bytes that are no text in this encoding, or quotes inside a field"
 ELSE = "something else"
 NOT_LISTED = "a value that is not listed"
