@@ -55,7 +55,9 @@ DRAWS: dict[str, Draw] = {
     ),
     "median": lambda: _median().value,
     "continuous": lambda: _people().quantile("age", 0.9, bounds=(0, 120), continuous=True, epsilon=0.01).value,
-    "quantiles": lambda: _people().quantiles("age", [0.1, 0.9], bounds=(0, 120), step=1, epsilon=0.01).value,
+    "quantiles": lambda: dps.QuantilesMechanism(
+        epsilon=0.01, levels=[0.1, 0.9], bounds=(0, 120), step=1, neighbours="add_remove"
+    ).draw(np.arange(1000) % 90),
     "groups": lambda: list(_median(by="education_num", groups=[9, 10]).value.values()),
     "units": lambda: _median(usable_epsilon=0.01).usable.count,  # type: ignore[union-attr]
 }
