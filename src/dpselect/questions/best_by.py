@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-from dpselect.arguments import decimal_fraction
 from dpselect.mechanisms import PermuteAndFlip
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
@@ -18,7 +17,7 @@ from dpselect.questions.list_question import ListQuestion, listed
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import sum_range, sum_scores, sum_sensitivity
 from dpselect.questions.stated import Stated
-from dpselect.questions.wording import as_text
+from dpselect.questions.wording import clipped
 from dpselect.summaries import CandidateTotals, PublicCandidates, PublicClip, PublicCondition, PublicGroups
 
 
@@ -155,12 +154,12 @@ class BestBy(ListQuestion[CandidateTotals]):
     @classmethod
     def counting(cls, release: Planned) -> str:
         """See `Question.counting`."""
-        return f", counting {_clipped(release)} of each {release.unit}"
+        return f", counting {clipped(release)} of each {release.unit}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:
         """See `Question.origin`."""
-        return f"{super().origin(release)}, each {release.unit} adding {_clipped(release)} to one"
+        return f"{super().origin(release)}, each {release.unit} adding {clipped(release)} to one"
 
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:
@@ -174,12 +173,4 @@ class BestBy(ListQuestion[CandidateTotals]):
     @classmethod
     def restated(cls, stated: Stated) -> Self:
         """See `Question.restated`."""
-        given = stated.arguments
-        scale = decimal_fraction(given["scale"], "scale", expected="a number")
-        clip = PublicClip(given["sum"], scale, given["lower"], given["upper"])
-        return cls.planned(stated.candidates(), clip, **stated.price)
-
-
-def _clipped(release: Planned) -> str:
-    low, high = (as_text(release.arguments[end] / release.arguments["scale"]) for end in ("lower", "upper"))
-    return f"from {low} to {high}"
+        return cls.planned(stated.candidates(), stated.clip(), **stated.price)

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from dpselect.accounting import ComposedEvent, Event
+from dpselect.arguments import decimal_fraction
 from dpselect.grids import Grid
 from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
 from dpselect.mechanisms.top_k import TopKPlan
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.fields import wrong
-from dpselect.summaries import MOST_CANDIDATES, CandidateKind, PublicCandidates, PublicDomain
+from dpselect.summaries import MOST_CANDIDATES, CandidateKind, PublicCandidates, PublicClip, PublicDomain
 
 _SELECTIONS: dict[str, type[PermuteAndFlip | ExponentialMechanism]] = {
     "PermuteAndFlip": PermuteAndFlip,
@@ -83,6 +84,12 @@ class Stated:
         if self.public["source"] == "bounds":
             return PublicDomain(lower, upper)
         return PublicDomain(lower, upper, Grid(Fraction(lower), Fraction(self.public["step"]), self.public["count"]))
+
+    def clip(self) -> PublicClip:
+        """How much one unit may add to a sum."""
+        given = self.arguments
+        scale = decimal_fraction(given["scale"], "scale", expected="a number")
+        return PublicClip(given["sum"], scale, given["lower"], given["upper"])
 
     def plan(self, moved: Sensitivity) -> TopKPlan:
         """At the epsilon of a round that the event states, and with as many: another version may have planned others.

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from dpselect.accounting import PureEvent
-from dpselect.arguments import decimal_fraction
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours, Sensitivity
@@ -19,7 +18,7 @@ from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms, Value
 from dpselect.questions.scores import sum_sensitivity
 from dpselect.questions.stated import Stated
-from dpselect.questions.wording import as_text
+from dpselect.questions.wording import clipped
 from dpselect.summaries import CandidateTotals, PublicClip, PublicCondition, PublicGroups
 
 MOST_ERROR = 10**15
@@ -145,12 +144,12 @@ class Sum(Question[CandidateTotals]):
     @classmethod
     def counting(cls, release: Planned) -> str:
         """See `Question.counting`."""
-        return f", counting {_clipped(release)} of each {release.unit}"
+        return f", counting {clipped(release)} of each {release.unit}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:
         """See `Question.origin`."""
-        return f"adding {_clipped(release)} for each {release.unit}"
+        return f"adding {clipped(release)} for each {release.unit}"
 
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:
@@ -166,26 +165,15 @@ class Sum(Question[CandidateTotals]):
     @classmethod
     def restated(cls, stated: Stated) -> Self:
         """See `Question.restated`."""
-        return cls.planned(_clip(stated), **stated.price)
+        return cls.planned(stated.clip(), **stated.price)
 
     @classmethod
     def allows(cls, values: list[Any], stated: Stated) -> bool:
         """See `Question.allows`. Scaled, each of them is a whole number, as far as doubles can tell."""
-        scale = _clip(stated).scale
+        scale = stated.clip().scale
         if scale == 1:
             return all(isinstance(value, int) for value in values)
         return all(
             isinstance(value, float) and float(Fraction(round(Fraction(value) * scale)) / scale) == value
             for value in values
         )
-
-
-def _clip(stated: Stated) -> PublicClip:
-    given = stated.arguments
-    scale = decimal_fraction(given["scale"], "scale", expected="a number")
-    return PublicClip(given["sum"], scale, given["lower"], given["upper"])
-
-
-def _clipped(release: Planned) -> str:
-    low, high = (as_text(release.arguments[end] / release.arguments["scale"]) for end in ("lower", "upper"))
-    return f"from {low} to {high}"

@@ -147,6 +147,12 @@ def _rows_of_each(release: Planned) -> str:
     return f"at most {counted(release.arguments['max_rows_per_unit'], 'row')} of each {release.unit}"
 
 
+def clipped(release: Planned) -> str:
+    """How much one unit may add to a sum, in the unit of the column."""
+    low, high = (as_text(release.arguments[end] / release.arguments["scale"]) for end in ("lower", "upper"))
+    return f"from {low} to {high}"
+
+
 def as_text(value: object) -> str:
     """Every digit of it (a rounded epsilon would promise more than was kept), but 37 for 37.0.
 
