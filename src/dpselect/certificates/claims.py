@@ -16,7 +16,6 @@ from dpselect.certificates.release import Release
 from dpselect.errors import InvalidCertificateError, SelectionError
 from dpselect.privacy import Neighbours
 from dpselect.questions import CONFIDENCE, QUESTIONS, Grouped, Terms, UsableUnits, WithUsable
-from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.fields import wrong
 from dpselect.questions.question import PARTIAL_SELECTION, Priced
 from dpselect.questions.stated import Stated
@@ -68,11 +67,6 @@ def check_value(release: Release) -> None:
     for answer in release.value.values() if isinstance(release.value, dict) else [release.value]:
         if not kind.allows(answer if isinstance(answer, list) else [answer], stated):
             raise wrong("value", "one that the stated candidates allow")
-    usable = release.usable
-    if usable is not None and usable.count is not None:
-        counts = usable.count.values() if isinstance(usable.count, dict) else [usable.count]
-        if max(counts) > LARGEST_COUNT:
-            raise wrong("usable.count", "a number of units that can be released")
 
 
 def _planned_anew(release: Release) -> Priced[Any]:

@@ -13,6 +13,7 @@ from dpselect.errors import InvalidCertificateError
 from dpselect.formats import is_canonical
 from dpselect.privacy import Neighbours
 from dpselect.questions import QUESTIONS, fields
+from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.fields import AnswerFields, Check, Fields, wrong
 
 SEEDED = "seeded: not private"
@@ -129,6 +130,7 @@ _SOURCE: dict[str, Check] = {
     "schema": fields.sha256,
     "name": fields.text,
 }
+_UNITS = fields.whole(0, LARGEST_COUNT)
 _USABLE: dict[str, Check] = {
     "count": fields.anything,
     "within": fields.whole(0),
@@ -207,12 +209,12 @@ def _check_counts(held: Fields) -> None:
     """A number of units, or one for each group, with the groups in the order of the answers."""
     count, name = held["usable"]["count"], "usable.count"
     if "groups" not in held:
-        fields.whole(0)(count, name)
+        _UNITS(count, name)
         return
     fields.list_of(_pair)(count, name)
     pairs = cast("list[list[object]]", count)
     for _, number in pairs:
-        fields.whole(0)(number, name)
+        _UNITS(number, name)
     if [group for group, _ in pairs] != [group for group, _ in held["value"]]:
         raise wrong(name, "one for each group, in the order of the answers")
 
