@@ -87,7 +87,7 @@ class NoisyHistogramMechanism(MechanismValue):
         Raises:
             InvalidParameterError: `bins` is not a whole number >= 1, or `confidence` not strictly between 0 and 1.
 
-        Proof: ``proofs/noisy_histograms.md``, "The number of units".
+        Proof: ``proofs/noisy_histograms.md``, claim 5.
 
         >>> NoisyHistogramMechanism(epsilon=1.0).total_error_bound(12)
         16
