@@ -55,9 +55,7 @@ DRAWS: dict[str, Draw] = {
     ),
     "median": lambda: _median().value,
     "continuous": lambda: _people().quantile("age", 0.9, bounds=(0, 120), continuous=True, epsilon=0.01).value,
-    "quantiles": lambda: dps.QuantilesMechanism(
-        epsilon=0.01, levels=[0.1, 0.9], bounds=(0, 120), step=1, neighbours="add_remove"
-    ).draw(np.arange(1000) % 90),
+    "quantiles": lambda: _people().quantiles("age", [0.1, 0.9], bounds=(0, 120), step=1, epsilon=0.01).value,
     "groups": lambda: list(_median(by="education_num", groups=[9, 10]).value.values()),
     "units": lambda: _median(usable_epsilon=0.01).usable.count,  # type: ignore[union-attr]
 }
@@ -251,3 +249,14 @@ def test_only_this_function_begins_a_block() -> None:
     users = {path.name for path in package.rglob("*.py") if "begin_seeded" in path.read_text()}
     assert users == {"seeding.py"}
     assert not re.search("environ|getenv", (package / "mechanisms" / "seeding.py").read_text())
+
+
+def test_a_draw_is_repeated_whatever_the_order_of_the_rows() -> None:
+    ages = np.arange(1000) % 90
+    drawn: list[Any] = []
+    for ordered in (ages, ages[::-1]):
+        data = dps.Dataset({"who": np.arange(1000), "age": ordered}, unit="who")
+        with seeded(7):
+            answers = [data.quantiles("age", [0.1, 0.9], bounds=(0, 120), step=1, epsilon=0.01) for _ in range(12)]
+        drawn.append([answer.value for answer in answers])
+    assert drawn[0] == drawn[1]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from dpselect.backends.contract import Grouping
 from dpselect.backends.opening import open_table
-from dpselect.backends.rows import count, relation
+from dpselect.backends.rows import relation
 from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates
 from tests.backends.tables import count_groups, gather_groups, total, usable_units, write_rows
@@ -113,7 +113,7 @@ def test_values_are_an_outcome_of_the_exact_model(rows: list[Any], most: int, li
 @settings(max_examples=8)
 @given(rows=tables, added=st.lists(rests, max_size=8), most=st.integers(1, 3))
 def test_one_more_unit_moves_at_most_so_many_groups(rows: list[Any], added: list[Any], most: int) -> None:
-    """With the same lots for everybody else: chance is nailed down, one fixed lot for each row of the table."""
+    """With the same lots for everybody else: chance is nailed down, one key for each question and one lot for each row."""
     lots = np.random.default_rng(5).bytes(8 * 100)
     larger = [*rows, *(("new", rest) for rest in added)]
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -206,10 +206,9 @@ def test_each_set_of_a_units_groups_is_equally_likely(crowded: Path, way: Any, m
 def test_the_smallest_lot_of_a_row_would_favour_groups_with_many_rows(
     crowded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Control: why the lots of a group's rows are put together bit by bit instead."""
-    for module in (count, relation):
-        monkeypatch.setattr(module, "combined_lot", lambda name: f"min({name})")
-    assert fit(chosen_by_counts(crowded, 1), 1) < NEVER
+    """Control: why all rows of a group have one lot."""
+    monkeypatch.setattr(relation, "value_hash", lambda *_: "hash(random())")
+    assert fit(chosen_by_values(crowded, 1), 1) < NEVER
 
 
 def test_units_choose_independently_and_anew(crowded: Path) -> None:

@@ -30,9 +30,10 @@ Progress = Callable[[float], None]
 class Grouping:
     """A public list of groups, and the number of groups in which one unit counts.
 
-    A unit with rows in more groups counts in `max_groups_per_unit` of them. They are chosen by the operating system's
-    randomness, and every set of this size is equally likely; the unit's rows in other groups are left out. Only rows
-    that would count without groups (with a unit, a candidate and a number, if needed) put a unit into a group.
+    A unit with rows in more groups counts in `max_groups_per_unit` of them; its rows in other groups are left out. They
+    are chosen at random, so that every set of this size is equally likely, by the unit's own rows alone and by random
+    bits that are independent of the data. Only rows that would count without groups (with a unit, a candidate and a
+    number, if needed) put a unit into a group.
 
     Attributes:
         column: column with the group of each row; rows with a value not in `groups` are left out.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
+
+import numpy as np
 
 from dpselect.backends.columns import Column, Holds, candidate_kinds, check_match, check_numeric
 from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Needed, Table
@@ -12,6 +14,7 @@ from dpselect.backends.rows.declared import compared
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import Format
 from dpselect.mechanisms import Mechanism, PendingSelection
+from dpselect.mechanisms.seeding import seeded_draws
 from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
@@ -170,7 +173,7 @@ class ColumnRows:
     ) -> list[UnitValues]:
         """The numbers of a column, at most `max_rows_per_unit` of each unit in each group."""
         check_numeric(self.column)
-        return self.rows.table.gather(
+        found = self.rows.table.gather(
             unit=self.rows.unit_column,
             column=self.column,
             domain=domain,
@@ -178,6 +181,9 @@ class ColumnRows:
             grouping=self._grouping(groups, 1),
             progress=self.rows.progress,
         )
+        if seeded_draws()[0]:  # some draws meet the values in their order, and engines read with several threads
+            return [replace(each, values=np.sort(each.values)) for each in found]
+        return found
 
     def units(self, condition: PublicCondition, groups: PublicGroups | None = None) -> list[int]:
         """How many units have, in each group, a row that meets the condition."""

@@ -11,16 +11,7 @@ from numpy.typing import NDArray
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Grouping
 from dpselect.backends.rows.connection import Connection
-from dpselect.backends.rows.relation import (
-    VALUE_LOT,
-    Relation,
-    chooses,
-    chosen_values,
-    combined_lot,
-    group_lots,
-    value_lots,
-    within_groups,
-)
+from dpselect.backends.rows.relation import Relation, chooses, chosen, within_groups
 from dpselect.summaries import PublicCandidates
 
 
@@ -39,20 +30,16 @@ def counted(
 
     Proof: ``proofs/counting.md``; with groups ``proofs/groups.md``.
     """
-    lots = (*value_lots(most), *group_lots(grouping))
-    rows = Relation(connection, unit=unit, grouping=grouping, lots=lots)
+    rows = Relation(connection, unit=unit, grouping=grouping)
     rows.match("position", column, candidates, name="value")
     whose = ("who",) if grouping is None else ("who", "part")
     keys = ", ".join((*whose[1:], "position"))
-    if most is not None and not chooses(grouping):
-        once = chosen_values(f"({rows.sql})", whose, "position", lot=VALUE_LOT, most=most)
-    elif lots:
-        combined = ", ".join(f"{combined_lot(lot)} AS {lot}" for lot in lots)
-        once = within_groups(f"SELECT who, {keys}, {combined} FROM ({rows.sql}) GROUP BY who, {keys}", grouping)
-        if most is not None:
-            once = chosen_values(f"({once})", whose, "position", lot=VALUE_LOT, most=most)
+    different = f"SELECT DISTINCT who, {keys} FROM ({rows.sql})"
+    if most is None:
+        once = within_groups(different, grouping)
     else:
-        once = f"SELECT DISTINCT who, {keys} FROM ({rows.sql})"
+        within = within_groups(different, grouping) if chooses(grouping) else rows.sql
+        once = chosen(f"({within})", whose, "position", among=len(candidates), most=most)
     numbers = f"SELECT {keys}, count(*)::BIGINT AS number FROM ({once}) GROUP BY {keys}"
     return tabulated(connection.execute(numbers).fetchnumpy(), candidates, grouping)
 

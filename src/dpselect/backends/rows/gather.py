@@ -12,7 +12,7 @@ from dpselect.backends.contract import Grouping
 from dpselect.backends.row_rules import Number, rule
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
-from dpselect.backends.rows.relation import Relation, among_first, group_lots, joined_lot, within_groups
+from dpselect.backends.rows.relation import Relation, among_first, joined_lot, within_groups
 from dpselect.summaries import PublicDomain
 
 ROW_LOT = "row_lot"
@@ -40,7 +40,7 @@ def gathered(
 
     Proof: ``proofs/unit_values.md``; with groups ``proofs/groups.md``.
     """
-    rows = Relation(connection, unit=unit, grouping=grouping, lots=(ROW_LOT, *group_lots(grouping)))
+    rows = Relation(connection, unit=unit, grouping=grouping, lots=(ROW_LOT,))
     rows.compute("what", rule(Number(column), "value", DUCKDB))
     keys = ("who",) if grouping is None else ("who", "part")
     limited = _one_of_each if max_rows_per_unit == 1 else partial(_several_of_each, most=max_rows_per_unit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,12 +15,6 @@ from dpselect.backends.rows.arrow import pa
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
 from dpselect.summaries import CandidateKind, PublicCandidates
-
-GROUP_LOT = "group_lot"
-"""Column of random numbers, combined into the lots by which a unit's groups are chosen."""
-
-VALUE_LOT = "value_lot"
-"""The same for the values of a unit, in a group."""
 
 _ARROW_TYPES = {
     CandidateKind.INTEGER: pa.int64(),
@@ -91,54 +86,43 @@ def chooses(grouping: Grouping | None) -> bool:
     return grouping is not None and grouping.max_groups_per_unit < len(grouping.groups)
 
 
-def group_lots(grouping: Grouping | None) -> tuple[str, ...]:
-    """The columns of random numbers needed to choose groups."""
-    return (GROUP_LOT,) if chooses(grouping) else ()
-
-
-def value_lots(most: int | None) -> tuple[str, ...]:
-    """The columns of random numbers needed to choose values."""
-    return () if most is None else (VALUE_LOT,)
-
-
-def combined_lot(name: str) -> str:
-    """SQL for one lot combined from several. It is uniform however many there are; their minimum would not be."""
-    return f"bit_xor({name})"
-
-
 def within_groups(sql: str, grouping: Grouping | None) -> str:
-    """The rows of `sql` that are in one of the groups chosen for their unit.
-
-    Args:
-        sql: rows with ``who``, ``part`` and, if groups are chosen, `GROUP_LOT`, which may combine several rows.
-        grouping: the groups.
-    """
+    """The rows of `sql`, with ``who`` and ``part``, that are in one of the groups chosen for their unit."""
     if grouping is None or not chooses(grouping):
         return sql
-    return chosen(sql, ("who",), "part", lot=GROUP_LOT, most=grouping.max_groups_per_unit)
+    few = chosen("several", ("who",), "part", among=len(grouping.groups), most=grouping.max_groups_per_unit)
+    return f"WITH several AS MATERIALIZED ({sql}) SELECT several.* FROM several JOIN ({few}) USING (who, part)"
 
 
-def chosen(sql: str, keys: tuple[str, ...], column: str, *, lot: str, most: int) -> str:
-    """The rows of `sql` with one of the values of `column` that are `chosen_values`."""
-    few = chosen_values("several", keys, column, lot=lot, most=most)
-    joined = f"SELECT several.* FROM several JOIN ({few}) USING ({', '.join((*keys, column))})"
-    return f"WITH several AS MATERIALIZED ({sql}) {joined}"
+def chosen(rows: str, keys: tuple[str, ...], column: str, *, among: int, most: int) -> str:
+    """The values of `column` chosen for their `keys`, at most `most` for each: those with the smallest lots.
 
-
-def chosen_values(rows: str, keys: tuple[str, ...], column: str, *, lot: str, most: int) -> str:
-    """The values of `column` chosen for their `keys`, at most `most` for each, without any other column of `rows`.
-
-    The lots of the rows with one value are uniform and independent. Their bitwise exclusive or is one lot that is
-    uniform and independent as well, and the values with the smallest lots are chosen. So every set of that many values
-    is equally likely, however many rows there are with each.
+    Args:
+        rows: a table, or a query in parentheses, with `keys` and `column`.
+        keys: whose values they are.
+        column: whole numbers from 0 to `among` - 1.
+        among: how many different values there can be.
+        most: how many are chosen.
     """
-    whose = ", ".join(keys)
-    lots = f"SELECT {whose}, {column}, {combined_lot(lot)} AS drawn FROM {rows} GROUP BY {whose}, {column}"
-    # If two lots are equal, the earlier value is chosen, so that the choice depends on the unit's own rows only.
+    whose, bits = ", ".join(keys), among.bit_length()
+    # The last bits of a lot are the value itself: no two are equal, and the smallest lot says which value has it.
+    lot = f"(({value_hash(keys, column)} >> {bits} << {bits}) | {column}::UBIGINT)"
     if most == 1:
-        first = f"arg_min({column}, {joined_lot('drawn', column)}) AS {column}"
-        return f"SELECT {whose}, {first} FROM ({lots}) GROUP BY {whose}"
-    return f"SELECT {whose}, {column} FROM ({lots}) QUALIFY {among_first(most, keys, ('drawn', column))}"
+        value = f"(min({lot}) & {2**bits - 1}::UBIGINT)::BIGINT"
+        return f"SELECT {whose}, {value} AS {column} FROM {rows} GROUP BY {whose}"
+    lots = f"SELECT DISTINCT {whose}, {column}, {lot} AS lot FROM {rows}"
+    return f"SELECT {whose}, {column} FROM ({lots}) QUALIFY {among_first(most, keys, ('lot',))}"
+
+
+def value_hash(keys: tuple[str, ...], column: str) -> str:
+    """SQL for a hash of 64 bits of a new key, of `keys` and of a value, a whole number >= 0.
+
+    All rows with one value have the same hash. Whatever the hash and its key are, a choice by it depends on the unit's
+    own values alone. Every set of as many values is equally likely as far as the hash with a random key behaves like a
+    random function.
+    """
+    key = int.from_bytes(os.urandom(8))
+    return f"hash(xor(hash({', '.join(keys)}, {key}::UBIGINT), {column}::UBIGINT))"
 
 
 def joined_lot(lot: str, then: str) -> str:

@@ -24,7 +24,7 @@ from dpselect.backends.rows.inspect import (
     inspected,
     together,
 )
-from dpselect.backends.rows.relation import candidates_of, columns_of, group_lots, value_lots
+from dpselect.backends.rows.relation import candidates_of, columns_of
 from dpselect.backends.rows.scan import Scan
 from dpselect.backends.rows.source import Lines, Source
 from dpselect.backends.rows.total import totalled
@@ -87,8 +87,7 @@ class StreamTable:
         candidates, grouping = compared(candidates, self.format), compared_groups(grouping, self.format)
         columns, named = columns_of(unit, grouping, value=column), candidates_of(grouping, value=candidates)
         most = None if max_values_per_unit is None or max_values_per_unit >= len(candidates) else max_values_per_unit
-        lots = (*value_lots(most), *group_lots(grouping))
-        scan = Scan(self.source, columns, candidates=named, lots=lots, format=self.format)
+        scan = Scan(self.source, columns, candidates=named, format=self.format)
         query = partial(counted, unit=unit, column=column, candidates=candidates, most=most, grouping=grouping)
         return [CandidateCounts(counts) for counts in self._answer(scan, query, progress)]
 
@@ -112,7 +111,6 @@ class StreamTable:
             self.source,
             columns_of(unit, grouping, **columns),
             candidates=candidates_of(grouping, **named),
-            lots=group_lots(grouping),
             format=self.format,
         )
         query = partial(totalled, unit=unit, amount=amount, matched=matched, grouping=grouping)
@@ -133,8 +131,8 @@ class StreamTable:
         check_groups(grouping)
         grouping = compared_groups(grouping, self.format)
         most = max_rows_per_unit
-        columns, lots = columns_of(unit, grouping, value=column), (ROW_LOT, *group_lots(grouping))
-        scan = Scan(self.source, columns, candidates=candidates_of(grouping), lots=lots, format=self.format)
+        columns = columns_of(unit, grouping, value=column)
+        scan = Scan(self.source, columns, candidates=candidates_of(grouping), lots=(ROW_LOT,), format=self.format)
         query = partial(gathered, unit=unit, column=column, domain=domain, max_rows_per_unit=most, grouping=grouping)
         return [UnitValues(each, domain=domain, max_rows_per_unit=most) for each in self._answer(scan, query, progress)]
 
@@ -157,7 +155,6 @@ class StreamTable:
             self.source,
             columns_of(unit, grouping, **columns),
             candidates=candidates_of(grouping, **named),
-            lots=group_lots(grouping),
             format=self.format,
         )
         query = partial(

@@ -11,7 +11,7 @@ from dpselect.backends.row_rules import rule
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.count import tabulated
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
-from dpselect.backends.rows.relation import GROUP_LOT, Relation, chooses, combined_lot, group_lots, within_groups
+from dpselect.backends.rows.relation import Relation, within_groups
 from dpselect.summaries import PublicCandidates
 
 _SMALLEST, _LARGEST = f"({-(2**63)})::HUGEINT", f"({2**63 - 1})::HUGEINT"
@@ -32,16 +32,15 @@ def totalled(
 
     Proof: ``proofs/clipped_sums.md``; with groups ``proofs/groups.md``.
     """
-    rows = Relation(connection, unit=unit, grouping=grouping, lots=group_lots(grouping))
+    rows = Relation(connection, unit=unit, grouping=grouping)
     keys = [] if grouping is None else ["part"]
     if matched is not None:
         column, candidates = matched
         rows.match("position", column, candidates, name="value")
         keys.append("position")
     rows.compute("added", rule(amount, "amount", DUCKDB))
-    lot = f", {combined_lot(GROUP_LOT)} AS {GROUP_LOT}" if chooses(grouping) else ""
     whose = ", ".join(["who", *keys])
-    units = f"SELECT {whose}, sum(added) AS added{lot} FROM ({rows.sql}) GROUP BY {whose}"
+    units = f"SELECT {whose}, sum(added) AS added FROM ({rows.sql}) GROUP BY {whose}"
     clipped = f"greatest({amount.lower}, least({amount.upper}, added))"
     sums = saturated(f"coalesce(sum({clipped}), 0)")
     by = f"GROUP BY {', '.join(keys)}" if keys else ""

@@ -8,7 +8,7 @@ from dpselect.backends.row_rules import Number, rule
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.count import tabulated
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
-from dpselect.backends.rows.relation import GROUP_LOT, Relation, chooses, combined_lot, group_lots, within_groups
+from dpselect.backends.rows.relation import Relation, within_groups
 from dpselect.summaries import PublicCandidates
 
 
@@ -27,7 +27,7 @@ def units_counted(
 
     Proof: ``proofs/usable_units.md``; with groups ``proofs/groups.md``.
     """
-    rows = Relation(connection, unit=unit, grouping=grouping, lots=group_lots(grouping))
+    rows = Relation(connection, unit=unit, grouping=grouping)
     if matched is not None:
         column, candidates = matched
         rows.match("position", column, candidates, name="value")
@@ -40,7 +40,6 @@ def units_counted(
     if grouping is None:
         ((units,),) = connection.execute(f"SELECT count(*) FROM (SELECT DISTINCT who FROM ({rows.sql}))").fetchall()
         return [int(units)]
-    lot = f", {combined_lot(GROUP_LOT)} AS {GROUP_LOT}" if chooses(grouping) else ""
-    once = within_groups(f"SELECT who, part{lot} FROM ({rows.sql}) GROUP BY who, part", grouping)
+    once = within_groups(f"SELECT DISTINCT who, part FROM ({rows.sql})", grouping)
     found = connection.execute(f"SELECT part, count(*)::BIGINT AS number FROM ({once}) GROUP BY part").fetchnumpy()
     return tabulated(found, None, grouping)[:, 0].tolist()
