@@ -113,7 +113,7 @@ def test_values_are_an_outcome_of_the_exact_model(rows: list[Any], most: int, li
 @settings(max_examples=8)
 @given(rows=tables, added=st.lists(rests, max_size=8), most=st.integers(1, 3))
 def test_one_more_unit_moves_at_most_so_many_groups(rows: list[Any], added: list[Any], most: int) -> None:
-    """With the same lots for everybody else: chance is nailed down, one key for each question and one lot for each row."""
+    """With the same lots for everybody else: one key for each question, one lot for each row."""
     lots = np.random.default_rng(5).bytes(8 * 100)
     larger = [*rows, *(("new", rest) for rest in added)]
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
