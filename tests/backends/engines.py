@@ -186,7 +186,7 @@ PLACERS: dict[str, Placer] = {
     **{kind: _in_files(placed.one_file, kind) for kind in placed.FILES},
     **{f"{kind}-glob": _in_files(placed.several_files, kind) for kind in placed.FILES},
     "parquet-by-polars": _in_files(placed.several_files, "parquet", engine="polars"),
-    **{name: _framed(frame) for name, frame in placed.FRAMES.items()},
+    **{name: _framed(frame) for name, frame in (placed.FRAMES | placed.LAKES).items()},
     **{name: _made(make) for name, make in MAKERS.items()},
 }
 """All engines but the server."""

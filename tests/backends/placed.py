@@ -17,6 +17,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+from deltalake import write_deltalake
+from pyiceberg.catalog.memory import InMemoryCatalog
 
 NULLABLE = {pa.int64(): pd.Int64Dtype(), pa.int16(): pd.Int16Dtype(), pa.bool_(): pd.BooleanDtype()}
 """How pandas keeps whole numbers and booleans if some are missing; as numpy's own they would become floats, objects."""
@@ -81,6 +83,26 @@ def json_lines(rows: pa.Table, path: Path) -> None:
     """A first line without values, so that all columns are there even without rows."""
     lines = [json.dumps(dict.fromkeys(rows.column_names)), *map(_json, rows.to_pylist())]
     path.with_suffix(".jsonl").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+
+
+def delta_table(table: pa.Table, folder: Path) -> Any:
+    """The path of a Delta table in two versions, for which a name may have any character."""
+    write_deltalake(folder / "rows", table.slice(0, 2))
+    write_deltalake(folder / "rows", table.slice(2), mode="append")
+    return folder / "rows"
+
+
+def iceberg_table(table: pa.Table, folder: Path) -> Any:
+    """Two data files."""
+    catalogue = InMemoryCatalog("here", warehouse=f"file://{folder}")
+    catalogue.create_namespace("shop")
+    made = catalogue.create_table("shop.rows", schema=table.schema)
+    made.append(table.slice(0, 2))
+    made.append(table.slice(2))
+    return made
+
+
+LAKES: dict[str, Callable[[pa.Table, Path], Any]] = {"delta": delta_table, "iceberg": iceberg_table}
 
 
 FILES: dict[str, tuple[Callable[[pa.Table, Path], None], str]] = {

@@ -36,8 +36,10 @@ BROKEN = {
     "parquet": "files.parquet_rows._plan",
     "parquet-glob": "files.parquet_rows.plain_batches",
     "parquet-by-polars": "files.parquet_rows._plan",
-    "arrow": "frames.arrow_tables.plain_batches",
-    "batch": "frames.arrow_tables._plain_batches",
+    "delta": "frames.delta_tables._by_arrow",
+    "iceberg": "frames.iceberg_tables.converted",
+    "arrow": "frames.streams.plain_batches",
+    "batch": "frames.arrow_tables.converted",
     "dataset": "frames.arrow_tables._check_types",
     "stranger": "frames.arrow_tables.check_unchanged",
     "eager-polars": "frames.polars_frame._spans",
@@ -200,6 +202,6 @@ def test_errors_that_engines_derive_from_pythons_own_are_theirs(monkeypatch: pyt
     def convert(*_: Any) -> Any:
         raise pa.ArrowTypeError(SECRET)
 
-    monkeypatch.setattr("dpselect.backends.frames.arrow_tables.plain_batches", convert)
+    monkeypatch.setattr("dpselect.backends.frames.streams.plain_batches", convert)
     with pytest.raises(InvalidDataError, match="a table that can be read to its end"):
         asked.median("value", bounds=(0, 9), continuous=True, epsilon=1.0)

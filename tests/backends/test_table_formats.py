@@ -76,11 +76,14 @@ def hudi(table: Path) -> Path:
 
 
 FORMATS: dict[str, tuple[Callable[[Path], Path], str]] = {
-    "delta": (delta, "Delta table, whose files still contain deleted rows.*scan_delta.*DeltaTable"),
-    "partitioned": (partitioned_delta, "Delta table, whose files still contain deleted rows.*scan_delta.*DeltaTable"),
-    "iceberg": (iceberg, "Iceberg table, whose files still contain deleted rows.*load_table.*scan_iceberg"),
-    "packed": (packed_iceberg, "Iceberg table, whose files still contain deleted rows.*load_table.*scan_iceberg"),
-    "older": (older_packed_iceberg, "Iceberg table, whose files still contain deleted rows.*load_table.*scan_iceberg"),
+    "delta": (delta, "Delta table, whose files still contain deleted rows.*folder that contains _delta_log"),
+    "partitioned": (
+        partitioned_delta,
+        "Delta table, whose files still contain deleted rows.*folder that contains _delta_log",
+    ),
+    "iceberg": (iceberg, "Iceberg table, whose files still contain deleted rows.*load_table"),
+    "packed": (packed_iceberg, "Iceberg table, whose files still contain deleted rows.*load_table"),
+    "older": (older_packed_iceberg, "Iceberg table, whose files still contain deleted rows.*load_table"),
     "hudi": (hudi, "Hudi table, whose files still contain deleted rows.*hudi"),
 }
 
@@ -107,11 +110,14 @@ def link(target: Path, name: Path) -> str:
 @pytest.mark.parametrize("way", SOURCES)
 def test_files_of_table_formats_are_refused(name: str, way: str, tmp_path: Path) -> None:
     make, said = FORMATS[name]
+    said = f"part of an? {said}"
+    if (name, way) in (("delta", "a folder"), ("partitioned", "a folder")):
+        said = "a table that deltalake can read"  # its own reader opens it, and this log lacks most of what is in one
     table = tmp_path / "ta[b]le"  # which a glob would read as another name
     source = SOURCES[way](table, make(table))
     if "glob" in way or way.endswith("to the folder"):
         source = str(source).replace("ta[b]le", "ta[[]b]le")
-    with pytest.raises(InvalidDataError, match=f"part of a {said}") as refused:
+    with pytest.raises(InvalidDataError, match=said) as refused:
         open_table(source)
     assert "*.parquet" not in str(refused.value).replace(str(source), "")  # no glob is advised
 

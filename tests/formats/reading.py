@@ -26,7 +26,7 @@ def written(path: Path, rows: Sequence[tuple[object, str]], format: Format, *, h
     return path
 
 
-def counts(source: object, candidates: Any, format: Format | None, **names: str) -> list[int]:
+def counts(source: object, candidates: Any, format: Format | None = None, **names: str) -> list[int]:
     """How many units have each candidate."""
     table = open_table(source, format=format)
     unit, column = table.unit(names.get("unit", "unit")), table.column(names.get("column", "value"))

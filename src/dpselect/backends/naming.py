@@ -15,7 +15,7 @@ from dpselect.backends.files import FileSource
 from dpselect.backends.files.finding import several
 from dpselect.backends.lazy import LazyTable
 from dpselect.backends.opening import is_server
-from dpselect.backends.rows import StreamTable
+from dpselect.backends.rows import Catalogued, StreamTable
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.server_urls import may_tell_password
 
@@ -42,6 +42,8 @@ def what_was_opened(source: object, opened: Table, *, table: object = None, name
         named = {"table": str(table)}
     elif (paths := [source] if isinstance(source, str | Path) else several(source)) is not None:
         named = {"files": [_valid(os.path.basename(os.path.normpath(path))) for path in paths]}
+    elif (called := _table_name(opened)) is not None:
+        named = {"table": called}
     else:
         named = {"frame": opened.shown.strip("<>")}
     columns = _public_columns(opened)
@@ -57,6 +59,11 @@ def schema_hash(columns: Sequence[Column]) -> str:
     """
     held = [[column.name, column.holds.name.lower()] for column in columns]
     return sha256(json.dumps(held, separators=(",", ":")).encode()).hexdigest()
+
+
+def _table_name(opened: Table) -> str | None:
+    held = opened.source if isinstance(opened, StreamTable) else None
+    return _valid(held.table_name) if isinstance(held, Catalogued) and held.table_name else None
 
 
 def _public_columns(opened: Table) -> Sequence[Column] | None:

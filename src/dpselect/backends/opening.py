@@ -11,10 +11,10 @@ from dpselect.backends.failures import cut_off
 from dpselect.backends.files import FileSource
 from dpselect.backends.files.finding import is_named, several
 from dpselect.backends.files.formats import FileKind
-from dpselect.backends.frames import frame_source
+from dpselect.backends.frames import DeltaSource, frame_source, is_delta_folder
 from dpselect.backends.lazy import LazyTable, lazy_table, postgres_table, postgres_table_name
 from dpselect.backends.lazy.scanning import scanned_parquet
-from dpselect.backends.rows import StreamTable
+from dpselect.backends.rows import Catalogued, Source, StreamTable
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown, describe, typed
 from dpselect.formats import Format
 
@@ -36,9 +36,10 @@ def open_table(
     """The table behind `source`; only headers, footers and schemas are read.
 
     Args:
-        source: a path, a glob, a list of paths or a folder of partitions; a frame of pandas, Polars or PyArrow, or
-            anything with ``__arrow_c_stream__``; a lazy frame of Polars, a DuckDB relation, a PySpark ``DataFrame`` or
-            an Ibis table; the URL of a PostgreSQL server, ``postgresql://...``.
+        source: a path, a glob, a list of paths, a folder of partitions or of a Delta table; a frame of pandas, Polars
+            or PyArrow, a table of deltalake or pyiceberg, or anything with ``__arrow_c_stream__``; a lazy frame of
+            Polars, a DuckDB relation, a PySpark ``DataFrame`` or an Ibis table; the URL of a PostgreSQL server,
+            ``postgresql://...``.
         table: name of the table on the server; None for other sources.
         engine: one of `ENGINES`, which reads the files; None for other sources.
         memory_limit: bytes that may be used here before rows spill to disk. None: most of the machine's memory, and for
@@ -67,6 +68,8 @@ def open_table(
         raise InvalidDataError("source", Shown(f"<URL {scheme[0]}...>"), expected, hint)
     if table is not None:
         raise InvalidDataError("table", typed(table), "nothing, because the source is a table itself")
+    if is_path and is_delta_folder(_single(source)):
+        return _of_delta(_single(source), engine, memory_limit, format)
     if is_path:
         with cut_off:
             files = FileSource.at(source, format)
@@ -79,9 +82,7 @@ def open_table(
         return lazy
     frame = frame_source(source)
     if frame is not None:
-        if format is not None:
-            format.check(("ignore_case", "trim"), "frames, whose columns have types")
-        return StreamTable(frame, memory_limit, format)
+        return _typed(frame, memory_limit, format)
     expected = "the path of a file, a glob, a frame, a lazy frame or the URL of a PostgreSQL server"
     raise InvalidDataError("source", Shown(describe(source)), expected)
 
@@ -89,14 +90,19 @@ def open_table(
 def origin_of(source: object, *, table: object = None) -> str:
     """The identity of a table, as far as it is known without reading it.
 
-    The real path of a file or a glob; a server's URL without its password, and the name of the table; otherwise the
-    kind of table. A ledger compares it to recognise a question that was asked before.
+    The real path of a file or a glob; a server's URL without its password, and the name of the table; the id and the
+    version of a table of deltalake or pyiceberg; otherwise the kind of table. A ledger compares it to recognise a
+    question that was asked before.
     """
     if is_server(source):
         return postgres_table_name(str(source), _checked_name(table))
     if (paths := several(source)) is not None:
         return repr(sorted(os.path.realpath(path) for path in paths))
-    return os.path.realpath(str(source)) if _is_path(source) else open_table(source).shown
+    if _is_path(source):
+        return os.path.realpath(str(source))
+    opened = open_table(source)
+    held = opened.source if isinstance(opened, StreamTable) else None
+    return held.origin if isinstance(held, Catalogued) else opened.shown
 
 
 def _checked_name(table: object) -> str:
@@ -132,6 +138,18 @@ def _of_files(files: FileSource, engine: object, memory_limit: int | None, forma
         raise InvalidParameterError("engine", typed(engine), "'duckdb' for files that are not Parquet", hint)
     _check_unlimited(memory_limit)
     return scanned_parquet(files, files.paths, str(engine))
+
+
+def _of_delta(folder: str, engine: object, memory_limit: int | None, format: Format | None) -> Table:
+    if engine not in (None, "duckdb"):
+        raise InvalidParameterError("engine", typed(engine), "nothing, because deltalake reads Delta tables")
+    return _typed(DeltaSource.of(folder), memory_limit, format)
+
+
+def _typed(source: Source, memory_limit: int | None, format: Format | None) -> Table:
+    if format is not None:
+        format.check(("ignore_case", "trim"), "frames, whose columns have types")
+    return StreamTable(source, memory_limit, format)
 
 
 def _check_undeclared(format: Format | None, source: str) -> None:

@@ -60,6 +60,8 @@ def _missing_java() -> str | None:
 _EXTRAS = (
     _Extra("polars", "tables through Polars, --engine polars", ("polars",)),
     _Extra("excel", "Excel files", ("openpyxl",)),
+    _Extra("delta", "Delta tables", ("deltalake",)),
+    _Extra("iceberg", "Iceberg tables", ("pyiceberg",)),
     _Extra("postgres", "tables and ledgers on PostgreSQL", ("psycopg", "ibis")),
     _Extra("spark", "tables on Spark", ("pyspark", "pandas"), _missing_java),
     _Extra("plots", "plots", ("altair", "vl_convert")),

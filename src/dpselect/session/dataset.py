@@ -36,9 +36,10 @@ class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):
 
     Args:
         source: path of a CSV, TSV, Parquet, Arrow, ORC, Excel or JSON-lines file (text also compressed: ``.csv.gz``); a
-            glob or a list of several with the same columns; a folder of partitions such as ``year=2026``; a frame of
-            pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``; a dictionary of columns, which are
-            lists or one-dimensional arrays of one length; a lazy frame of Polars, a DuckDB relation, a PySpark
+            glob or a list of several with the same columns; a folder of partitions such as ``year=2026``, or of a Delta
+            table; a frame of pandas, Polars or PyArrow, or anything else with ``__arrow_c_stream__``; a table of
+            deltalake or pyiceberg; a dictionary of columns, which are lists or one-dimensional arrays of one length; a
+            lazy frame of Polars, a DuckDB relation, a PySpark
             ``DataFrame`` or an Ibis table; or, with `table`, ``postgresql://user@host/database``, or a connection of
             psycopg or a SQLAlchemy engine that leads there (questions open connections of their own).
             How rows are read, and which are left out, is described in ``docs/files.md`` and ``docs/engines.md``.

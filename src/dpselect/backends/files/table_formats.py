@@ -17,25 +17,23 @@ from dpselect.errors import InvalidDataError, Shown
 
 @dataclass(frozen=True, slots=True)
 class _TableFormat:
-    """A table format: its name, the signs of its log, and the call that reads the rows that count."""
+    """A table format: its name, the signs of its log, and what to give for the rows that count."""
 
+    article: str
     name: str
     signs: tuple[str, ...]
     way: str
 
 
 _FORMATS = (
+    _TableFormat("a", "Delta", ("_delta_log",), "give Dataset the folder that contains _delta_log (extra: delta)"),
     _TableFormat(
-        "Delta",
-        ("_delta_log",),
-        "polars.scan_delta(folder), or deltalake.DeltaTable(folder).to_pyarrow_table() if it fits into memory",
-    ),
-    _TableFormat(
+        "an",
         "Iceberg",
         (os.path.join("metadata", "*.metadata.json"), os.path.join("metadata", "*.metadata.json.gz")),
-        "catalog.load_table(name).scan().to_arrow() of pyiceberg, or polars.scan_iceberg(catalog.load_table(name))",
+        "give Dataset the table of its catalogue, pyiceberg's catalog.load_table(name) (extra: iceberg)",
     ),
-    _TableFormat("Hudi", (".hoodie",), "spark.read.format('hudi').load(folder)"),
+    _TableFormat("a", "Hudi", (".hoodie",), "give Dataset spark.read.format('hudi').load(folder)"),
 )
 
 
@@ -73,6 +71,6 @@ def _format_in(folder: str) -> _TableFormat | None:
 
 
 def _refused(found: _TableFormat, shown: Shown) -> InvalidDataError:
-    hint = f"This is part of a {found.name} table, whose files still contain deleted rows. "
-    hint += f"Read it with its own library, and give the result to Dataset: {found.way}."
+    hint = f"This is part of {found.article} {found.name} table, whose files still contain deleted rows. "
+    hint += f"For the rows that are left {found.way}."
     return InvalidDataError("source", shown, "files in which every row counts", hint)

@@ -9,8 +9,8 @@ from typing import Any
 from dpselect.backends.columns import Column
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.frames.names import check_unchanged, named_columns
-from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, column_of, holds_of, pa, pc
-from dpselect.backends.rows.plain import plain_batches
+from dpselect.backends.frames.streams import columns_in, converted
+from dpselect.backends.rows.arrow import BATCH_ROWS, RecordBatch, holds_of, pa, pc
 from dpselect.errors import InvalidDataError, Shown
 
 
@@ -62,7 +62,7 @@ class ArrowTableSource:
         places = [self.columns.index(column) for column in columns]
         names = list(map(str, places))
         asked = pa.Table.from_arrays([self.table.column(at) for at in places], names=names)
-        return _plain_batches(asked.to_batches(max_chunksize=BATCH_ROWS), names, columns, advance)
+        return converted(asked.to_batches(max_chunksize=BATCH_ROWS), columns, advance)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -108,7 +108,7 @@ class DatasetSource:
         names = [str(self.columns.index(column)) for column in columns]
         wanted = {name: pc.field(column.name) for name, column in zip(names, columns, strict=True)}
         found = self.dataset.to_batches(columns=wanted, batch_size=BATCH_ROWS, batch_readahead=2)
-        return _plain_batches(found, names, columns, advance)
+        return converted(found, columns, advance)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -143,7 +143,7 @@ class StreamSource:
     def batches(self, columns: Sequence[Column], advance: Callable[[int], None]) -> Iterator[RecordBatch]:
         """The stream's rows, with only the columns asked for."""
         reader = pa.RecordBatchReader.from_stream(self.frame)
-        check_unchanged(_columns_in(reader.schema), self.columns, shown=self.shown)
+        check_unchanged(columns_in(reader.schema), self.columns, shown=self.shown)
         places = [self.columns.index(column) for column in columns]
         names = list(map(str, places))
         slices = (
@@ -151,7 +151,7 @@ class StreamSource:
             for batch in reader
             for start in range(0, batch.num_rows, BATCH_ROWS)
         )
-        return _plain_batches(slices, names, columns, advance)
+        return converted(slices, columns, advance)
 
 
 def _array(name: str, column: Any) -> Any:
@@ -185,16 +185,4 @@ def _schema_in(fragment: Any) -> Any:
 
 def _columns_of(schema: Any, shown: str) -> tuple[Column, ...]:
     named_columns(schema.names, (holds_of(field.type) for field in schema), shown=shown)
-    return tuple(_columns_in(schema))
-
-
-def _columns_in(schema: Any) -> list[Column]:
-    return [column_of(field.name, field.type) for field in schema]
-
-
-def _plain_batches(
-    batches: Any, names: list[str], columns: Sequence[Column], advance: Callable[[int], None]
-) -> Iterator[RecordBatch]:
-    for batch in batches:
-        advance(batch.num_rows)
-        yield from plain_batches(batch.columns, columns, names)
+    return columns_in(schema)

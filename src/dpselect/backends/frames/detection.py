@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import cast
 
 from dpselect.backends.frames.arrow_tables import ArrowTableSource, DatasetSource, StreamSource
+from dpselect.backends.frames.delta_tables import DeltaSource
+from dpselect.backends.frames.iceberg_tables import IcebergSource
 from dpselect.backends.frames.pandas_frame import PandasSource
 from dpselect.backends.frames.polars_frame import PolarsSource
 from dpselect.backends.rows import Source
@@ -28,6 +30,10 @@ def frame_source(frame: object) -> Source | None:
         raise InvalidDataError("source", Shown("<Arrow stream>"), "rows that can be read more than once", hint)
     if is_a(frame, "pyarrow", "Dataset"):
         return DatasetSource.of(frame)
+    if is_a(frame, "deltalake", "DeltaTable"):
+        return DeltaSource.of(frame)
+    if is_a(frame, "pyiceberg", "Table"):
+        return IcebergSource.of(frame)
     if is_a(frame, "pandas", "DataFrame"):
         return PandasSource.of(frame)
     if is_a(frame, "polars", "DataFrame"):

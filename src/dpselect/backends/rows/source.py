@@ -56,3 +56,18 @@ class Lines(Source, Protocol):
     def counting(self, skipped: Callable[[int], None]) -> Source:
         """The same rows; `skipped` is called with the numbers of lines that are left out, blank ones aside."""
         ...
+
+
+@runtime_checkable
+class Catalogued(Source, Protocol):
+    """Rows of a table that has a name and an id of its own, wherever its files are."""
+
+    @property
+    def table_name(self) -> str | None:
+        """What it is called, without folders; None if nothing but a folder names it."""
+        ...
+
+    @property
+    def origin(self) -> str:
+        """Its id and its version, by which a ledger tells it from others."""
+        ...
