@@ -15,7 +15,7 @@ from dpselect.accounting import BoundedRangeEvent
 from dpselect.certificates import release as release_module
 from dpselect.certificates.release import Release
 from dpselect.privacy import Guarantee, Neighbours
-from dpselect.questions import QUESTIONS, UsableUnits, wording
+from dpselect.questions import QUESTIONS, NoisyUnits, wording
 
 WHEN = datetime(2026, 11, 21, 13, 30, 5, 999, tzinfo=timezone(timedelta(hours=1)))
 
@@ -160,13 +160,15 @@ def test_nothing_is_missing_from_the_certificate() -> None:
         value={"Oslo": quantile().value},
         format={"trim": True},
         source={"files": ["ages.csv"]},
-        usable=UsableUnits(count={"Oslo": 12}, within=5, epsilon=0.1, answer_epsilon=0.4),
+        usable=NoisyUnits(count={"Oslo": 12}, within=5, epsilon=0.1, answer_epsilon=0.4),
+        counted=NoisyUnits(count={"Oslo": 7}, within=9),
         seeded=True,
     )
     certificate = release.to_dict()
     assert certificate["value"] == [["Oslo", quantile().value]]
     assert set(certificate) - set(make().to_dict()) == {
         "arguments",
+        "counts",
         "event",
         "format",
         "groups",
@@ -175,7 +177,7 @@ def test_nothing_is_missing_from_the_certificate() -> None:
         "usable",
     }  # not of all
     flat = {**certificate, **certificate["guarantee"], **certificate["mechanism"], **certificate["error_bound"]}
-    renamed = {"error_bound": "within"}
+    renamed = {"error_bound": "within", "counted": "counts"}
     for field in dataclasses.fields(release):
         assert renamed.get(field.name, field.name) in flat
 

@@ -17,7 +17,7 @@ from dpselect.certificates.release import canonical_json, digest
 from dpselect.errors import InvalidCandidatesError, InvalidCertificateError, InvalidDataError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours
-from dpselect.questions import Count, Histogram, Sum
+from dpselect.questions import Count, Drawn, Histogram, Sum
 from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicClip, PublicCondition
 from tests.backends import model, table_questions
 from tests.backends.table_questions import BY_CITY, BY_PAGE, NAMES, ROWS
@@ -246,4 +246,4 @@ def test_the_sum_of_noisy_counts_is_that_of_the_noise_before_it_is_cut_off(monke
     noise = np.array([-3, 5, -4, 0], np.int64)
     monkeypatch.setattr(GeometricMechanism, "draw_many", lambda _, given: np.asarray(given) + noise)
     planned = Histogram.planned(PublicCandidates.given(range(4)), epsilon=1.0)
-    assert planned.released(CandidateCounts(np.array([1, 1, 1, 1]))) == ([0, 6, 0, 1], [2])
+    assert planned.released(CandidateCounts(np.array([1, 1, 1, 1]))) == Drawn([0, 6, 0, 1], [2])

@@ -15,7 +15,7 @@ from dpselect.accounting import ComposedEvent, SequenceEvent
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidCertificateError, SelectionError
 from dpselect.privacy import Neighbours
-from dpselect.questions import CONFIDENCE, QUESTIONS, Grouped, Terms, UsableUnits, WithUsable
+from dpselect.questions import CONFIDENCE, QUESTIONS, Grouped, NoisyUnits, Terms, WithCounts, WithUsable
 from dpselect.questions.fields import wrong
 from dpselect.questions.question import PARTIAL_SELECTION, Priced
 from dpselect.questions.stated import Stated
@@ -51,6 +51,7 @@ def check_claims(release: Release) -> bool:
         (release.confidence == CONFIDENCE, "error_bound.confidence", f"{CONFIDENCE}, that of every release"),
         (_is_bound(release, terms.error_bound), "error_bound", "the bound that its event and public arguments give"),
         (_is_usable(release.usable, terms.usable), "usable", "the bound and the cost of such a number of units"),
+        (_are_counted(release.counted, terms.counted), "counts", "the bound and the cost of such counts"),
     ):
         if not agrees:
             raise wrong(field, expected)
@@ -76,12 +77,14 @@ def _planned_anew(release: Release) -> Priced[Any]:
         InvalidCertificateError: there is no such question. The error names the field.
         SelectionError: there is no question with such arguments.
     """
-    usable = release.usable
+    both, usable, counted = release.event, release.usable, release.counted
+    first = both.events[0] if isinstance(both, SequenceEvent) else None
     if usable is not None and usable.epsilon is not None and usable.answer_epsilon is not None:
-        both = release.event
-        event = both.events[0] if isinstance(both, SequenceEvent) else None
-        answer = _planned_anew(replace(release, epsilon=usable.answer_epsilon, event=event, usable=None))
+        answer = _planned_anew(replace(release, epsilon=usable.answer_epsilon, event=first, usable=None))
         return WithUsable[Any].planned(answer, usable_epsilon=usable.epsilon)
+    if counted is not None and counted.epsilon is not None and counted.answer_epsilon is not None:
+        answer = _planned_anew(replace(release, epsilon=counted.answer_epsilon, event=first, counted=None))
+        return WithCounts[Any].planned(answer, epsilon=counted.epsilon)
     kind, stated = QUESTIONS[release.task], _stated(release)
     if release.groups is None:
         return kind.restated(stated)
@@ -127,7 +130,13 @@ def _is_bound(release: Release, derived: float | None) -> bool:
     return release.error_bound is not None and _agree(release, release.error_bound, derived)
 
 
-def _is_usable(held: UsableUnits | None, expected: UsableUnits | None) -> bool:
+def _are_counted(held: NoisyUnits | None, expected: NoisyUnits | None) -> bool:
+    if held is None or expected is None:
+        return held is expected
+    return held.description == expected.description
+
+
+def _is_usable(held: NoisyUnits | None, expected: NoisyUnits | None) -> bool:
     """A number that comes at no cost may be missing: certificates of before did not state it."""
     if held is None or expected is None:
         return held is None and (expected is None or expected.epsilon is None)

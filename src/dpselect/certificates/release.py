@@ -20,7 +20,7 @@ from dpselect.privacy import Guarantee, Neighbours
 from dpselect.public_time import as_utc_text
 from dpselect.questions import CONFIDENCE, QUESTIONS, Answered, Value, wording
 from dpselect.questions.fields import wrong
-from dpselect.questions.question import Priced, UsableUnits
+from dpselect.questions.question import Drawn, NoisyUnits, Numbers, Priced
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -93,7 +93,9 @@ class Release(Generic[Answer]):
         source: what was opened: names of files without folders, the name of a table on a server, or a kind of frame;
             a hash of the columns' names and types; and the name that the caller gave it. None: in certificates from
             before tables were named, and where there is no table.
-        usable: the noisy number of units that the question could use, if one was released: see `UsableUnits`.
+        usable: the noisy number of units that the question could use, if one was released: see `NoisyUnits`.
+        counted: the noisy number of units with each selected candidate, if released, with its accuracy and its part of
+            epsilon: see `NoisyUnits`. `counts` has the numbers alone.
         seeded: drawn in a block of `dpselect.testing.seeded`, and so not private at all, whatever the rest says.
 
     >>> import dpselect as dps
@@ -130,7 +132,8 @@ class Release(Generic[Answer]):
     groups: Mapping[str, Any] | None = None
     format: Mapping[str, Any] | None = None
     source: Mapping[str, Any] | None = None
-    usable: UsableUnits | None = None
+    usable: NoisyUnits | None = None
+    counted: NoisyUnits | None = None
     seeded: bool = False
 
     @property
@@ -153,18 +156,43 @@ class Release(Generic[Answer]):
         """How many units were counted, in one or two sentences; empty if no number of them was released."""
         return wording.basis(QUESTIONS[self.task], self)
 
-    def answered(self, drawn: tuple[Answered, list[int] | None]) -> Release[Any]:
-        """With what was drawn: the answer, and the noisy number of units of each group if there is one."""
-        value, numbers = drawn
-        usable = self.usable
-        if usable is not None and numbers is not None:
-            count = dict(zip(value, numbers, strict=True)) if isinstance(value, dict) else numbers[0]
-            usable = replace(usable, count=count)
-        return replace(self, value=value, usable=usable)
+    @property
+    def counts(self) -> Any:
+        """The noisy number of units with each selected candidate, in the shape of `value`; None if none was released.
+
+        A whole number >= 0 for one candidate, a list for a list of them, and with groups a dictionary.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> release = people.top_k("education_num", 3, candidates=range(1, 17), epsilon=1.0, max_values_per_unit=1)
+        >>> release.value, len(release.counts), abs(release.counts[0] - 10501) < 50  # 10501 in truth
+        ([9, 10, 13], 3, True)
+        """
+        return None if self.counted is None else self.counted.count
+
+    @property
+    def count_accuracy(self) -> str:
+        """The error bound of `counts` in one sentence; empty if there are none."""
+        return wording.count_accuracy(QUESTIONS[self.task], self)
+
+    @property
+    def rule(self) -> str:
+        """How the noise was chosen, in one sentence; empty if there was no choice: see `planning.order_noise`."""
+        return wording.rule(self)
+
+    def answered(self, drawn: Drawn) -> Release[Any]:
+        """With what was drawn: the answer, and the noisy numbers of units that belong to it."""
+        usable, counted = self.usable, self.counted
+        if usable is not None and drawn.usable is not None:
+            each: Answered = dict.fromkeys(drawn.answer, 0) if isinstance(drawn.answer, dict) else 0
+            usable = replace(usable, count=_shaped(drawn.usable, each))
+        if counted is not None and drawn.counted is not None:
+            counted = replace(counted, count=_shaped(drawn.counted, drawn.answer))
+        return replace(self, value=drawn.answer, usable=usable, counted=counted)
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain Python values: what `to_json` writes."""
-        guarantee, usable = self.guarantee, self.usable
+        guarantee, usable, counted = self.guarantee, self.usable, self.counted
         arguments = {"arguments": dict(self.arguments)} if self.arguments else {}
         return {
             "value": _plain(self.value),
@@ -191,6 +219,7 @@ class Release(Generic[Answer]):
             **({} if self.format is None else {"format": dict(self.format)}),
             **({} if self.source is None else {"source": dict(self.source)}),
             **({} if usable is None else {"usable": {"count": _plain(usable.count), **usable.description}}),
+            **({} if counted is None else {"counts": {"count": _plain(counted.count), **counted.description}}),
             **({"seeded": SEEDED} if self.seeded else {}),
             "proofs": list(self.proofs),
             "version": self.version,
@@ -304,15 +333,25 @@ class Release(Generic[Answer]):
             groups=groups,
             format=held.get("format"),
             source=held.get("source"),
-            usable=_usable_units(held.get("usable"), groups=groups),
+            usable=_noisy_units(held.get("usable"), groups=groups),
+            counted=_noisy_units(held.get("counts"), groups=groups),
             seeded="seeded" in held,
         )
 
     def __str__(self) -> str:
-        value = self.value
-        if isinstance(value, dict):
+        value, tallies = self.value, wording.tallies(self)
+        if tallies is not None:
+            lines = zip(self.rows()[1], tallies, strict=True)
+            each = [(answer if self.groups is None else f"{key}: {answer}", tally) for (key, answer), tally in lines]
+            value = "\n".join(f"{wording.as_text(answer)} ({tally})" for answer, tally in each)
+        elif isinstance(value, dict):
             value = "\n".join(f"{key}: {wording.as_text(answer)}" for key, answer in self.rows()[1])
-        return "\n".join([str(value), self.promise, self.accuracy, *([self.basis] if self.basis else [])])
+        return "\n".join(filter(None, (str(value), self.promise, *self.sentences)))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is said of the answer besides the promise; some may be empty."""
+        return self.accuracy, self.count_accuracy, self.rule, self.basis
 
     def __repr__(self) -> str:
         shown = f"value={self.value!r}, epsilon={self.epsilon!r}, delta={self.delta!r}, unit={self.unit!r}"
@@ -322,7 +361,12 @@ class Release(Generic[Answer]):
         label, lines = self.rows()
         shown = lines[:_MOST_SHOWN]
         left = f"{len(lines) - len(shown):,} more rows: see rows()." if len(lines) > len(shown) else ""
-        return wording.html_table((label, self.column), shown, left, self.promise, self.accuracy, self.basis)
+        tallies = wording.tallies(self)
+        if tallies is None:
+            return wording.html_table((label, self.column), shown, left, self.promise, *self.sentences)
+        heads = (label, self.column, wording.tally_head(self))
+        counted = [(*line, tally) for line, tally in zip(shown, tallies, strict=False)]
+        return wording.html_table(heads, counted, left, self.promise, *self.sentences)
 
 
 def _frame(package: str, table: dict[str, list[Any]]) -> Any:
@@ -364,6 +408,7 @@ def draft(question: Priced[Summary], summary: Summary, /, *, column: str, unit: 
         arguments=terms.arguments,
         groups=terms.groups,
         usable=terms.usable,
+        counted=terms.counted,
     )
 
 
@@ -384,18 +429,28 @@ def question_hash(held: Mapping[str, Any]) -> str:
     A ledger's charge and its receipt hold it, so that no field can be edited without contradicting the ledger.
     """
     stated = {key: value for key, value in held.items() if key not in ("value", "receipt", "digest")}
-    if "usable" in stated:
-        stated["usable"] = {key: value for key, value in stated["usable"].items() if key != "count"}
+    for numbers in {"usable", "counts"} & set(stated):
+        stated[numbers] = {key: value for key, value in stated[numbers].items() if key != "count"}
     if held.get("groups") is not None:
         stated["groups asked"] = [group for group, _ in held["value"]]
     return hashlib.sha256(b"dpselect question 1" + canonical_json(stated).encode()).hexdigest()
 
 
-def _usable_units(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | None) -> UsableUnits | None:
+def _shaped(numbers: list[int], answer: Answered) -> Numbers:
+    """The numbers in the shape of the answer."""
+    rest = iter(numbers)
+
+    def part(of: Value | list[Value]) -> int | list[int]:
+        return [next(rest) for _ in of] if isinstance(of, list) else next(rest)
+
+    return {group: part(each) for group, each in answer.items()} if isinstance(answer, dict) else part(answer)
+
+
+def _noisy_units(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | None) -> NoisyUnits | None:
     if held is None:
         return None
     count = held["count"]
-    return UsableUnits(
+    return NoisyUnits(
         count=count if groups is None else {_value(group, kind=groups["kind"]): number for group, number in count},
         within=held["within"],
         epsilon=held.get("epsilon"),

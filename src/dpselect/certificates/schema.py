@@ -45,7 +45,9 @@ def parsed(text: object) -> Fields:
         if len(cast("list[object]", answer)) != expected.length:
             raise wrong("value", "as many as were drawn")
     if "usable" in held:
-        _check_counts(held)
+        _check_counts(held, "usable", None)
+    if "counts" in held:
+        _check_counts(held, "counts", expected.length)
     return held
 
 
@@ -85,8 +87,8 @@ def _source(value: object, name: str) -> None:
         raise wrong(name, "the names of files, or of a table, or a kind of frame")
 
 
-def _usable(value: object, name: str) -> None:
-    held = fields.object_with(value, name, _USABLE, optional=["epsilon", "answer_epsilon"])
+def _noisy_units(value: object, name: str) -> None:
+    held = fields.object_with(value, name, _NOISY_UNITS, optional=["epsilon", "answer_epsilon"])
     if ("epsilon" in held) != ("answer_epsilon" in held):
         raise wrong(name, "epsilon and answer_epsilon together")
 
@@ -131,7 +133,7 @@ _SOURCE: dict[str, Check] = {
     "name": fields.text,
 }
 _UNITS = fields.whole(0, LARGEST_COUNT)
-_USABLE: dict[str, Check] = {
+_NOISY_UNITS: dict[str, Check] = {
     "count": fields.anything,
     "within": fields.whole(0),
     "confidence": fields.probability,
@@ -152,14 +154,15 @@ _FIELDS: dict[str, Check] = {
     "groups": fields.anything,
     "format": _format,
     "source": _source,
-    "usable": _usable,
+    "usable": _noisy_units,
+    "counts": _noisy_units,
     "seeded": fields.one_of(SEEDED),
     "proofs": fields.list_of(fields.text),
     "version": fields.text,
     "time": fields.utc_time,
     "digest": fields.sha256,
 }
-_OPTIONAL = ("event", "arguments", "groups", "format", "source", "usable", "seeded", "digest")
+_OPTIONAL = ("event", "arguments", "groups", "format", "source", "usable", "counts", "seeded", "digest")
 _GROUPS: dict[str, Check] = {
     "column": fields.any_text,
     "count": fields.count,
@@ -205,18 +208,27 @@ def _by_group(about: Fields, value: object) -> list[object]:
     return [answer for _, answer in pairs]
 
 
-def _check_counts(held: Fields) -> None:
-    """A number of units, or one for each group, with the groups in the order of the answers."""
-    count, name = held["usable"]["count"], "usable.count"
+def _check_counts(held: Fields, field: str, length: int | None) -> None:
+    """A number of units, or a list of `length`; or this for each group, in the order of the answers."""
+    count, name = held[field]["count"], f"{field}.count"
     if "groups" not in held:
-        _UNITS(count, name)
+        _check_numbers(count, name, length)
         return
     fields.list_of(_pair)(count, name)
     pairs = cast("list[list[object]]", count)
-    for _, number in pairs:
-        _UNITS(number, name)
+    for _, numbers in pairs:
+        _check_numbers(numbers, name, length)
     if [group for group, _ in pairs] != [group for group, _ in held["value"]]:
         raise wrong(name, "one for each group, in the order of the answers")
+
+
+def _check_numbers(value: object, name: str, length: int | None) -> None:
+    if length is None:
+        _UNITS(value, name)
+        return
+    fields.list_of(_UNITS)(value, name)
+    if len(cast("list[object]", value)) != length:
+        raise wrong(name, "one for each value")
 
 
 def _pair(value: object, name: str) -> None:

@@ -30,17 +30,16 @@ class Released(Planned, Protocol):
     @property
     def promise(self) -> str: ...
     @property
-    def accuracy(self) -> str: ...
-    @property
-    def basis(self) -> str: ...
+    def sentences(self) -> tuple[str, ...]: ...
 
 
 def columns(release: Released) -> dict[str, list[Any]]:
     """The columns of a table with one row for each value.
 
     ``group`` if there are groups; what the value is, under the name that the release prints (``value``, ``bin``,
-    ``level``, ``rank``, ``answer``); ``released``; and, if the error bound is about the value itself, ``lower`` and
-    ``upper``: the value minus and plus the bound, but a count is not below 0.
+    ``level``, ``rank``, ``answer``); ``released``; ``units``, the noisy count of each answer, if counts were released;
+    and, if there is an error bound of the count or of the value itself, ``lower`` and ``upper``: the number minus and
+    plus the bound, but a count is not below 0.
     """
     kind, value = QUESTIONS[release.task], release.value
     answers: dict[Any, Any] = cast("dict[Any, Any]", value) if isinstance(value, dict) else {None: value}
@@ -53,6 +52,12 @@ def columns(release: Released) -> dict[str, list[Any]]:
         table["released"] += listed
     if release.groups is None:
         del table["group"]
+    counted = release.counted
+    if counted is not None and counted.count is not None:
+        table["units"] = _flat(counted.count)
+        table["lower"] = [max(0, each - counted.within) for each in table["units"]]
+        table["upper"] = [each + counted.within for each in table["units"]]
+        return table
     bound = release.error_bound
     if kind.bounds_value and bound is not None and math.isfinite(bound):
         least = 0 if kind.is_count else -math.inf
@@ -62,19 +67,21 @@ def columns(release: Released) -> dict[str, list[Any]]:
 
 
 def plotted(release: Released) -> LayerChart:
-    """A bar for each released number, with its error bar.
+    """A bar for each released number, or for the count of each released candidate, with its error bar.
 
     Raises:
         InvalidParameterError: the values are not numbers, or there are too many.
         MissingExtraError: the extra ``plots`` is not installed.
     """
     table, kind = columns(release), QUESTIONS[release.task]
-    values: list[Any] = table["released"]
-    if not kind.measure:
-        raise InvalidParameterError("release", Shown(f"<{release.task}>"), "a release of numbers, such as a histogram")
+    values: list[Any] = table.get("units", table["released"])
+    if not kind.measure and "units" not in table:
+        hint = "Ask with_counts=True for the number of units with each answer."
+        expected = "a release of numbers, such as a histogram"
+        raise InvalidParameterError("release", Shown(f"<{release.task}>"), expected, hint)
     if len(values) > MOST_BARS:
         raise InvalidParameterError("release", Shown(f"<{len(values):,} numbers>"), f"at most {MOST_BARS} numbers")
-    labels = [str(key) for key in table[kind.label]]
+    labels = [as_text(key) for key in table["released" if "units" in table else kind.label]]
     if "group" in table:
         several = len(labels) > len(cast("dict[Any, Any]", release.value))
         groups = [as_text(group) for group in table["group"]]
@@ -82,13 +89,21 @@ def plotted(release: Released) -> LayerChart:
     return bars(
         labels,
         values,
-        category=str(release.groups["column"]) if release.groups is not None else _category(kind.label, release),
-        value=kind.measure.format(unit=release.unit, column=release.column),
+        category=str(release.groups["column"])
+        if release.groups is not None
+        else _category("value" if "units" in table else kind.label, release),
+        value=(kind.measure or "units ({unit})").format(unit=release.unit, column=release.column),
         title=f"{release.task.replace('_', ' ').capitalize()} of {release.column}",
-        subtitle=f"{release.promise} {release.accuracy} {release.basis}",
+        subtitle=" ".join((release.promise, *release.sentences)),
         ends=(table["lower"], table["upper"]) if "lower" in table else None,
         colour=colour_of(release.mechanism),
     )
+
+
+def _flat(count: Any) -> list[int]:
+    """The counts of all answers one after another."""
+    parts: list[Any] = [*cast("dict[Any, Any]", count).values()] if isinstance(count, dict) else [count]
+    return [number for part in parts for number in (cast("list[int]", part) if isinstance(part, list) else [part])]
 
 
 def _category(label: str, release: Released) -> str:

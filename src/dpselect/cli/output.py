@@ -34,16 +34,16 @@ def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:
     if as_json:
         return release.to_json()
     label, rows = release.rows()
-    lines = [(printable(key), printable(as_text(value))) for key, value in rows]
+    lines: list[tuple[str, ...]] = [(printable(key), printable(as_text(value))) for key, value in rows]
     label = printable(label)
+    heads, tallies = [label, printable(release.column)], wording.tallies(release)
+    if tallies is not None:
+        heads.append(printable(wording.tally_head(release)))
+        lines = [(*line, tally) for line, tally in zip(lines, tallies, strict=True)]
     if quiet:
-        return "\n".join(value if release.groups is None else f"{key}  {value}" for key, value in lines)
-    if sys.stdout.isatty():
-        table = _for_terminals(label, release.column, lines)
-    else:
-        width = max(len(label), *(len(key) for key, _ in lines))
-        table = "\n".join(f"{key:>{width}}  {value}" for key, value in [(label, printable(release.column)), *lines])
-    sentences = release.promise, release.accuracy, release.basis, _provenance(release)
+        return "\n".join("  ".join(line if release.groups is not None else line[1:]) for line in lines)
+    table = _for_terminals(heads, lines) if sys.stdout.isatty() else _for_pipes([tuple(heads), *lines])
+    sentences = release.promise, *release.sentences, _provenance(release)
     return "\n".join([table, "", *map(_escaped, filter(None, sentences))])
 
 
@@ -66,17 +66,29 @@ def forecast_shown(forecast: Forecast, *, as_json: bool, quiet: bool = False) ->
     return "\n".join(map(_escaped, text.split("\n")))
 
 
-def _for_terminals(label: str, column: str, lines: list[tuple[str, str]]) -> str:
+def _for_pipes(lines: list[tuple[str, ...]]) -> str:
+    """The first column to the right, the last one as it is, those between to the left."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    shown = [
+        [line[0].rjust(widths[0]), *(cell.ljust(width) for cell, width in zip(line[1:-1], widths[1:-1], strict=True))]
+        for line in lines
+    ]
+    return "\n".join("  ".join([*cells, line[-1]]) for cells, line in zip(shown, lines, strict=True))
+
+
+def _for_terminals(heads: list[str], lines: list[tuple[str, ...]]) -> str:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(Text(label), justify="right", style="dim")
-    table.add_column(Text(printable(column)), style="bold", overflow="fold")
-    for key, value in lines:
-        table.add_row(Text(key), Text(value))
+    table.add_column(Text(heads[0]), justify="right", style="dim")
+    table.add_column(Text(heads[1]), style="bold", overflow="fold")
+    for head in heads[2:]:
+        table.add_column(Text(head), justify="right")
+    for line in lines:
+        table.add_row(*map(Text, line))
     console = Console()
     with console.capture() as captured:
         console.print(table)

@@ -14,6 +14,7 @@ from dpselect.mechanisms.mean import MeanMechanism
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_histogram import NoisyHistogramMechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
+from dpselect.mechanisms.noisy_order import NoisyOrder, OrderNoise, order_noise
 from dpselect.mechanisms.partial import PartialSelection, Winner
 from dpselect.mechanisms.partial_candidates import CandidateSelection, PendingSelection
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
@@ -44,6 +45,8 @@ __all__ = [
     "MeanMechanism",
     "Mechanism",
     "NoisyHistogramMechanism",
+    "NoisyOrder",
+    "OrderNoise",
     "PartialSelection",
     "PendingSelection",
     "PermuteAndFlip",
@@ -58,5 +61,6 @@ __all__ = [
     "SmoothedHistogramMechanism",
     "TopKPlan",
     "Winner",
+    "order_noise",
     "plan_top_k",
 ]

@@ -4,6 +4,7 @@ Never plan with private scores: such a plan would be a function of the data, rel
 number of candidates alone, with last year's published figures, or with made-up scores of the expected shape.
 """
 
+from dpselect.mechanisms.noisy_order import OrderNoise, order_noise
 from dpselect.planning.curves import error_curve
 from dpselect.planning.optimal import Optimum, optimal_error, optimal_ratio
 from dpselect.planning.plots import plot_error
@@ -22,6 +23,7 @@ from dpselect.planning.worst_case import (
 __all__ = [
     "Bounds",
     "Optimum",
+    "OrderNoise",
     "Recommendation",
     "WorstCaseScores",
     "epsilon_for",
@@ -29,6 +31,7 @@ __all__ = [
     "lead_needed",
     "optimal_error",
     "optimal_ratio",
+    "order_noise",
     "plot_error",
     "power_bound",
     "recommend",

@@ -18,10 +18,11 @@ from dpselect.questions.mean import Mean
 from dpselect.questions.most_common import BestDate, LeastCommon, MostCommon
 from dpselect.questions.quantile import Quantile
 from dpselect.questions.quantiles import Quantiles
-from dpselect.questions.question import CONFIDENCE, Answered, Planned, Question, Terms, UsableUnits, Value
+from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits, Planned, Question, Terms, Value
 from dpselect.questions.top_k import TopK
 from dpselect.questions.total import Sum
 from dpselect.questions.usable import WithUsable
+from dpselect.questions.with_counts import WithCounts
 
 __all__ = [
     "CONFIDENCE",
@@ -33,11 +34,13 @@ __all__ = [
     "BestPrice",
     "Count",
     "Density",
+    "Drawn",
     "Grouped",
     "Histogram",
     "LeastCommon",
     "Mean",
     "MostCommon",
+    "NoisyUnits",
     "Planned",
     "Quantile",
     "Quantiles",
@@ -45,8 +48,8 @@ __all__ = [
     "Sum",
     "Terms",
     "TopK",
-    "UsableUnits",
     "Value",
+    "WithCounts",
     "WithUsable",
 ]
 

@@ -9,11 +9,13 @@ from typing import Any, ClassVar, Self
 
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.mechanisms import PermuteAndFlip
+from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.list_question import ListQuestion, listed
+from dpselect.questions.ordering import WITH_COUNTS
 from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import sum_range, sum_scores, sum_sensitivity
 from dpselect.questions.stated import Stated
@@ -58,6 +60,7 @@ class BestBy(ListQuestion[CandidateTotals]):
                     "Multiply the numbers by this and round them to whole numbers: 100 counts cents.",
                     default=1.0,
                 ),
+                WITH_COUNTS,
             ),
             chooses=True,
         ),
@@ -75,9 +78,10 @@ class BestBy(ListQuestion[CandidateTotals]):
         clip: PublicClip,
         *,
         epsilon: float,
+        with_counts: bool = False,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
-        """The question, planned for a cost of `epsilon`.
+        """The question, planned for a cost of `epsilon`; for half of it if counts are wanted, and cost the other half.
 
         Raises:
             InvalidParameterError: `epsilon` is not a finite number > 0.
@@ -87,7 +91,8 @@ class BestBy(ListQuestion[CandidateTotals]):
         1320.0
         """
         # At the scale sum_range / epsilon, which is all that its proof asks for: the factor is in the range already.
-        mechanism = PermuteAndFlip(epsilon=epsilon, sensitivity=sum_range(clip, neighbours), monotonic=True)
+        part = left_for_selection(epsilon) if with_counts else epsilon
+        mechanism = PermuteAndFlip(epsilon=part, sensitivity=sum_range(clip, neighbours), monotonic=True)
         return cls(candidates=candidates, clip=clip, mechanism=mechanism, neighbours=neighbours)
 
     @property

@@ -25,7 +25,7 @@ from dpselect.questions.command import Command, Option
 from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
-from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, UsableUnits, Value
+from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits, Planned, RowReader, Terms, Value
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted, counting_rows, from_rows
 from dpselect.summaries import PublicBins, PublicDomain, PublicGroups, UnitValues
@@ -197,12 +197,12 @@ class Density(ValuesQuestion):
         )
 
     @property
-    def _usable(self) -> UsableUnits | None:
+    def _usable(self) -> NoisyUnits | None:
         """How far the sum of noisy counts is from the number of units, unless that says nothing."""
         if not isinstance(self.mechanism, NoisyHistogramMechanism):
             return None
         within = self.mechanism.total_error_bound(self.bins.count, confidence=CONFIDENCE)
-        return UsableUnits(within=within) if within <= LARGEST_COUNT else None
+        return NoisyUnits(within=within) if within <= LARGEST_COUNT else None
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -213,19 +213,19 @@ class Density(ValuesQuestion):
         """Values within the bounds, one of each unit."""
         return rows.gather(self.domain, groups, max_rows_per_unit=1)
 
-    def draw(self, summary: UnitValues, /) -> list[Value]:
+    def draw(self, summary: UnitValues, /) -> Answered:
         """The share of each bin, by values gathered with this question's domain, one of each unit."""
-        return self.released(summary)[0]
+        return self.released(summary).answer
 
-    def released(self, summary: UnitValues, /) -> tuple[list[Value], list[int] | None]:
+    def released(self, summary: UnitValues, /) -> Drawn:
         """The share of each bin. The sum of noisy counts is a noisy number of units, and costs nothing."""
         counts = self.bins.tally(gathered_for(summary, self.domain, most=1).values)
         if isinstance(self.mechanism, NoisyHistogramMechanism):
             noisy = self.mechanism.draw(counts)
-            return shares(noisy).tolist(), [min(max(0, sum(noisy.tolist())), LARGEST_COUNT)]
+            return Drawn(shares(noisy).tolist(), [min(max(0, sum(noisy.tolist())), LARGEST_COUNT)])
         assert self.units is not None
         sample = self.mechanism.draw(with_absent(counts, units=self.units))
-        return (sample[:-1] / sample.sum()).tolist(), None
+        return Drawn((sample[:-1] / sample.sum()).tolist())
 
     label: ClassVar[str] = "bin"
 

@@ -11,7 +11,7 @@ from dpselect.accounting.rounding import product_up
 from dpselect.arguments import positive_epsilon
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours
-from dpselect.questions.question import Answered, Priced, Question, RowReader, Terms, Value
+from dpselect.questions.question import Answered, Drawn, Priced, Question, RowReader, Terms, Value
 from dpselect.summaries import PublicGroups
 
 Summary = TypeVar("Summary")
@@ -87,19 +87,21 @@ class Grouped(Priced[list[Summary]], Generic[Summary]):
         """How many units the question could use in each group."""
         return self.question.usable_units(rows, self.groups, summary)
 
-    def draw(self, summary: list[Summary], /) -> dict[Value, Value | list[Value]]:
+    def draw(self, summary: list[Summary], /) -> Answered:
         """An answer for each group, by one summary for each, in their order."""
-        return self.released(summary)[0]
+        return self.released(summary).answer
 
-    def released(self, summary: list[Summary], /) -> tuple[dict[Value, Value | list[Value]], list[int] | None]:
+    def released(self, summary: list[Summary], /) -> Drawn:
         """See `Priced.released`."""
         if len(summary) != len(self.groups.members):
             raise InvalidParameterError("summary", summary, "a summary for each group of the question")
-        drawn: dict[Value, Value | list[Value]] = {}
-        numbers: list[int] = []
+        answers: dict[Value, Value | list[Value]] = {}
+        usable: list[int] = []
+        counted: list[int] = []
         for place, each in enumerate(summary):
-            answer, number = self.question.released(each)
-            assert not isinstance(answer, dict)
-            drawn[self.groups.members[place]] = answer
-            numbers += number or []
-        return drawn, numbers or None
+            drawn = self.question.released(each)
+            assert not isinstance(drawn.answer, dict)
+            answers[self.groups.members[place]] = drawn.answer
+            usable += drawn.usable or []
+            counted += drawn.counted or []
+        return Drawn(answers, usable or None, counted or None)

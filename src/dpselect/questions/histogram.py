@@ -16,7 +16,7 @@ from dpselect.questions.command import Command, Option
 from dpselect.questions.count import LARGEST_COUNT, check_useful
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.list_question import ListQuestion
-from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, UsableUnits, Value
+from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits, Planned, RowReader, Terms, Value
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text, counted
 from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition, PublicGroups
@@ -122,12 +122,12 @@ class Histogram(ListQuestion[CandidateCounts]):
         )
 
     @property
-    def _usable(self) -> UsableUnits | None:
+    def _usable(self) -> NoisyUnits | None:
         """If each unit counts once, the sum of the noisy counts is a noisy number of units."""
         if self.max_values_per_unit > 1:
             return None
         noisy = NoisyHistogramMechanism(epsilon=self.mechanism.epsilon, neighbours=self.mechanism.neighbours)
-        return UsableUnits(within=noisy.total_error_bound(len(self.candidates), confidence=CONFIDENCE))
+        return NoisyUnits(within=noisy.total_error_bound(len(self.candidates), confidence=CONFIDENCE))
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -144,15 +144,15 @@ class Histogram(ListQuestion[CandidateCounts]):
         """How many units have one of the candidates."""
         return rows.units(PublicCondition(candidates=self.candidates), groups)
 
-    def draw(self, summary: CandidateCounts, /) -> list[Value]:
+    def draw(self, summary: CandidateCounts, /) -> Answered:
         """The noisy count of each candidate, in their order."""
-        return self.released(summary)[0]
+        return self.released(summary).answer
 
-    def released(self, summary: CandidateCounts, /) -> tuple[list[Value], list[int] | None]:
+    def released(self, summary: CandidateCounts, /) -> Drawn:
         """See `Priced.released`. Negative noisy counts are released as 0."""
         noisy: list[int] = self.mechanism.draw_many(summary.counts).tolist()
         counts: list[Value] = [min(max(0, count), LARGEST_COUNT) for count in noisy]
-        return counts, [min(max(0, sum(noisy)), LARGEST_COUNT)] if self.max_values_per_unit == 1 else None
+        return Drawn(counts, [min(max(0, sum(noisy)), LARGEST_COUNT)] if self.max_values_per_unit == 1 else None)
 
     label: ClassVar[str] = "value"
 
@@ -168,12 +168,6 @@ class Histogram(ListQuestion[CandidateCounts]):
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         return f"each released count is within {bound:,.0f} of the truth"
-
-    @classmethod
-    def counting(cls, release: Planned) -> str:
-        """See `Question.counting`."""
-        most = counted(release.arguments["max_values_per_unit"], "value")
-        return f", counting each {release.unit} for at most {most}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, PendingSelection, PermuteAndFlip
 from dpselect.questions import fields
@@ -27,10 +27,35 @@ class ListQuestion(Question[Summary]):
 
     label: ClassVar[str] = "rank"
 
+    @property
+    def answers(self) -> int:
+        """Number of candidates that it selects."""
+        return 1
+
+    @property
+    def most_per_unit(self) -> int | None:
+        """For how many candidates one unit counts; None: for any number."""
+        return None
+
+    @property
+    def choices(self) -> PublicCandidates:
+        """The candidates, where this process lists them."""
+        return cast(Any, self).candidates
+
+    def counts(self, rows: RowReader, groups: PublicGroups | None) -> list[CandidateCounts]:
+        """How many units have each candidate, in each group."""
+        return rows.count(self.choices, groups, max_values_per_unit=self.most_per_unit)
+
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
         """See `Question.keys`."""
         return [str(rank) for rank in range(1, count + 1)]
+
+    @classmethod
+    def counting(cls, release: Planned) -> str:
+        """See `Question.counting`."""
+        most = release.arguments.get("max_values_per_unit")
+        return "" if most is None else f", counting each {release.unit} for at most {counted(most, 'value')}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:

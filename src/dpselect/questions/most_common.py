@@ -8,14 +8,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
-from dpselect.mechanisms import PendingSelection, PermuteAndFlip
+from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent, PureEvent
+from dpselect.mechanisms import NoisyOrder, PendingSelection, PermuteAndFlip
+from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.list_question import ListQuestion, counts_or_draw, public_values
-from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
+from dpselect.questions.list_question import ListQuestion, counts_or_draw, listed, public_values
+from dpselect.questions.ordering import (
+    MAX_VALUES_PER_UNIT,
+    WITH_COUNTS,
+    check_ruled,
+    drawn_once,
+    planned_order,
+    ruled_arguments,
+    ruled_order,
+    terms_once,
+)
+from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms
 from dpselect.questions.scores import Scores, count_scores, count_sensitivity, rarity_scores
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted
@@ -29,10 +40,13 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     Attributes:
         candidates: the public set to choose from.
         mechanism: draws once, at the whole cost.
+        max_values_per_unit: for how many candidates one unit counts; None: for any number.
+        is_ruled: whether `order_noise` chose the mechanism.
     """
 
     name: ClassVar[str] = "most_common"
     draws_in_place: ClassVar[bool] = True
+    prefers_rare: ClassVar[bool] = False
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="most_common",
@@ -41,11 +55,14 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             example=("clicks.parquet page", "--unit session --candidates 1..41270 --epsilon 0.5"),
             column="Column with the values.",
             chooses=True,
+            options=(WITH_COUNTS, MAX_VALUES_PER_UNIT),
         ),
     )
 
     candidates: PublicCandidates | DistantCandidates
-    mechanism: PermuteAndFlip
+    mechanism: PermuteAndFlip | NoisyOrder
+    max_values_per_unit: int | None = None
+    is_ruled: bool = False
 
     @classmethod
     def planned(
@@ -53,24 +70,42 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         candidates: PublicCandidates | DistantCandidates,
         *,
         epsilon: float,
+        max_values_per_unit: int | None = None,
+        with_counts: bool = False,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
-        """The question, planned for a cost of `epsilon`.
+        """The question, planned for a cost of `epsilon`; for half of it if counts are wanted and cost the other half.
 
         Raises:
-            InvalidParameterError: `epsilon` is not a finite number > 0.
+            InvalidParameterError: `epsilon` is not a finite number > 0, or `max_values_per_unit` not a whole number
+                from 1 to the number of candidates.
 
-        >>> MostCommon.planned(PublicCandidates.given(["red", "blue"]), epsilon=0.5).mechanism.scale  # 1/epsilon
-        2.0
+        >>> MostCommon.planned(PublicCandidates.given(["red", "blue"]), epsilon=0.5).mechanism.epsilon
+        0.5
         """
-        moved = count_sensitivity(neighbours)
-        mechanism = PermuteAndFlip(
-            epsilon=epsilon, sensitivity=moved.value, monotonic=moved.monotonic, neighbours=moved.neighbours
+        mechanism: PermuteAndFlip | NoisyOrder | None = ruled_order(
+            candidates,
+            1,
+            epsilon=epsilon,
+            max_values_per_unit=max_values_per_unit,
+            with_counts=with_counts,
+            neighbours=neighbours,
         )
-        return cls(candidates=candidates, mechanism=mechanism)
+        if mechanism is None:
+            moved = count_sensitivity(neighbours)
+            mechanism = PermuteAndFlip(
+                epsilon=left_for_selection(epsilon) if with_counts else epsilon,
+                sensitivity=moved.value,
+                monotonic=moved.monotonic,
+                neighbours=moved.neighbours,
+            )
+        is_ruled = with_counts or max_values_per_unit is not None
+        return cls(
+            candidates=candidates, mechanism=mechanism, max_values_per_unit=max_values_per_unit, is_ruled=is_ruled
+        )
 
     @property
-    def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
+    def event(self) -> BoundedRangeEvent | LaplaceProfileEvent | PureEvent:
         """What one release costs, for accounting; to be charged before `draw` is called."""
         return self.mechanism.event
 
@@ -78,8 +113,12 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
     def terms(self) -> Terms:
         """What the certificate will contain.
 
-        Proof: ``proofs/counting.md`` (the sensitivity) and ``proofs/permute_and_flip.md`` (the draw).
+        Proof: ``proofs/counting.md`` (the sensitivity) and ``proofs/permute_and_flip.md`` (the draw), or
+        ``proofs/noisy_order.md``.
         """
+        arguments = ruled_arguments(self.mechanism, self.max_values_per_unit, is_ruled=self.is_ruled)
+        if isinstance(self.mechanism, NoisyOrder):
+            return terms_once(self.mechanism, task=self.name, candidates=self.candidates, arguments=arguments)
         return Terms(
             task=self.name,
             mechanism=type(self.mechanism).__name__,
@@ -88,15 +127,25 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
             candidates=self.candidates.description(),
             error_bound=self.mechanism.error_bound(len(self.candidates), confidence=CONFIDENCE),
             proofs=("proofs/permute_and_flip.md",),
+            arguments=arguments,
         )
+
+    @property
+    def most_per_unit(self) -> int | None:
+        """See `ListQuestion`."""
+        return self.max_values_per_unit
 
     @property
     def identity(self) -> dict[str, Any]:
         """The public arguments that distinguish this question from others about the same column."""
-        return {"candidates": public_values(self.candidates)}
+        most = self.max_values_per_unit
+        bounded = {} if most is None else {"max_values_per_unit": most}
+        return {"candidates": public_values(self.candidates), **bounded}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
+        if isinstance(self.mechanism, NoisyOrder) or self.max_values_per_unit is not None:
+            return [*self.counts(rows, groups)]
         return counts_or_draw(rows, self.candidates, groups, self.mechanism)
 
     def usable_units(
@@ -105,19 +154,26 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         """How many units have one of the candidates."""
         return rows.units(PublicCondition(candidates=self.candidates), groups)
 
-    def draw(self, summary: CandidateCounts | PendingSelection, /) -> Value:
+    def draw(self, summary: CandidateCounts | PendingSelection, /) -> Answered:
         """One of the candidates, by distinct units per candidate, in the candidates' order.
 
         Very many candidates are counted and drawn where the rows are; the draw begins here, after the charge.
         """
+        return self.released(summary).answer
+
+    def released(self, summary: CandidateCounts | PendingSelection, /) -> Drawn:
+        """See `Priced.released`. With noise once on all counts, that of the answer is known, too."""
         if isinstance(summary, PendingSelection):
-            return summary.winner()
-        assert isinstance(self.candidates, PublicCandidates)
-        return self.candidates[self.mechanism.select(self.scores(summary).values)]
+            return Drawn(summary.winner())
+        if isinstance(self.mechanism, NoisyOrder):
+            (answer,), counts = drawn_once(self.mechanism, summary, self.choices, rarest=self.prefers_rare)
+            return Drawn(answer, counted=counts)
+        return Drawn(self.choices[self.mechanism.select(self.scores(summary).values)])
 
     def scores(self, summary: CandidateCounts) -> Scores:
         """How good each candidate is."""
-        return count_scores(summary, self.mechanism.neighbours)
+        score = rarity_scores if self.prefers_rare else count_scores
+        return score(summary, self.mechanism.neighbours)
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
@@ -125,21 +181,34 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         return f"the count of the released {release.column} is within {math.floor(bound):,} of the best"
 
     @classmethod
+    def check_fields(cls, held: Fields) -> AnswerFields:
+        """See `Question.check_fields`."""
+        check_ruled(held, has_k=False)
+        return AnswerFields(listed(held))
+
+    @classmethod
     def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`."""
-        return cls.planned(stated.candidates(), **stated.price)
+        """See `Question.restated`. Another version may have chosen the mechanism by another rule."""
+        most, candidates = stated.arguments.get("max_values_per_unit"), stated.candidates()
+        if stated.is_noise_once:
+            mechanism = planned_order(candidates, 1, stated.epsilon, most, stated.neighbours)
+        else:
+            mechanism = cls.planned(candidates, **stated.price).mechanism
+        is_ruled = "rule" in stated.arguments
+        return cls(candidates=candidates, mechanism=mechanism, max_values_per_unit=most, is_ruled=is_ruled)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeastCommon(MostCommon):
     """Which candidate do the fewest units have? One that nobody has is best; of several such, any may be the answer.
 
-    >>> LeastCommon.planned(PublicCandidates.given(["red", "blue"]), epsilon=0.5).mechanism.scale  # 1/epsilon
-    2.0
+    >>> LeastCommon.planned(PublicCandidates.given(["red", "blue"]), epsilon=0.5).mechanism.epsilon
+    0.5
     """
 
     name: ClassVar[str] = "least_common"
     draws_in_place: ClassVar[bool] = False
+    prefers_rare: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="least_common",
@@ -148,17 +217,13 @@ class LeastCommon(MostCommon):
             example=("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5"),
             column="Column with the values.",
             chooses=True,
+            options=(WITH_COUNTS, MAX_VALUES_PER_UNIT),
         ),
     )
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate."""
-        assert isinstance(self.candidates, PublicCandidates)
-        return [*rows.count(self.candidates, groups)]
-
-    def scores(self, summary: CandidateCounts) -> Scores:
-        """How rare each candidate is."""
-        return rarity_scores(summary, self.mechanism.neighbours)
+        return [*self.counts(rows, groups)]
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
@@ -172,8 +237,8 @@ class BestDate(MostCommon):
 
     >>> from datetime import date
     >>> days = PublicCandidates.given([date(2026, 11, 21), date(2026, 11, 22)])
-    >>> BestDate.planned(days, epsilon=0.5).mechanism.scale  # 1/epsilon
-    2.0
+    >>> BestDate.planned(days, epsilon=0.5).mechanism.epsilon
+    0.5
     """
 
     name: ClassVar[str] = "best_date"
@@ -195,6 +260,7 @@ class BestDate(MostCommon):
                 ),
                 Option("bounds", "ends", "First and last date, instead of a list.", default=None),
                 Option("step", "whole", "With --bounds, the number of days from one date to the next.", default=1),
+                WITH_COUNTS,
             ),
         ),
     )
@@ -202,8 +268,7 @@ class BestDate(MostCommon):
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units are free on each date."""
-        assert isinstance(self.candidates, PublicCandidates)
-        return [*rows.count(self.candidates, groups, argument="dates")]
+        return [*rows.count(self.choices, groups, argument="dates")]
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:

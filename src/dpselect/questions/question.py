@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, cast
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar, cast
 
 from dpselect.accounting import Event
 from dpselect.mechanisms import Mechanism, PendingSelection
@@ -40,23 +40,31 @@ Summary = TypeVar("Summary")
 """The summary that a backend makes of one group of rows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UsableUnits:
-    """The noisy number of units that a question could use, from which to see whether an answer is about anything.
+Numbers = int | list[int] | dict[Value, "int | list[int]"]
+"""A number of units for each answer, in the same shape; or one for each list of answers."""
 
-    A unit is counted if at least one of its rows can be used: it has, as the question needs, one of the candidates, a
-    number, and one of the groups.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisyUnits:
+    """Noisy numbers of units that are released together with an answer.
+
+    As ``release.usable``: the number of units that the question could use, from which to see whether the answer is
+    about anything. A unit is counted if at least one of its rows can be used: it has, as the question needs, one of the
+    candidates, a number, and one of the groups. As ``release.counted``: the number of units with each selected
+    candidate.
 
     Attributes:
-        count: the number, at least 0; with groups, a dictionary with the number of each group. None before the draw.
-        within: with `confidence` it (each, with groups) is at most this far from the truth.
-        epsilon: the part of the release's epsilon that was spent on it; None if it came with the answer, at no cost.
+        count: the number, at least 0; a list for a list of selected candidates; with groups, a dictionary with such a
+            number or list for each group. None before the draw.
+        within: with `confidence` all of them (in one group, with groups) are at most this far from the truth.
+        epsilon: the part of the release's epsilon that was spent on them; None if they came with the answer, at no
+            cost.
         answer_epsilon: the part that was spent on the answer; None likewise.
 
-    Proof: ``proofs/usable_units.md``.
+    Proof: ``proofs/usable_units.md`` and ``proofs/noisy_order.md``.
     """
 
-    count: int | dict[Value, int] | None = None
+    count: Numbers | None = None
     within: int
     epsilon: float | None = None
     answer_epsilon: float | None = None
@@ -92,6 +100,7 @@ class Terms:
         arguments: other arguments of the question.
         groups: the groups, for a question about groups.
         usable: the accuracy and the cost of a noisy number of units, if one is released, without the number.
+        counted: the same of the noisy numbers of units with each selected candidate.
     """
 
     task: str
@@ -105,7 +114,8 @@ class Terms:
     proofs: tuple[str, ...]
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     groups: Mapping[str, Any] | None = None
-    usable: UsableUnits | None = None
+    usable: NoisyUnits | None = None
+    counted: NoisyUnits | None = None
 
     @property
     def pages(self) -> tuple[str, ...]:
@@ -131,7 +141,9 @@ class Planned(Protocol):
     @property
     def groups(self) -> Mapping[str, Any] | None: ...
     @property
-    def usable(self) -> UsableUnits | None: ...
+    def usable(self) -> NoisyUnits | None: ...
+    @property
+    def counted(self) -> NoisyUnits | None: ...
 
 
 class RowReader(Protocol):
@@ -155,6 +167,20 @@ class RowReader(Protocol):
         self, domain: PublicDomain, groups: PublicGroups | None = None, *, max_rows_per_unit: int
     ) -> list[UnitValues]: ...
     def units(self, condition: PublicCondition, groups: PublicGroups | None = None) -> list[int]: ...
+
+
+class Drawn(NamedTuple):
+    """What was drawn.
+
+    Attributes:
+        answer: the answer.
+        usable: the noisy number of units in each group, one without groups; None if none was released.
+        counted: the noisy number of units with each selected candidate, of all groups one after another; None likewise.
+    """
+
+    answer: Answered
+    usable: list[int] | None = None
+    counted: list[int] | None = None
 
 
 class Priced(ABC, Generic[Summary]):
@@ -204,9 +230,9 @@ class Priced(ABC, Generic[Summary]):
             summary: what `read` made of them.
         """
 
-    def released(self, summary: Summary, /) -> tuple[Answered, list[int] | None]:
-        """The answer, and the noisy number of units in each group if there is one: if `Terms.usable` is not None."""
-        return self.draw(summary), None
+    def released(self, summary: Summary, /) -> Drawn:
+        """The answer, with the noisy numbers of units that `Terms` says are released with it."""
+        return Drawn(self.draw(summary))
 
     def pages(self, summary: Summary, /) -> tuple[str, ...]:
         """The pages that prove a release from `summary`. A draw in the table's own engine needs one more."""

@@ -17,7 +17,7 @@ import numpy as np
 from dpselect.accounting import ComposedEvent, Event
 from dpselect.arguments import decimal_fraction
 from dpselect.grids import Grid
-from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
+from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.top_k import TopKPlan
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.fields import wrong
@@ -65,6 +65,11 @@ class Stated:
     def price(self) -> dict[str, Any]:
         """The arguments that most questions are planned with."""
         return {"epsilon": self.epsilon, "neighbours": self.neighbours}
+
+    @property
+    def is_noise_once(self) -> bool:
+        """Whether noise was added once to all counts, for a question that selects candidates."""
+        return self.mechanism == GeometricMechanism.__name__
 
     @property
     def ends(self) -> tuple[float, float]:

@@ -7,14 +7,32 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from dpselect.accounting import ComposedEvent
-from dpselect.mechanisms import PendingSelection
+from dpselect.accounting import ComposedEvent, PureEvent
+from dpselect.mechanisms import NoisyOrder, PendingSelection
+from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.privacy import Neighbours
 from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.list_question import ROUND_PROOFS, ListQuestion, counts_or_draw, public_values, selected
-from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
+from dpselect.questions.list_question import (
+    ROUND_PROOFS,
+    ListQuestion,
+    counts_or_draw,
+    listed,
+    public_values,
+    selected,
+)
+from dpselect.questions.ordering import (
+    MAX_VALUES_PER_UNIT,
+    WITH_COUNTS,
+    check_ruled,
+    drawn_once,
+    planned_order,
+    ruled_arguments,
+    ruled_order,
+    terms_once,
+)
+from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms
 from dpselect.questions.scores import count_scores, count_sensitivity
 from dpselect.questions.stated import Stated
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
@@ -26,7 +44,9 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
 
     Attributes:
         candidates: the public set to choose from.
-        plan: the mechanism of a round, the number of rounds, and the total cost.
+        plan: the mechanism of a round, the number of rounds, and the total cost; or noise once on all counts.
+        max_values_per_unit: for how many candidates one unit counts; None: for any number.
+        is_ruled: whether `order_noise` chose between the two.
     """
 
     name: ClassVar[str] = "top_k"
@@ -47,13 +67,17 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
                     " values on.",
                     default=0.0,
                 ),
+                WITH_COUNTS,
+                MAX_VALUES_PER_UNIT,
             ),
             chooses=True,
         ),
     )
 
     candidates: PublicCandidates | DistantCandidates
-    plan: TopKPlan
+    plan: TopKPlan | NoisyOrder
+    max_values_per_unit: int | None = None
+    is_ruled: bool = False
 
     @classmethod
     def planned(
@@ -63,32 +87,62 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         *,
         epsilon: float,
         delta: float = 0.0,
+        max_values_per_unit: int | None = None,
+        with_counts: bool = False,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
         """The question, planned for a cost of `epsilon` for all `k` together.
 
+        With noise once on all counts, where `order_noise` prefers it, the counts come at no cost. Else the plan is for
+        half of `epsilon` if counts are wanted, because the other half pays for them.
+
         Raises:
             InvalidParameterError: `k` is not from 1 to the number of candidates, `epsilon` not a finite number > 0,
-                or `delta` not from 0 to below 1.
+                `delta` not from 0 to below 1, or `max_values_per_unit` not a whole number from 1 to the number of
+                candidates.
 
         >>> question = TopK.planned(PublicCandidates.given(range(1000)), 10, epsilon=1.0)
-        >>> round(question.plan.mechanism.epsilon, 6)  # of one round
-        0.1
+        >>> round(question.plan.error_bound())
+        131
+        >>> question = TopK.planned(PublicCandidates.given(range(1000)), 10, epsilon=1.0, max_values_per_unit=1)
+        >>> round(question.plan.error_bound())
+        15
         """
-        moved = count_sensitivity(neighbours)
-        plan = plan_top_k(
-            len(candidates),
+        plan: TopKPlan | NoisyOrder | None = ruled_order(
+            candidates,
             k,
             epsilon=epsilon,
             delta=delta,
-            sensitivity=moved.value,
-            monotonic=moved.monotonic,
-            neighbours=moved.neighbours,
+            max_values_per_unit=max_values_per_unit,
+            with_counts=with_counts,
+            neighbours=neighbours,
         )
-        return cls(candidates=candidates, plan=plan)
+        if plan is None:
+            moved = count_sensitivity(neighbours)
+            plan = plan_top_k(
+                len(candidates),
+                k,
+                epsilon=left_for_selection(epsilon) if with_counts else epsilon,
+                delta=delta,
+                sensitivity=moved.value,
+                monotonic=moved.monotonic,
+                neighbours=moved.neighbours,
+            )
+        is_ruled = with_counts or max_values_per_unit is not None
+        return cls(candidates=candidates, plan=plan, max_values_per_unit=max_values_per_unit, is_ruled=is_ruled)
 
     @property
-    def event(self) -> ComposedEvent:
+    def answers(self) -> int:
+        """See `ListQuestion`."""
+        return self.plan.k
+
+    @property
+    def most_per_unit(self) -> int | None:
+        """See `ListQuestion`."""
+        return self.max_values_per_unit
+
+    @property
+    def event(self) -> ComposedEvent | PureEvent:
         """What one release costs, for accounting; to be charged before `draw` is called."""
         return self.plan.event
 
@@ -97,8 +151,11 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         """What the certificate will contain.
 
         Proof: ``proofs/counting.md`` (the sensitivity), ``proofs/top_k.md`` (the rounds) and the page of the plan's
-        mechanism (each draw).
+        mechanism (each draw), or ``proofs/noisy_order.md``.
         """
+        arguments = ruled_arguments(self.plan, self.max_values_per_unit, is_ruled=self.is_ruled, k=self.plan.k)
+        if isinstance(self.plan, NoisyOrder):
+            return terms_once(self.plan, task=self.name, candidates=self.candidates, arguments=arguments)
         return Terms(
             task=self.name,
             mechanism=type(self.plan.mechanism).__name__,
@@ -109,15 +166,21 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
             candidates=self.candidates.description(),
             error_bound=self.plan.error_bound(confidence=CONFIDENCE),
             proofs=("proofs/top_k.md", ROUND_PROOFS[type(self.plan.mechanism)]),
+            arguments=arguments,
         )
 
     @property
     def identity(self) -> dict[str, Any]:
         """The public arguments that distinguish this question from others about the same column."""
-        return {"k": self.plan.k, "delta": self.plan.delta, "candidates": public_values(self.candidates)}
+        delta = 0.0 if isinstance(self.plan, NoisyOrder) else self.plan.delta
+        most = self.max_values_per_unit
+        bounded = {} if most is None else {"max_values_per_unit": most}
+        return {"k": self.plan.k, "delta": delta, "candidates": public_values(self.candidates), **bounded}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
+        if isinstance(self.plan, NoisyOrder) or self.max_values_per_unit is not None:
+            return [*self.counts(rows, groups)]
         return counts_or_draw(rows, self.candidates, groups, self.plan.mechanism)
 
     def usable_units(
@@ -126,13 +189,19 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         """How many units have one of the candidates."""
         return rows.units(PublicCondition(candidates=self.candidates), groups)
 
-    def draw(self, summary: CandidateCounts | PendingSelection, /) -> list[Value]:
+    def draw(self, summary: CandidateCounts | PendingSelection, /) -> Answered:
         """The candidates, best first, by distinct units per candidate; see `MostCommon.draw`."""
+        return self.released(summary).answer
+
+    def released(self, summary: CandidateCounts | PendingSelection, /) -> Drawn:
+        """See `Priced.released`. With noise once on all counts, those of the answer are known, too."""
         if isinstance(summary, PendingSelection):
-            return summary.winners(self.plan.k)
-        assert isinstance(self.candidates, PublicCandidates)
+            return Drawn(summary.winners(self.plan.k))
+        if isinstance(self.plan, NoisyOrder):
+            answer, counts = drawn_once(self.plan, summary, self.choices)
+            return Drawn(answer, counted=counts)
         scores = count_scores(summary, self.plan.mechanism.neighbours)
-        return [self.candidates[position] for position in self.plan.select(scores.values)]
+        return Drawn([self.choices[position] for position in self.plan.select(scores.values)])
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
@@ -142,10 +211,16 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:
         """See `Question.check_fields`."""
-        expected = super().check_fields(held)
-        return expected._replace(length=selected(held))
+        is_once = check_ruled(held, has_k=True)
+        return AnswerFields(listed(held), held["arguments"]["k"] if is_once else selected(held))
 
     @classmethod
     def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`."""
-        return cls(candidates=stated.candidates(), plan=stated.plan(count_sensitivity(stated.neighbours)))
+        """See `Question.restated`. Another version may have chosen the plan by another rule."""
+        most, candidates = stated.arguments.get("max_values_per_unit"), stated.candidates()
+        if stated.is_noise_once:
+            plan = planned_order(candidates, stated.selected, stated.epsilon, most, stated.neighbours)
+        else:
+            plan = stated.plan(count_sensitivity(stated.neighbours))
+        is_ruled = "rule" in stated.arguments
+        return cls(candidates=candidates, plan=plan, max_values_per_unit=most, is_ruled=is_ruled)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from html import escape
-from typing import Any
+from typing import Any, cast
 
 from dpselect.questions.question import Answered, Planned, Question, Value
 
@@ -61,11 +61,11 @@ def basis(kind: Kind, release: Planned) -> str:
     if usable is None or usable.count is None:
         return ""
     units, sure = f"units ({release.unit})", f"within {usable.within:,} with {usable.confidence:.0%} confidence"
-    if not isinstance(usable.count, dict):
+    if isinstance(usable.count, int):
         few = _too_few(kind, release, usable.count)
         return few if few else f"About {usable.count:,} {units} counted, {sure}."
     assert release.groups is not None
-    counts, column = usable.count, release.groups["column"]
+    counts, column = cast("dict[Value, int]", usable.count), release.groups["column"]
     low, high = min(counts.values()), max(counts.values())
     about = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     said = f"In each {column} about {about} {units} counted, each {sure}."
@@ -101,13 +101,58 @@ def basis_planned(release: Planned) -> str:
     return f"The number of units ({release.unit}) counted{each} would be released, {sure}, {cost}."
 
 
-def html_table(heads: tuple[str, str], rows: Sequence[tuple[str, object]], *notes: str) -> str:
-    """A table of two columns for a notebook, with sentences below. Everything is escaped, and no colour is set.
+def tally_head(release: Planned) -> str:
+    """The heading of the column of counts."""
+    return f"units ({release.unit})"
+
+
+def tallies(release: Planned) -> list[str] | None:
+    """The counts of the answers, a text for each row of `table`; None if there are none."""
+    count = None if release.counted is None else release.counted.count
+    if count is None:
+        return None
+    if isinstance(count, dict):
+        return [", ".join(map(str, each)) if isinstance(each, list) else str(each) for each in count.values()]
+    return [str(each) for each in (count if isinstance(count, list) else [count])]
+
+
+def count_accuracy(kind: Kind, release: Planned) -> str:
+    """The error bound of the counts in one sentence; empty if there are none."""
+    counted = release.counted
+    if counted is None:
+        return ""
+    sure = f"with {counted.confidence:.0%} confidence"
+    which = f"of the number of units ({release.unit}) with the released {release.column}"
+    bounded = "max_values_per_unit" in release.arguments
+    said = f"each count is within {counted.within:,} {which}{kind.counting(release) if bounded else ''}."
+    if release.groups is None:
+        return f"W{sure[1:]} {said}"
+    return f"In each {release.groups['column']}, {sure} {said}"
+
+
+def counts_planned(release: Planned) -> str:
+    """The noisy counts that would be released; empty if there would be none."""
+    counted = release.counted
+    if counted is None:
+        return ""
+    cost = "at no cost" if counted.epsilon is None else f"for epsilon = {as_text(counted.epsilon)} of it"
+    sure = f"within {counted.within:,} with {counted.confidence:.0%} confidence"
+    return f"The number of units ({release.unit}) with each answer would be released, {sure}, {cost}."
+
+
+def rule(release: Planned) -> str:
+    """How the noise was chosen, in one sentence; empty if there was no choice."""
+    said = str(release.arguments.get("rule", ""))
+    return f"{said[:1].upper()}{said[1:]}." if said else ""
+
+
+def html_table(heads: tuple[str, ...], rows: Sequence[tuple[object, ...]], *notes: str) -> str:
+    """A table for a notebook, with sentences below. Everything is escaped, and no colour is set.
 
     >>> html_table(("a < b", "c"), [("d", 1)])
     '<table><tr><th>a &lt; b</th><th>c</th></tr><tr><td>d</td><td>1</td></tr></table>'
     """
-    cells = "".join(f"<tr><td>{escape(key)}</td><td>{escape(str(value))}</td></tr>" for key, value in rows)
+    cells = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
     head = "".join(f"<th>{escape(each)}</th>" for each in heads)
     below = "".join(f"<p>{escape(note)}</p>" for note in notes if note)
     return f"<table><tr>{head}</tr>{cells}</table>{below}"

@@ -9,8 +9,9 @@ from dpselect.arguments import finite_bounds
 from dpselect.backends.columns import check_numeric
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.ledger.question_identity import QuestionIdentity
+from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours
-from dpselect.questions import Grouped, Question
+from dpselect.questions import Grouped, Question, WithCounts
 from dpselect.questions.question import Priced
 from dpselect.questions.usable import with_usable
 from dpselect.session.rows import Rows
@@ -59,16 +60,26 @@ class Asking(metaclass=QuestionsFirst):
         groups: PublicGroups | None,
         request: str | None,
         usable_epsilon: float | None,
+        with_counts: bool = False,
     ) -> Any:
-        """The answer to the question that `planned` makes for an epsilon, for each of the `groups` if there are any."""
+        """The answer to the question that `planned` makes for an epsilon, for each of the `groups` if there are any.
+
+        With `with_counts` the question is planned so that counts come with it, or for the part of epsilon that the
+        counts leave to it.
+        """
         question: Priced[Any]
         if groups is None:
             question = planned(epsilon=epsilon, neighbours=self._neighbours)
         else:
-            of_one = planned(epsilon=groups.share(epsilon), neighbours=self._neighbours)
-            question = Grouped[Any].planned(of_one, groups, epsilon=epsilon)
+            question = planned(epsilon=groups.share(epsilon), neighbours=self._neighbours)
+        is_paid = with_counts and question.terms.counted is None
+        part = left_for_selection(epsilon) if is_paid else epsilon
+        if groups is not None:
+            question = Grouped[Any].planned(question, groups, epsilon=part)
             self._rows.check(groups.column, argument="by")
             self._rows.check_compared(groups.members, argument="groups")
+        if is_paid:
+            question = WithCounts[Any].planned(question, epsilon=part)
         question = with_usable(question, usable_epsilon)
         rows = self._rows.of(column)  # a column that is not there is refused before anything is charged
         format = {} if self._rows.format is None else self._rows.format.words
@@ -84,12 +95,13 @@ class Asking(metaclass=QuestionsFirst):
         return self._spending.answer(question, lambda: question.read(rows), identity, request)
 
     def _candidates(
-        self, given: object, groups: PublicGroups | None, *, allow_many: bool
+        self, given: object, groups: PublicGroups | None, *, allow_many: bool, counted: bool = False
     ) -> PublicCandidates | DistantCandidates:
-        """The public candidates: listed locally, or without groups in a frame of the table's own engine."""
+        """The public candidates: listed locally, or in a frame of the table's own engine, where they are only drawn."""
         public = self._rows.candidates(given, allow_many=allow_many)
-        if groups is not None and isinstance(public, DistantCandidates):
-            hint = "Ask without groups, or give a list that is short enough to be fetched."
+        if (groups is not None or counted) and isinstance(public, DistantCandidates):
+            asked = "groups" if groups is not None else "counts and max_values_per_unit"
+            hint = f"Ask without {asked}, or give a list that is short enough to be fetched."
             got = Shown(f"<{len(public):,} {public.kind}>")
             raise InvalidCandidatesError("candidates", got, "a local list", hint)
         return public

@@ -9,6 +9,7 @@ from typing import Any
 
 from dpselect.certificates.release import Release
 from dpselect.questions import BestBy, BestDate, LeastCommon, MostCommon, TopK
+from dpselect.questions.with_counts import counts_wanted
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups, public_dates
 
@@ -28,6 +29,8 @@ class ChoiceQuestions(Asking):
         groups: object = None,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
+        with_counts: bool = False,
+        max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any] | Release[dict[Any, Any]]:
@@ -50,6 +53,12 @@ class ChoiceQuestions(Asking):
             max_groups_per_unit: a unit with rows in more groups takes part in this many of them, chosen at random. Each
                 group is asked with `epsilon` divided by this number.
             allow_many: allow more than ten million candidates.
+            with_counts: also release the number of units with each answer, with noise: ``release.counts``. Half of
+                `epsilon` selects and half counts, unless noise once on all counts is better: then both come from it.
+            max_values_per_unit: for how many candidates one unit counts; if it has more, so many are chosen at random.
+                None: for any number. Where it is small, as for people with one diagnosis each, noise is added once to
+                all counts: far less of it, and the counts of the answers cost nothing. The rule that decides is
+                `dpselect.planning.order_noise`, and the release states it.
             usable_epsilon: also release the number of units that could be used, with noise, for this much epsilon more:
                 ``release.usable``. Where it is near zero, the answer is about hardly anybody: numbers were written with
                 a ``$``, candidates in another case, dates in another order. A tenth of `epsilon` is often enough.
@@ -73,8 +82,11 @@ class ChoiceQuestions(Asking):
         With 99% confidence the count of the released page is within 14 of the best.
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        public = self._candidates(candidates, parts, allow_many=allow_many)
-        return self._ask(column, partial(MostCommon.planned, public), epsilon, parts, request, usable_epsilon)
+        is_counted = counts_wanted(with_counts) or max_values_per_unit is not None
+        public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
+        counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts}
+        planned = partial(MostCommon.planned, public, **counting)
+        return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
     def least_common(
         self,
@@ -86,6 +98,8 @@ class ChoiceQuestions(Asking):
         groups: object = None,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
+        with_counts: bool = False,
+        max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any] | Release[dict[Any, Any]]:
@@ -94,7 +108,9 @@ class ChoiceQuestions(Asking):
         A candidate that nobody has is the rarest of all, so leave out values that cannot occur.
 
         Args:
-            column, candidates, epsilon, by, groups, max_groups_per_unit, allow_many, request: see `most_common`.
+            column, candidates, epsilon, by, groups, max_groups_per_unit, allow_many: see `most_common`.
+            with_counts, max_values_per_unit, usable_epsilon: see `most_common`.
+            request: see `Dataset`.
 
         Returns:
             A release whose value is one of the candidates; with groups, a dictionary with one for each group.
@@ -111,7 +127,9 @@ class ChoiceQuestions(Asking):
         """
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        return self._ask(column, partial(LeastCommon.planned, public), epsilon, parts, request, usable_epsilon)
+        counting = {"max_values_per_unit": max_values_per_unit, "with_counts": counts_wanted(with_counts)}
+        planned = partial(LeastCommon.planned, public, **counting)
+        return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
     def top_k(
         self,
@@ -125,6 +143,8 @@ class ChoiceQuestions(Asking):
         groups: object = None,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
+        with_counts: bool = False,
+        max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[list[Any]] | Release[dict[Any, list[Any]]]:
@@ -140,6 +160,12 @@ class ChoiceQuestions(Asking):
                 ledger composes the rounds at the account's own delta, to a few percent more than `epsilon`
                 (``docs/ledger.md``), and without a delta to the sum of their epsilons.
             by, groups, max_groups_per_unit, allow_many: see `most_common`.
+            with_counts: also release the number of units with each answer, with noise: ``release.counts``. Half of
+                `epsilon` selects and half counts, unless noise once on all counts is better: then both come from it.
+            max_values_per_unit: for how many candidates one unit counts; if it has more, so many are chosen at random.
+                None: for any number. Where it is small, as for people with one diagnosis each, noise is added once to
+                all counts: far less of it, and the counts of the answers cost nothing. The rule that decides is
+                `dpselect.planning.order_noise`, and the release states it.
             usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
@@ -158,9 +184,12 @@ class ChoiceQuestions(Asking):
         [6, 3, 11]
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        public = self._candidates(candidates, parts, allow_many=allow_many)
+        is_counted = counts_wanted(with_counts) or max_values_per_unit is not None
+        public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
         share = delta if parts is None else parts.share_of_delta(delta)
-        return self._ask(column, partial(TopK.planned, public, k, delta=share), epsilon, parts, request, usable_epsilon)
+        counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts}
+        planned = partial(TopK.planned, public, k, delta=share, **counting)
+        return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
     def best_date(
         self,
@@ -173,6 +202,7 @@ class ChoiceQuestions(Asking):
         by: str | None = None,
         groups: object = None,
         max_groups_per_unit: int = 1,
+        with_counts: bool = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[date] | Release[dict[Any, date]]:
@@ -188,6 +218,7 @@ class ChoiceQuestions(Asking):
             step: with `bounds`, the number of days from one date to the next.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             by, groups, max_groups_per_unit: see `most_common`.
+            with_counts: also release the number of units that are free on the answer, with noise: see `most_common`.
             usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
@@ -211,7 +242,8 @@ class ChoiceQuestions(Asking):
         """
         public = public_dates(dates, bounds=bounds, step=step)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        return self._ask(column, partial(BestDate.planned, public), epsilon, parts, request, usable_epsilon)
+        planned = partial(BestDate.planned, public, with_counts=counts_wanted(with_counts))
+        return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
     def best_by(
         self,
@@ -226,6 +258,7 @@ class ChoiceQuestions(Asking):
         groups: object = None,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
+        with_counts: bool = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any] | Release[dict[Any, Any]]:
@@ -246,6 +279,8 @@ class ChoiceQuestions(Asking):
             candidates: see `most_common`.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             by, groups, max_groups_per_unit, allow_many: see `most_common`.
+            with_counts: also release the number of units that have the answer, with an amount or not, with noise:
+                ``release.counts``. Half of `epsilon` selects and half counts.
             usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
@@ -274,4 +309,5 @@ class ChoiceQuestions(Asking):
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         clipped = PublicClip.given(sum, clip, scale=scale)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        return self._ask(column, partial(BestBy.planned, public, clipped), epsilon, parts, request, usable_epsilon)
+        planned = partial(BestBy.planned, public, clipped, with_counts=counts_wanted(with_counts))
+        return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)

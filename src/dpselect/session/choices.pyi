@@ -22,6 +22,8 @@ class ChoiceQuestions(Asking):
         groups: object = None,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
+        with_counts: bool = False,
+        max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any]: ...
@@ -36,6 +38,8 @@ class ChoiceQuestions(Asking):
         groups: object,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
+        with_counts: bool = False,
+        max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, Any]]: ...
@@ -50,6 +54,8 @@ class ChoiceQuestions(Asking):
         groups: object = None,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
+        with_counts: bool = False,
+        max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any]: ...
@@ -64,6 +70,8 @@ class ChoiceQuestions(Asking):
         groups: object,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
+        with_counts: bool = False,
+        max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, Any]]: ...
@@ -80,6 +88,8 @@ class ChoiceQuestions(Asking):
         groups: object = None,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
+        with_counts: bool = False,
+        max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[list[Any]]: ...
@@ -96,6 +106,8 @@ class ChoiceQuestions(Asking):
         groups: object,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
+        with_counts: bool = False,
+        max_values_per_unit: int | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, list[Any]]]: ...
@@ -111,6 +123,7 @@ class ChoiceQuestions(Asking):
         by: None = None,
         groups: object = None,
         max_groups_per_unit: int = 1,
+        with_counts: bool = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[date]: ...
@@ -126,6 +139,7 @@ class ChoiceQuestions(Asking):
         by: str,
         groups: object,
         max_groups_per_unit: int = 1,
+        with_counts: bool = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, date]]: ...
@@ -143,6 +157,7 @@ class ChoiceQuestions(Asking):
         groups: object = None,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
+        with_counts: bool = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[Any]: ...
@@ -160,6 +175,7 @@ class ChoiceQuestions(Asking):
         groups: object,
         max_groups_per_unit: int = 1,
         allow_many: bool = False,
+        with_counts: bool = False,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, Any]]: ...

@@ -14,7 +14,7 @@ from dpselect.errors import ChargeRefusedError, InvalidParameterError
 from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.ledger.records import epsilon_left
 from dpselect.privacy import Guarantee
-from dpselect.questions import CONFIDENCE, QUESTIONS, Terms, UsableUnits, wording
+from dpselect.questions import CONFIDENCE, QUESTIONS, NoisyUnits, Terms, wording
 from dpselect.questions.question import Priced
 from dpselect.session.rows import NothingRead
 from dpselect.session.spending import Payer, run_of
@@ -67,9 +67,14 @@ class Forecast:
         return self.terms.groups
 
     @property
-    def usable(self) -> UsableUnits | None:
+    def usable(self) -> NoisyUnits | None:
         """The accuracy and the cost of a noisy number of units, if one would be released."""
         return self.terms.usable
+
+    @property
+    def counted(self) -> NoisyUnits | None:
+        """The accuracy and the cost of noisy counts of the answers, if they would be released."""
+        return self.terms.counted
 
     @property
     def error_bound(self) -> float | None:
@@ -95,6 +100,16 @@ class Forecast:
     def basis(self) -> str:
         """The noisy number of units that would be released, in one sentence; empty if there would be none."""
         return wording.basis_planned(self)
+
+    @property
+    def count_accuracy(self) -> str:
+        """The noisy counts of the answers that would be released, in one sentence; empty if there would be none."""
+        return wording.counts_planned(self)
+
+    @property
+    def rule(self) -> str:
+        """How the noise is chosen, in one sentence; empty if there is no choice."""
+        return wording.rule(self)
 
     @property
     def charge(self) -> str:
@@ -129,6 +144,7 @@ class Forecast:
             "arguments": dict(self.arguments),
             "groups": None if self.groups is None else dict(self.groups),
             **({} if self.usable is None else {"usable": self.usable.description}),
+            **({} if self.counted is None else {"counts": self.counted.description}),
             "error_bound": wording.error_bound(QUESTIONS[self.terms.task], self),
             "account": self.account,
             "left": self.left,
@@ -148,14 +164,18 @@ class Forecast:
             ("mechanism", self.terms.mechanism),
         ]
         return wording.html_table(
-            ("forecast", "not an answer"), about, str(self.guarantee), self.accuracy, self.basis, self.charge
+            ("forecast", "not an answer"), about, str(self.guarantee), *self._sentences, self.charge
         )
+
+    @property
+    def _sentences(self) -> tuple[str, ...]:
+        return self.accuracy, self.count_accuracy, self.rule, self.basis
 
     def __str__(self) -> str:
         drawn = self.terms.mechanism + (f", {self.terms.rounds} rounds" if self.terms.rounds > 1 else "")
         origin = wording.provenance(QUESTIONS[self.terms.task], self)
-        basis = f"{self.basis}\n" if self.basis else ""
-        return f"{self.guarantee}\n{self.accuracy}\n{basis}To be drawn by {drawn}, {origin}. {self.charge}"
+        last = f"To be drawn by {drawn}, {origin}. {self.charge}"
+        return "\n".join(filter(None, (str(self.guarantee), *self._sentences, last)))
 
 
 class Forecasting(Payer[Forecast]):

@@ -21,7 +21,7 @@ from dpselect.mechanisms import PendingSelection
 from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
 from dpselect.public_time import Times, public_time, times_shown
 from dpselect.questions.question import Priced
-from dpselect.questions.usable import CountedSummary
+from dpselect.questions.with_numbers import CountedSummary
 
 Gathered = TypeVar("Gathered")
 Reply = TypeVar("Reply", covariant=True)

@@ -80,6 +80,16 @@ class PublicCandidates:
         value = self.values[position]
         return int(cast("int", value)) if self.kind is CandidateKind.INTEGER else value
 
+    def position(self, member: object) -> int:
+        """The position of one of them.
+
+        >>> PublicCandidates.given([7, 3]).position(3), PublicCandidates.given(range(1, 9)).position(4)
+        (1, 3)
+        """
+        if isinstance(self.values, np.ndarray):
+            return int(np.flatnonzero(self.values == member)[0])
+        return self.values.index(cast(Any, member))
+
     def __repr__(self) -> str:
         return f"PublicCandidates(<{len(self)} {self.kind}>)"
 

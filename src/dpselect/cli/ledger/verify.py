@@ -49,8 +49,8 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
         print(release.accuracy + (" Recomputed." if checked.error_bound else ""))
     else:
         print("How far off it may be is not recomputed: the certificate does not hold all that it depends on.")
-    if release.basis:
-        print(release.basis)
+    for sentence in filter(None, (release.count_accuracy, release.rule, release.basis)):
+        print(sentence)
     receipt = release.receipt or {}
     if release.source is not None:
         print(_source_told(release.source))

@@ -1,0 +1,263 @@
+"""The most common candidates by noise once on all counts, from which their order and their counts are read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dpselect.accounting import PureEvent
+from dpselect.arguments import positive_count, positive_epsilon, probability
+from dpselect.mechanisms.exponential import ExponentialMechanism
+from dpselect.mechanisms.geometric import GeometricMechanism
+from dpselect.mechanisms.top_k import plan_top_k
+from dpselect.privacy import Neighbours, neighbouring_relation
+
+_MOST = 2**62
+"""Noisy counts are moved between the negative of this and this, so that their order fits 64 bits."""
+
+ONCE = "noise once on all counts, because it deviates less than that of a draw for each value"
+EACH = "a draw for each value, because its noise deviates less than noise once on all counts"
+"""The two outcomes of `order_noise`, as certificates state them. The words are part of their format."""
+
+
+class RankedCounts(NamedTuple):
+    """Positions of the selected candidates, best first, and their noisy counts in the same order."""
+
+    positions: list[int]
+    counts: list[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisyOrder:
+    r"""How `k` of `n_candidates` are selected by noisy counts, and what it costs. Made by `planned`; holds no data.
+
+    One unit counts for at most `max_values_per_unit` candidates. So two-sided geometric noise of the scale
+    ``max_values_per_unit / epsilon`` on each of the counts is enough for *all* of them together, and the order of the
+    noisy counts and the counts of the selected candidates cost nothing more.
+
+    Attributes:
+        noise: the noise of each count.
+        n_candidates: number of counts.
+        k: number to select.
+        max_values_per_unit: for how many candidates one unit counts.
+
+    Proof: ``proofs/noisy_order.md``.
+
+    >>> order = NoisyOrder.planned(16, 3, epsilon=0.5, max_values_per_unit=1)
+    >>> order.noise.scale, order.error_bound(), order.count_bound()
+    (2.0, 19, 14)
+    >>> order.select([900, 20, 1800, 30] + [0] * 12).positions[:2]
+    [2, 0]
+    """
+
+    noise: GeometricMechanism
+    n_candidates: int
+    k: int
+    max_values_per_unit: int
+
+    @classmethod
+    def planned(
+        cls,
+        n_candidates: int,
+        k: int,
+        *,
+        epsilon: float,
+        max_values_per_unit: int,
+        neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+    ) -> NoisyOrder:
+        """The plan for a cost of `epsilon`, counts included.
+
+        Raises:
+            InvalidParameterError: an argument is out of range.
+        """
+        relation = neighbouring_relation(neighbours)
+        n, k, most = _sizes(n_candidates, k, max_values_per_unit)
+        moved = most if relation is Neighbours.ADD_REMOVE else min(2 * most, n)
+        noise = GeometricMechanism(epsilon=epsilon, sensitivity=moved, bounds=(-_MOST, _MOST), neighbours=relation)
+        return cls(noise=noise, n_candidates=n, k=k, max_values_per_unit=most)
+
+    @property
+    def epsilon(self) -> float:
+        """The total cost."""
+        return self.noise.epsilon
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """Which data sets the guarantee compares."""
+        return self.noise.neighbours
+
+    @property
+    def event(self) -> PureEvent:
+        """What order and counts cost together, for accounting."""
+        return self.noise.event
+
+    def error_bound(self, confidence: float = 0.99) -> int:
+        """With probability `confidence` *each* selected count is at most this far from the best one left in its round.
+
+        It depends only on public arguments.
+
+        Raises:
+            InvalidParameterError: `confidence` is not strictly between 0 and 1.
+
+        Proof: ``proofs/noisy_order.md``, claim 3.
+        """
+        failure = 1.0 - probability(confidence, "confidence")
+        if self.n_candidates == 1:
+            return 0
+        rate = self._rate
+        ratio, step = math.exp(-rate), -math.expm1(-rate)
+        constant = (1.0 + ratio + 2.0 * ratio**2) / (1.0 + ratio)
+        pairs = math.log(self.k * (self.n_candidates - 1) / failure) - 2.0 * math.log1p(ratio)
+
+        def is_exceeded(bound: int) -> bool:  # by the difference of two noises, of one pair at least
+            return pairs - (bound + 1) * rate + math.log((bound + 1) * step + constant) > -1e-12
+
+        high = 1
+        while is_exceeded(high):
+            high *= 2
+        low = -1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if is_exceeded(middle) else (low, middle)
+        return high
+
+    def count_bound(self, confidence: float = 0.99) -> int:
+        """With probability `confidence` *each* released count is at most this far from the true one.
+
+        It covers all candidates, because large noise is what a candidate may be selected for.
+
+        Raises:
+            InvalidParameterError: `confidence` is not strictly between 0 and 1.
+
+        Proof: ``proofs/noisy_order.md``, claim 4.
+        """
+        failure = 1.0 - probability(confidence, "confidence")
+        halves = math.log((self.n_candidates + self.k) / failure) - math.log1p(math.exp(-self._rate))
+        return max(math.ceil(halves * (1.0 + 1e-12) / self._rate) - 1, 0)
+
+    def select(self, counts: npt.ArrayLike, *, rarest: bool = False) -> RankedCounts:
+        """Draw the `k` candidates, best first, with their noisy counts, at the cost of `epsilon`.
+
+        Args:
+            counts: shape ``(n_candidates,)``, whole numbers.
+            rarest: the lowest counts are best.
+
+        Returns:
+            Different positions, and a noisy count for each, which may be negative. Of equal noisy counts the earlier
+            candidate is the better one.
+
+        Raises:
+            InvalidDataError: `counts` are not whole numbers.
+        """
+        noisy = self.noise.draw_many(np.asarray(counts))
+        keys = noisy if rarest else -noisy
+        worst = np.partition(keys, self.k - 1)[self.k - 1]
+        among = np.flatnonzero(keys <= worst)
+        positions = among[np.argsort(keys[among], kind="stable")][: self.k]
+        return RankedCounts(positions.tolist(), noisy[positions].tolist())
+
+    @property
+    def _rate(self) -> float:
+        """1/b, limited so that its multiples are finite."""
+        return 1.0 / min(max(self.noise.scale, 1e-300), 1e300)
+
+
+class OrderNoise(NamedTuple):
+    """Standard deviations of the noise that decides the order, in units: see `order_noise`.
+
+    Attributes:
+        once: of noise once on all counts.
+        each: of the noise of each of several draws, at the epsilon that is left for them.
+    """
+
+    once: float
+    each: float
+
+    @property
+    def is_once(self) -> bool:
+        """Whether noise is added once."""
+        return self.once < self.each
+
+    @property
+    def rule(self) -> str:
+        """The choice and its reason, in a few words."""
+        return ONCE if self.is_once else EACH
+
+
+def order_noise(
+    n_candidates: int,
+    k: int,
+    *,
+    epsilon: float,
+    max_values_per_unit: int | None = None,
+    delta: float = 0.0,
+    with_counts: bool = False,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+) -> OrderNoise:
+    r"""The rule that decides, from public arguments, how the `k` most common of `n_candidates` are selected.
+
+    Noise is added *once* to all counts if its standard deviation is smaller than that of *each* of the draws that
+    select one candidate after another; else there is a draw for each. Noise once has the deviation
+    :math:`\sqrt 2 \, L / \varepsilon` (`max_values_per_unit` = L; twice that if units are replaced, up to the number of
+    candidates), whatever `k` is. The noise of a draw grows with `k`, and if counts are wanted, only half of epsilon is
+    left for the draws; the other half pays for the counts.
+
+    Without a delta and without counts, noise is added once if and only if L < 0.707 k, for k below the number of
+    candidates; with counts, if and only if L < 1.414 k.
+
+    Args:
+        n_candidates: number of candidates.
+        k: number to select.
+        epsilon: in total, > 0.
+        max_values_per_unit: for how many candidates one unit counts; None for all of them.
+        delta: in total, from 0 to below 1, as for `dpselect.top_k`.
+        with_counts: whether the number of units with each selected candidate is wanted, too.
+        neighbours: which data sets the guarantee compares.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/noisy_order.md``; either plan is private, so the rule cannot be wrong, only more or less accurate.
+
+    >>> order_noise(1000, 10, epsilon=1.0, max_values_per_unit=1)
+    OrderNoise(once=1.4142135623730951, each=10.0)
+    >>> order_noise(1000, 10, epsilon=1.0, max_values_per_unit=8).is_once
+    False
+    >>> order_noise(1000, 10, epsilon=1.0, max_values_per_unit=8, with_counts=True).is_once
+    True
+    """
+    epsilon = positive_epsilon(epsilon)
+    relation = neighbouring_relation(neighbours)
+    n, k, most = _sizes(n_candidates, k, n_candidates if max_values_per_unit is None else max_values_per_unit)
+    plan = plan_top_k(
+        n,
+        k,
+        epsilon=left_for_selection(epsilon) if with_counts else epsilon,
+        delta=delta,
+        sensitivity=1.0,
+        monotonic=relation is Neighbours.ADD_REMOVE,
+        neighbours=relation,
+    )
+    # Of Gumbel noise, and of exponential noise, of this scale.
+    of_one = math.pi / math.sqrt(6.0) if isinstance(plan.mechanism, ExponentialMechanism) else 1.0
+    moved = most if relation is Neighbours.ADD_REMOVE else min(2 * most, n)
+    return OrderNoise(once=math.sqrt(2.0) * moved / epsilon, each=of_one * plan.mechanism.scale)
+
+
+def left_for_selection(epsilon: float) -> float:
+    """The part of epsilon for a selection whose counts are paid for with the other part: half of it.
+
+    Both noises then have the same scale where a unit may have all of the selected candidates.
+    """
+    return positive_epsilon(epsilon) / 2.0
+
+
+def _sizes(n_candidates: int, k: int, max_values_per_unit: object) -> tuple[int, int, int]:
+    n = positive_count(n_candidates, "n_candidates")
+    what = "the number of candidates"
+    k = positive_count(k, "k", at_most=n, at_most_what=what)
+    return n, k, positive_count(max_values_per_unit, "max_values_per_unit", at_most=n, at_most_what=what)

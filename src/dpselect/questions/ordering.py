@@ -1,0 +1,137 @@
+"""The choice between noise once on all counts and a draw for each value, for the questions that can have either."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpselect.mechanisms import GeometricMechanism, NoisyOrder, order_noise
+from dpselect.mechanisms.noisy_order import EACH, ONCE
+from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.questions import fields
+from dpselect.questions.command import Option
+from dpselect.questions.count import LARGEST_COUNT, check_useful
+from dpselect.questions.fields import Fields
+from dpselect.questions.question import CONFIDENCE, NoisyUnits, Terms, Value
+from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates
+
+MAX_VALUES_PER_UNIT = Option(
+    "max_values_per_unit",
+    "whole",
+    "Number of values for which one unit counts; if a unit has more, this many are chosen at random. If it is small,"
+    " noise is added once to all counts: far less noise, and the counts come with the answer. Default: any number.",
+    default=None,
+)
+
+WITH_COUNTS = Option(
+    "with_counts",
+    "flag",
+    "Also release how many units have each answer, with noise. If the counts do not come at no cost, half of --epsilon"
+    " selects and half counts.",
+    default=False,
+)
+
+
+def ruled_order(
+    candidates: PublicCandidates | DistantCandidates,
+    k: int,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    max_values_per_unit: int | None,
+    with_counts: bool,
+    neighbours: Neighbours,
+) -> NoisyOrder | None:
+    """The plan with noise once on all counts, where `order_noise` prefers it; None: a draw for each value.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or `epsilon` too small for counts to be of use.
+    """
+    if max_values_per_unit is None and not with_counts:
+        return None
+    n = len(candidates)
+    found = order_noise(
+        n,
+        k,
+        epsilon=epsilon,
+        delta=delta,
+        max_values_per_unit=max_values_per_unit,
+        with_counts=with_counts,
+        neighbours=neighbours,
+    )
+    return planned_order(candidates, k, epsilon, max_values_per_unit, neighbours) if found.is_once else None
+
+
+def planned_order(
+    candidates: PublicCandidates | DistantCandidates,
+    k: int,
+    epsilon: float,
+    max_values_per_unit: int | None,
+    neighbours: Neighbours,
+) -> NoisyOrder:
+    """Noise once on all counts.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or `epsilon` too small for counts to be of use.
+    """
+    n = len(candidates)
+    most = n if max_values_per_unit is None else max_values_per_unit
+    order = NoisyOrder.planned(n, k, epsilon=epsilon, max_values_per_unit=most, neighbours=neighbours)
+    check_useful(order.noise, n)
+    return order
+
+
+def terms_once(
+    order: NoisyOrder, *, task: str, candidates: PublicCandidates | DistantCandidates, arguments: dict[str, Any]
+) -> Terms:
+    """The certificate of noise once on all counts; the sensitivity is the largest total change of all counts.
+
+    Proof: ``proofs/counting.md``, claim 6, and ``proofs/noisy_order.md``.
+    """
+    return Terms(
+        task=task,
+        mechanism=type(order.noise).__name__,
+        epsilon=order.epsilon,
+        sensitivity=Sensitivity(
+            float(order.noise.sensitivity),
+            monotonic=order.neighbours is Neighbours.ADD_REMOVE,
+            neighbours=order.neighbours,
+            proof="proofs/counting.md",
+        ),
+        candidates=candidates.description(),
+        error_bound=float(order.error_bound(CONFIDENCE)),
+        proofs=("proofs/geometric_mechanism.md", "proofs/noisy_order.md"),
+        arguments=arguments,
+        counted=NoisyUnits(within=order.count_bound(CONFIDENCE)),
+    )
+
+
+def drawn_once(
+    order: NoisyOrder, summary: CandidateCounts, candidates: PublicCandidates, *, rarest: bool = False
+) -> tuple[list[Value], list[int]]:
+    """The selected candidates, best first, and their noisy counts; negative ones are released as 0."""
+    ranked = order.select(summary.counts, rarest=rarest)
+    counts = [min(max(0, count), LARGEST_COUNT) for count in ranked.counts]
+    return [candidates[position] for position in ranked.positions], counts
+
+
+def ruled_arguments(
+    order: object, max_values_per_unit: int | None, *, is_ruled: bool, k: int | None = None
+) -> dict[str, Any]:
+    """The arguments in a certificate that say how the order was decided; none if the caller left nothing to decide."""
+    is_once = isinstance(order, NoisyOrder)
+    return {
+        **({"k": k} if is_once and k is not None else {}),
+        **({} if max_values_per_unit is None else {"max_values_per_unit": max_values_per_unit}),
+        **({"rule": ONCE if is_once else EACH} if is_ruled else {}),
+    }
+
+
+def check_ruled(held: Fields, *, has_k: bool) -> bool:
+    """Check the arguments that `ruled_arguments` wrote, and say whether noise was added once."""
+    is_once = held["mechanism"]["name"] == GeometricMechanism.__name__
+    checks: dict[str, fields.Check] = {"k": fields.count} if is_once and has_k else {}
+    checks |= {"max_values_per_unit": fields.count, "rule": fields.one_of(ONCE if is_once else EACH)}
+    given = fields.object_with(held.get("arguments", {}), "arguments", checks, optional=["max_values_per_unit", "rule"])
+    if "rule" not in given and (is_once or given):
+        raise fields.wrong("arguments.rule", "the rule by which the noise was chosen")
+    return is_once

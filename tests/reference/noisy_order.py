@@ -1,0 +1,131 @@
+"""The most common candidates with their counts, in exact fractions: by noise once, and selected first and counted then.
+
+Proof: ``proofs/noisy_order.md``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from math import prod
+
+from tests.reference.counting import Counts
+from tests.reference.geometric import clamped_law
+from tests.reference.geometric import law as noise_law
+from tests.reference.permute_and_flip import law_by_heads
+from tests.reference.top_k import exponential_noise_once, peeled
+
+Order = tuple[int, ...]
+Released = tuple[Order, Counts]
+"""Positions of the selected candidates, best first, and a noisy count for each."""
+
+
+def ranked(noisy: Sequence[int], *, k: int) -> Released:
+    """The k largest with their numbers; of equal ones the earlier is the better.
+
+    >>> ranked([3, 5, 5, -1], k=3)
+    ((1, 2, 0), (5, 5, 3))
+    """
+    order = tuple(sorted(range(len(noisy)), key=lambda place: -noisy[place])[:k])
+    return order, tuple(noisy[place] for place in order)
+
+
+@cache
+def _noisy(count: int, ratio: Fraction, reach: int) -> dict[int, Fraction]:
+    return clamped_law(ratio, count, lower=-reach, upper=reach)
+
+
+def once_law(counts: Mapping[Counts, Fraction], *, k: int, ratio: Fraction, reach: int) -> dict[Released, Fraction]:
+    """Law of order and counts with noise once on all counts, moved into ``-reach..reach``.
+
+    Args:
+        counts: the law of the exact counts, by the choice of each unit's candidates.
+        k: number of candidates to select.
+        ratio: exp(-1/b).
+        reach: of the noisy counts, so that there are finitely many.
+
+    >>> once_law({(1, 0): Fraction(1)}, k=1, ratio=Fraction(1, 2), reach=1)[(0,), (1,)]
+    Fraction(2, 3)
+    """
+    law: defaultdict[Released, Fraction] = defaultdict(Fraction)
+    for exact, chance in counts.items():
+        each = [_noisy(count, ratio, reach) for count in exact]
+        for noisy in product(range(-reach, reach + 1), repeat=len(exact)):
+            law[ranked(noisy, k=k)] += chance * prod(of[number] for of, number in zip(each, noisy, strict=True))
+    return law
+
+
+def counted_law(
+    counts: Mapping[Counts, Fraction], *, k: int, flip_ratio: Fraction, ratio: Fraction, reach: int
+) -> dict[Released, Fraction]:
+    """Law of candidates peeled by permute-and-flip and of their counts with noise of its own.
+
+    Args:
+        counts: the law of the exact counts.
+        k: number of candidates to select.
+        flip_ratio: exp(-1/b) of the selection.
+        ratio: exp(-1/b) of the noise of the counts.
+        reach: of the noisy counts.
+    """
+    law: defaultdict[Released, Fraction] = defaultdict(Fraction)
+    for exact, chance in counts.items():
+        flips = [flip_ratio ** (max(exact) - count) for count in exact]
+        for order, selected in peeled(law_by_heads, flips, k=k).items():
+            each = [_noisy(exact[place], ratio, reach) for place in order]
+            for noisy in product(range(-reach, reach + 1), repeat=k):
+                law[order, noisy] += (
+                    chance * selected * prod(of[number] for of, number in zip(each, noisy, strict=True))
+                )
+    return law
+
+
+def exponential_order_law(exact: Counts, *, k: int, ratio: Fraction) -> dict[Order, Fraction]:
+    """Law of the order with exponential noise once: the control, which does not profit from few values per unit."""
+    return exponential_noise_once([ratio ** (max(exact) - count) for count in exact], k=k)
+
+
+def worst_ratio(one: Mapping[Released, Fraction], other: Mapping[Released, Fraction]) -> Fraction:
+    """The largest ratio of the probabilities of an outcome, whichever of the two is larger."""
+    return max(max(one[each] / other[each], other[each] / one[each]) for each in one)
+
+
+def difference_above(ratio: Fraction, bound: int) -> Fraction:
+    """Probability that the difference of two noises is above `bound` >= -1, in closed form.
+
+    >>> ratio = Fraction(1, 2)
+    >>> inside = sum(
+    ...     noise_law(ratio, one) * noise_up_to(ratio, one + 3) for one in range(-60, 61)
+    ... )  # noise of the other at most 3 more
+    >>> abs(1 - inside - difference_above(ratio, 3)) < Fraction(1, 10**15)
+    True
+    """
+    m = bound + 1
+    return ratio**m * (m * (1 - ratio) + (1 + ratio + 2 * ratio**2) / (1 + ratio)) / (1 + ratio) ** 2
+
+
+def order_error_above(exact: Counts, bound: int, *, k: int, ratio: Fraction, reach: int) -> Fraction:
+    """Probability that a selected count is more than `bound` below the best one left when it was selected."""
+    chance = Fraction(0)
+    each = [{offset: noise_law(ratio, offset) for offset in range(-reach, reach + 1)} for _ in exact]
+    for offsets in product(range(-reach, reach + 1), repeat=len(exact)):
+        order, _ = ranked([count + offset for count, offset in zip(exact, offsets, strict=True)], k=k)
+        left = list(exact)
+        for place in order:
+            if max(left) - exact[place] > bound:
+                chance += prod(of[offset] for of, offset in zip(each, offsets, strict=True))
+                break
+            left[place] = min(exact)
+    return chance
+
+
+def count_error_above(exact: Counts, bound: int, *, k: int, ratio: Fraction, reach: int) -> Fraction:
+    """Probability that one of the released counts is more than `bound` away from the true one."""
+    chance = Fraction(0)
+    for offsets in product(range(-reach, reach + 1), repeat=len(exact)):
+        order, _ = ranked([count + offset for count, offset in zip(exact, offsets, strict=True)], k=k)
+        if any(abs(offsets[place]) > bound for place in order):
+            chance += prod(noise_law(ratio, offset) for offset in offsets)
+    return chance

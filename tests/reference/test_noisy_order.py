@@ -1,0 +1,128 @@
+"""What order and counts give away together: as much as their noise is made for, and no less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import product
+from math import exp, log
+from typing import Any
+
+import pytest
+
+from dpselect.mechanisms.noisy_order import NoisyOrder
+from tests.reference.counting import Contribution, add_remove_pairs, bounded_counts, replace_one_pairs
+from tests.reference.noisy_order import (
+    count_error_above,
+    counted_law,
+    difference_above,
+    exponential_order_law,
+    once_law,
+    order_error_above,
+    worst_ratio,
+)
+
+UNITS = ("ann", "bob")
+ROWS: tuple[Contribution, ...] = ((), ("x",), ("y", "y"), ("x", "y", "z", None), ("w", "x"))
+CANDIDATES = ("x", "y", "z")
+ROOT = Fraction(3, 2)
+"""e^epsilon of noise for a change of 1."""
+
+PAIRS = {"add_remove": add_remove_pairs, "replace_one": replace_one_pairs}
+Laws = Callable[..., dict[Any, Fraction]]
+
+
+def worst(relation: str, law: Laws, *, most: int, candidates: tuple[str, ...] = CANDIDATES, **more: Any) -> Fraction:
+    known: dict[Any, Any] = {}
+
+    def of(data: dict[str, Contribution]) -> dict[Any, Fraction]:
+        key = tuple(data.items())
+        if key not in known:
+            known[key] = law(bounded_counts(data, candidates=candidates, most=most), reach=2, **more)
+        return known[key]
+
+    return max(worst_ratio(of(one), of(other)) for one, other in PAIRS[relation](UNITS, ROWS))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("relation", PAIRS)
+def test_noise_once_loses_what_a_unit_counts_for(relation: str, most: int, k: int) -> None:
+    """All tables of two units: the loss of order and counts is at most that of the whole vector."""
+    moved = most if relation == "add_remove" else min(2 * most, 3)
+    loss = worst(relation, once_law, most=most, k=k, ratio=1 / ROOT)
+    assert loss <= ROOT**moved
+    if relation == "add_remove" and most <= k:
+        assert loss == ROOT**moved  # attained
+
+
+def test_the_noise_for_one_value_is_not_enough_for_two() -> None:
+    """Control: with e^(-epsilon) instead of e^(-epsilon/2), two values per unit lose 2 epsilon."""
+    assert worst("add_remove", once_law, most=2, k=2, ratio=1 / ROOT) == ROOT**2
+    assert worst("add_remove", once_law, most=1, k=2, ratio=1 / ROOT) == ROOT
+
+
+def test_without_a_bound_every_count_may_change() -> None:
+    """Control: the bound is what the noise relies on."""
+    assert worst("add_remove", once_law, most=3, k=3, ratio=1 / ROOT) == ROOT**3
+
+
+def test_a_replaced_value_moves_two_counts() -> None:
+    """Control: replace-one needs twice the scale."""
+    assert worst("replace_one", once_law, most=1, k=2, ratio=1 / ROOT) == ROOT**2
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_exponential_noise_once_does_not_profit_from_one_value_per_unit(k: int) -> None:
+    """Control: one count that rises alone, by 1, costs k times what noise for a change of 1 is made for."""
+
+    def pairs() -> Iterator[tuple[dict[Any, Fraction], dict[Any, Fraction]]]:
+        for counts in product((0, 9, 10), repeat=3):
+            for place in range(3):
+                more = tuple(count + (at == place) for at, count in enumerate(counts))
+                yield tuple(exponential_order_law(each, k=k, ratio=Fraction(1, 3)) for each in (counts, more))  # type: ignore[misc]
+
+    loss = max(max(max(one[o] / other[o], other[o] / one[o]) for o in one) for one, other in pairs())
+    assert loss == Fraction(3) ** k
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("relation", PAIRS)
+def test_selecting_and_then_counting_loses_the_sum(relation: str, most: int) -> None:
+    k = 2
+    moved = min(most, k) if relation == "add_remove" else min(2 * most, k)
+    width = 1 if relation == "add_remove" else 2
+    more = {"k": k, "flip_ratio": 1 / ROOT, "ratio": 1 / ROOT}
+    loss = worst(relation, counted_law, most=most, **more)
+    assert loss <= ROOT ** (k * width) * ROOT**moved
+    without = worst(relation, counted_law, most=most, **(more | {"ratio": Fraction(1, 1000)}))
+    assert without > ROOT ** (k * width) * ROOT**moved  # control: counts with hardly any noise
+
+
+RATIOS = [Fraction(1, 2), Fraction(4, 5)]
+REACH = {Fraction(1, 2): 14, Fraction(4, 5): 24}
+"""Noise beyond it is so rare that it does not matter here."""
+
+
+@pytest.mark.parametrize("ratio", RATIOS)
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("exact", [(0, 0), (4, 0), (12, 0), (30, 0), (3, 2, 0), (9, 9, 0)])
+def test_the_bounds_hold(exact: tuple[int, ...], k: int, ratio: Fraction) -> None:
+    """With noise of this ratio, at 90 %, for the exact probabilities."""
+    reach = REACH[ratio] if len(exact) == 2 else 9
+    order = NoisyOrder.planned(len(exact), k, epsilon=-log(ratio), max_values_per_unit=1)
+    assert order_error_above(exact, order.error_bound(0.9), k=k, ratio=ratio, reach=reach) <= Fraction(1, 10)
+    assert count_error_above(exact, order.count_bound(0.9), k=k, ratio=ratio, reach=reach) <= Fraction(1, 10)
+
+
+@pytest.mark.parametrize("n", [2, 3, 50, 10**6])
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("epsilon", [0.01, 0.7, 3.0])
+def test_the_bounds_are_the_smallest_that_the_formulas_give(n: int, k: int, epsilon: float) -> None:
+    ratio = Fraction(exp(-epsilon))
+    order = NoisyOrder.planned(n, k, epsilon=epsilon, max_values_per_unit=1)
+    bound, within, pairs = order.error_bound(), order.count_bound(), k * (n - 1)
+    assert pairs * difference_above(ratio, bound) <= 0.01 * (1 + 1e-9)
+    assert bound == 0 or pairs * difference_above(ratio, bound - 1) > 0.01 * (1 - 1e-9)
+    assert (n + k) * ratio ** (within + 1) / (1 + ratio) <= 0.01 * (1 + 1e-9)
+    assert within == 0 or (n + k) * ratio**within / (1 + ratio) > 0.01 * (1 - 1e-9)
