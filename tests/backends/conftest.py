@@ -39,7 +39,7 @@ _ASKED_OF_OTHERS = {
     "test_units": ("number", "exact", "text", "bytes"),
     "test_totals": ("0-exact", "0-number"),
     "test_all_numbers_are_kept_if_nobody_has_too_many": ("0-huge", "0-number"),
-    "test_the_law": (*table_questions.PLAINLY, "most_common-by", "best_by-by", "quantile-by"),
+    "test_the_law": (*table_questions.PLAINLY, "most_common-by", "best_by-by", "quantile-by", "top_k-once"),
 }
 
 _SLOW_ON_SPARK = {

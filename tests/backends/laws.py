@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Amount, Grouping, Needed, Progress
-from dpselect.mechanisms import GeometricMechanism, PriceListMechanism
+from dpselect.mechanisms import GeometricMechanism, NoisyOrder, PriceListMechanism
 from dpselect.mechanisms.density import DensityMechanism
 from dpselect.mechanisms.top_k import TopKPlan
 from dpselect.privacy import Neighbours
@@ -33,6 +33,7 @@ from dpselect.questions import (
     Quantiles,
     Sum,
     TopK,
+    WithCounts,
 )
 from dpselect.questions.density import with_absent
 from dpselect.questions.question import Priced
@@ -78,9 +79,9 @@ def summaries(source: Source) -> Questions:
     return summaries_of(Rows(source.opened(), origin="", unit="who"))
 
 
-def summaries_of(rows: Rows) -> Questions:
+def summaries_of(rows: Rows, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Questions:
     """The same of rows that are read already."""
-    return Questions(rows, _Summaries(None, None))
+    return Questions(rows, _Summaries(None, None), neighbours)
 
 
 def expected_summaries(rows: pa.Table) -> Questions:
@@ -93,6 +94,11 @@ def law(task: Priced[Any], summary: Any) -> Law:
     match task:
         case Grouped():
             return [each for part in summary for each in law(task.question, part)]
+        case WithCounts():
+            exact = [count for counts in summary.numbers for count in counts.counts.tolist()]
+            return [*law(task.question, summary.summary), *(_noisy(task.noise, count) for count in exact)]
+        case TopK(plan=NoisyOrder(noise=noise)):
+            return [_noisy(noise, count) for count in summary.counts.tolist()]
         case MostCommon():
             return [task.mechanism.pmf(task.scores(summary).values)]
         case TopK():

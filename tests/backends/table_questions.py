@@ -62,6 +62,18 @@ QUESTIONS: dict[str, Question] = {
     "top_k": lambda asked: asked.top_k("name", 2, candidates=NAMES, epsilon=0.5),
     "top_k-delta": lambda asked: asked.top_k("page", 3, candidates=PAGES, epsilon=0.5, delta=1e-6),
     "top_k-by": lambda asked: asked.top_k("name", 2, candidates=NAMES, epsilon=0.5, **BY_PAGE),
+    "top_k-once": lambda asked: asked.top_k(
+        "name", 3, candidates=NAMES, epsilon=0.5, max_values_per_unit=4, with_counts=True
+    ),
+    "top_k-counts-by": lambda asked: asked.top_k("name", 2, candidates=NAMES, epsilon=0.5, with_counts=True, **BY_PAGE),
+    "most_common-counts": lambda asked: asked.most_common("page", candidates=PAGES, epsilon=0.5, with_counts=True),
+    "least_common-counts": lambda asked: asked.least_common("name", candidates=NAMES, epsilon=0.5, with_counts=True),
+    "best_date-counts": lambda asked: asked.best_date(
+        "free", bounds=("2026-12-01", "2026-12-04"), epsilon=0.5, with_counts=True
+    ),
+    "best_by-counts": lambda asked: asked.best_by(
+        "name", sum="paid", clip=(-1.5, 6), scale=100, candidates=NAMES, epsilon=0.5, with_counts=True
+    ),
     "best_by": lambda asked: asked.best_by(
         "name", sum="paid", clip=(-1.5, 6), scale=100, candidates=NAMES, epsilon=0.5
     ),

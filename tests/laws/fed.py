@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import cache
-from itertools import combinations_with_replacement, pairwise, product
+from itertools import combinations_with_replacement, pairwise, permutations, product
 from math import lcm, prod
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from dpselect.mechanisms import (
     QuantilesMechanism,
 )
 from dpselect.mechanisms.mechanism import Mechanism
+from dpselect.questions import WithCounts
 from tests.reference import (
     density,
     exponential,
@@ -55,10 +56,18 @@ class Fed(NamedTuple):
     rounds: int = 1
 
 
+class Branches(NamedTuple):
+    """Selections, and what is drawn after each of their outcomes: noise of the counts of what was selected."""
+
+    selections: tuple[Fed, ...]
+    then: tuple[tuple[Fed, ...], ...]
+
+
 @contextmanager
-def written_down() -> Iterator[list[Fed]]:
-    """Mechanisms note what they are given, and draw nothing."""
+def written_down(winners: Sequence[tuple[int, ...]] = ()) -> Iterator[list[Fed]]:
+    """Mechanisms note what they are given, and draw nothing; selections reply with `winners`, if there are any."""
     fed: list[Fed] = []
+    replies = iter(winners)
 
     def noting(reply: Callable[[Any, Any, int], Any], *, is_sorted: bool) -> Callable[..., Any]:
         def draw(mechanism: Any, given: Any, rounds: int = 1) -> Any:
@@ -72,8 +81,12 @@ def written_down() -> Iterator[list[Fed]]:
         return float(mechanism.bounds[0])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Mechanism, "select", noting(lambda *_: 0, is_sorted=False))
-        patch.setattr(Mechanism, "peel", noting(lambda _, given, rounds: np.arange(rounds), is_sorted=False))
+
+        def order(_: Any, given: Any, rounds: int) -> np.ndarray:
+            return np.array(next(replies, tuple(range(rounds))))
+
+        patch.setattr(Mechanism, "select", noting(lambda *asked: int(order(*asked)[0]), is_sorted=False))
+        patch.setattr(Mechanism, "peel", noting(order, is_sorted=False))
         for kind in (QuantileMechanism, PriceMechanism, MeanMechanism):
             patch.setattr(kind, "draw", noting(low, is_sorted=True))
         several = noting(lambda mechanism, *_: mechanism.levels, is_sorted=True)
@@ -84,15 +97,23 @@ def written_down() -> Iterator[list[Fed]]:
         yield fed
 
 
-def laws_of(task: Any, summary: Any) -> tuple[Fed, ...]:
+def laws_of(task: Any, summary: Any) -> tuple[Fed | Branches, ...]:
     """What `task` hands to its mechanisms if this is the summary: in groups one after the other."""
     with written_down() as fed:
         task.released(summary)
-    return tuple(fed)
+    if not isinstance(task, WithCounts):
+        return tuple(fed)
+    selections = tuple(each for each in fed if isinstance(each.mechanism, Mechanism))
+    then: list[tuple[Fed, ...]] = []
+    for winners in product(*(permutations(range(len(each.given)), each.rounds) for each in selections)):
+        with written_down(winners) as fed:
+            task.released(summary)
+        then.append(tuple(each for each in fed if not isinstance(each.mechanism, Mechanism)))
+    return (Branches(selections, tuple(then)),)
 
 
 @cache
-def log_law(fed: tuple[tuple[Fraction, tuple[Fed, ...]], ...], cuts: tuple[Fraction, ...]) -> np.ndarray:
+def log_law(fed: tuple[tuple[Fraction, tuple[Fed | Branches, ...]], ...], cuts: tuple[Fraction, ...]) -> np.ndarray:
     """Logarithms of the law of all draws together, if chance decides before it what is handed to the mechanisms.
 
     Args:
@@ -103,7 +124,7 @@ def log_law(fed: tuple[tuple[Fraction, tuple[Fed, ...]], ...], cuts: tuple[Fract
     return np.log(total)
 
 
-def _joint(fed: Sequence[Fed], cuts: tuple[Fraction, ...]) -> np.ndarray:
+def _joint(fed: Sequence[Fed | Branches], cuts: tuple[Fraction, ...]) -> np.ndarray:
     law = np.ones(1)
     for each in fed:
         law = np.outer(law, _law(each, cuts)).ravel()
@@ -111,7 +132,10 @@ def _joint(fed: Sequence[Fed], cuts: tuple[Fraction, ...]) -> np.ndarray:
 
 
 @cache
-def _law(fed: Fed, cuts: tuple[Fraction, ...]) -> np.ndarray:
+def _law(fed: Fed | Branches, cuts: tuple[Fraction, ...]) -> np.ndarray:
+    if isinstance(fed, Branches):
+        chances = _joint(fed.selections, cuts)
+        return np.concatenate([chance * _joint(then, cuts) for chance, then in zip(chances, fed.then, strict=True)])
     mechanism, given = fed.mechanism, fed.given
     match mechanism:
         case Mechanism():

@@ -240,6 +240,45 @@ QUESTIONS: dict[str, Asked] = {
         )
         for clip in ((0, 3), (-2, 3), (-3, 0))
     },
+    "top_k once": Asked(
+        lambda q, e: q.top_k("page", 2, candidates=["x", "v", "y"], epsilon=e, max_values_per_unit=1),
+        PAGES,
+        OF_ONE_PAGE,
+    ),
+    "top_k once of two values": Asked(
+        lambda q, e: q.top_k("page", 2, candidates=["x", "v", "y"], epsilon=e, max_values_per_unit=2, with_counts=True),
+        PAGES,
+    ),
+    "top_k of one value in two draws": Asked(
+        lambda q, e: q.top_k("page", 1, candidates=["x", "v", "y"], epsilon=e, max_values_per_unit=1),
+        PAGES,
+        OF_ONE_PAGE,
+    ),
+    "most_common once": Asked(
+        lambda q, e: q.most_common("page", candidates=XY, epsilon=e, max_values_per_unit=1, with_counts=True),
+        PAGES,
+        OF_ONE_PAGE,
+    ),
+    "least_common once": Asked(
+        lambda q, e: q.least_common("page", candidates=XY, epsilon=e, max_values_per_unit=1, with_counts=True),
+        PAGES,
+        OF_ONE_PAGE,
+    ),
+    "top_k with counts": Asked(
+        lambda q, e: q.top_k("page", 2, candidates=["x", "v", "y"], epsilon=e, with_counts=True), PAGES
+    ),
+    "most_common with counts": Asked(
+        lambda q, e: q.most_common("page", candidates=["x", "v", "y"], epsilon=e, with_counts=True), PAGES
+    ),
+    "least_common with counts": Asked(
+        lambda q, e: q.least_common("page", candidates=["y", "x", "v"], epsilon=e, with_counts=True), PAGES
+    ),
+    "best_date with counts": Asked(
+        lambda q, e: q.best_date("free", bounds=("2026-12-01", "2026-12-03"), epsilon=e, with_counts=True), DAYS
+    ),
+    "best_by with counts": Asked(
+        lambda q, e: q.best_by("page", sum="paid", clip=(0, 3), candidates=XY, epsilon=e, with_counts=True), PAID
+    ),
     "best_by scaled": Asked(
         lambda q, e: q.best_by("page", sum="paid", clip=(-1, 2.5), scale=2, candidates=XY, epsilon=e), PAID
     ),
@@ -333,6 +372,16 @@ QUESTIONS: dict[str, Asked] = {
     "top_k in groups": Asked(
         lambda q, e: q.top_k("page", 2, candidates=["y", "v", "x"], epsilon=e, **_by(1)), PAGES_BY, of_groups(1)
     ),
+    "top_k once in groups": Asked(
+        lambda q, e: q.top_k("page", 2, candidates=XY, epsilon=e, max_values_per_unit=2, with_counts=True, **_by(2)),
+        PAGES_BY,
+        of_groups(2),
+    ),
+    "most_common with counts in groups": Asked(
+        lambda q, e: q.most_common("page", candidates=["x", "v", "y"], epsilon=e, with_counts=True, **_by(2)),
+        PAGES_BY,
+        of_groups(2),
+    ),
     "best_by in groups": Asked(
         lambda q, e: q.best_by("page", sum="paid", clip=(-1, 2), candidates=XY, epsilon=e, **_by(1)),
         PAID_BY,
@@ -391,7 +440,10 @@ BOUNDED = (
     "least_common",
     "best_date",
     "top_k 2",
+    "top_k once",
+    "top_k with counts",
     "best_by (0, 3)",
+    "best_by with counts",
     "median",
     "quantile 0.5 line",
     "quantiles (0.75, 0.25) joint line",

@@ -25,7 +25,7 @@ from dpselect.session.rows import Rows
 from dpselect.summaries import PublicCandidates
 from tests.backends.laws import Questions, planned, summaries_of
 from tests.backends.table_questions import Question
-from tests.laws.fed import Fed, laws_of, log_law
+from tests.laws.fed import Branches, Fed, laws_of, log_law
 
 Row = tuple[Any, ...]
 """The cells of one row, without the unit."""
@@ -66,7 +66,7 @@ class Universe:
     most: int = 2
     cuts: tuple[Fraction, ...] = ()
     broken: Frame | None = None
-    _opened: dict[Table, Questions] = field(default_factory=dict[Table, Any], init=False, repr=False)
+    _opened: dict[Table, Rows] = field(default_factory=dict[Table, Any], init=False, repr=False)
 
     def common(self) -> Iterator[Table]:
         """What neighbours have in common."""
@@ -86,12 +86,11 @@ class Universe:
         frame = pl.DataFrame(rows[::2] + rows[1::2], schema={"who": pl.String, **self.schema}, orient="row")
         return frame if self.broken is None else self.broken(frame)
 
-    def asked(self, table: Table) -> Questions:
-        """Replies with summaries of the table."""
+    def asked(self, table: Table, neighbours: Neighbours) -> Questions:
+        """Replies with summaries of the table, for questions planned under this relation."""
         if table not in self._opened:
-            rows = Rows(_Remembering(open_table(self.frame(table).lazy())), origin="", unit="who")
-            self._opened[table] = summaries_of(rows)
-        return self._opened[table]
+            self._opened[table] = Rows(_Remembering(open_table(self.frame(table).lazy())), origin="", unit="who")
+        return summaries_of(self._opened[table], neighbours)
 
 
 class _Remembering:
@@ -166,29 +165,30 @@ class Limits:
 
 
 @cache
-def summary_of(ask: Question, universe: Universe, table: Table) -> Any:
+def summary_of(ask: Question, universe: Universe, table: Table, neighbours: Neighbours) -> Any:
     """What the product makes of the rows."""
-    return ask(universe.asked(table))
+    return ask(universe.asked(table, neighbours))
 
 
 UNLIMITED = Limits()
 
 
-class Handed(dict[Table, tuple[Fed, ...]]):
+class Handed(dict[Table, tuple[Fed | Branches, ...]]):
     """What the product hands to its mechanisms, by table."""
 
     def __init__(self, task: Priced[Any], ask: Question, universe: Universe) -> None:
         super().__init__()
         self._task, self._ask, self.universe = task, ask, universe
 
-    def __missing__(self, table: Table) -> tuple[Fed, ...]:
-        self[table] = laws_of(self._task, summary_of(self._ask, self.universe, table))
+    def __missing__(self, table: Table) -> tuple[Fed | Branches, ...]:
+        relation = self._task.terms.sensitivity.neighbours
+        self[table] = laws_of(self._task, summary_of(self._ask, self.universe, table, relation))
         return self[table]
 
 
 def log_law_of(handed: Handed, limits: Limits, common: Table, unit: Unit) -> np.ndarray:
     """The law of the answer, chance in the choice of rows included; the product has to choose one of these."""
-    chances: dict[tuple[Fed, ...], Fraction] = {}
+    chances: dict[tuple[Fed | Branches, ...], Fraction] = {}
     for chance, left in limits.choices(unit):
         each = handed[*common, left]
         chances[each] = chances.get(each, Fraction()) + chance
