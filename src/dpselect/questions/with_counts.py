@@ -84,7 +84,7 @@ def _one(question: Priced[Any]) -> ListQuestion[Any]:
     return cast("ListQuestion[Any]", of_one)
 
 
-def counts_wanted(with_counts: object) -> bool:
+def checked_with_counts(with_counts: object) -> bool:
     """The argument, if it is one or the other.
 
     Raises:

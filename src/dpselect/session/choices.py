@@ -9,7 +9,7 @@ from typing import Any
 
 from dpselect.certificates.release import Release
 from dpselect.questions import BestBy, BestDate, LeastCommon, MostCommon, TopK
-from dpselect.questions.with_counts import counts_wanted
+from dpselect.questions.with_counts import checked_with_counts
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups, public_dates
 
@@ -82,7 +82,7 @@ class ChoiceQuestions(Asking):
         With 99% confidence the count of the released page is within 14 of the best.
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        is_counted = counts_wanted(with_counts) or max_values_per_unit is not None
+        is_counted = checked_with_counts(with_counts) or max_values_per_unit is not None
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts}
         planned = partial(MostCommon.planned, public, **counting)
@@ -127,7 +127,7 @@ class ChoiceQuestions(Asking):
         """
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        counting = {"max_values_per_unit": max_values_per_unit, "with_counts": counts_wanted(with_counts)}
+        counting = {"max_values_per_unit": max_values_per_unit, "with_counts": checked_with_counts(with_counts)}
         planned = partial(LeastCommon.planned, public, **counting)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
@@ -184,7 +184,7 @@ class ChoiceQuestions(Asking):
         [6, 3, 11]
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        is_counted = counts_wanted(with_counts) or max_values_per_unit is not None
+        is_counted = checked_with_counts(with_counts) or max_values_per_unit is not None
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
         share = delta if parts is None else parts.share_of_delta(delta)
         counting = {"max_values_per_unit": max_values_per_unit, "with_counts": with_counts}
@@ -242,7 +242,7 @@ class ChoiceQuestions(Asking):
         """
         public = public_dates(dates, bounds=bounds, step=step)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        planned = partial(BestDate.planned, public, with_counts=counts_wanted(with_counts))
+        planned = partial(BestDate.planned, public, with_counts=checked_with_counts(with_counts))
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
 
     def best_by(
@@ -309,5 +309,5 @@ class ChoiceQuestions(Asking):
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         clipped = PublicClip.given(sum, clip, scale=scale)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        planned = partial(BestBy.planned, public, clipped, with_counts=counts_wanted(with_counts))
+        planned = partial(BestBy.planned, public, clipped, with_counts=checked_with_counts(with_counts))
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon, with_counts)
