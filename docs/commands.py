@@ -44,7 +44,8 @@ def reference() -> str:
 
 
 def _summary_of_common() -> str:
-    files = "a CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, a quoted glob, or a PostgreSQL URL"
+    files = "a CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, a quoted glob, the folder of a Delta table"
+    files += ", or a PostgreSQL URL"
     return f"SOURCE is {files}; COLUMN is what is asked about."
 
 
@@ -62,7 +63,7 @@ def _head(name: str, command: App) -> list[str]:
 
 def _lines(command: App) -> Iterator[Line]:
     for argument in command.assemble_argument_collection(parse_docstring=True):
-        if argument.name == "*":
+        if argument.name == "*" or argument.parameter.show is False:
             continue
         choices = argument.get_choices()
         value = "" if argument.is_flag() else f" {'|'.join(choices) if choices else _called(argument.hint)}"

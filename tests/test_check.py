@@ -12,7 +12,9 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dps
+from dpselect.session.check_by_units import UnitCheck
 from dpselect.session.findings import WARNING, Check
+from tests.backends import engines
 
 UNREAD = {
     "1,234": ("a comma between thousands", "--thousands ','"),
@@ -235,8 +237,10 @@ def test_bad_input_is_refused_in_a_line(tmp_path: Path) -> None:
         dps.check(path, "values", unit="who")
     with pytest.raises(dps.InvalidDataError, match=r"^by="):
         dps.check(path, "value", unit="who", by="city", groups=["Oslo"])
-    with pytest.raises(dps.InvalidDataError, match=r"^source=.*a file that DuckDB reads, or a frame in memory"):
-        dps.check(pl.LazyFrame({"who": [1], "value": [1]}), "value", unit="who")
+    with pytest.raises(dps.InvalidParameterError, match=r"^unit=None"):
+        dps.check(path, "value")
+    with pytest.raises(dps.InvalidDataError, match="a column of numbers"):
+        dps.check(pl.LazyFrame({"who": [1], "value": ["x"]}), "value", unit="who")
     with pytest.raises(dps.InvalidParameterError, match=r"^bounds="):
         dps.check(path, "value", unit="who", bounds=(1, 0))
     for step in (7, "x", 0):
@@ -244,3 +248,109 @@ def test_bad_input_is_refused_in_a_line(tmp_path: Path) -> None:
             dps.check(path, "value", unit="who", bounds=(0, 10), step=step)  # type: ignore[arg-type]
     with pytest.raises(dps.InvalidDataError, match="a column of numbers"):
         dps.check(pa.table({"who": [1], "value": ["x"]}), "value", unit="who")
+
+
+def test_a_count_between_two_numbers_is_checked(tmp_path: Path) -> None:
+    path = written(tmp_path, ["1", "5", "5", "9", "x"], units=[1, 1, 2, 3, 4])
+    checked = dps.check(path, "value", unit="who", between=(5, 5))
+    assert (checked.usable_rows, checked.usable_units) == (2, 2)
+    assert checked.problems == (
+        "1 of 5 rows (20.0%): something else.",
+        "1 of 4 rows (25.0%) are below the first number, and do not count.",
+        "1 of 4 rows (25.0%) are above the second number, and do not count.",
+    )
+    assert dps.Dataset(path, unit="who").count("value", between=(5, 5), epsilon=1000.0).value == 2
+
+
+@pytest.mark.parametrize("values", ["b", ["b", "c"]])
+def test_values_of_a_count_are_checked_as_candidates_are(values: Any, tmp_path: Path) -> None:
+    path = written(tmp_path, ["a", "B", "c"])
+    said = dps.check(path, "value", unit="who", values=values).problems
+    assert "'b' is in 1 row in other case. Try this: --ignore-case." in said
+    assert said[1:] == dps.check(path, "value", unit="who", candidates=list(values)).problems[1:]
+
+
+def test_the_clip_of_a_sum_is_checked(tmp_path: Path) -> None:
+    path = written(tmp_path, ["-1", "5", "5", "5"])
+    assert dps.check(path, "value", unit="who", clip=(0, 4)).problems == (
+        "1 of 4 rows (25.0%) are below the lower end of the clip, which is added in their place.",
+        "3 of 4 rows (75.0%) are above the upper end of the clip, which is added in their place.",
+    )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"values": ["a"], "candidates": ["a"]},
+        {"values": ["a"], "between": (1, 2)},
+        {"between": (1, 2), "bounds": (1, 2)},
+        {"between": (2, 1)},
+        {"clip": (0, 1), "bounds": (1, 2)},
+        {"clip": (1, 0)},
+    ],
+)
+def test_arguments_of_two_questions_are_refused(given: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(dps.InvalidParameterError):
+        dps.check(written(tmp_path, ["1"]), "value", unit="who", **given)
+
+
+def test_a_dataset_is_checked_as_it_is_asked(tmp_path: Path) -> None:
+    path = written(tmp_path, ["1,5", "2,5", "3.5"])
+    data = dps.Dataset(path, unit="who", format=dps.Format(decimal=","))
+    checked = dps.check(data, "value", bounds=(0, 9))
+    assert (checked.usable_rows, checked.unit) == (2, "who")
+    assert dps.check(data, "value", unit="who", bounds=(0, 9)).usable_rows == 2
+    for other in ({"unit": "value"}, {"format": dps.Format()}, {"memory_limit": "1GiB"}, {"table": "t"}):
+        with pytest.raises(dps.InvalidParameterError, match="the Dataset has its own"):
+            dps.check(data, "value", **other)  # type: ignore[arg-type]
+
+
+ROWS = pa.table(
+    {
+        "who": [*range(100), 100, 100],
+        "value": [*([7] * 60), *([30] * 40), None, None],
+        "part": [*(["a"] * 50), *(["b"] * 50), "a", "b"],
+    }
+)
+
+
+def engine_says(source: Any, **options: Any) -> None:
+    """What the units of `ROWS` come to, whichever engine counts them."""
+    of_numbers = dps.check(source, "value", unit="who", bounds=(10, 40), **options)
+    assert isinstance(of_numbers, UnitCheck)
+    assert (of_numbers.units, of_numbers.usable_units, of_numbers.beyond) == (101, 100, 60)
+    assert dps.check(source, "value", unit="who", between=(30, 30), **options).usable_units == 40
+    listed = dps.check(source, "part", unit="who", candidates=["a", "c"], sum="value", clip=(0, 9), **options)
+    assert isinstance(listed, UnitCheck)
+    assert (listed.usable_units, listed.missing) == (50, (1,))
+    grouped = dps.check(source, "value", unit="who", bounds=(0, 40), by="part", groups=["b", "d"], **options)
+    assert grouped.usable_units == 50
+    assert "part: 1 of 2 occur in no row: 'd'." in grouped.problems
+
+
+def test_a_lazy_frame_is_asked_for_units_alone() -> None:
+    frame = pl.DataFrame(ROWS).lazy()
+    engine_says(frame)
+    checked = dps.check(dps.Dataset(frame, unit="who"), "value", bounds=(0, 40))
+    assert str(checked).startswith(WARNING)
+    assert "value, for numbers: 100 of 101 units (who) take part." in str(checked)
+    assert "1 unit have no row" not in str(checked)
+    assert "100" not in repr(checked)
+    (said,) = checked.problems
+    assert said.startswith("1 unit has no row that counts. To see why, check some of its rows in a frame")
+    few = dps.check(frame.head(3), "value", unit="who", bounds=(0, 40)).problems
+    assert few == (
+        "There are only 3 units. An answer needs many of them. Is this the column that says whose row it is?",
+    )
+    assert dps.check(frame.head(0), "value", unit="who", bounds=(0, 40)).problems == (
+        "The table has no rows with a unit.",
+    )
+
+
+def test_a_server_is_asked_for_units_alone(postgres: Any) -> None:
+    source = engines.on_server(postgres, ROWS)
+    engine_says(source.given, **source.options)
+
+
+def test_spark_is_asked_for_units_alone() -> None:
+    engine_says(engines.spark_frame(ROWS))

@@ -213,20 +213,22 @@ def exact_number(value: object, name: str, *, expected: str = "a finite number")
     raise InvalidParameterError(name, value, expected)
 
 
-def finite_bounds(value: object, name: str = "bounds") -> tuple[Fraction, Fraction]:
-    """Two finite numbers, the first below the second, read as decimals (see `decimal_fraction`).
+def finite_bounds(value: object, name: str = "bounds", *, may_be_equal: bool = False) -> tuple[Fraction, Fraction]:
+    """Two finite numbers, the first below the second, or equal to it if that is allowed; read as decimals.
+
+    See `decimal_fraction`.
 
     >>> finite_bounds((0, 0.3))
     (Fraction(0, 1), Fraction(3, 10))
     """
-    expected = "two finite numbers, lower < upper"
+    expected = "two finite numbers, lower <= upper" if may_be_equal else "two finite numbers, lower < upper"
     if not isinstance(value, (tuple, list)):
         raise InvalidParameterError(name, value, expected)
     pair = cast("Sequence[object]", value)
     if len(pair) != 2:
         raise InvalidParameterError(name, Shown(f"<{len(pair)} of them>"), expected)
     ends = [decimal_fraction(end, name, expected=expected) for end in pair]
-    if not float(ends[0]) < float(ends[1]):
+    if not float(ends[0]) < float(ends[1]) and not (may_be_equal and float(ends[0]) == float(ends[1])):
         raise InvalidParameterError(name, Shown(f"({float(ends[0])!r}, {float(ends[1])!r})"), expected)
     return ends[0], ends[1]
 

@@ -68,3 +68,25 @@ def test_bad_input_is_one_line(asked: list[str], said: str, table: str, capsys: 
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert said in err
+
+
+def test_options_of_counts_and_sums_are_understood(table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["check", table, "city", "--unit", "customer", "--values", "oslo", KEEP]
+    assert main(asked) == 0
+    assert "city, for 1 candidate: 98 of 100 rows count." in capsys.readouterr().out
+    asked = ["check", table, "paid", "--unit", "customer", "--thousands", ",", KEEP]
+    assert main([*asked, "--between", "1000", "1000"]) == 0
+    assert "paid, for numbers: 1 of 100 rows count." in capsys.readouterr().out
+    assert main([*asked, "--clip", "0", "1000"]) == 0
+    assert "are above the upper end of the clip" in capsys.readouterr().out
+
+
+def test_options_that_change_no_row_are_answered_in_a_line(table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["check", table, "paid", "--unit", "customer", "--bounds", "0", "2000", "--step", "1", KEEP]
+    assert main(asked) == 0
+    without = capsys.readouterr().out
+    assert main([*asked, "--epsilon", "0.5", "--ledger", "sqlite:///l.db", "--account", "a", "--quiet"]) == 0
+    out, err = capsys.readouterr()
+    assert out == without
+    said = "dpselect: check draws and charges nothing: --epsilon, --ledger, --account, --quiet made no difference.\n"
+    assert err == said

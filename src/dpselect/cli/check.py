@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import sys
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from dpselect.cli import candidates as public
 from dpselect.cli.format_options import AS_USUAL, FormatOptions
+from dpselect.cli.help_text import SHARED
 from dpselect.cli.options import Bounds, File, Flag, Step, Text, decimal
 from dpselect.cli.progress import scan_progress
 from dpselect.cli.question_options import GroupOptions
@@ -18,6 +22,41 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.summaries import CandidateKind
 
 ALL_TOGETHER = GroupOptions()
+
+
+@Parameter(name="*", group=SHARED, show=False)
+@dataclass(frozen=True, kw_only=True)
+class NoDifference:
+    """Options of a question that change no row it reads: understood, so that only the word for it is replaced."""
+
+    epsilon: str | None = None
+    usable_epsilon: str | None = None
+    delta: str | None = None
+    levels: str | None = None
+    scale: str | None = None
+    max_values_per_unit: str | None = None
+    max_rows_per_unit: str | None = None
+    neighbours: str | None = None
+    ledger: str | None = None
+    account: str | None = None
+    anchor: str | None = None
+    request: str | None = None
+    times: str | None = None
+    source_name: str | None = None
+    yes: Flag = False
+    dry_run: Flag = False
+    quiet: Flag = False
+
+    def say(self) -> None:
+        """Say on standard error which were given."""
+        given = [each.name.replace("_", "-") for each in fields(self) if getattr(self, each.name)]
+        if given:
+            said = f"dpselect: check draws and charges nothing: --{', --'.join(given)} made no difference."
+            with suppress(OSError):  # what was found is the same
+                print(said, file=sys.stderr)
+
+
+NOTHING_MORE = NoDifference()
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -28,8 +67,11 @@ def check(
     /,
     *,
     unit: str,
+    table: str | None = None,
     candidates: Text | None = None,
     candidates_as: CandidateKind | None = None,
+    values: Text | None = None,
+    between: Bounds | None = None,
     dates: Text | None = None,
     prices: Text | None = None,
     bounds: Annotated[tuple[str, str] | None, Parameter(allow_leading_hyphen=True, negative="")] = None,
@@ -39,6 +81,7 @@ def check(
     groups: GroupOptions = ALL_TOGETHER,
     written: FormatOptions = AS_USUAL,
     memory_limit: str | None = None,
+    ignored: NoDifference = NOTHING_MORE,
     to_file_i_keep_private: Flag = False,
 ) -> None:
     """Count what a question would read of a table and what it would leave out, and why. For the holder only.
@@ -46,23 +89,26 @@ def check(
     dpselect check adult.csv age --unit person_id --bounds 0 120 --step 1
 
     The numbers are exact, not private: nothing is charged, and nothing is part of a
-    certificate. With --candidates or dates it is about these, otherwise about
-    numbers. Only to a terminal.
+    certificate. Without candidates, values and dates it is about numbers. Only to a
+    terminal.
 
     Args:
         source: CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, text also as .gz or .zst; a quoted glob such as
-            'clicks/*.parquet'.
+            'clicks/*.parquet'; the folder of a Delta table; or a PostgreSQL URL, of which only units are counted.
         column: Column of the question.
         sum: For best-by: the column that it adds up.
         unit: Column that identifies whom a row belongs to.
+        table: For PostgreSQL: name of the table, or schema.table.
         candidates: Candidates of the question: 1..100, red,green,blue, @file or @codes.csv:column.
         candidates_as: Type of the candidates. Default: the column's type; for CSV, integers if all look like it.
+        values: Values of a count, written like candidates.
+        between: For a count: two numbers.
         dates: Dates of the question: 2026-12-05,2026-12-12 or @file with one per line.
         prices: Prices of the question.
         bounds: Bounds of the question: two numbers, or the first and the last date.
         step: Step of the question.
         continuous: Whether the question has it.
-        clip: Clip of the question, together with SUM.
+        clip: Clip of the question: of best-by together with SUM, of sum by itself.
         memory_limit: Memory limit for reading, such as 2GiB; what does not fit goes to a temporary folder.
         to_file_i_keep_private: Allow standard output to be a file or a pipe, which nobody else reads.
     """
@@ -70,33 +116,37 @@ def check(
     import dpselect as dps
 
     format = written.format
-    data = dps.Dataset(source, unit=unit, format=format)
-    listed = None
-    if candidates is not None:
+    reading: dict[str, Any] = {} if memory_limit is None else {"memory_limit": memory_limit}
+    data = dps.Dataset(source, unit=unit, table=table, format=format, **reading)
+
+    def listed(given: str | None, argument: str) -> Any:
+        if given is None:
+            return None
         kinds = data.candidate_kinds(column)
-        listed = public.parsed(candidates, kind=candidates_as, fitting=kinds, private=source)
+        return public.parsed(given, kind=candidates_as, fitting=kinds, private=source, argument=argument)
+
     parts = groups.among(data, source)
-    between = None if bounds is None else _ends(bounds)
+    ends = None if bounds is None else _ends(bounds)
     with scan_progress(wanted=True) as progress:
         found = dps.check(
-            source,
+            data,
             column,
-            unit=unit,
-            candidates=listed,
+            candidates=listed(candidates, "candidates"),
+            values=listed(values, "values"),
+            between=between,
             dates=None if dates is None else public.parsed_dates(dates, private=source),
             prices=None if prices is None else public.parsed_prices(prices, private=source),
-            bounds=between,
+            bounds=ends,
             step=step,
             continuous=continuous,
             sum=sum,
             clip=clip,
             by=parts["by"],
             groups=parts["groups"],
-            format=format,
-            memory_limit=memory_limit,
             progress=progress,
         )
     print(found)
+    ignored.say()
 
 
 def _ends(bounds: tuple[str, str]) -> tuple[str, str] | tuple[float | Fraction, float | Fraction]:

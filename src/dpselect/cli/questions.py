@@ -22,7 +22,7 @@ from dpselect.questions.command import REQUIRED, Command, Option
 
 _SOURCE = (
     "CSV, TSV, Parquet, Arrow, ORC, JSON lines or Excel file, text also as .gz or .zst; a quoted glob such as"
-    " 'clicks/*.parquet'; or a PostgreSQL URL."
+    " 'clicks/*.parquet'; the folder of a Delta table; or a PostgreSQL URL."
 )
 _TYPES: dict[object, Any] = {
     "text": str,

@@ -198,6 +198,16 @@ def check_useful(mechanism: GeometricMechanism, counts: int) -> None:
         raise InvalidParameterError("epsilon", mechanism.epsilon, "a number large enough for a useful count")
 
 
+def listed_values(values: object) -> PublicCandidates | None:
+    """The values of a condition; a single one may be given by itself.
+
+    >>> listed_values("Oslo")
+    PublicCandidates(<1 text>)
+    """
+    single = isinstance(values, (str, int, float, bool)) or hasattr(values, "isoformat")
+    return None if values is None else PublicCandidates.given([values] if single else values, argument="values")
+
+
 def condition_given(column: object, values: PublicCandidates | None, between: object) -> PublicCondition:
     """The condition that the caller gave.
 
@@ -218,7 +228,7 @@ def condition_given(column: object, values: PublicCandidates | None, between: ob
         raise InvalidParameterError("values", None, "values of the column, or two numbers (between)", hint)
     if between is None:
         return PublicCondition(candidates=values, argument="values")
-    lower, upper = finite_bounds(between, "between")
+    lower, upper = finite_bounds(between, "between", may_be_equal=True)
     return PublicCondition(is_number=True, between=(float(lower), float(upper)))
 
 

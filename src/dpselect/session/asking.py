@@ -123,3 +123,8 @@ class Asking(metaclass=QuestionsFirst):
         if found.is_whole and all(end.denominator == 1 and abs(end) < _WHOLE for end in ends):
             return 1
         raise InvalidParameterError("step", None, "the distance between possible answers, or continuous=True", _STEP)
+
+
+def rows_of(asked: Asking) -> Rows:
+    """The rows that questions are asked of, for what else looks at them."""
+    return asked._rows  # pyright: ignore[reportPrivateUsage] - of this module

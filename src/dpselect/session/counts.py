@@ -8,7 +8,7 @@ from typing import Any
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError
 from dpselect.questions import Count, Histogram, Sum
-from dpselect.questions.count import condition_given
+from dpselect.questions.count import condition_given, listed_values
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups
 
@@ -65,8 +65,7 @@ class CountQuestions(Asking):
         With 99% confidence the released number is within 4 of the number of units (person_id) with age from 65 to 120.
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        single = isinstance(values, (str, int, float, bool)) or hasattr(values, "isoformat")
-        listed = None if values is None else PublicCandidates.given([values] if single else values, argument="values")
+        listed = listed_values(values)
         if listed is not None:
             self._rows.check_compared(listed, argument="values")
         condition = condition_given(column, listed, between)

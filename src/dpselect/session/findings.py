@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from enum import Enum
 from typing import Any
 
 from dpselect.backends.rows.inspect import BLANKS_DIFFER, BOTH_DIFFER, CASE_DIFFERS, NUMBER_DIFFERS, Inspection
@@ -38,12 +39,20 @@ _PLAIN = re.compile("[A-Za-z0-9./:%_-]{2,}")
 _SHOWN, _LONGEST = 10, 60
 """Candidates that are listed, and characters of each."""
 _LINES = "they have another number of fields than the first line, or quotes that do not pair up."
-_FEW = 20
+FEW_UNITS = 20
 """Units."""
 _NO_NAME = "if it stands for an unknown one, leave these rows out of the table."
 _SENTINEL = "often a word for a missing value. If it is one here, leave these rows out."
 _GERMAN = "They count as numbers near 1. If the dot is between thousands: --thousands . --decimal ','."
-_WHOSE = "An answer needs many of them. Is this the column that says whose row it is?"
+WHOSE = "An answer needs many of them. Is this the column that says whose row it is?"
+
+
+class Limits(Enum):
+    """What two numbers of a question are, and what happens to rows below the first and above the second."""
+
+    BOUNDS = ("the lower bound", "the upper bound", "and are counted as if they were equal to it")
+    BETWEEN = ("the first number", "the second number", "and do not count")
+    CLIP = ("the lower end of the clip", "the upper end of the clip", "which is added in their place")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -56,6 +65,7 @@ class Check:
         found: the numbers behind the sentences.
         candidates: what was looked for; None: numbers.
         step: of the question, if one was given.
+        limits: what the question's two numbers are.
         chooses_between: whether the answer is any number between the bounds, or one at each `step`.
         format: that was declared.
         groups: the same for the column of groups, if there are any.
@@ -68,6 +78,7 @@ class Check:
     found: Inspection
     candidates: PublicCandidates | None
     step: float | None = None
+    limits: Limits = Limits.BOUNDS
     chooses_between: bool = True
     format: Format | None = None
     groups: Check | None = None
@@ -124,17 +135,17 @@ class Check:
         for other in (self.groups, self.amounts):
             if other is not None:
                 said = (*other._of_values(), *other._of_numbers(), *other._of_candidates())
-                found += [f"{_printable(other.column)}: {each}" for each in said]
+                found += [f"{printable(other.column)}: {each}" for each in said]
         suggested = self.suggested
         several = suggested is not None and len(set(map(_options, self._helping_words()))) > 1
         return (*found, *([f"All of these: {_options(suggested.words)}."] if several and suggested else []))
 
     def __str__(self) -> str:
         found = self.found
-        kind = "numbers" if self.candidates is None else f"{len(self.candidates):,} candidates"
+        kind = "numbers" if self.candidates is None else counted(len(self.candidates), "candidate")
         lines = [
-            f"{_printable(self.column)}, for {kind}: {self.usable_rows:,} of {found.rows:,} rows count.",
-            f"{_printable(self.unit)}: {self.usable_units:,} of {found.units:,} units take part"
+            f"{printable(self.column)}, for {kind}: {self.usable_rows:,} of {found.rows:,} rows count.",
+            f"{printable(self.unit)}: {self.usable_units:,} of {found.units:,} units take part"
             + (f", {found.several:,} of them with several rows, up to {found.most:,}." if found.several else "."),
         ]
         problems = [f"- {each}" for each in self.problems] or ["Nothing looks wrong."]
@@ -146,12 +157,12 @@ class Check:
 
     def _head(self) -> str:
         if self.candidates is None:
-            return f"{_printable(self.column)}, summed: {self.found.usable_rows:,} rows have a number."
+            return f"{printable(self.column)}, summed: {self.found.usable_rows:,} rows have a number."
         count = len(self.candidates)
-        return f"{_printable(self.column)}, for {count:,} groups: {self.found.usable_rows:,} rows are in one."
+        return f"{printable(self.column)}, for {count:,} groups: {self.found.usable_rows:,} rows are in one."
 
     def _of_units(self) -> Iterator[str]:
-        found, unit = self.found, _printable(self.unit)
+        found, unit = self.found, printable(self.unit)
         if found.left_out:
             lines = found.rows + found.left_out
             yield f"{found.left_out:,} of {lines:,} lines cannot be read: {_LINES}"
@@ -160,13 +171,13 @@ class Check:
         elif found.nobodys:
             yield f"{_share(found.nobodys, found.rows)} have no {unit}: they do not count."
         if found.units == 1 and found.rows > 1:
-            yield f"All rows have the same {unit}. {_WHOSE}"
-        elif 1 < found.units <= _FEW and found.rows >= 10 * found.units:
-            yield f"There are only {found.units:,} units. {_WHOSE}"
-        elif self.usable_units <= _FEW and found.rows >= 10 * max(1, self.usable_units):
+            yield f"All rows have the same {unit}. {WHOSE}"
+        elif 1 < found.units <= FEW_UNITS and found.rows >= 10 * found.units:
+            yield f"There are only {found.units:,} units. {WHOSE}"
+        elif self.usable_units <= FEW_UNITS and found.rows >= 10 * max(1, self.usable_units):
             few = f"Only {counted(self.usable_units, 'unit')}" if self.usable_units else "No unit"
             yield f"{few} will take part: the answer would be mostly noise."
-        if found.units > 1 and found.largest > max(_FEW, found.rows / 2):
+        if found.units > 1 and found.largest > max(FEW_UNITS, found.rows / 2):
             yield f"{_share(found.largest, found.rows)} have the same {unit}. They count as one person: {_NO_NAME}"
         elif found.no_names > 1:
             yield f"{_share(found.no_names, found.rows)} have a word such as 'unknown' for {unit}: {_NO_NAME}"
@@ -196,28 +207,33 @@ class Check:
         if self.chooses_between and self.step is None and found.ties >= _SHARED * found.usable_rows:
             of = f"All are multiples of {found.step:g}. Try --step {found.step:g}." if found.step else "Give a --step."
             yield f"{_share(found.ties, found.usable_rows)} share their value with another row. {of}"
-        if found.commonest > max(1, found.usable_rows / 2):
+        if self.limits is Limits.BOUNDS and found.commonest > max(1, found.usable_rows / 2):
             yield f"{_share(found.commonest, found.usable_rows)} have the same value."
         if self.step is not None and found.usable_rows > 1 and found.spread < self.step:
             yield "All values lie within one step, which cannot tell them apart. Try a smaller --step."
-        for rows, beyond in ((found.below, "below the lower bound"), (found.above, "above the upper bound")):
+        lower, upper, then = self.limits.value
+        for rows, beyond in ((found.below, f"below {lower}"), (found.above, f"above {upper}")):
             if rows:
-                yield f"{_share(rows, found.usable_rows)} are {beyond}, and are counted as if they were equal to it."
+                yield f"{_share(rows, found.usable_rows)} are {beyond}, {then}."
 
     def _of_candidates(self) -> Iterator[str]:
         if self.candidates is None:
             return
-        missing = self.found.missing
         for near in self.found.near[:_SHOWN]:
             advice = _options(_NEARLY[near.differs_in]) if near.differs_in in _NEARLY else _AS_WRITTEN
             how = f"{counted(near.rows, 'row')} {_HOW[near.differs_in]}"
             yield f"{_short(self.candidates[near.position])} is in {how}. Try this: {advice}."
         if len(self.found.near) > _SHOWN:
             yield f"So are {len(self.found.near) - _SHOWN:,} more."
-        if missing:
-            listed = ", ".join(_short(self.candidates[place]) for place in missing[:_SHOWN])
-            more = f", and {len(missing) - _SHOWN:,} more" if len(missing) > _SHOWN else ""
-            yield f"{len(missing):,} of {len(self.candidates):,} occur in no row: {listed}{more}."
+        if self.found.missing:
+            yield missing_candidates(self.candidates, self.found.missing)
+
+
+def missing_candidates(candidates: PublicCandidates, places: Sequence[int]) -> str:
+    """A sentence about candidates that no row has."""
+    listed = ", ".join(_short(candidates[place]) for place in places[:_SHOWN])
+    more = f", and {len(places) - _SHOWN:,} more" if len(places) > _SHOWN else ""
+    return f"{len(places):,} of {len(candidates):,} occur in no row: {listed}{more}."
 
 
 def _short(candidate: object) -> str:
@@ -225,7 +241,8 @@ def _short(candidate: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def _printable(name: str) -> str:
+def printable(name: str) -> str:
+    """The name of a column on one line."""
     return name if name.isprintable() else repr(name)
 
 

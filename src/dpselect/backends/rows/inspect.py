@@ -208,6 +208,7 @@ def together(
     unit: Column,
     matched: Mapping[str, tuple[Column, PublicCandidates]],
     numbers: Mapping[str, Column],
+    between: tuple[float, float] | None,
 ) -> tuple[int, int]:
     """Rows, and units with such a row, that have all of these: candidates, groups and numbers.
 
@@ -216,12 +217,17 @@ def together(
         unit: the column behind ``unit``.
         matched: columns in which one of a list has to be.
         numbers: columns in which a number has to be.
+        between: what the number ``value`` may be; None: any.
     """
     relation = Relation(connection, unit=unit, grouping=None)
     for name, (column, candidates) in matched.items():
         relation.match(f"{name}_place", column, candidates, name=name)
     for name, column in numbers.items():
-        relation.compute(f"{name}_number", rule(Number(column), name, DUCKDB))
+        number = rule(Number(column), name, DUCKDB)
+        if name == "value" and between is not None:
+            lower, upper = (f"{end!r}::DOUBLE" for end in between)
+            number = f"CASE WHEN {number} BETWEEN {lower} AND {upper} THEN {number} END"
+        relation.compute(f"{name}_number", number)
     rows, units = _one(connection, f"SELECT count(*), count(DISTINCT who) FROM ({relation.sql})")
     return rows, units
 

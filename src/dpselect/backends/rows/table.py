@@ -193,6 +193,7 @@ class StreamTable:
         unit: Column,
         matched: Mapping[str, tuple[Column, PublicCandidates]],
         numbers: Mapping[str, Column],
+        between: tuple[float, float] | None = None,
         progress: Progress | None = None,
     ) -> tuple[int, int]:
         """Rows, and units with such a row, that have all of these. For the holder of the data only."""
@@ -200,7 +201,8 @@ class StreamTable:
         columns = {"unit": unit, **numbers, **{name: column for name, (column, _) in matched.items()}}
         named = {name: listed for name, (_, listed) in matched.items()}
         scan = Scan(self.source, columns, candidates=named, format=self.format)
-        return self._answer(scan, partial(together, unit=unit, matched=matched, numbers=numbers), progress)
+        query = partial(together, unit=unit, matched=matched, numbers=numbers, between=between)
+        return self._answer(scan, query, progress)
 
     def _null_means(self, kind: CandidateKind) -> Unread:
         words = {} if self.format is None else self.format.words
