@@ -31,6 +31,13 @@ def test_every_release_is_a_frame_with_a_row_for_each_value(name: str) -> None:
     assert release.to_polars().equals(pl.from_pandas(frame))
 
 
+def test_a_count_of_zero_leaves_its_column_of_one_type() -> None:
+    release = PEOPLE.histogram("name", candidates=[*NAMES, *(f"nobody {i}" for i in range(50))], epsilon=20)
+    assert 0 in release.value
+    assert max(release.value) > (release.error_bound or 0)
+    assert release.to_polars()["lower"].dtype == pl.Int64
+
+
 def test_bounds_stand_where_they_are_about_the_value() -> None:
     counts = PEOPLE.histogram("name", candidates=NAMES, epsilon=0.5)
     frame = counts.to_pandas()

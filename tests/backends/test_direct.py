@@ -20,7 +20,7 @@ from dpselect.backends.opening import open_table
 from dpselect.backends.rows import connection, direct, engine, scan
 from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.summaries import PublicCandidates
-from tests.backends.tables import count, total, write_parquet
+from tests.backends.tables import count, gather, total, write_parquet
 
 pytestmark = pytest.mark.usefixtures("shared_engine")
 
@@ -96,9 +96,11 @@ def test_totals_go_both_ways(ways: Ways, tmp_path: Path) -> None:
     )
     assert by_itself
     assert streamed == directly
-    # A choice of groups needs lots, and those come with the stream.
-    path = tmp_path / "t.parquet"
-    assert not ways(lambda: total(path, range(9), bounds=(-20, 30), groups=range(4), most=1))[2]
+
+
+def test_a_choice_of_rows_needs_lots_and_those_come_with_the_stream(ways: Ways, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"unit": [1, 2, 3], "value": [5, 5, 6]}), tmp_path / "t.parquet")
+    assert not ways(lambda: gather(tmp_path / "t.parquet", bounds=(0, 9)))[2]
 
 
 AWKWARD: dict[str, list[tuple[str, list[int]]]] = {

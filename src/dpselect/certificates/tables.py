@@ -60,7 +60,8 @@ def columns(release: Released) -> dict[str, list[Any]]:
         return table
     bound = release.error_bound
     if kind.bounds_value and bound is not None and math.isfinite(bound):
-        least = 0 if kind.is_count else -math.inf
+        # Whole numbers throughout for counts: a column of a frame has one type.
+        least, bound = (0, math.ceil(bound)) if kind.is_count else (-math.inf, bound)
         table["lower"] = [max(least, each - bound) for each in table["released"]]
         table["upper"] = [each + bound for each in table["released"]]
     return table
