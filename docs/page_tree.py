@@ -65,7 +65,7 @@ BELOW: Mapping[str, Sequence[str]] = {
     "docs/tables": [
         f"docs/tasks/{name}"
         for name in (
-            *("count", "histogram", "sum"),
+            *("count", "histogram", "sum", "values"),
             *("most_common", "least_common", "top_k", "best_date", "best_by"),
             *("quantiles", "mean", "best_price", "density", "groups"),
         )

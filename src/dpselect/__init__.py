@@ -4,10 +4,10 @@ Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndF
 `ReportNoisyMax`; in several places: `PartialSelection`. Numbers: `quantile`, `median`, `quantiles`, `LaplaceMechanism`,
 `GeometricMechanism`, `MeanMechanism`, `RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`. Scores of
 numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`, `GridMechanism`. Whole
-distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`. Tables: `Dataset`,
-whose answers are each a `Release`, and `DryRun`; `candidates_from` a public file; `Format` for
-files that are written in another way. Before spending: `planning`. What was
-spent: `accounting`.
+distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`; the values that
+occur: `PartitionSelection`. Tables: `Dataset`, whose answers are each a `Release`, and `DryRun`; `candidates_from` a
+public file; `Format` for files that are written in another way. Before spending: `planning`. What was spent:
+`accounting`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -67,6 +67,7 @@ from dpselect.mechanisms import (
     MeanMechanism,
     NoisyHistogramMechanism,
     PartialSelection,
+    PartitionSelection,
     PermuteAndFlip,
     PiecewiseLinearMechanism,
     PriceListMechanism,
@@ -138,6 +139,7 @@ __all__ = [
     "Neighbours",
     "NoisyHistogramMechanism",
     "PartialSelection",
+    "PartitionSelection",
     "PermuteAndFlip",
     "PiecewiseLinearMechanism",
     "PriceListMechanism",

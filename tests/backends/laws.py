@@ -33,6 +33,7 @@ from dpselect.questions import (
     Quantiles,
     Sum,
     TopK,
+    Values,
     WithCounts,
 )
 from dpselect.questions.density import with_absent
@@ -43,10 +44,18 @@ from dpselect.session.counts import CountQuestions
 from dpselect.session.numbers import NumberQuestions
 from dpselect.session.rows import Rows, UnopenedTable
 from dpselect.session.spending import Payer
-from dpselect.summaries import CandidateCounts, CandidateTotals, PublicCandidates, PublicDomain, UnitValues
+from dpselect.summaries import (
+    CandidateCounts,
+    CandidateKind,
+    CandidateTotals,
+    NameCounts,
+    PublicCandidates,
+    PublicDomain,
+    UnitValues,
+)
 from tests.backends import model
 from tests.backends.engines import Source
-from tests.backends.table_questions import Question
+from tests.backends.table_questions import DAYS, Question
 
 Law = list[np.ndarray]
 """Probabilities of all answers, or of answers up to each of some points; of each group, of each part of an answer."""
@@ -109,6 +118,8 @@ def law(task: Priced[Any], summary: Any) -> Law:
             return [_noisy(task.mechanism, int(summary.counts[0]))]
         case Histogram():
             return [_noisy(task.mechanism, count) for count in summary.counts.tolist()]
+        case Values():
+            return _named(task, summary)
         case Sum():
             return [_noisy(task.mechanism, int(summary.totals[0]))]
         case Density():
@@ -129,6 +140,18 @@ def law(task: Priced[Any], summary: Any) -> Law:
 def _noisy(mechanism: GeometricMechanism, exact: int) -> np.ndarray:
     """Up to each of some numbers around the sums and counts of small tables."""
     return mechanism.cdf(exact, np.arange(-40_000, 400_001, 25))
+
+
+POSSIBLE = [str(each) for each in (*range(10), *"vwxyzX", *DAYS, *(1.25 * at - 2.0 for at in range(7)))]
+"""All names in small tables, and some more."""
+
+
+def _named(task: Values, summary: NameCounts) -> Law:
+    """The chance of each possible name."""
+    counts = dict(zip(map(str, summary.names.to_pylist()), summary.counts.tolist(), strict=True))
+    assert counts.keys() <= set(POSSIBLE)
+    chances = [task.mechanism.probability(counts.get(name, 0)) for name in POSSIBLE]
+    return [np.array([chance, 1.0 - chance]) for chance in chances]
 
 
 def _orders(plan: TopKPlan, scores: np.ndarray) -> np.ndarray:
@@ -237,6 +260,19 @@ class ModelTable:
         return model.usable_units(
             self.rows, unit.name, matched=matched, number=number, between=needed.between, **_groups(grouping)
         )
+
+    def names(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        kind: CandidateKind,
+        max_values_per_unit: int,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[NameCounts]:
+        found = model.names(self.rows, unit.name, column.name, kind, most=max_values_per_unit, **_groups(grouping))
+        return [NameCounts(pa.array([*each]), np.array([*each.values()], np.int64), kind=kind) for each in found]
 
 
 def _so_many(own: list[float], most: int) -> list[float]:

@@ -63,6 +63,35 @@ def counts(
     ]
 
 
+def name_of(cell: Cell, kind: str) -> Any:
+    """The value that the cell would be as a candidate of this kind; None if there is none."""
+    if kind == "text":
+        return cell if isinstance(cell, str) and 0 < len(cell.encode()) <= 1024 else None
+    if kind == "numbers":
+        number = number_of(cell)
+        return None if number is None or math.isinf(number) else number + 0.0
+    if kind == "whole numbers":
+        whole = not isinstance(cell, bool) and isinstance(cell, int | float | Decimal) and math.isfinite(cell)
+        return int(cell) if whole and cell == int(cell) and -(2**63) <= cell < 2**63 else None
+    return cell if type(cell) is {"dates": date, "booleans": bool}[kind] else None
+
+
+def names(
+    rows: Rows, unit: str, column: str, kind: str, *, most: int, group: str = "", groups: Sequence[Any] = (None,)
+) -> list[dict[Any, int]]:
+    """Different units of each name that occurs, for each group; of rows among which chance need not choose."""
+    pairs = {
+        (unit_of(row[unit]), candidate_of(row[group], groups) if group else 0, name_of(row[column], kind))
+        for row in rows
+    }
+    known = [pair for pair in pairs if None not in pair]
+    assert all(sum(pair[:2] == other[:2] for other in known) <= most for pair in known)
+    found: list[dict[Any, int]] = [{} for _ in groups]
+    for _, part, name in known:
+        found[part][name] = found[part].get(name, 0) + 1
+    return found
+
+
 def totals(
     rows: Rows,
     unit: str,

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from dpselect.backends.contract import Amount, Grouping, Needed, Table
-from dpselect.summaries import PublicCandidates, PublicDomain
+from dpselect.summaries import CandidateKind, PublicCandidates, PublicDomain
 from tests.backends import engines
 from tests.backends.engines import Opener
 from tests.laws.goodness_of_fit import NEVER, p_value
@@ -137,3 +137,31 @@ def test_usable_units_count_in_as_many_groups_as_they_may(table: Table) -> None:
         assert sum(found) == most * UNITS
         assert p_value(np.array(found), np.full(ROWS, 1.0 / ROWS)) > NEVER
     assert table.units(unit=table.unit("unit"), needed=needed) == [UNITS]
+
+
+@lazily
+@pytest.mark.parametrize("most", [1, 2])
+def test_each_set_of_a_units_unknown_values_is_equally_likely(table: Table, opened: Opener, most: int) -> None:
+    """Of five values, which are as many for each unit and different from those of all others."""
+    asked = {"kind": CandidateKind.NUMBER, "max_values_per_unit": most}
+    (found,) = table.names(unit=table.unit("unit"), column=table.column("value"), **asked)
+    assert (found.counts == 1).all()
+    kept = np.sort(np.array(found.names.to_pylist())).astype(int).reshape(UNITS, most)
+    assert (kept // ROWS == np.arange(UNITS)[:, None]).all()
+    assert fit(kept % ROWS, most) > NEVER
+    if most == 1:  # however often a value is repeated, and whatever it is
+        texts = np.tile(["five"] * 9 + ["seven"], UNITS)
+        repeats = opened(pa.table({"unit": np.repeat(np.arange(UNITS), 10), "value": texts}))
+        asked = {"kind": CandidateKind.TEXT, "max_values_per_unit": most}
+        (found,) = repeats.names(unit=repeats.unit("unit"), column=repeats.column("value"), **asked)
+        assert found.counts.sum() == UNITS
+        assert p_value(found.counts, np.array([0.5, 0.5])) > NEVER
+        assert p_value(found.counts, np.array([0.9, 0.1])) < NEVER
+
+
+@lazily
+def test_unknown_values_are_of_as_many_groups_as_are_allowed(table: Table) -> None:
+    asked = {"kind": CandidateKind.NUMBER, "max_values_per_unit": 3, "grouping": groups_of(table, 2)}
+    found = table.names(unit=table.unit("unit"), column=table.column("value"), **asked)
+    assert sum(each.counts.size for each in found) == 2 * UNITS  # each group of a unit has one of its values
+    assert p_value(np.array([each.counts.size for each in found]), np.full(ROWS, 1.0 / ROWS)) > NEVER

@@ -13,7 +13,7 @@ import pytest
 
 from dpselect.backends.contract import Amount, Grouping, Needed, Table
 from dpselect.privacy import Neighbours
-from dpselect.summaries import PublicCandidates, PublicDomain
+from dpselect.summaries import CandidateKind, NameCounts, PublicCandidates, PublicDomain
 from tests.backends import engines, laws, model, table_questions
 from tests.backends.awkward import AWKWARD, QUESTIONS, UNITS, carried
 from tests.backends.engines import Opener, Source
@@ -69,6 +69,43 @@ def test_counts_in_groups(awkward: Table, rows: Rows) -> None:
     )
     expected = model.counts(rows, "whole", "short", [7, 8], group="group", groups=["south", "north", "west"])
     assert [each.counts.tolist() for each in found] == expected
+
+
+UNKNOWN = [
+    *((name, CandidateKind.INTEGER) for name in ("whole", "short", "number", "single", "exact", "huge", "fine")),
+    *((name, CandidateKind.NUMBER) for name in ("number", "exact", "huge", "fine")),
+    ("text", CandidateKind.TEXT),
+    ("group", CandidateKind.TEXT),
+    ("day", CandidateKind.DATE),
+    ("flag", CandidateKind.BOOLEAN),
+]
+
+
+def as_found(found: list[NameCounts]) -> list[dict[Any, int]]:
+    return [dict(zip(each.names.to_pylist(), each.counts.tolist(), strict=True)) for each in found]
+
+
+@pytest.mark.partners(3)
+@pytest.mark.parametrize(("column", "kind"), UNKNOWN, ids=[f"{name}-{kind.name.lower()}" for name, kind in UNKNOWN])
+def test_unknown_values(awkward: Table, rows: Rows, column: str, kind: CandidateKind) -> None:
+    """Each value that a row may have, and none that only some engines could return."""
+    asked: dict[str, Any] = {"column": awkward.column(column), "kind": kind, "max_values_per_unit": 20}
+    found = awkward.names(unit=awkward.unit("text"), **asked)
+    assert as_found(found) == model.names(rows, "text", column, kind, most=20)
+    found = awkward.names(unit=awkward.unit("whole"), **asked, grouping=the_groups(awkward, 3))
+    groups: dict[str, Any] = {"group": "group", "groups": ["south", "north", "west"]}
+    assert as_found(found) == model.names(rows, "whole", column, kind, most=20, **groups)
+
+
+def test_values_that_cannot_be_names(opened: Opener) -> None:
+    """Text that is too long by one byte, in letters of one byte or of two; and no rows at all."""
+    texts = ["x" * 1024, "x" * 1025, "ä" * 512, "ä" * 512 + "x", "", " ", None, "a\\'b"]
+    rows = pa.table({"unit": [f"u{place}" for place in range(len(texts))], "value": texts})
+    for some in (rows, rows.slice(0, 0)):
+        table = opened(some)
+        asked: dict[str, Any] = {"kind": CandidateKind.TEXT, "max_values_per_unit": 1}
+        found = table.names(unit=table.unit("unit"), column=table.column("value"), **asked)
+        assert as_found(found) == [dict.fromkeys([texts[0], texts[2], " ", texts[7]], 1) if some.num_rows else {}]
 
 
 NEEDED: list[tuple[str | None, str | None]] = [("group", None), (None, "number"), ("group", "fine")]

@@ -21,31 +21,39 @@ from dpselect.mechanisms import (
     DensityMechanism,
     GeometricMechanism,
     MeanMechanism,
+    PartitionSelection,
     PriceMechanism,
     QuantileMechanism,
     QuantilesMechanism,
 )
 from dpselect.mechanisms.mechanism import Mechanism
-from dpselect.questions import WithCounts
+from dpselect.privacy import Neighbours
+from dpselect.questions import Values, WithCounts
+from dpselect.summaries import NameCounts
 from tests.reference import (
     density,
     exponential,
     geometric,
     halving,
     joint_quantiles,
+    partition_selection,
     permute_and_flip,
     prices,
     quantile,
     top_k,
 )
 from tests.reference.precision import exponential as exp
-from tests.reference.precision import flip_probabilities
+from tests.reference.precision import flip_probabilities, logarithm
 from tests.reference.unit_values import on_grid
 
 
 def parts_for(levels: Sequence[Any]) -> int:
     """Of a grid point's cell, where values are spread: 2^32 in the product. The proofs hold for any number of them."""
     return 2 if len(levels) < 3 else 1
+
+
+NAMES = ("X", "w", "x", "y")
+"""All values in tiny tables that could be named without a list."""
 
 
 class Fed(NamedTuple):
@@ -94,7 +102,15 @@ def written_down(winners: Sequence[tuple[int, ...]] = ()) -> Iterator[list[Fed]]
         for kind, name in ((GeometricMechanism, "draw_many"), (GeometricMechanism, "draw"), (DensityMechanism, "draw")):
             same = noting(lambda _, given, rounds: given if np.ndim(given) == 0 else np.asarray(given), is_sorted=False)
             patch.setattr(kind, name, same)
+        patch.setattr(Values, "draw", lambda task, summary: fed.append(Fed(task.mechanism, _counts(summary))) or [])
         yield fed
+
+
+def _counts(summary: NameCounts) -> tuple[int, ...]:
+    """Of each of the `NAMES`."""
+    found = dict(zip(summary.names.to_pylist(), summary.counts.tolist(), strict=True))
+    assert found.keys() <= set(NAMES)
+    return tuple(found.get(name, 0) for name in NAMES)
 
 
 def laws_of(task: Any, summary: Any) -> tuple[Fed | Branches, ...]:
@@ -121,7 +137,8 @@ def log_law(fed: tuple[tuple[Fraction, tuple[Fed | Branches, ...]], ...], cuts: 
         cuts: on the line, where laws may change: all values and both bounds.
     """
     total = sum(float(chance) * _joint(each, cuts) for chance, each in fed)
-    return np.log(total)
+    with np.errstate(divide="ignore"):  # some answers may be impossible
+        return np.log(total)
 
 
 def _joint(fed: Sequence[Fed | Branches], cuts: tuple[Fraction, ...]) -> np.ndarray:
@@ -154,6 +171,8 @@ def _law(fed: Fed | Branches, cuts: tuple[Fraction, ...]) -> np.ndarray:
             law = _noise(mechanism, given)
         case DensityMechanism():
             law = _sample(mechanism, given)
+        case PartitionSelection():
+            law = _names(mechanism, given)
         case _:
             raise AssertionError(mechanism)
     return np.array([float(each) for each in law])
@@ -164,6 +183,15 @@ def _selection(mechanism: Mechanism, scores: tuple[Any, ...], rounds: int) -> li
     one = {"permute_and_flip": permute_and_flip.law_by_positions, "exponential": exponential.law}[mechanism.terms[0]]
     coins = flip_probabilities(scores, scale=Fraction(mechanism.scale))
     return [chance for _, chance in sorted(top_k.peeled(one, coins, k=rounds).items())]
+
+
+def _names(mechanism: PartitionSelection, counts: tuple[int, ...]) -> list[Fraction]:
+    """Of each set of names, by the recursion."""
+    both = mechanism.neighbours is Neighbours.REPLACE_ONE
+    moved = mechanism.max_values_per_unit * (2 if both else 1)
+    share = 1 - exp(logarithm(1 - Fraction(mechanism.delta)) / moved)
+    chances = partition_selection.probabilities(exp(Fraction(mechanism.epsilon) / moved), share, max(counts))
+    return [*partition_selection.law([chances[count] for count in counts]).values()]
 
 
 def _inner(cuts: Sequence[Fraction]) -> list[Fraction]:

@@ -19,6 +19,7 @@ import pytest
 from dpselect.privacy import Neighbours
 from tests.backends.laws import Questions, planned
 from tests.backends.table_questions import Question
+from tests.laws.fed import NAMES
 from tests.laws.tiny_tables import (
     UNLIMITED,
     Limits,
@@ -491,6 +492,62 @@ def test_epsilon_fails_no_more_often_than_delta(neighbours: Neighbours) -> None:
     assert much_less > task.terms.delta + SLACK  # control
 
 
+WORDS = replace(PAGES, always=singles([("x",)] * 2), most=2)
+
+
+def of_words(most: int) -> Limits:
+    """A unit counts for so many of its values, whatever they are."""
+    return Limits(groups=NAMES, most_groups=most, counts=lambda row: row[0] in NAMES, group_of=lambda row: row[0])
+
+
+FAILING = 0.2
+
+
+def values(most: int, delta: float = FAILING, **more: Any) -> Any:
+    """The question without candidates."""
+    return lambda q, e: q.values("page", max_values_per_unit=most, epsilon=e, delta=delta, **more)
+
+
+UNKNOWN: dict[str, tuple[Asked, Any]] = {
+    "values of one": (Asked(values(1), WORDS, of_words(1), epsilon=0.5), values(1, 2 * FAILING)),
+    "values of two": (Asked(values(2), WORDS, of_words(2), epsilon=0.5), values(2, 2 * FAILING)),
+    "values of three": (Asked(values(3), WORDS, of_words(3), epsilon=0.5), values(3, 3 * FAILING)),
+    "values in groups": (
+        Asked(values(2, **_by(1)), PAGES_BY, of_groups(1), epsilon=0.5),
+        values(2, 2 * FAILING, **_by(1)),
+    ),
+    "values in two groups": (
+        Asked(values(2, **_by(2)), PAGES_BY, of_groups(2), epsilon=0.5),
+        values(2, 2 * FAILING, **_by(1)),
+    ),
+}
+"""Questions without candidates, and for controls the noise of one that pays for less."""
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+def test_without_candidates_epsilon_fails_no_more_often_than_delta(name: str, neighbours: Neighbours) -> None:
+    asked, cheap = UNKNOWN[name]
+    if neighbours not in relations(name):
+        return
+    ask = question(asked)
+    task = planned(ask, neighbours)
+    assert task.terms.delta == FAILING
+    found = worst_delta(ask, asked.universe, asked.limits, neighbours)
+    assert 0.0 < found <= FAILING + SLACK
+    less = question(replace(asked, ask=cheap))
+    assert worst_delta(ask, asked.universe, asked.limits, neighbours, noise_for=less) > FAILING + SLACK  # control
+
+
+@pytest.mark.parametrize("broken", [each_row_a_unit, nameless_rows_counted])
+def test_contributions_that_are_not_bounded_fail_more_often(broken: Any) -> None:
+    """Controls, as above."""
+    asked, _ = UNKNOWN["values of one"]
+    universe = replace(asked.universe, broken=broken)
+    for neighbours in Neighbours:
+        assert worst_delta(question(asked), universe, UNLIMITED, neighbours) > FAILING + SLACK
+
+
 def test_every_question_is_asked() -> None:
     public = {name for name in dir(Questions) if not name.startswith("_")}
-    assert public == {name.split()[0] for name in QUESTIONS} - {"halving"}
+    assert public == {name.split()[0] for name in (*QUESTIONS, *UNKNOWN)} - {"halving"}

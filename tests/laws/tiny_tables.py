@@ -118,6 +118,9 @@ class _Remembering:
     def units(self, **asked: Any) -> Any:
         return self._read("units", asked)
 
+    def names(self, **asked: Any) -> Any:
+        return self._read("names", asked)
+
 
 def _key(asked: Any) -> Any:
     if isinstance(asked, PublicCandidates):

@@ -122,6 +122,18 @@ def candidate_kinds(column: Column) -> tuple[CandidateKind, ...]:
     return tuple(kind for kind, held in _MATCHING.items() if column.holds in held)
 
 
+def name_kind(column: Column) -> CandidateKind:
+    """The kind in which unknown values of the column are read if nothing else is said: text if it has no type.
+
+    >>> str(name_kind(Column("income", Holds.FLOATS)))
+    'numbers'
+    """
+    kinds = candidate_kinds(column)
+    if not kinds:
+        return CandidateKind.TEXT
+    return CandidateKind.INTEGER if column.is_whole else kinds[-1]
+
+
 def check_match(column: Column, kind: CandidateKind, *, argument: str = "candidates") -> None:
     """Refuse candidates (or groups or dates, as named by `argument`) that no value of the column could equal."""
     if column.holds in (Holds.ANYTHING, Holds.NOTHING) or column.holds in _MATCHING[kind]:

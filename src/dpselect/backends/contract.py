@@ -15,8 +15,10 @@ from dpselect.backends.columns import Column, check_match
 from dpselect.mechanisms import Mechanism, PendingSelection
 from dpselect.summaries import (
     CandidateCounts,
+    CandidateKind,
     CandidateTotals,
     DistantCandidates,
+    NameCounts,
     PublicCandidates,
     PublicDomain,
     UnitValues,
@@ -167,6 +169,23 @@ class Table(Protocol):
         progress: Progress | None = None,
     ) -> list[int]:
         """How many different units have at least one row that a question can use. Proof: ``proofs/usable_units.md``."""
+        ...
+
+    def names(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        kind: CandidateKind,
+        max_values_per_unit: int,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[NameCounts]:
+        """How many different units have at least one row with each value that occurs, read as candidates of `kind` are.
+
+        A unit with more values (in a group) counts for `max_values_per_unit` of them. They are chosen as groups are.
+        Proof: ``proofs/unknown_candidates.md``.
+        """
         ...
 
 

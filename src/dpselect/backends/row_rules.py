@@ -15,9 +15,11 @@ No text here contains a backslash, because its meaning in a literal depends on t
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import ClassVar
 
 from dpselect.backends.columns import Column, Holds
@@ -29,6 +31,11 @@ MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "Null", "null", "None", "<NA>")
 
 BLANKS = " \t\n\v\f\r"
 """Characters that are ignored around a unit's name."""
+
+LONGEST_NAME = 1 << 10
+"""Bytes of text that a `Name` may have."""
+
+_LARGEST_NUMBER = sys.float_info.max
 
 _SMALLEST_WHOLE, _LARGEST_WHOLE = -(2.0**63), 2.0**63 - 1024.0
 """Every whole double from the first to the second fits into 64 bits."""
@@ -63,13 +70,25 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class Name:
+    """The value in `column`, if it could be a candidate of the `kind`; else null.
+
+    Left out are empty text, text of more than `LONGEST_NAME` bytes or that is not UTF-8, infinite numbers, and dates
+    before the year 1 or after 9999.
+    """
+
+    column: Column
+    kind: CandidateKind
+
+
+@dataclass(frozen=True, slots=True)
 class Number:
     """The number in `column` as the nearest double; null if there is none."""
 
     column: Column
 
 
-RowValue = Unit | Value | Number | Amount
+RowValue = Unit | Value | Name | Number | Amount
 """A value that a query reads from a row. An `Amount` is a whole number, of a type whose sums cannot overflow."""
 
 
@@ -102,9 +121,17 @@ class Dialect(ABC):
         """`cell` as text; engines compare it byte by byte."""
         return self.cast(cell, self.types[CandidateKind.TEXT])
 
+    def valid_text(self, cell: str) -> str:
+        """`cell` as text; null if it is not UTF-8."""
+        return self.text(cell)
+
     def unit_text(self, cell: str) -> str:
         """`cell` as valid text without the blanks around it."""
-        return f"TRIM(BOTH '{BLANKS}' FROM {self.text(cell)})"
+        return f"TRIM(BOTH '{BLANKS}' FROM {self.valid_text(cell)})"
+
+    def text_bytes(self, text: str) -> str:
+        """The number of bytes of a text in UTF-8."""
+        return f"OCTET_LENGTH({text})"
 
     def unit_key(self, name: str, holds: Holds) -> str:
         """The key of the unit `name` in the engine: the name itself, unless it is too long."""
@@ -174,6 +201,8 @@ def rule(value: RowValue, cell: str, dialect: Dialect) -> str:
             return f"CASE WHEN {unit_is_known(column, cell, dialect)} THEN {unit_key(column, cell, dialect)} END"
         case Value(column, kind):
             return _value(cell, _held(column, dialect), kind, dialect)
+        case Name(column, kind):
+            return _name(cell, _held(column, dialect), kind, dialect)
         case Number(column):
             return _number(cell, _held(column, dialect), dialect)
         case Amount(column, scale, lower, upper) if column.holds is Holds.INTEGERS and scale == 1:
@@ -227,6 +256,20 @@ def _value(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> st
     if kind is CandidateKind.INTEGER and holds is Holds.DECIMALS:
         return dialect.whole_decimal(cell)
     return dialect.cast(cell, type_)
+
+
+def _name(cell: str, holds: Holds, kind: CandidateKind, dialect: Dialect) -> str:
+    value = _value(cell, holds, kind, dialect)
+    if kind is CandidateKind.TEXT:
+        value = dialect.valid_text(cell)
+        return f"CASE WHEN {dialect.text_bytes(value)} BETWEEN 1 AND {LONGEST_NAME} THEN {value} END"
+    if kind is CandidateKind.NUMBER:
+        low, high = dialect.double(-_LARGEST_NUMBER), dialect.double(_LARGEST_NUMBER)
+    elif kind is CandidateKind.DATE:
+        low, high = (dialect.cast(f"'{day.isoformat()}'", dialect.types[kind]) for day in (date.min, date.max))
+    else:
+        return value
+    return f"CASE WHEN {value} BETWEEN {low} AND {high} THEN {value} END"
 
 
 def _number(cell: str, holds: Holds, dialect: Dialect) -> str:

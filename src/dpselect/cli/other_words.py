@@ -12,6 +12,7 @@ _DENSITY = "Use density: the share of the units in each bin of a column of numbe
 _EXTREME = "It would show the value of one unit. Use quantile with a level near the end, such as 0.01 or 0.99."
 _HISTOGRAM = "Use histogram: the number of units with each value; or count: the number of units."
 _SUM = "Use sum: what the numbers of a column add up to, a bounded amount for each unit."
+_VALUES = "Use values: the values that enough units have, without a public list."
 _SPREAD = "quantiles, such as 0.25,0.75."
 
 MEANT = {
@@ -23,6 +24,8 @@ MEANT = {
     "counts": _HISTOGRAM,
     "frequencies": _HISTOGRAM,
     "total": _SUM,
+    "unique": _VALUES,
+    "distinct": _VALUES,
     "distribution": _DENSITY,
     "min": _EXTREME,
     "max": _EXTREME,

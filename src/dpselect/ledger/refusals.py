@@ -29,6 +29,7 @@ def refusal(event: Event, cost: Cost, terms: AccountTerms, state: State, *, ledg
     total = state.total + cost
     if event.delta and total.delta > terms.set_aside:
         text = f"account {terms.name!r} keeps no such delta for mechanisms that have one of their own"
+        text += ": an account for them is opened with a delta and a part of it set aside (set_aside)"
     else:
         left = epsilon_left(account.left, equals="=")
         text = f"account {terms.name!r} has {left} left of {as_written(state.epsilon)!r}; "

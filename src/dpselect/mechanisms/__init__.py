@@ -17,6 +17,7 @@ from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.noisy_order import NoisyOrder, OrderNoise, order_noise
 from dpselect.mechanisms.partial import PartialSelection, Winner
 from dpselect.mechanisms.partial_candidates import CandidateSelection, PendingSelection
+from dpselect.mechanisms.partition_selection import PartitionSelection
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.piecewise_linear import PiecewiseLinearMechanism
 from dpselect.mechanisms.price import PriceMechanism
@@ -48,6 +49,7 @@ __all__ = [
     "NoisyOrder",
     "OrderNoise",
     "PartialSelection",
+    "PartitionSelection",
     "PendingSelection",
     "PermuteAndFlip",
     "PiecewiseLinearMechanism",

@@ -22,6 +22,7 @@ from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits,
 from dpselect.questions.top_k import TopK
 from dpselect.questions.total import Sum
 from dpselect.questions.usable import WithUsable
+from dpselect.questions.values import Values
 from dpselect.questions.with_counts import WithCounts
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "Terms",
     "TopK",
     "Value",
+    "Values",
     "WithCounts",
     "WithUsable",
 ]
@@ -56,7 +58,7 @@ __all__ = [
 QUESTIONS: dict[str, type[Question[Any]]] = {
     kind.name: kind
     for kind in (
-        *(Count, Histogram, Sum),
+        *(Count, Histogram, Sum, Values),
         *(MostCommon, LeastCommon, BestDate, TopK, BestBy, Quantile, Quantiles, Mean, BestPrice, Density),
         BestFeatures,
     )

@@ -17,8 +17,10 @@ from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.stated import Stated
 from dpselect.summaries import (
     CandidateCounts,
+    CandidateKind,
     CandidateTotals,
     DistantCandidates,
+    NameCounts,
     PublicCandidates,
     PublicClip,
     PublicCondition,
@@ -167,6 +169,9 @@ class RowReader(Protocol):
         self, domain: PublicDomain, groups: PublicGroups | None = None, *, max_rows_per_unit: int
     ) -> list[UnitValues]: ...
     def units(self, condition: PublicCondition, groups: PublicGroups | None = None) -> list[int]: ...
+    def names(
+        self, kind: CandidateKind, groups: PublicGroups | None = None, *, max_values_per_unit: int
+    ) -> list[NameCounts]: ...
 
 
 class Drawn(NamedTuple):

@@ -7,8 +7,9 @@ from typing import Any
 
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError
-from dpselect.questions import Count, Histogram, Sum
+from dpselect.questions import Count, Histogram, Sum, Values
 from dpselect.questions.count import condition_given, listed_values
+from dpselect.questions.values import check_countable
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups
 
@@ -173,3 +174,63 @@ class CountQuestions(Asking):
         clipped = PublicClip.given(column, clip, scale=scale)
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         return self._ask(column, partial(Sum.planned, clipped), epsilon, parts, request, usable_epsilon)
+
+    def values(
+        self,
+        column: str,
+        *,
+        epsilon: float,
+        delta: float,
+        max_values_per_unit: int = 1,
+        kind: str | None = None,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[list[Any]] | Release[dict[Any, list[Any]]]:
+        """The values that occur in `column`, as far as enough units have them: where no list of candidates is public.
+
+        A value with more units is named with a higher probability, the highest possible one at this epsilon and delta.
+        A value that only one unit has is named with probability `delta` at most.
+
+        Args:
+            column: name of the column with the values.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            delta: probability with which epsilon may fail, strictly between 0 and 1. Choose it far below one over the
+                number of units: at one over it, the own value of some unit may well be named.
+            max_values_per_unit: for how many values one unit counts (in a group). If it has more, this many are chosen
+                at random. A value then needs more units.
+            kind: how the values are read: ``"text"``, ``"integer"``, ``"number"``, ``"date"`` or ``"boolean"``. The
+                default is the column's type; in CSV and JSON lines, where columns have no type, it is text. Values that
+                are not of the kind are left out, and so are empty text and text of more than 1,024 bytes.
+            by, groups, max_groups_per_unit: see `most_common`.
+            usable_epsilon: see `most_common`; only with ``max_values_per_unit=1``.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is a list of different values in increasing order, which may be empty; with groups, a
+            dictionary with such a list for each group. ``error_bound`` is a number of units: a value that at least so
+            many have is named with 99% confidence.
+
+        Raises:
+            InvalidDataError: there is no such column, or no value of it is of this kind.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
+
+        Proof: ``proofs/unknown_candidates.md`` and ``proofs/partition_selection.md``; for groups ``proofs/groups.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> release = people.values("education_num", kind="integer", epsilon=1.0, delta=1e-6)
+        >>> release.value
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
+        >>> print(release.accuracy)
+        With 99% confidence a value that at least 18 units (person_id) have is named, counting each person_id for at
+        most 1 value; at 14 units the probability reaches one half.
+        """
+        parts = PublicGroups.given(by, groups, max_groups_per_unit)
+        share = delta if parts is None else parts.share_of_delta(delta)
+        check_countable(max_values_per_unit, usable_epsilon)
+        held = self._rows.name_kind(column, kind)
+        planned = partial(Values.planned, held, delta=share, max_values_per_unit=max_values_per_unit)
+        return self._ask(column, planned, epsilon, parts, request, usable_epsilon)

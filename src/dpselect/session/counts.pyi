@@ -138,3 +138,48 @@ class CountQuestions(Asking):
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[float] | Release[dict[Any, float]]: ...
+    @overload
+    def values(
+        self,
+        column: str,
+        *,
+        epsilon: float,
+        delta: float,
+        max_values_per_unit: int = 1,
+        kind: str | None = None,
+        by: None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[list[Any]]: ...
+    @overload
+    def values(
+        self,
+        column: str,
+        *,
+        epsilon: float,
+        delta: float,
+        max_values_per_unit: int = 1,
+        kind: str | None = None,
+        by: str,
+        groups: object,
+        max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, list[Any]]]: ...
+    @overload
+    def values(
+        self,
+        column: str,
+        *,
+        epsilon: float,
+        delta: float,
+        max_values_per_unit: int = 1,
+        kind: str | None = None,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[list[Any]] | Release[dict[Any, list[Any]]]: ...

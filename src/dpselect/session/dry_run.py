@@ -97,6 +97,7 @@ class DryRun(Asking):
     count = _forecast(CountQuestions.count)
     histogram = _forecast(CountQuestions.histogram)
     sum = _forecast(CountQuestions.sum)
+    values = _forecast(CountQuestions.values)
     most_common = _forecast(ChoiceQuestions.most_common)
     least_common = _forecast(ChoiceQuestions.least_common)
     top_k = _forecast(ChoiceQuestions.top_k)

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dpselect.backends.columns import Column, Holds, candidate_kinds, check_match, check_numeric
+from dpselect.backends.columns import Column, Holds, candidate_kinds, check_match, check_numeric, name_kind
 from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Needed, Table
 from dpselect.backends.rows.declared import compared
 from dpselect.errors import InvalidDataError, Shown
@@ -20,12 +20,14 @@ from dpselect.summaries import (
     CandidateKind,
     CandidateTotals,
     DistantCandidates,
+    NameCounts,
     PublicCandidates,
     PublicClip,
     PublicCondition,
     PublicDomain,
     PublicGroups,
     UnitValues,
+    candidate_kind,
 )
 
 
@@ -76,6 +78,10 @@ class Rows:
     def candidate_kinds(self, column: str) -> tuple[CandidateKind, ...]:
         """The kinds of candidates that the type of `column` can match; empty if it has no type."""
         return candidate_kinds(self.table.column(column))
+
+    def name_kind(self, column: str, given: object) -> CandidateKind:
+        """The kind in which the values of `column` are read as names: the caller's, or else that of its type."""
+        return name_kind(self.check(column)) if given is None else candidate_kind(given)
 
     def check(self, column: str, *, argument: str = "column") -> Column:
         """The column that a question names, or `InvalidDataError`."""
@@ -202,6 +208,21 @@ class ColumnRows:
             progress=self.rows.progress,
         )
 
+    def names(
+        self, kind: CandidateKind, groups: PublicGroups | None = None, *, max_values_per_unit: int
+    ) -> list[NameCounts]:
+        """How many units have, in each group, each value that occurs, read as a candidate of this kind."""
+        check_match(self.column, kind, argument="kind")
+        found = self.rows.table.names(
+            unit=self.rows.unit_column,
+            column=self.column,
+            kind=kind,
+            max_values_per_unit=max_values_per_unit,
+            grouping=self._grouping(groups, 1),
+            progress=self.rows.progress,
+        )
+        return [each.in_order() for each in found] if seeded_draws()[0] else found  # see `gather`
+
     def _grouping(self, groups: PublicGroups | None, candidates: int) -> Grouping | None:
         if groups is None:
             return None
@@ -224,7 +245,7 @@ class _NeverRead:
         """Where reading would begin."""
         raise NothingRead
 
-    total = gather = units = count
+    total = gather = units = names = count
 
 
 class UnopenedTable(_NeverRead):

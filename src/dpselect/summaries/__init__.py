@@ -7,6 +7,7 @@ from dpselect.summaries.candidates import (
     CandidateKind,
     DistantCandidates,
     PublicCandidates,
+    candidate_kind,
 )
 from dpselect.summaries.clip import PublicClip
 from dpselect.summaries.condition import PublicCondition
@@ -14,7 +15,7 @@ from dpselect.summaries.dates import public_dates
 from dpselect.summaries.domain import PublicDomain
 from dpselect.summaries.features import HIGHEST_WEIGHT, MOST_CELLS, PublicFeatures
 from dpselect.summaries.groups import PublicGroups
-from dpselect.summaries.private import CandidateCounts, CandidateTotals, RuleCounts, UnitValues
+from dpselect.summaries.private import CandidateCounts, CandidateTotals, NameCounts, RuleCounts, UnitValues
 
 __all__ = [
     "HIGHEST_WEIGHT",
@@ -25,6 +26,7 @@ __all__ = [
     "CandidateKind",
     "CandidateTotals",
     "DistantCandidates",
+    "NameCounts",
     "PublicBins",
     "PublicCandidates",
     "PublicClip",
@@ -34,5 +36,6 @@ __all__ = [
     "PublicGroups",
     "RuleCounts",
     "UnitValues",
+    "candidate_kind",
     "public_dates",
 ]

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.errors import InvalidCandidatesError, Shown, describe
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown, describe, typed
 
 MOST_CANDIDATES = 100_000_000
 """More than this is refused: the counts alone would need gigabytes."""
@@ -44,6 +44,24 @@ class CandidateKind(StrEnum):
     TEXT = "text"
     DATE = "dates"
     BOOLEAN = "booleans"
+
+
+def candidate_kind(value: object, argument: str = "kind") -> CandidateKind:
+    """The kind that a caller names: one of ``text``, ``integer``, ``number``, ``date`` and ``boolean``.
+
+    Raises:
+        InvalidParameterError: it is none of these words.
+
+    >>> candidate_kind("integer") is CandidateKind.INTEGER
+    True
+    """
+    if isinstance(value, CandidateKind):
+        return value
+    for kind in CandidateKind:
+        if isinstance(value, str) and value in (kind.name.lower(), kind.value):
+            return kind
+    words = ", ".join(repr(kind.name.lower()) for kind in CandidateKind)
+    raise InvalidParameterError(argument, typed(value), f"one of {words}")
 
 
 _KINDS: dict[type, CandidateKind] = {

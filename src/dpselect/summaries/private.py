@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect.summaries.candidates import CandidateKind
 from dpselect.summaries.domain import PublicDomain
 
 
@@ -64,6 +65,53 @@ class CandidateTotals(PrivateNumbers):
 
     def _numbers(self) -> NDArray[np.int64]:
         return self.totals
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NameCounts(PrivateNumbers):
+    """The values that occur in a column, and how many different units count for each. Both are private.
+
+    Attributes:
+        names: an Arrow array of different values without nulls, in an order without meaning.
+        counts: shape ``(n,)``, int64, read-only, all at least 1; one entry for each name. Adding all rows of one more
+            unit raises at most as many counts as a unit has values by 1, from 0 for a name that was not there (proof:
+            ``proofs/unknown_candidates.md``).
+        kind: the kind of the names.
+
+    >>> NameCounts(["oslo", "rome"], np.array([3, 1]), kind=CandidateKind.TEXT)
+    NameCounts(<private>)
+    """
+
+    names: Any
+    counts: NDArray[np.int64]
+    kind: CandidateKind = field(kw_only=True)
+
+    def _numbers(self) -> NDArray[np.int64]:
+        return self.counts
+
+    @classmethod
+    def by_group(
+        cls, names: Any, counts: NDArray[np.int64], places: NDArray[np.int64], *, kind: CandidateKind, groups: int
+    ) -> list[NameCounts]:
+        """The summary of each group, from those of all groups together.
+
+        Args:
+            names, counts, kind: see the attributes; a name is there once for each group in which it occurs.
+            places: for each name the place of its group in the list of groups.
+            groups: the number of groups.
+        """
+        order = np.argsort(places, kind="stable")
+        ends = np.cumsum(np.bincount(places, minlength=groups))[:-1]
+        return [cls(names.take(some), counts[some], kind=kind) for some in np.split(order, ends)]
+
+    def in_order(self) -> NameCounts:
+        """The same with sorted names."""
+        values = self.names.to_pylist()
+        order = np.array(sorted(range(len(values)), key=values.__getitem__), np.int64)
+        return NameCounts(self.names.take(order), self.counts[order], kind=self.kind)
+
+    def __repr__(self) -> str:
+        return "NameCounts(<private>)"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

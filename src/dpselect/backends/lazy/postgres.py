@@ -22,9 +22,9 @@ from dpselect.backends.lazy.extras import ibis
 from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.postgres_columns import Types, check_unchanged, columns_of_table
 from dpselect.backends.lazy.postgres_dialect import IBIS_TYPES, POSTGRESQL, ibis_type, quoted
-from dpselect.backends.lazy.postgres_text import UNICODE, speak_unicode, storable
+from dpselect.backends.lazy.postgres_text import UNICODE, check_unicode, speak_unicode, storable
 from dpselect.backends.lazy.reading import unanswered
-from dpselect.backends.row_rules import RowValue, rules
+from dpselect.backends.row_rules import Name, RowValue, rules
 from dpselect.backends.rows.arrow import pa
 from dpselect.errors import InvalidDataError, MissingExtraError, SelectionError, Shown, TableUnavailableError
 from dpselect.server_urls import without_password
@@ -113,18 +113,21 @@ class PostgresQuery:
         types: the columns that are read, and their types.
         parts: SQL of the subqueries in front, by name.
         lists: long lists of candidates, by name; they are sent as parameters.
+        named: the kinds of names from the rows that are returned.
     """
 
     table: PostgresTable
     types: dict[Column, int] = field(default_factory=dict[Column, int])
     parts: dict[str, str] = field(default_factory=dict[str, str])
     lists: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    named: set[CandidateKind] = field(default_factory=set[CandidateKind])
     counts_distinct = False
     in_filters = EVERY_KIND - {CandidateKind.TEXT}  # text is always sent as a parameter
 
     def rows(self, values: Mapping[str, RowValue]) -> Frame:
         """The rows, with a column for each name."""
         names, expressions = rules(values, POSTGRESQL)
+        self.named.update(value.kind for value in values.values() if isinstance(value, Name))
         self.types.update((column, self.table.types[column]) for column in names)
         cells = ", ".join(f"{quoted(column.name)} AS {name}" for column, name in names.items())
         columns = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in expressions.items())
@@ -156,6 +159,8 @@ class PostgresQuery:
         parts = ", ".join(f"{quoted(name)} AS ({sql})" for name, sql in self.parts.items())
         with self.table.connect() as backend, _answering(backend, self.table), backend.con.transaction():
             speak_unicode(backend.con)
+            if CandidateKind.TEXT in self.named:
+                check_unicode(backend.con)
             check_unchanged(backend.con, self.table.source, self.types, self.table.shown)
             lists = {name: _held(backend.con, name, each) for name, each in self.lists.items()}
             return _answer(backend, f"WITH {parts} SELECT * FROM ({query}) AS answer", lists)

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from dpselect.backends.columns import Holds
 from dpselect.backends.contract import Amount
-from dpselect.backends.row_rules import Dialect, Number, RowValue, Unit, Value
+from dpselect.backends.row_rules import Dialect, Name, Number, RowValue, Unit, Value
 from dpselect.summaries import CandidateKind
 
 _LARGEST, _SMALLEST = 1.7976931348623157e308, "2.4703282292062328e-324"
@@ -91,7 +91,7 @@ def ibis_type(value: RowValue) -> str:
     match value:
         case Unit(column):
             return _UNIT_TYPES.get(column.holds, "string")
-        case Value(_, kind):
+        case Value(_, kind) | Name(_, kind):
             return IBIS_TYPES[kind]
         case Number():
             return "float64"

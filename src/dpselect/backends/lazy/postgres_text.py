@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 from typing import Any
 
-from dpselect.errors import InvalidCandidatesError, Shown
+from dpselect.errors import InvalidCandidatesError, InvalidDataError, Shown
 
 UNICODE = "UTF8"
 """UTF-8, as PostgreSQL names it."""
@@ -31,6 +31,18 @@ def speak_unicode(connection: Any) -> None:
     """Set the connection's encoding to UTF-8 for the present transaction."""
     if connection.info.parameter_status("client_encoding") != UNICODE:
         connection.execute(f"SET LOCAL client_encoding = '{UNICODE}'")
+
+
+def check_unicode(connection: Any) -> None:
+    """Refuse a database from which not every text arrives: whether one does would depend on a row.
+
+    Raises:
+        InvalidDataError: the encoding of the database is not UTF-8.
+    """
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != UNICODE:
+        expected = f"a column that is not text, because the encoding of the database is {encoding}"
+        raise InvalidDataError("column", Shown("<text>"), expected, "Copy the table to a database in UTF8.")
 
 
 def storable(connection: Any, texts: list[str], *, argument: str) -> list[str]:

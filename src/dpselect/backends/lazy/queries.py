@@ -10,8 +10,8 @@ from dpselect.backends.columns import Column
 from dpselect.backends.contract import Amount, Grouping, Needed
 from dpselect.backends.lazy.engine_contract import EngineQuery, Frame
 from dpselect.backends.lazy.matched import matched
-from dpselect.backends.row_rules import Number, RowValue, Unit, Value
-from dpselect.summaries import DistantCandidates, PublicCandidates, PublicDomain
+from dpselect.backends.row_rules import Name, Number, RowValue, Unit, Value
+from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates, PublicDomain
 
 
 def counts(
@@ -113,6 +113,19 @@ def units(query: EngineQuery, *, unit: Column, needed: Needed, grouping: Groupin
     return once.select(number) if grouping is None else once.group_by(*keys).agg(number)
 
 
+def names(
+    query: EngineQuery, *, unit: Column, column: Column, kind: CandidateKind, most: int, grouping: Grouping | None
+) -> Frame:
+    """``number`` of units for each ``what`` that occurs (in each ``part``). Proof: ``proofs/unknown_candidates.md``.
+
+    A unit counts for `most` of its values (in each group), chosen at random.
+    """
+    rows = _grouped(query, {"who": Unit(unit), "what": Name(column, kind)}, grouping)
+    once = _within_groups(query, query.different(rows.filter(~nw.col("what").is_null())), grouping)
+    few = _first(query, once, ["who", *_keys(grouping)], "what", most)
+    return few.group_by(*_keys(grouping, "what")).agg(nw.len().alias("number"))
+
+
 def chooses(grouping: Grouping | None) -> bool:
     """Whether a unit can be in more groups than it may."""
     return grouping is not None and grouping.max_groups_per_unit < len(grouping.groups)
@@ -135,10 +148,15 @@ def _within_groups(query: EngineQuery, rows: Frame, grouping: Grouping | None) -
 
 def _chosen(query: EngineQuery, rows: Frame, whose: list[str], column: str, most: int) -> Frame:
     """The rows with one of the values of `column` chosen for `whose`: the `most` with the smallest lots."""
-    pairs = query.with_lots(query.different(rows.select(*whose, column)), [*whose, column])
-    ranked = pairs.with_columns(rank=nw.col(column).cum_count().over(*whose, order_by=["lot", column]))
-    few = ranked.filter(nw.col("rank") <= most).select(*whose, column)
+    few = _first(query, query.different(rows.select(*whose, column)), whose, column, most)
     return rows.join(few, on=[*whose, column], how="inner")
+
+
+def _first(query: EngineQuery, pairs: Frame, whose: list[str], column: str, most: int) -> Frame:
+    """The `most` of the different `pairs` with the smallest lots, for each of `whose`."""
+    drawn = query.with_lots(pairs, [*whose, column])
+    ranked = drawn.with_columns(rank=nw.col(column).cum_count().over(*whose, order_by=["lot", column]))
+    return ranked.filter(nw.col("rank") <= most).select(*whose, column)
 
 
 def _keys(grouping: Grouping | None, *others: str) -> Sequence[str]:

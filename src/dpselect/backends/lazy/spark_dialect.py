@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.lazy.extras import spark_functions
-from dpselect.backends.row_rules import BLANKS, Dialect, RowValue, rules
+from dpselect.backends.row_rules import Dialect, RowValue, rules
 from dpselect.summaries import CandidateKind
 
 
@@ -24,8 +24,8 @@ class _Spark(Dialect):
     def text(self, cell: str) -> str:
         return f"CAST({cell} AS string COLLATE UTF8_BINARY)"  # byte by byte, whatever the column's collation
 
-    def unit_text(self, cell: str) -> str:
-        return f"TRIM(BOTH '{BLANKS}' FROM try_validate_utf8({self.text(cell)}))"
+    def valid_text(self, cell: str) -> str:
+        return f"try_validate_utf8({self.text(cell)})"
 
     def unit_key(self, name: str, holds: Holds) -> str:
         return f"hex({name})" if holds is Holds.BYTES else name

@@ -20,8 +20,10 @@ from dpselect.backends.rows.arrow import pa
 from dpselect.mechanisms import Mechanism, PendingSelection
 from dpselect.summaries import (
     CandidateCounts,
+    CandidateKind,
     CandidateTotals,
     DistantCandidates,
+    NameCounts,
     PublicCandidates,
     PublicDomain,
     UnitValues,
@@ -170,6 +172,23 @@ class LazyTable:
         table = self._answer(query, partial(_tabulated, candidates=None, grouping=grouping), progress)
         return table[:, 0].tolist()
 
+    def names(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        kind: CandidateKind,
+        max_values_per_unit: int,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[NameCounts]:
+        """How many different units have at least one row with each value that occurs."""
+        check_match(column, kind, argument="kind")
+        check_groups(grouping)
+        most = max_values_per_unit
+        query = partial(queries.names, unit=unit, column=column, kind=kind, most=most, grouping=grouping)
+        return self._answer(query, partial(_names, kind=kind, grouping=grouping), progress)
+
     def _answer(
         self, ask: Callable[[EngineQuery], Frame], read: Callable[[Any], Answer], progress: Progress | None
     ) -> Answer:
@@ -180,6 +199,15 @@ class LazyTable:
         if progress is not None:
             progress(1.0)
         return answer
+
+
+def _names(found: Any, *, kind: CandidateKind, grouping: Grouping | None) -> list[NameCounts]:
+    """Each value that occurs, and its number of units, for each group."""
+    names, counts = found.column("what"), _numbers(found.column("number"))
+    if grouping is None:
+        return [NameCounts(names, counts.copy(), kind=kind)]
+    places = positions(found.column("part"), grouping.groups)
+    return NameCounts.by_group(names, counts, places, kind=kind, groups=len(grouping.groups))
 
 
 def _values_by_group(found: Any, *, grouping: Grouping | None) -> list[NDArray[np.float64]]:

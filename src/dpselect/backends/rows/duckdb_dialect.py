@@ -20,6 +20,9 @@ class _DuckDB(Dialect):
     def unit_text(self, cell: str) -> str:
         return cell  # see `trimmed_units`
 
+    def text_bytes(self, text: str) -> str:
+        return f"strlen({text})"
+
     def unit_key(self, name: str, holds: Holds) -> str:
         """A digest in place of text of more than `_LONGEST` bytes. It is longer than any unit that is not replaced.
 

@@ -16,10 +16,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from dpselect.backends.row_rules import LONGEST_NAME
 from dpselect.backends.rows.arrow import Array, pa, pc
 from dpselect.summaries import CandidateKind, PublicCandidates
 
-LONG = 1 << 10
+LONG = LONGEST_NAME
 """Bytes; longer text does not reach the engine."""
 
 _DIGEST_BYTES = 32
@@ -74,10 +75,10 @@ class ShortValues:
     longest: int
 
     @classmethod
-    def of(cls, candidates: PublicCandidates | None) -> ShortValues:
-        """For a column of candidates; None: for a column of numbers."""
-        if candidates is None:
-            return cls(CandidateKind.NUMBER, LONG)
+    def of(cls, candidates: PublicCandidates | CandidateKind | None) -> ShortValues:
+        """For a column of candidates, or of unknown names of a kind; None: for a column of numbers."""
+        if not isinstance(candidates, PublicCandidates):
+            return cls(CandidateKind.NUMBER if candidates is None else candidates, LONG)
         longest = LONG
         if candidates.kind is CandidateKind.TEXT:
             texts = cast("tuple[str, ...]", candidates.values)

@@ -19,7 +19,7 @@ from dpselect.backends.rows.long_text import ShortValues, short_units
 from dpselect.backends.rows.source import Source
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 from dpselect.formats import Format
-from dpselect.summaries import PublicCandidates
+from dpselect.summaries import CandidateKind, PublicCandidates
 
 
 class Scan:
@@ -37,7 +37,7 @@ class Scan:
         source: Source,
         columns: Mapping[str, Column],
         *,
-        candidates: Mapping[str, PublicCandidates],
+        candidates: Mapping[str, PublicCandidates | CandidateKind],
         lots: Sequence[str] = (),
         format: Format | None = None,
     ) -> None:

@@ -24,6 +24,7 @@ from dpselect.backends.rows.inspect import (
     inspected,
     together,
 )
+from dpselect.backends.rows.names import named
 from dpselect.backends.rows.relation import candidates_of, columns_of
 from dpselect.backends.rows.scan import Scan
 from dpselect.backends.rows.source import Lines, Source
@@ -35,6 +36,7 @@ from dpselect.summaries import (
     CandidateKind,
     CandidateTotals,
     DistantCandidates,
+    NameCounts,
     PublicCandidates,
     PublicDomain,
     UnitValues,
@@ -160,6 +162,25 @@ class StreamTable:
         query = partial(
             units_counted, unit=unit, matched=matched, number=needed.number, between=needed.between, grouping=grouping
         )
+        return self._answer(scan, query, progress)
+
+    def names(
+        self,
+        *,
+        unit: Column,
+        column: Column,
+        kind: CandidateKind,
+        max_values_per_unit: int,
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[NameCounts]:
+        """How many different units have at least one row with each value that occurs."""
+        check_match(column, kind, argument="kind")
+        check_groups(grouping)
+        grouping = compared_groups(grouping, self.format)
+        listed: dict[str, PublicCandidates | CandidateKind] = {**candidates_of(grouping), "value": kind}
+        scan = Scan(self.source, columns_of(unit, grouping, value=column), candidates=listed, format=self.format)
+        query = partial(named, unit=unit, column=column, kind=kind, most=max_values_per_unit, grouping=grouping)
         return self._answer(scan, query, progress)
 
     def inspect(

@@ -1,0 +1,177 @@
+r"""The probabilities of optimal partition selection, enclosed by rational numbers; no float takes part in a decision.
+
+With :math:`E = e^\varepsilon`, :math:`\pi(0) = 0` and
+
+.. math:: \pi(n+1) = \min(E \pi(n) + \delta, 1 - E^{-1}(1 - \pi(n) - \delta), 1)
+
+the first branch is the smaller one up to n1, the smallest n with :math:`E^n > 1 + (1/\delta - 1)(E - 1)/(E + 1)`:
+
+.. math::
+    \pi(n) = \delta \frac{E^n - 1}{E - 1} \quad (n \le n_1), \qquad
+    1 - \pi(n_1 + m) = \max\left(0, E^{-m}(1 - \pi(n_1)) - \delta \frac{1 - E^{-m}}{E - 1}\right).
+
+Proof: ``proofs/partition_selection.md``, claim 3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+
+LARGEST_COUNT = 2**63 - 1
+
+Enclosed = tuple[Fraction, Fraction]
+"""A lower and an upper bound of a real number."""
+
+_GUARD_BITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLaw:
+    """The probability that a value is named, by its number of units.
+
+    Attributes:
+        epsilon: of one value, > 0.
+        delta: of one value, strictly between 0 and 1.
+        turn: n1 above; `LARGEST_COUNT` if it is larger.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    turn: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "turn", first_count(self._is_turned))
+
+    def bounds(self, count: int, bits: int) -> tuple[int, int]:
+        """Whole numbers low and high with ``low/2^bits <= pi(count) <= high/2^bits``, hardly ever more than 1 apart."""
+        low, high = self._enclosed(count, bits + _GUARD_BITS)
+        return max(0, math.floor(low * (1 << bits))), min(1 << bits, math.ceil(high * (1 << bits)))
+
+    @property
+    def precise_bits(self) -> int:
+        """Binary digits by which every probability above 0 has all digits of a double."""
+        return 2 * _GUARD_BITS + _bits_below_one(self.delta)
+
+    def reaches(self, count: int, chance: Fraction) -> bool:
+        """Whether pi(count) is at least `chance`; if that cannot be decided, because they are nearly equal, it is not.
+
+        True for `count` = 1 and `chance` = delta, where both are exactly equal.
+        """
+        return self._enclosed(count, _GUARD_BITS)[0] >= chance
+
+    def _enclosed(self, count: int, bits: int) -> Enclosed:
+        """pi(count), up to about 2^-bits."""
+        if count <= 1:
+            exact = self.delta * count
+            return exact, exact
+        precise = bits + _bits_below_one(self.epsilon) + _bits_below_one(self.delta)
+        at_turn = self._up_to_turn(min(count, self.turn), precise)
+        if count <= self.turn:
+            return at_turn
+        left_low, left_high = 1 - at_turn[1], 1 - at_turn[0]
+        kept_low, kept_high = exp_minus((count - self.turn) * self.epsilon, precise)
+        one_low, one_high = exp_minus(self.epsilon, precise)
+        lost_low, lost_high = self.delta * one_low / (1 - one_low), self.delta * one_high / (1 - one_high)
+        low = kept_low * left_low - lost_high * (1 - kept_low)
+        high = kept_high * left_high - lost_low * (1 - kept_high)
+        return 1 - max(Fraction(0), high), 1 - max(Fraction(0), low)
+
+    def _up_to_turn(self, count: int, bits: int) -> Enclosed:
+        if count == 1:
+            return self.delta, self.delta
+        one_low, one_high = exp_minus(self.epsilon, bits)
+        low, high = exp_minus(count * self.epsilon, bits)
+        before_low, before_high = exp_minus((count - 1) * self.epsilon, bits)
+        smallest = self.delta * (1 - high) / (before_high * (1 - one_low))
+        largest = self.delta * (1 - low) / (before_low * (1 - one_high))
+        return smallest, min(largest, Fraction(1))
+
+    def _is_turned(self, count: int) -> bool:
+        """Whether E^count is above the limit. They are never equal, because E is transcendental."""
+        bits = _GUARD_BITS + _bits_below_one(self.epsilon) + _bits_below_one(self.delta)
+        while True:
+            one_low, one_high = exp_minus(self.epsilon, bits)
+            low, high = exp_minus(count * self.epsilon, bits)
+            odds = 1 / self.delta - 1
+            if high * (1 + odds * (1 - one_low) / (1 + one_low)) < 1:
+                return True
+            if low * (1 + odds * (1 - one_high) / (1 + one_high)) >= 1:
+                return False
+            bits *= 2
+
+
+def first_count(holds: Callable[[int], bool]) -> int:
+    """The smallest count >= 1 for which something `holds` that then holds for all larger ones; at most `LARGEST_COUNT`.
+
+    >>> first_count(lambda count: count * count > 50)
+    8
+    """
+    over = 1
+    while over < LARGEST_COUNT and not holds(over):
+        over = min(2 * over, LARGEST_COUNT)
+    under = over // 2
+    while over - under > 1:
+        middle = (over + under) // 2
+        under, over = (under, middle) if holds(middle) else (middle, over)
+    return over
+
+
+def exp_minus(exponent: Fraction, bits: int) -> Enclosed:
+    """e^-exponent for an exponent > 0, enclosed up to about 2^-bits: from 0 to below 1, the upper bound above 0.
+
+    ``Decimal.exp`` is correctly rounded, so its neighbours enclose the true number.
+
+    >>> low, high = exp_minus(Fraction(1), 60)
+    >>> float(low) == float(high) == 0.36787944117144233
+    True
+    """
+    unit = Fraction(1, 1 << bits)
+    if exponent >= bits:  # e^-bits < 2^-bits
+        return Fraction(0), unit
+    digits = bits // 3 + 10
+    down, up = (Context(digits, each, Emin=MIN_EMIN, Emax=MAX_EMAX) for each in (ROUND_FLOOR, ROUND_CEILING))
+    over, under = Decimal(exponent.numerator), Decimal(exponent.denominator)
+    low = down.next_minus(down.exp(down.minus(up.divide(over, under))))
+    high = up.next_plus(up.exp(up.minus(down.divide(over, under))))
+    return max(Fraction(low), Fraction(0)), min(Fraction(high), 1 - unit * Fraction(1, 2**64))
+
+
+def shares(epsilon: float, delta: float, values: int) -> tuple[Fraction, float]:
+    """What each of `values` values may cost, so that all together cost `epsilon` and `delta`.
+
+    The delta of one is 1 - (1 - delta)^(1/values), rounded down to a double; 0 if that is too small for a double.
+
+    Proof: ``proofs/partition_selection.md``, claim 2.
+
+    >>> shares(1.0, 0.19, 2)
+    (Fraction(1, 2), 0.09999999999999999)
+    >>> shares(1.0, 1e-6, 1)
+    (Fraction(1, 1), 1e-06)
+    """
+    if values == 1:
+        return Fraction(epsilon), delta
+    share = -math.expm1(math.log1p(-delta) / values) * (1.0 + 2.0**-50)
+    while share > 0.0 and not _suffices(Fraction(share), Fraction(delta), values):
+        share = math.nextafter(share, 0.0)
+    return Fraction(epsilon) / values, share
+
+
+def _suffices(share: Fraction, delta: Fraction, values: int) -> bool:
+    """Whether (1 - share)^values >= 1 - delta, by a power that is rounded down at each step."""
+    bits = _GUARD_BITS + 64 + _bits_below_one(delta) + values.bit_length()
+    power, factor, left = 1 << bits, math.floor((1 - share) * (1 << bits)), values
+    while left:
+        if left & 1:
+            power = power * factor >> bits
+        factor = factor * factor >> bits
+        left >>= 1
+    return power >= (1 - delta) * (1 << bits)
+
+
+def _bits_below_one(number: Fraction) -> int:
+    """About how many binary digits a number below 1 has before its first one."""
+    return max(0, number.denominator.bit_length() - number.numerator.bit_length() + 1)

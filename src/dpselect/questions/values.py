@@ -1,0 +1,211 @@
+"""Which values occur in a column at all? The names of those that enough units have."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from dpselect.accounting import ApproximateEvent
+from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms import PartitionSelection
+from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.questions import fields
+from dpselect.questions.command import Command, Option
+from dpselect.questions.fields import AnswerFields, Fields
+from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms, Value
+from dpselect.questions.stated import Stated
+from dpselect.questions.wording import counted
+from dpselect.summaries import CandidateKind, NameCounts, PublicGroups
+
+PAGE = "proofs/unknown_candidates.md"
+"""The page that proves how much one unit can change the counts of unknown values."""
+
+KINDS = tuple(kind.name.lower() for kind in CandidateKind)
+"""The words for the kind of unknown values."""
+
+DELTA = Option("delta", "number", "Probability with which the guarantee may fail; far below one over the units.")
+
+MAX_VALUES_PER_UNIT = Option(
+    "max_values_per_unit",
+    "whole",
+    "Number of values a unit counts for. If it has more, this many are chosen at random. A value needs more units with"
+    " it.",
+    default=1,
+)
+
+KIND = Option(
+    "kind",
+    KINDS,
+    "How unknown values are read. Default: the column's type; in CSV and JSON lines, text.",
+    default=None,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Values(Question[NameCounts]):
+    """Which values do enough units have? Planned from public arguments; sees the values only in `draw`.
+
+    Attributes:
+        kind: the kind that the values are read as.
+        mechanism: tosses the coin of each value, at the whole cost.
+    """
+
+    name: ClassVar[str] = "values"
+    bounds_value: ClassVar[bool] = False
+    commands: ClassVar[tuple[Command, ...]] = (
+        Command(
+            name="values",
+            asks="Which values occur at all?",
+            does="Name the values that enough units have, without a public list of candidates.",
+            example=("clicks.parquet page", "--unit session --epsilon 1 --delta 1e-6"),
+            column="Column with the values.",
+            options=(DELTA, MAX_VALUES_PER_UNIT, KIND),
+        ),
+    )
+
+    kind: CandidateKind
+    mechanism: PartitionSelection
+
+    @classmethod
+    def planned(
+        cls,
+        kind: CandidateKind,
+        *,
+        epsilon: float,
+        delta: float,
+        max_values_per_unit: int = 1,
+        neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    ) -> Self:
+        """The question, planned for a cost of `epsilon` and `delta`.
+
+        Raises:
+            InvalidParameterError: `epsilon` is not a finite number > 0, `delta` not strictly between 0 and 1, or
+                `max_values_per_unit` not a whole number >= 1.
+
+        >>> Values.planned(CandidateKind.TEXT, epsilon=1.0, delta=1e-6).terms.arguments["half_named_at"]
+        14
+        """
+        mechanism = PartitionSelection(
+            epsilon=epsilon, delta=delta, max_values_per_unit=max_values_per_unit, neighbours=neighbours
+        )
+        return cls(kind=kind, mechanism=mechanism)
+
+    @property
+    def event(self) -> ApproximateEvent:
+        """What one release costs, for accounting; to be charged before `draw` is called."""
+        return self.mechanism.event
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the certificate will contain.
+
+        Proof: ``proofs/unknown_candidates.md`` (the counts) and ``proofs/partition_selection.md`` (the names).
+        """
+        return Terms(
+            task=self.name,
+            mechanism=type(self.mechanism).__name__,
+            epsilon=self.mechanism.epsilon,
+            delta=self.mechanism.delta,
+            sensitivity=name_sensitivity(self.mechanism.neighbours),
+            candidates={"origin": "rows", "kind": str(self.kind)},
+            error_bound=float(self.mechanism.count_needed(CONFIDENCE)),
+            proofs=("proofs/partition_selection.md",),
+            arguments={
+                "max_values_per_unit": self.mechanism.max_values_per_unit,
+                "half_named_at": self.mechanism.count_needed(0.5),
+            },
+        )
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The public arguments that distinguish this question from others about the same column."""
+        most = self.mechanism.max_values_per_unit
+        return {"kind": str(self.kind), "delta": self.mechanism.delta, "max_values_per_unit": most}
+
+    def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[NameCounts]:
+        """How many units count for each value that occurs."""
+        return rows.names(self.kind, groups, max_values_per_unit=self.mechanism.max_values_per_unit)
+
+    def usable_units(self, rows: RowReader, groups: PublicGroups | None, summaries: list[NameCounts], /) -> list[int]:
+        """How many units have a value; each counts for one of its own."""
+        check_countable(self.mechanism.max_values_per_unit, 0.0)
+        return [int(summary.counts.sum()) for summary in summaries]
+
+    def draw(self, summary: NameCounts, /) -> list[Value]:
+        """The values that are named, in increasing order."""
+        named = self.mechanism.select(summary.counts)
+        return sorted(summary.names.take(named).to_pylist())
+
+    label: ClassVar[str] = "number"
+
+    @classmethod
+    def keys(cls, release: Planned, count: int) -> Iterable[str]:
+        """See `Question.keys`."""
+        return [str(place) for place in range(1, count + 1)]
+
+    @classmethod
+    def within(cls, release: Planned, bound: float) -> str:
+        """See `Question.within`."""
+        return f"a value that at least {bound:,.0f} units ({release.unit}) have is named"
+
+    @classmethod
+    def counting(cls, release: Planned) -> str:
+        """See `Question.counting`."""
+        half = f"at {release.arguments['half_named_at']:,} units the probability reaches one half"
+        return f", counting each {release.unit} for at most {most_values(release)}; {half}"
+
+    @classmethod
+    def origin(cls, release: Planned) -> str:
+        """See `Question.origin`."""
+        return "out of all values that occur, without a list of candidates"
+
+    @classmethod
+    def check_fields(cls, held: Fields) -> AnswerFields:
+        """See `Question.check_fields`."""
+        kind = check_origin(held)
+        fields.object_with(held.get("arguments", {}), "arguments", {**_LIMIT, "half_named_at": fields.count})
+        return AnswerFields(fields.list_of(kind))
+
+    @classmethod
+    def restated(cls, stated: Stated) -> Self:
+        """See `Question.restated`."""
+        most = stated.arguments["max_values_per_unit"]
+        kind = CandidateKind(stated.public["kind"])
+        return cls.planned(kind, delta=stated.delta, max_values_per_unit=most, **stated.price)
+
+    @classmethod
+    def allows(cls, values: list[Any], stated: Stated) -> bool:
+        """See `Question.allows`. All different, and in order: otherwise the order would tell something."""
+        return all(earlier < later for earlier, later in itertools.pairwise(values))
+
+
+def name_sensitivity(neighbours: Neighbours) -> Sensitivity:
+    """How much one unit can change the count of any one value that is not public.
+
+    Proof: ``proofs/unknown_candidates.md``, claim 1.
+    """
+    return Sensitivity(1.0, monotonic=neighbours is Neighbours.ADD_REMOVE, neighbours=neighbours, proof=PAGE)
+
+
+def check_countable(max_values_per_unit: object, usable_epsilon: object) -> None:
+    """Refuse a number of units where the counts do not tell it: where a unit may count for several values."""
+    if usable_epsilon is not None and max_values_per_unit != 1:
+        hint = "Ask count() for the number of all units."
+        raise InvalidParameterError("usable_epsilon", usable_epsilon, "None, unless max_values_per_unit is 1", hint)
+
+
+def check_origin(held: Fields) -> fields.Check:
+    """Check the description of candidates that nobody gave, and return the check of one of them."""
+    checks: dict[str, fields.Check] = {"origin": fields.one_of("rows"), "kind": fields.one_of(*fields.KINDS)}
+    return fields.KINDS[fields.object_with(held["candidates"], "candidates", checks)["kind"]]
+
+
+def most_values(release: Planned) -> str:
+    """For how many values one unit counts."""
+    return counted(release.arguments["max_values_per_unit"], "value")
+
+
+_LIMIT: dict[str, fields.Check] = {"max_values_per_unit": fields.count}

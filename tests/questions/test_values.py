@@ -1,0 +1,229 @@
+"""Which values occur at all: names, their order, their cost, their certificate and bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpselect as dps
+from dpselect.accounting import ApproximateEvent, ComposedEvent, SequenceEvent
+from dpselect.certificates import check
+from dpselect.certificates.release import canonical_json, digest
+from dpselect.cli.main import main
+from dpselect.errors import ChargeRefusedError, InvalidCertificateError, InvalidDataError, InvalidParameterError
+from dpselect.questions import Values
+from dpselect.summaries import CandidateKind, NameCounts
+from tests.backends import model
+from tests.backends.table_questions import BY_CITY, DAYS, ROWS
+
+PEOPLE = dps.Dataset(ROWS, unit="who")
+LISTED = ROWS.to_pylist()
+SURE: dict[str, Any] = {"epsilon": 1e5, "delta": 0.5}
+"""Whatever two units have is named for certain."""
+
+
+def large(counts: dict[Any, int]) -> list[Any]:
+    """In order, those that are certain."""
+    assert all(count > 1 for count in counts.values())
+    return sorted(counts)
+
+
+def test_names_of_every_kind_without_a_list() -> None:
+    for column, kind in (("page", "integer"), ("name", "text"), ("free", "date"), ("paid", "number")):
+        release = PEOPLE.values(column, max_values_per_unit=9, **SURE)
+        (expected,) = model.names(LISTED, "who", column, CandidateKind[kind.upper()], most=9)
+        assert release.value == large(expected)
+        assert dps.Release.from_json(release.to_json()).value == release.value
+    assert PEOPLE.values("free", max_values_per_unit=9, **SURE).value == DAYS
+
+
+def test_names_in_groups() -> None:
+    found = PEOPLE.values("name", max_values_per_unit=9, **SURE, **BY_CITY).value
+    groups = {"group": "city", "groups": ["south", "north"]}
+    expected = model.names(LISTED, "who", "name", CandidateKind.TEXT, most=9, **groups)
+    assert [*found.items()] == [*zip(["south", "north"], map(large, expected), strict=True)]
+    task = "values"
+    both = PEOPLE.values(
+        "page", max_values_per_unit=2, epsilon=1, delta=0.1, by="name", groups=["x", "y"], max_groups_per_unit=2
+    )
+    assert both.event == ComposedEvent(event=ApproximateEvent(epsilon=0.5, delta=0.05), count=2)
+    assert (both.task, both.delta) == (task, 0.1)
+    check(both.to_json())
+
+
+def test_what_is_read_by_default() -> None:
+    """A column's own type; text where there is none."""
+    types = {"page": "whole numbers", "name": "text", "free": "dates", "paid": "numbers"}
+    for column, kind in types.items():
+        assert PEOPLE.values(column, **SURE).candidates == {"origin": "rows", "kind": kind}
+    people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+    asked = {"epsilon": 1.0, "delta": 1e-6}
+    assert people.values("education_num", **asked).value == sorted(map(str, range(1, 17)))
+    assert people.values("education_num", kind="integer", **asked).value == [*range(1, 17)]
+    assert people.values("education_num", kind="number", **asked).value == [float(each) for each in range(1, 17)]
+    assert people.values("education_num", kind="date", **asked).value == []
+
+
+def test_a_declared_format_changes_what_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("who,what\n" + "".join(f'{who},"{what}"\n' for who, what in enumerate(["A ", "a", " a", "B"] * 9)))
+    lower = dps.Dataset(path, unit="who", format=dps.Format(ignore_case=True, trim=True))
+    assert lower.values("what", **SURE).value == ["a", "b"]
+    assert dps.Dataset(path, unit="who").values("what", **SURE).value == [" a", "A ", "B", "a"]
+
+
+def test_rare_values_are_hardly_ever_named_and_order_tells_nothing() -> None:
+    rows = pa.table({"who": range(2000), "what": [*range(1000, 0, -1), *([5000, 40, 3000] * 400)][:2000]})
+    data = dps.Dataset(rows, unit="who")
+    for _ in range(20):
+        assert data.values("what", epsilon=1.0, delta=1e-9).value == [40, 3000, 5000]
+
+
+def test_names_follow_the_number_of_units_alone() -> None:
+    task = Values.planned(CandidateKind.TEXT, epsilon=0.5, delta=0.1)
+    counts = NameCounts(pa.array(["b", "a", "c"]), np.array([2, 40, 1]), kind=CandidateKind.TEXT)
+    drawn = [task.draw(counts) for _ in range(3000)]
+    assert all(names == sorted(names) and "a" in names for names in drawn)
+    for name, count in (("b", 2), ("c", 1)):
+        share = sum(name in names for names in drawn) / len(drawn)
+        assert abs(share - task.mechanism.probability(count)) < 0.06  # 6 standard deviations
+    assert repr(counts) == "NameCounts(<private>)"
+
+
+def test_the_cost_is_charged_with_its_delta(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/budget.db"
+    ledger = dps.Ledger(url)
+    ledger.open_account("both", epsilon=3.0, delta=1e-5, set_aside=2e-6)
+    ledger.open_account("pure", epsilon=3.0)
+    asked: dict[str, Any] = {"max_values_per_unit": 2, "epsilon": 1.0, "delta": 1e-6}
+    release = dps.Dataset(ROWS, unit="who", ledger=ledger, account="both").values("name", **asked)
+    assert release.event == ApproximateEvent(epsilon=1.0, delta=1e-6)
+    assert check(release.to_json(), ledger=ledger).charged
+    pure = dps.Dataset(ROWS, unit="who", ledger=ledger, account="pure")
+    with pytest.raises(ChargeRefusedError, match=r"keeps no such delta .* part of it set aside \(set_aside\)"):
+        pure.values("name", **asked)
+    assert ledger.remaining("pure") == 3.0
+    dry = dps.DryRun(unit="who", ledger=ledger, account="pure").values("name", **asked)
+    assert dry.fits is False
+
+
+def test_the_number_of_units_comes_for_more_epsilon_where_it_is_known() -> None:
+    release = PEOPLE.values("name", epsilon=1e5, delta=0.5, usable_epsilon=1e5)
+    assert release.usable is not None
+    assert [release.usable.count] == model.usable_units(LISTED, "who", matched=("name", ["x", "y", "z", "X", "w"]))
+    assert isinstance(release.event, SequenceEvent)
+    assert check(release.to_json()).epsilon == 2e5
+    with pytest.raises(
+        InvalidParameterError, match=r"usable_epsilon=1\.0: expected None, unless max_values_per_unit is 1"
+    ):
+        PEOPLE.values("name", epsilon=1.0, delta=0.5, usable_epsilon=1.0, max_values_per_unit=2)
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"delta": 0}, "delta=0: expected a number strictly between 0 and 1. Without public candidates nothing"),
+    ({"delta": None}, "delta=None: expected a number strictly between 0 and 1"),
+    ({"delta": 1}, "delta=1: expected a number strictly between 0 and 1"),
+    ({"delta": -0.1}, "delta"),
+    ({"delta": float("nan")}, "delta"),
+    ({"epsilon": 0}, "epsilon"),
+    ({"epsilon": "1"}, "epsilon"),
+    ({"max_values_per_unit": 0}, "max_values_per_unit=0"),
+    ({"max_values_per_unit": 2.0}, "max_values_per_unit"),
+    ({"max_values_per_unit": True}, "max_values_per_unit"),
+    ({"kind": "words"}, "kind='words': expected one of 'integer', 'number', 'text', 'date', 'boolean'"),
+    ({"kind": 7}, "kind=7"),
+    ({"kind": "date"}, "kind=<dates>"),
+    ({"by": "city", "groups": ["south"], "delta": 0}, "delta=0"),
+    ({"column": "nothing"}, "column"),
+    ({"column": "who"}, "another column than the unit"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), BAD)
+@pytest.mark.parametrize("dry", [False, True])
+def test_bad_input_is_refused_in_one_line(change: dict[str, Any], said: str, dry: bool, tmp_path: Path) -> None:
+    ledger = dps.Ledger(f"sqlite:///{tmp_path}/budget.db")
+    ledger.open_account("a", epsilon=3.0, delta=0.2, set_aside=0.1)
+    paid: dict[str, Any] = {"unit": "who", "ledger": ledger, "account": "a"}
+    data: Any = dps.DryRun(source=ROWS, **paid) if dry else dps.Dataset(ROWS, **paid)
+    asked = {"column": "name", "epsilon": 1.0, "delta": 1e-6} | change
+    with pytest.raises((InvalidParameterError, InvalidDataError)) as refused:
+        data.values(**asked)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert ledger.remaining("a") == 3.0
+
+
+def edited(text: str, **changes: Any) -> str:
+    held = json.loads(text)
+    for path, value in changes.items():
+        at = held
+        *inner, last = path.split("__")
+        for name in inner:
+            at = at[name]
+        at[last] = value
+    held["digest"] = digest(held)
+    return canonical_json(held)
+
+
+EDITS: list[tuple[dict[str, Any], str]] = [
+    ({"value": ["z", "x"]}, "value"),
+    ({"value": ["x", "x"]}, "value"),
+    ({"value": ["x", 3]}, "value"),
+    ({"value": "x"}, "value"),
+    ({"value": [""]}, "value"),
+    ({"guarantee__delta": 1e-7}, "guarantee"),
+    ({"guarantee__epsilon": 0.5}, "epsilon|guarantee"),
+    ({"arguments__half_named_at": 13}, "arguments"),
+    ({"arguments__max_values_per_unit": 2}, "arguments|error_bound"),
+    ({"arguments__max_values_per_unit": 0}, "arguments"),
+    ({"arguments__half_named_at": 0}, "arguments"),
+    ({"error_bound__within": 17.0}, "error_bound"),
+    ({"error_bound": None}, "error_bound"),
+    ({"candidates__kind": "words"}, "candidates"),
+    ({"candidates__origin": "caller"}, "candidates"),
+    ({"candidates": {"kind": "text"}}, "candidates"),
+    ({"mechanism__name": "GeometricMechanism"}, "mechanism"),
+    ({"mechanism__monotonic": False}, "mechanism"),
+    ({"event": {"kind": "pure", "epsilon": "1.0", "version": 1}}, "event"),
+]
+
+
+@pytest.mark.parametrize(("changes", "field"), EDITS)
+def test_an_edited_certificate_contradicts_itself(changes: dict[str, Any], field: str) -> None:
+    text = PEOPLE.values("name", epsilon=1.0, delta=1e-6).to_json()
+    assert check(edited(text)).error_bound
+    with pytest.raises(InvalidCertificateError, match=field):
+        check(edited(text, **changes))
+
+
+def test_more_values_or_none_are_allowed() -> None:
+    """The holder of the rows alone knows which there are."""
+    text = PEOPLE.values("name", epsilon=1.0, delta=1e-6).to_json()
+    for value in ([], ["anything", "else"]):
+        check(edited(text, value=value))
+
+
+def test_the_command_line_shows_names_and_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("who,what\n" + "".join(f"{who},{what}\n" for who, what in enumerate(["a", "line\tbreak"] * 50)))
+    asked = ["values", str(path), "what", "--unit", "who", "--epsilon", "1", "--delta", "1e-6"]
+    assert main([*asked]) == 0
+    shown = capsys.readouterr().out
+    assert "1  a\n" in shown
+    assert "2  'line\\tbreak'\n" in shown
+    assert "a value that at least 18 units (who) have is named" in shown
+    assert main([*asked, "--kind", "integer"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.splitlines()[0].split() == ["number", "what"]
+    assert main([*asked, "--kind", "integer", "--quiet"]) == 0
+    assert capsys.readouterr().out.strip() == ""
+    assert main([*asked, "--dry-run"]) == 0
+    assert "at 14 units the probability reaches one half" in capsys.readouterr().out
+    assert main([*asked[:-1], "0"]) == 2
+    assert "delta" in capsys.readouterr().err
