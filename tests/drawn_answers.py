@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -12,4 +11,5 @@ from dpselect.questions.question import Priced
 
 def drawn_answer(question: Priced[Any], summary: object, *, column: str, unit: str, time: datetime) -> Release:
     """Drawn and certified."""
-    return replace(draft(question, summary, column=column, unit=unit, time=time), value=question.draw(summary))
+    planned = draft(question, summary, column=column, unit=unit, time=time)
+    return planned.answered(question.released(summary))

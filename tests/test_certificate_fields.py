@@ -64,6 +64,8 @@ def _asked(**groups: Any) -> dict[str, Ask]:
         "best_by": lambda to: _visits(to).best_by("page", sum="page", clip=(0, 5.5), scale=10, epsilon=0.5, **listed),
         "quantile": lambda to: _visits(to).quantile("page", 0.9, epsilon=0.5, max_rows_per_unit=3, **numbers),
         "mean": lambda to: _visits(to).mean("page", units=30_000, epsilon=0.5, **numbers),
+        "mean of a private number": lambda to: _visits(to).mean("page", epsilon=0.5, **numbers),
+        "variance": lambda to: _visits(to).variance("page", epsilon=0.5, **numbers),
         "best_price": lambda to: _visits(to).best_price("page", prices=[1, 2.5, 4], epsilon=0.5, **groups),
         "best_price between": lambda to: _visits(to).best_price("page", bounds=(1, 40), epsilon=0.5, **groups),
         "quantiles": lambda to: _visits(to).quantiles("page", [0.75, 0.25], epsilon=0.5, **numbers),

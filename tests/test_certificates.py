@@ -41,6 +41,8 @@ QUESTIONS: dict[str, Ask] = {
     "least_common": lambda visits: visits.least_common("page", candidates=PAGES, epsilon=0.125),
     "best_by": lambda visits: visits.best_by("page", sum="page", clip=(0, 5), candidates=PAGES, epsilon=0.125),
     "mean": lambda visits: visits.mean("page", bounds=(0, 100), step=0.5, units=30_000, epsilon=0.125),
+    "mean of a private number": lambda visits: visits.mean("page", bounds=(0, 100), epsilon=0.125),
+    "variance": lambda visits: visits.variance("page", bounds=(0, 100), step=0.5, epsilon=0.125),
     "most_common of groups": lambda visits: visits.most_common(
         "page", candidates=PAGES, by="page", groups=[1, 2, 3], max_groups_per_unit=2, epsilon=0.125
     ),

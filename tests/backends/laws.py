@@ -34,9 +34,11 @@ from dpselect.questions import (
     Sum,
     TopK,
     Values,
+    Variance,
     WithCounts,
 )
 from dpselect.questions.density import with_absent
+from dpselect.questions.moments import MomentSums
 from dpselect.questions.question import Priced
 from dpselect.questions.scores import count_scores, sum_scores
 from dpselect.session.choices import ChoiceQuestions
@@ -130,6 +132,11 @@ def law(task: Priced[Any], summary: Any) -> Law:
             return [np.sort(summary.values)]  # no formula; but it is a function of these
         case Quantile() if task.domain.grid is not None:
             return [task.mechanism.pmf(summary.values)]
+        case Mean(units=None) | Variance():
+            degree = 1 if isinstance(task, Mean) else 2
+            sums = MomentSums(grid=task.domain.grid, degree=degree, mechanism=task.mechanism)
+            points = np.arange(-400, 3201) * (sums.whole // 40)
+            return [task.mechanism.cdf(each, points) for each in sums.exact(summary.values)]
         case Quantile() | Quantiles() | BestPrice() | Mean():
             points = np.linspace(task.domain.lower, task.domain.upper, 61)
             return [task.mechanism.cdf(summary.values, points)]

@@ -95,6 +95,10 @@ QUESTIONS: dict[str, Question] = {
     "best_price-by": lambda asked: asked.best_price("age", prices=range(20, 80, 20), epsilon=0.5, **BY_CITY),
     "mean": lambda asked: asked.mean("age", bounds=AGES, step=0.5, units=PEOPLE, epsilon=0.5),
     "mean-by": lambda asked: asked.mean("age", bounds=AGES, step=1, units=8, epsilon=0.5, **BY_CITY),
+    "mean-private": lambda asked: asked.mean("age", bounds=AGES, step=0.5, epsilon=0.5),
+    "mean-private-by": lambda asked: asked.mean("age", bounds=AGES, epsilon=0.5, **BY_CITY),
+    "variance": lambda asked: asked.variance("age", bounds=AGES, step=0.5, epsilon=0.5),
+    "variance-by": lambda asked: asked.variance("age", bounds=AGES, epsilon=0.5, **BY_CITY),
     "density": lambda asked: asked.density("age", bounds=AGES, bins=4, epsilon=0.5),
     "density-sample": lambda asked: asked.density(
         "age", bounds=AGES, bins=3, epsilon=0.5, method="sample", units=30, sample_size=3

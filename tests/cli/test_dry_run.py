@@ -32,7 +32,8 @@ COMMANDS: dict[str, list[str]] = {
     "best-price": ["capital_gain", "--prices", "500,7000"],
     "density": ["age", "--bounds", "0", "120", "--bins", "4"],
     "best-date": ["free_on", "--dates", "2026-12-01,2026-12-08"],
-    "mean": ["age", *AGES, "--units", "48842"],
+    "mean": ["age", *AGES],
+    "variance": ["age", "--bounds", "0", "120"],
 }
 
 

@@ -353,6 +353,8 @@ QUESTIONS: dict[str, Asked] = {
     },
     "mean": Asked(lambda q, e: q.mean("paid", units=4, epsilon=e, **GRID), NUMBERS, ONE),
     "mean of few": Asked(lambda q, e: q.mean("paid", units=1, epsilon=e, **GRID), NUMBERS, ONE),
+    "mean and its units": Asked(lambda q, e: q.mean("paid", epsilon=e, **GRID), NUMBERS, ONE),
+    "variance": Asked(lambda q, e: q.variance("paid", epsilon=e, **GRID), FEW, ONE),
     "density": Asked(lambda q, e: q.density("paid", bins=2, epsilon=e, **RANGE), NUMBERS, ONE),
     "density by a sample": Asked(
         lambda q, e: q.density("paid", bins=3, method="sample", units=3, sample_size=3, epsilon=e, **RANGE),
@@ -401,6 +403,7 @@ QUESTIONS: dict[str, Asked] = {
             ),
             ("best_price", 1, lambda q, e: q.best_price("paid", prices=[1, 3], epsilon=e, **_by(1))),
             ("mean", 1, lambda q, e: q.mean("paid", units=3, epsilon=e, **GRID, **_by(1))),
+            ("mean and its units", 2, lambda q, e: q.mean("paid", epsilon=e, **GRID, **_by(2))),
             ("density", 2, lambda q, e: q.density("paid", bins=2, epsilon=e, **RANGE, **_by(2))),
         )
     },
@@ -452,6 +455,8 @@ BOUNDED = (
     "best_price (1, 2, 3)",
     "best_price between (0, 3)",
     "mean",
+    "mean and its units",
+    "variance",
     "density",
     "most_common in 1 groups",
     "quantile in 1 groups",

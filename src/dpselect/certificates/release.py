@@ -72,7 +72,7 @@ class Release(Generic[Answer]):
             largest count left when it was selected. For ``least_common`` it is at most this far above the lowest count;
             for ``best_by`` the sum is at most this far below the best. For a quantile, the rank of the released number
             is at most this far from the target rank, with all values rounded to the grid. For a price, its revenue is
-            at most this far below the best. For a mean and a density see `Dataset.mean` and `Dataset.density`. With
+            at most this far below the best. For a mean, a variance and a density see their methods of `Dataset`. With
             groups, it holds in each group. It is known before the data is seen, infinite if it does not fit into a
             double, and None if no bound holds for all data: for a quantile without a grid, for several quantiles and
             for a price between bounds.

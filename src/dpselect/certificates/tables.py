@@ -45,11 +45,13 @@ def columns(release: Released) -> dict[str, list[Any]]:
     answers: dict[Any, Any] = cast("dict[Any, Any]", value) if isinstance(value, dict) else {None: value}
     label = kind.label
     table: dict[str, list[Any]] = {"group": [], label: [], "released": []}
+    bounds: list[float | None] = []
     for group, answer in answers.items():
         listed = cast("list[Any]", answer) if isinstance(answer, list) else [answer]
         table["group"] += [group] * len(listed)
         table[label] += _keys(release, label, len(listed)) or kind.keys(release, len(listed))
         table["released"] += listed
+        bounds += [kind.value_bound(release, _units(release, group))] * len(listed)
     if release.groups is None:
         del table["group"]
     counted = release.counted
@@ -58,12 +60,13 @@ def columns(release: Released) -> dict[str, list[Any]]:
         table["lower"] = [max(0, each - counted.within) for each in table["units"]]
         table["upper"] = [each + counted.within for each in table["units"]]
         return table
-    bound = release.error_bound
-    if kind.bounds_value and bound is not None and math.isfinite(bound):
+    known = [bound for bound in bounds if bound is not None and math.isfinite(bound)]
+    if len(known) == len(bounds):
         # Whole numbers throughout for counts: a column of a frame has one type.
-        least, bound = (0, math.ceil(bound)) if kind.is_count else (-math.inf, bound)
-        table["lower"] = [max(least, each - bound) for each in table["released"]]
-        table["upper"] = [each + bound for each in table["released"]]
+        least, known = (0, [math.ceil(bound) for bound in known]) if kind.is_count else (-math.inf, known)
+        pairs = [*zip(table["released"], known, strict=True)]
+        table["lower"] = [max(least, each - bound) for each, bound in pairs]
+        table["upper"] = [each + bound for each, bound in pairs]
     return table
 
 
@@ -105,6 +108,13 @@ def _flat(count: Any) -> list[int]:
     """The counts of all answers one after another."""
     parts: list[Any] = [*cast("dict[Any, Any]", count).values()] if isinstance(count, dict) else [count]
     return [number for part in parts for number in (cast("list[int]", part) if isinstance(part, list) else [part])]
+
+
+def _units(release: Released, group: Any) -> int | None:
+    """The released number of units of `group`, or of all rows."""
+    count = None if release.usable is None else release.usable.count
+    found: Any = count.get(group) if isinstance(count, dict) else count
+    return found
 
 
 def _category(label: str, release: Released) -> str:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from cyclopts.exceptions import UnknownCommandError
 
 _MOST_COMMON = "Use most-common: the value that the most units have."
-_MEAN = "Use mean: the mean of one value per unit, over a public number of units."
+_MEAN = "Use mean: the mean of one value per unit."
 _DENSITY = "Use density: the share of the units in each bin of a column of numbers."
 _EXTREME = "It would show the value of one unit. Use quantile with a level near the end, such as 0.01 or 0.99."
 _HISTOGRAM = "Use histogram: the number of units with each value; or count: the number of units."
 _SUM = "Use sum: what the numbers of a column add up to, a bounded amount for each unit."
 _VALUES = "Use values: the values that enough units have, without a public list."
-_SPREAD = "quantiles, such as 0.25,0.75."
+_SPREAD = "Use variance: its square root is the standard deviation; or quantiles, such as 0.25,0.75."
 
 MEANT = {
     "mode": _MOST_COMMON,
@@ -26,6 +26,9 @@ MEANT = {
     "total": _SUM,
     "unique": _VALUES,
     "distinct": _VALUES,
+    "std": _SPREAD,
+    "stddev": _SPREAD,
+    "spread": _SPREAD,
     "distribution": _DENSITY,
     "min": _EXTREME,
     "max": _EXTREME,
@@ -37,12 +40,6 @@ MEANT = {
 }
 """Other words for a command that there is."""
 
-NEAREST = {
-    "variance": _SPREAD,
-    "std": _SPREAD,
-}
-"""Questions that cannot be asked yet, and which commands come nearest."""
-
 
 def instead(error: UnknownCommandError, arguments: Sequence[str]) -> str:
     """What to use instead of the command that `arguments` begin with; empty if that is not known."""
@@ -50,6 +47,4 @@ def instead(error: UnknownCommandError, arguments: Sequence[str]) -> str:
     word = unknown.lower()
     if list(arguments[:1]) != [unknown]:
         return ""
-    if word in NEAREST:
-        return f"There is no command {word} yet. What comes nearest: {NEAREST[word]}"
     return f"There is no command {word}. {MEANT[word]}" if word in MEANT else ""

@@ -22,8 +22,6 @@ _HINTS = {
     "--clip": "It takes two public numbers, the smallest and the largest amount that one unit may add.",
     "--unit": "It is the column that identifies whom a row belongs to; if every row is a different person, number the "
     "rows (docs/choosing.md).",
-    "--units": "It is the number of units, which has to be public: it is never counted from the table.",
-    "--step": "It is the distance between values: 1 for whole numbers, 0.01 for cents.",
     "--bins": "It is the number of bins of equal width.",
     "COLUMN": "To see the names of the columns: --show-columns.",
     "--prices": "They are public, such as 5,10,20 or 1..100.",

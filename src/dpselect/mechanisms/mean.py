@@ -269,16 +269,24 @@ class MeanMechanism(MechanismValue):
         share = Fraction(2 * total + (self.count - n) * last, 2 * last * self.count)
         return self._ends[0] + self._width * min(max(share, Fraction(0)), Fraction(1))
 
-    @np.errstate(all="ignore")  # a value near zero may underflow; the caller's settings must not make that an error
     def _grid_sum(self, values: FloatArray) -> int:
-        """The sum of the grid indices of the single values, in integers: the order of the values does not matter."""
-        lower, upper = (float(end) for end in self._ends)
-        last = self._grid.count - 1
-        share = np.clip(values, lower, upper) / 2.0 - lower / 2.0  # halves, so that nothing overflows
-        places = np.rint(share / float(self._grid.step) * 2.0)
-        indices = np.minimum(np.maximum(places, 0.0).astype(np.uint64), np.uint64(last))
-        high, low = indices >> np.uint64(_LOW_BITS), indices & np.uint64((1 << _LOW_BITS) - 1)
-        return (int(high.sum(dtype=np.uint64)) << _LOW_BITS) + int(low.sum(dtype=np.uint64))
+        """The sum of the grid indices of the single values: the order of the values does not matter."""
+        return exact_sum(grid_indices(values, self._grid))
+
+
+@np.errstate(all="ignore")  # a value near zero may underflow; the caller's settings must not make that an error
+def grid_indices(values: FloatArray, grid: Grid) -> npt.NDArray[np.uint64]:
+    """The index of the grid point nearest to each value; values beyond an end count as that end."""
+    lower, upper = float(grid.lower), float(grid.upper)
+    share = np.clip(values, lower, upper) / 2.0 - lower / 2.0  # halves, so that nothing overflows
+    places = np.rint(share / float(grid.step) * 2.0)
+    return np.minimum(np.maximum(places, 0.0).astype(np.uint64), np.uint64(grid.count - 1))
+
+
+def exact_sum(numbers: npt.NDArray[np.uint64]) -> int:
+    """The sum of up to 2^31 numbers, which may be larger than 64 bits."""
+    high, low = numbers >> np.uint64(_LOW_BITS), numbers & np.uint64((1 << _LOW_BITS) - 1)
+    return (int(high.sum(dtype=np.uint64)) << _LOW_BITS) + int(low.sum(dtype=np.uint64))
 
 
 def _rounded_up(number: Fraction) -> float:

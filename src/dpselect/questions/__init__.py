@@ -23,6 +23,7 @@ from dpselect.questions.top_k import TopK
 from dpselect.questions.total import Sum
 from dpselect.questions.usable import WithUsable
 from dpselect.questions.values import Values
+from dpselect.questions.variance import Variance
 from dpselect.questions.with_counts import WithCounts
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "TopK",
     "Value",
     "Values",
+    "Variance",
     "WithCounts",
     "WithUsable",
 ]
@@ -59,7 +61,7 @@ QUESTIONS: dict[str, type[Question[Any]]] = {
     kind.name: kind
     for kind in (
         *(Count, Histogram, Sum, Values),
-        *(MostCommon, LeastCommon, BestDate, TopK, BestBy, Quantile, Quantiles, Mean, BestPrice, Density),
+        *(MostCommon, LeastCommon, BestDate, TopK, BestBy, Quantile, Quantiles, Mean, Variance, BestPrice, Density),
         BestFeatures,
     )
 }

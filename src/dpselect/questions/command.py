@@ -89,6 +89,14 @@ STEP = Option(
     default=None,
 )
 
+MOMENT_STEP = Option(
+    "step",
+    "exact",
+    "Values are rounded to multiples of this above the lower bound; it has to divide the distance between the bounds."
+    " Default: 1 if the column's type is an integer type (CSV has no types), else a millionth of the distance.",
+    default=None,
+)
+
 CONTINUOUS = Option(
     "continuous",
     "flag",

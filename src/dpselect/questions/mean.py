@@ -1,4 +1,4 @@
-"""The mean of a column of numbers over a public number of units."""
+"""The mean of a column of numbers, over a public number of units or over all of them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
+from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent, PureEvent
+from dpselect.accounting.rounding import fraction_up
 from dpselect.arguments import finite_bounds, positive_count
-from dpselect.errors import InvalidParameterError
-from dpselect.mechanisms import MeanMechanism
+from dpselect.mechanisms import GeometricMechanism, MeanMechanism
 from dpselect.mechanisms.mean import MOST_UNITS
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
-from dpselect.questions.command import BOUNDS, Command, Option
+from dpselect.questions.command import BOUNDS, MOMENT_STEP, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
+from dpselect.questions.moments import MomentSums, mean_within, said_of
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
-from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms
+from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted, counting_rows, from_rows, rounded_up
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
@@ -26,47 +27,51 @@ from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
 @dataclass(frozen=True, kw_only=True)
 class Mean(ValuesQuestion):
-    """The mean over a public number of units: units without a value count as the midpoint of the bounds.
+    """The mean of one value per unit.
+
+    Over a public number of units, those without a value count as the midpoint of the bounds. Otherwise the number of
+    units with a value is private, and is released together with the mean.
 
     Attributes:
         domain: the public bounds, and the grid that values are rounded to.
-        mechanism: draws once, at the whole cost.
-        units: the number of units, as publicly known.
+        mechanism: draws at the whole cost: once, or each of two sums.
+        units: the number of units, as publicly known; None: private.
     """
 
     name: ClassVar[str] = "mean"
-    error_units: ClassVar[tuple[str, ...]] = ("value",)
+    error_units: ClassVar[tuple[str, ...]] = ("value", "sum")
     measure: ClassVar[str] = "mean of {column}"
     bounds_value: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="mean",
             asks="What is the mean?",
-            does="Find the mean of one value per unit. The number of units has to be public.",
-            example=("adult.csv age", "--unit person_id --bounds 0 120 --step 0.5 --units 32561 --epsilon 0.5"),
+            does="Find the mean of one value per unit, and the number of units that have one.",
+            example=("adult.csv age", "--unit person_id --bounds 0 120 --epsilon 0.5"),
             options=(
                 BOUNDS,
+                MOMENT_STEP,
                 Option(
-                    "step",
-                    "exact",
-                    "Values are rounded to multiples of this above the lower bound; it has to divide the distance"
-                    " between the bounds.",
+                    "units",
+                    "whole",
+                    "Number of units, if it is publicly known; units without a value then count as the midpoint of the"
+                    " bounds. Default: it is private, and released with noise.",
+                    default=None,
                 ),
-                Option("units", "whole", "Number of units, as publicly known."),
             ),
         ),
     )
 
     domain: PublicDomain
-    mechanism: MeanMechanism
-    units: int
+    mechanism: MeanMechanism | GeometricMechanism
+    units: int | None
 
     @classmethod
     def planned(
         cls,
         domain: PublicDomain,
         *,
-        units: object,
+        units: object = None,
         epsilon: float,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
@@ -74,20 +79,24 @@ class Mean(ValuesQuestion):
 
         Args:
             domain: with a grid.
-            units: a whole number from 1 to 10^9.
+            units: a whole number from 1 to 10^9, or None.
             epsilon: privacy loss of the release, > 0.
             neighbours: which data sets the guarantee compares.
 
         Raises:
             InvalidParameterError: an argument is out of range.
 
-        >>> question = Mean.planned(PublicDomain.given((0, 120), step=1), units=600, epsilon=0.5)
+        >>> ages = PublicDomain.given((0, 120), step=1)
+        >>> question = Mean.planned(ages, units=600, epsilon=0.5)
         >>> question.mechanism.scale  # (120 / 2) / units / epsilon
         0.2
+        >>> Mean.planned(ages, epsilon=0.5).mechanism.scale  # 120 / epsilon, of sums
+        240.0
         """
         if units is None:
-            hint = "Give the number of units as publicly known; a median does not need it."
-            raise InvalidParameterError("units", units, "a whole number >= 1", hint)
+            assert domain.grid is not None
+            sums = MomentSums.planned(domain.grid, 1, epsilon=epsilon, neighbours=neighbours)
+            return cls(domain=domain, mechanism=sums.mechanism, units=None)
         count = positive_count(units, "units", at_most=MOST_UNITS)
         mechanism = MeanMechanism(
             epsilon=epsilon,
@@ -99,7 +108,7 @@ class Mean(ValuesQuestion):
         return cls(domain=domain, mechanism=mechanism, units=count)
 
     @property
-    def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:
+    def event(self) -> BoundedRangeEvent | LaplaceProfileEvent | PureEvent:
         """What one release costs, for accounting; to be charged before `draw` is called."""
         return self.mechanism.event
 
@@ -107,23 +116,36 @@ class Mean(ValuesQuestion):
     def terms(self) -> Terms:
         """What the certificate will contain; sensitivity and error bound are in the unit of the column.
 
-        Proof: ``proofs/means.md``, claims 5 and 6, and ``proofs/laplace_mechanism.md``.
+        Proof: ``proofs/means.md``, claims 5 and 6, and ``proofs/laplace_mechanism.md``; of a private number of units
+        ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``.
         """
+        mechanism = self.mechanism
+        if isinstance(mechanism, MeanMechanism):
+            moved, bound = mechanism.sensitivity, mechanism.error_bound(confidence=CONFIDENCE)
+        else:
+            sums = self._sums(mechanism)
+            moved, bound = fraction_up(mechanism.sensitivity * sums.grid.step), sums.error_bound
+        is_private = self.units is None
         return Terms(
             task=self.name,
-            mechanism=type(self.mechanism).__name__,
-            epsilon=self.mechanism.epsilon,
+            mechanism=type(mechanism).__name__,
+            epsilon=mechanism.epsilon,
             sensitivity=Sensitivity(
-                self.mechanism.sensitivity,
-                monotonic=False,
-                neighbours=self.mechanism.neighbours,
-                proof="proofs/means.md",
+                moved,
+                monotonic=is_private and mechanism.neighbours is Neighbours.ADD_REMOVE,
+                neighbours=mechanism.neighbours,
+                proof="proofs/moments.md" if is_private else "proofs/means.md",
             ),
             candidates=self.domain.description(),
-            error_bound=self.mechanism.error_bound(confidence=CONFIDENCE),
-            proofs=("proofs/laplace_mechanism.md",),
-            arguments={"units": self.units, "max_rows_per_unit": 1},
+            error_bound=bound,
+            proofs=("proofs/geometric_mechanism.md" if is_private else "proofs/laplace_mechanism.md",),
+            arguments={**({} if is_private else {"units": self.units}), "max_rows_per_unit": 1},
+            usable=None if isinstance(mechanism, MeanMechanism) else self._sums(mechanism).usable,
         )
+
+    def _sums(self, mechanism: GeometricMechanism) -> MomentSums:
+        assert self.domain.grid is not None
+        return MomentSums(grid=self.domain.grid, degree=1, mechanism=mechanism)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -134,9 +156,18 @@ class Mean(ValuesQuestion):
         """Values on the grid, one of each unit."""
         return rows.gather(self.domain, groups, max_rows_per_unit=1)
 
-    def draw(self, summary: UnitValues, /) -> float:
+    def draw(self, summary: UnitValues, /) -> Answered:
         """A number within the bounds, by values gathered with this question's domain, one of each unit."""
-        return self.mechanism.draw(gathered_for(summary, self.domain, most=1).values)
+        return self.released(summary).answer
+
+    def released(self, summary: UnitValues, /) -> Drawn:
+        """See `Priced.released`."""
+        values, mechanism = gathered_for(summary, self.domain, most=1).values, self.mechanism
+        if isinstance(mechanism, MeanMechanism):
+            return Drawn(mechanism.draw(values))
+        sums = self._sums(mechanism)
+        noisy = sums.draw(values)
+        return Drawn(sums.mean(noisy), usable=[sums.units(noisy)])
 
     @classmethod
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
@@ -146,8 +177,24 @@ class Mean(ValuesQuestion):
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
+        if "units" not in release.arguments:
+            count = None if release.usable is None else release.usable.count
+            known = cls.value_bound(release, count) if isinstance(count, int) else None
+            return said_of("mean", release, f"{rounded_up(bound)} / n", known)
         near = f"within {rounded_up(bound)} of the mean of {counted(release.arguments['units'], 'unit')}"
         return f"the released mean is {near}, units without a value counted as the midpoint"
+
+    @classmethod
+    def value_bound(cls, release: Planned, units: int | None) -> float | None:
+        """See `Question.value_bound`."""
+        if "units" in release.arguments:
+            return release.error_bound
+        return None if units is None else mean_within(release, units)
+
+    @classmethod
+    def error_unit(cls, release: Planned) -> str:
+        """See `Question.error_unit`. The error of a mean of a private number of units is stated times that number."""
+        return "value" if "units" in release.arguments else "sum"
 
     @classmethod
     def counting(cls, release: Planned) -> str:
@@ -171,12 +218,15 @@ class Mean(ValuesQuestion):
         """See `Question.check_fields`."""
         fields.object_with(held["candidates"], "candidates", fields.GRID)
         expected = {"units": fields.count, "max_rows_per_unit": fields.whole(1, 1)}
-        fields.object_with(held.get("arguments", {}), "arguments", expected)
+        fields.object_with(held.get("arguments", {}), "arguments", expected, optional=["units"])
         return AnswerFields(fields.number)
 
     @classmethod
     def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`. The step does not matter, and is the distance between the bounds here."""
+        """See `Question.restated`. With a public number of units the step does not matter, and is the whole width."""
+        if "units" not in stated.arguments:
+            stated.has_on_grid([])  # the step counts, so it has to lead from one bound to the other
+            return cls.planned(stated.domain(), **stated.price)
         lower, upper = finite_bounds(stated.ends)
         wide = PublicDomain.given((lower, upper), step=upper - lower)
         return replace(cls.planned(wide, units=stated.arguments["units"], **stated.price), domain=stated.domain())

@@ -313,6 +313,15 @@ class Question(Priced[Summary]):
     bounds_value: ClassVar[bool] = False
     """Whether the error bound is the largest distance of a value from the truth, rather than of its rank or score."""
 
+    @classmethod
+    def value_bound(cls, release: Planned, units: int | None) -> float | None:
+        """How far a value may be from the truth, by the released number of `units` where there is one.
+
+        None if the error bound is about something else, or there is none.
+        """
+        del units
+        return release.error_bound if cls.bounds_value else None
+
     is_count: ClassVar[bool] = False
     """Whether a value is a number of units, and so cannot be below 0."""
 

@@ -12,6 +12,7 @@ from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours
 from dpselect.questions import Grouped, Question, WithCounts
+from dpselect.questions.moments import FINE_STEPS
 from dpselect.questions.question import Priced
 from dpselect.questions.usable import with_usable
 from dpselect.session.rows import Rows
@@ -118,11 +119,22 @@ class Asking(metaclass=QuestionsFirst):
             raise InvalidParameterError("continuous", True, "False, because a step is given")
         if step is not None or continuous:
             return step
-        ends, found = finite_bounds(bounds), self._rows.check(column)
-        check_numeric(found)  # else a column of text would be refused for its step
-        if found.is_whole and all(end.denominator == 1 and abs(end) < _WHOLE for end in ends):
+        if self._is_whole(column, bounds):
             return 1
         raise InvalidParameterError("step", None, "the distance between possible answers, or continuous=True", _STEP)
+
+    def _fine_step(self, column: str, bounds: object, step: object) -> object:
+        """The distance between the numbers that values are rounded to, where the answer need not be one of them."""
+        if step is not None:
+            return step
+        lower, upper = finite_bounds(bounds)
+        return 1 if self._is_whole(column, bounds) else (upper - lower) / FINE_STEPS
+
+    def _is_whole(self, column: str, bounds: object) -> bool:
+        """Whether the column's type and the bounds are of whole numbers."""
+        ends, found = finite_bounds(bounds), self._rows.check(column)
+        check_numeric(found)  # else a column of text would be refused for its step
+        return found.is_whole and all(end.denominator == 1 and abs(end) < _WHOLE for end in ends)
 
 
 def rows_of(asked: Asking) -> Rows:

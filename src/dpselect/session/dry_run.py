@@ -107,6 +107,7 @@ class DryRun(Asking):
     median = _forecast(NumberQuestions.median)
     quantiles = _forecast(NumberQuestions.quantiles)
     mean = _forecast(NumberQuestions.mean)
+    variance = _forecast(NumberQuestions.variance)
     best_price = _forecast(NumberQuestions.best_price)
     density = _forecast(NumberQuestions.density)
 

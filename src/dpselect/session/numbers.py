@@ -9,7 +9,7 @@ from typing import Any, Literal
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import QuantilesMethod
-from dpselect.questions import BestPrice, Density, Mean, Quantile, Quantiles
+from dpselect.questions import BestPrice, Density, Mean, Quantile, Quantiles, Variance
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicBins, PublicDomain, PublicGroups
 
@@ -206,56 +206,120 @@ class NumberQuestions(Asking):
         column: str,
         *,
         bounds: tuple[float, float],
-        step: float,
-        units: int,
         epsilon: float,
+        step: float | None = None,
+        units: int | None = None,
         by: str | None = None,
         groups: object = None,
         max_groups_per_unit: int = 1,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[float] | Release[dict[Any, float]]:
-        """The mean of the values in `column` over a public number of units.
+        """The mean of the values in `column`, over all units that have one.
 
-        The noise has a size known in advance. The number of units with a value is private, so the mean is over `units`
-        units, and each unit without a value counts as the midpoint of the bounds. If there are more units than that,
-        the mean is proportionally farther from the midpoint, but never beyond the bounds.
+        The number of units with a value is private. It is released together with the mean, in ``release.usable``, at no
+        additional cost. What the error may be follows from it: the sentence of the release says how much.
+
+        If the number of units is publicly known, give it as `units`. The mean is then over that many units: each unit
+        without a value counts as the midpoint of the bounds, and if there are more units than that, the mean is
+        proportionally farther from the midpoint, but never beyond the bounds. The error bound is then known in advance.
 
         Args:
             column: name of a column of numbers. ``docs/files.md`` describes how they are read and which rows are left
                 out. If a unit has several rows, one is chosen at random.
             bounds: smallest and largest value; public, never taken from the column. Values beyond a bound count as that
                 bound. The noise grows with the distance between the bounds.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             step: values are rounded to ``lower, lower + step, ..., upper`` and added up as whole numbers, because a sum
-                of floats may change by more than one unit adds.
+                of floats may change by more than one unit adds. Default: 1 if the column's type is an integer type and
+                the bounds are whole, else a millionth of the distance between the bounds.
             units: the number of units, as publicly known: the size of a study, a census. With groups, the number in
                 each group. Do not count the rows to find it.
-            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             by, groups, max_groups_per_unit: see `most_common`.
-            usable_epsilon: see `most_common`.
+            usable_epsilon: see `most_common`; only with `units`.
             request: see `Dataset`.
 
         Returns:
             A release whose value is a number within the bounds; with groups, a dictionary with one for each group.
+            Without `units`, its `error_bound` is the bound on the error times the released number of units.
 
         Raises:
             InvalidDataError: there is no such column, or it does not hold numbers.
             InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
-        Proof: ``proofs/means.md``, claims 5 and 6, and ``proofs/laplace_mechanism.md``; for groups
-        ``proofs/groups.md``.
+        Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``; with `units` ``proofs/means.md``, claims 5
+        and 6, and ``proofs/laplace_mechanism.md``; for groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-        >>> release = people.mean("age", bounds=(0, 120), step=1, units=32_561, epsilon=1.0)
+        >>> release = people.mean("age", bounds=(0, 120), step=1, epsilon=1.0)
         >>> round(release.value, 1)  # 38.58 in truth
         38.6
         >>> print(release.accuracy)
-        With 99% confidence the released mean is within 0.00849 of the mean of 32,561 units, units without a value
-        counted as the midpoint, counting at most 1 row of each person_id.
+        With 99% confidence the released mean is within 0.0171 of the true one, values rounded to steps of 1, counting
+        at most 1 row of each person_id.
+        >>> abs(release.usable.count - 32_561) < 30
+        True
         """
-        domain = PublicDomain.given(bounds, step=step)
+        domain = PublicDomain.given(bounds, step=self._fine_step(column, bounds, step))
         planned = partial(Mean.planned, domain, units=units)
+        return self._ask(
+            column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
+        )
+
+    def variance(
+        self,
+        column: str,
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        step: float | None = None,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[float] | Release[dict[Any, float]]:
+        """The variance of the values in `column`, over all units that have one; its root is the standard deviation.
+
+        It is the mean squared distance from the mean: the sum is divided by the number of units. That number is
+        private, and is released together with the variance, in ``release.usable``, at no additional cost.
+
+        Args:
+            column: name of a column of numbers. ``docs/files.md`` describes how they are read and which rows are left
+                out. If a unit has several rows, one is chosen at random.
+            bounds: smallest and largest value; public, never taken from the column. Values beyond a bound count as that
+                bound. The noise grows with the square of the distance between the bounds.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            step: values are rounded to ``lower, lower + step, ..., upper``, at most 2^26 steps, so that sums of squares
+                are exact. Default: 1 if the column's type is an integer type and the bounds are whole, else a millionth
+                of the distance between the bounds.
+            by, groups, max_groups_per_unit: see `most_common`.
+            usable_epsilon: None: the number of units comes at no cost.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is a number from 0 to ``(upper - lower)**2 / 4``; with groups, a dictionary with one
+            for each group. Its `error_bound` is, up to a smaller term that its sentence states, the bound on the error
+            times the released number of units.
+
+        Raises:
+            InvalidDataError: there is no such column, or it does not hold numbers.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
+
+        Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``; for groups ``proofs/groups.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> release = people.variance("age", bounds=(0, 120), step=1, epsilon=1.0)
+        >>> abs(release.value - 186.1) < 3  # 186.06 in truth; the standard deviation is 13.64
+        True
+        >>> print(release.accuracy)
+        With 99% confidence the released variance is within 2.53 of the true one, values rounded to steps of 1, counting
+        at most 1 row of each person_id.
+        """
+        domain = PublicDomain.given(bounds, step=self._fine_step(column, bounds, step))
+        planned = partial(Variance.planned, domain)
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
         )

@@ -1,0 +1,203 @@
+"""Mean and variance of a private number of units: what is released, how far from the truth, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpselect as dps
+from dpselect.certificates import check
+from dpselect.certificates.release import Release, canonical_json, digest
+from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
+from dpselect.grids import Grid
+from dpselect.privacy import Neighbours
+from dpselect.questions import Mean, Variance
+from dpselect.questions.moments import MomentSums
+from dpselect.summaries import PublicDomain, UnitValues
+from tests.drawn_answers import drawn_answer
+from tests.laws.goodness_of_fit import NEVER, p_value
+from tests.reference import moments
+
+SURE = 1e15
+"""An epsilon at which the noise is 0."""
+
+WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+AGES = PublicDomain.given((0, 120), step=1)
+VALUES = [3.0, 17.0, 17.0, 64.0, 119.0, 400.0, -5.0]
+CLAMPED = np.clip(VALUES, 0, 120)
+PEOPLE = pa.table({"who": range(7), "age": VALUES, "team": list("aaabbbb")})
+
+
+def gathered(task: Mean | Variance, values: Any) -> UnitValues:
+    return UnitValues(np.array(values, np.float64), domain=task.domain, max_rows_per_unit=1)
+
+
+def released(task: Mean | Variance, values: Any) -> Release[Any]:
+    return drawn_answer(task, gathered(task, values), column="age", unit="person", time=WHEN)
+
+
+@pytest.mark.parametrize("kind", [Mean, Variance])
+@pytest.mark.parametrize(("neighbours", "factor"), [("add_remove", 1), ("replace_one", 2)])
+def test_the_plan(kind: Any, neighbours: str, factor: int) -> None:
+    task = kind.planned(AGES, epsilon=0.5, neighbours=Neighbours(neighbours))
+    power = 1 if kind is Mean else 2
+    assert task.mechanism.sensitivity == task.terms.sensitivity.value == factor * 120**power
+    assert task.terms.sensitivity.monotonic is (factor == 1)
+    assert task.event == dps.accounting.PureEvent(epsilon=0.5)
+    assert task.terms.usable is not None
+    assert task.terms.usable.epsilon is None
+
+
+@pytest.mark.parametrize("step", [1, 0.25, None])
+def test_without_noise(step: float | None) -> None:
+    data = dps.Dataset(PEOPLE, unit="who")
+    asked: dict[str, Any] = {"bounds": (0, 120), "step": step, "epsilon": SURE}
+    mean, variance = data.mean("age", **asked), data.variance("age", **asked)
+    assert mean.value == pytest.approx(CLAMPED.mean(), abs=1e-3)
+    assert variance.value == pytest.approx(CLAMPED.var(), abs=1e-2)
+    for release in (mean, variance):
+        assert release.usable is not None
+        assert (release.usable.count, release.groups) == (7, None)
+    teams = data.mean("age", by="team", groups=["b", "a", "c"], **asked)
+    assert teams.value == pytest.approx({"b": CLAMPED[3:].mean(), "a": CLAMPED[:3].mean(), "c": 60.0}, abs=1e-3)
+    assert teams.usable is not None
+    assert teams.usable.count == {"b": 4, "a": 3, "c": 0}
+
+
+def test_whole_numbers_are_not_rounded_to_less() -> None:
+    """A column of an integer type between whole bounds has steps of 1; otherwise a millionth of the width."""
+    whole = pa.table({"who": range(3), "age": [1, 2, 4]})
+    for source, bounds, step in ((whole, (0, 120), 1.0), (whole, (0.5, 120), 0.0001195), (PEOPLE, (0, 120), 0.00012)):
+        release = dps.Dataset(source, unit="who").mean("age", bounds=bounds, epsilon=1.0)
+        assert release.candidates["step"] == step
+        assert f"steps of {step:g}," in release.accuracy
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+def test_the_exact_sums_are_those_of_the_model(degree: int) -> None:
+    """Also where they need more than 64 bits."""
+    for last, places in ((4, [0, 1, 4, 3]), (2**26, [0, 2**26, 2**26 - 1] * 3), (7, [])):
+        sums = MomentSums.planned(
+            Grid(Fraction(0), Fraction(1), last + 1), degree, epsilon=1.0, neighbours=Neighbours.ADD_REMOVE
+        )
+        assert sums.exact(np.array(places, np.float64)) == moments.sums(places, last=last, degree=degree)
+    many = np.full(2**17, 2.0**26)
+    sums = MomentSums.planned(Grid(Fraction(0), Fraction(1), 2**26 + 1), 2, epsilon=1.0, neighbours="add_remove")  # type: ignore[arg-type]
+    assert sums.exact(many) == [0, 0, 2 ** (17 + 52)]
+
+
+@pytest.mark.parametrize("kind", [Mean, Variance])
+@pytest.mark.parametrize("values", [[60.0] * 40, [120.0] * 40, [0.0, 120.0] * 20, [0.0] * 35 + [120.0] * 5])
+def test_the_error_bound_holds_as_often_as_it_says(kind: Any, values: list[float]) -> None:
+    """By the number of units that the same release contains; and that number's own bound."""
+    task = kind.planned(AGES, epsilon=1.0)
+    exact = np.mean(values) if kind is Mean else np.var(values)
+    missed, apart = 0, 0
+    for _ in range(1500):
+        release = released(task, values)
+        count = release.usable.count  # type: ignore[union-attr]
+        assert isinstance(count, int)
+        bound = kind.value_bound(release, count)
+        missed += abs(release.value - exact) > bound
+        apart += abs(count - len(values)) > release.usable.within  # type: ignore[union-attr]
+    for failures in (missed, apart):
+        assert failures <= 15 or p_value(np.array([failures, 1500 - failures]), np.array([0.01, 0.99])) > NEVER
+
+
+def test_the_bound_of_a_mean_is_nearly_reached() -> None:
+    """Control of the test above: three quarters of it are exceeded far more often."""
+    task = Mean.planned(AGES, epsilon=1.0)
+    draws = [released(task, [120.0] * 40) for _ in range(1500)]
+    missed = sum(
+        abs(each.value - 120.0) > 0.5 * (Mean.value_bound(each, each.usable.count) or 0)  # type: ignore[union-attr, arg-type]
+        for each in draws
+    )
+    assert missed > 30
+
+
+def test_what_is_released_without_any_unit() -> None:
+    """In the middle of what is possible, with all of it as its bound."""
+    for kind, middle, widest in ((Mean, 60.0, 120.0), (Variance, 1800.0, 3600.0)):
+        task = kind.planned(AGES, epsilon=SURE)  # type: ignore[attr-defined]
+        release = released(task, [])
+        assert release.value == middle
+        assert kind.value_bound(release, 0) == widest  # type: ignore[attr-defined]
+        assert f"within {widest:.0f} of the true one" in release.accuracy
+        assert "WARNING" in released(kind.planned(AGES, epsilon=0.1), [1.0]).basis  # type: ignore[attr-defined]
+
+
+def test_a_table_has_the_bound_of_each_group() -> None:
+    data = dps.Dataset(PEOPLE, unit="who")
+    release = data.mean("age", bounds=(0, 120), step=1, epsilon=SURE, by="team", groups=["a", "b"])
+    assert release.error_bound is not None
+    table = release.to_pandas()
+    assert (table["upper"] - table["released"]).tolist() == pytest.approx(
+        [release.error_bound / 3, release.error_bound / 4]
+    )
+    with_units = data.mean("age", bounds=(0, 120), step=1, units=7, epsilon=1.0)
+    assert (with_units.to_pandas()["upper"] - with_units.value).tolist() == pytest.approx([with_units.error_bound])
+
+
+@pytest.mark.parametrize("name", ["mean", "variance"])
+@pytest.mark.parametrize(
+    ("more", "error", "named"),
+    [
+        ({"bounds": (5, 5)}, InvalidParameterError, "bounds="),
+        ({"bounds": (0, math.inf)}, InvalidParameterError, "bounds="),
+        ({"step": 0.7}, InvalidParameterError, "step=0.7"),
+        ({"epsilon": 0.0}, InvalidParameterError, "epsilon=0.0"),
+        ({"epsilon": 1e-300}, InvalidParameterError, "epsilon=1e-300: expected a number large enough"),
+        ({"usable_epsilon": 0.1}, InvalidParameterError, "usable_epsilon=0.1"),
+        ({"column": "team"}, InvalidDataError, "column='team'"),
+        ({"by": "team"}, InvalidParameterError, "groups=None"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_charged(
+    name: str, more: dict[str, Any], error: type[Exception], named: str, tmp_path: Path
+) -> None:
+    ledger = dps.Ledger(f"sqlite:///{tmp_path}/budget.db")
+    ledger.open_account("people", epsilon=3.0, unit="who")
+    data = dps.Dataset(PEOPLE, unit="who", ledger=ledger, account="people")
+    arguments: dict[str, Any] = {"column": "age", "bounds": (0, 120), "epsilon": 1.0, **more}
+    with pytest.raises(error, match=named) as refused:
+        getattr(data, name)(arguments.pop("column"), **arguments)
+    assert "\n" not in str(refused.value)
+    assert ledger.remaining("people") == 3.0
+
+
+def test_a_grid_whose_squares_would_not_be_exact_is_refused() -> None:
+    with pytest.raises(InvalidParameterError, match=r"step=.*at most 67,108,864 of them"):
+        dps.DryRun(unit="who").variance("age", bounds=(0, 2**27), step=1, epsilon=1.0)
+    assert dps.DryRun(unit="who").mean("age", bounds=(0, 2**27), step=1, epsilon=1.0).error_bound is not None
+
+
+@pytest.mark.parametrize("name", ["mean", "variance"])
+@pytest.mark.parametrize("edit", ["error_bound", "usable", "step", "value", "mechanism", "arguments"])
+def test_an_edited_certificate_contradicts_itself(name: str, edit: str) -> None:
+    release = getattr(dps.Dataset(PEOPLE, unit="who"), name)("age", bounds=(0, 120), step=1, epsilon=1.0)
+    held = json.loads(release.to_json())
+    assert check(canonical_json(held)).error_bound
+    power = 1 if name == "mean" else 2
+    halved = {
+        "candidates": {**held["candidates"], "step": 0.5},  # 120 steps of 0.5 do not lead from 0 to 120
+        "mechanism": {**held["mechanism"], "sensitivity": 60.0**power},
+        "error_bound": {**held["error_bound"], "within": held["error_bound"]["within"] / 2**power},
+    }
+    held |= {
+        "error_bound": {"error_bound": {**held["error_bound"], "within": held["error_bound"]["within"] * 0.9}},
+        "usable": {"usable": {**held["usable"], "within": 1}},
+        "step": halved,
+        "value": {"value": -1.0},
+        "mechanism": {"mechanism": {**held["mechanism"], "sensitivity": 1.0}},
+        "arguments": {"arguments": {"max_rows_per_unit": 2}},
+    }[edit]
+    with pytest.raises(InvalidCertificateError):
+        check(canonical_json(held | {"digest": digest(held)}))
