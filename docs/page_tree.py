@@ -67,7 +67,7 @@ BELOW: Mapping[str, Sequence[str]] = {
         for name in (
             *("count", "histogram", "sum", "values"),
             *("most_common", "least_common", "top_k", "best_date", "best_by"),
-            *("quantiles", "mean", "variance", "best_price", "density", "groups"),
+            *("quantiles", "upper_bound", "mean", "variance", "best_price", "density", "groups"),
         )
     ],
     "docs/studies": ["examples/paper/README", "examples/densities/README"],

@@ -56,6 +56,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "best_price between": ("age", WIDE),
     "density": ("age", {"bins": 4, **WIDE}),
     "density by sample": ("age", {"bins": 4, "method": "sample", "units": 1000, **WIDE}),
+    "upper_bound": ("age", {"step": 1, "max_rows_per_unit": 2}),
     "mean": ("age", {"units": 1000, **FINE}),
     "most_common and its units": ("pet", {"usable_epsilon": 0.1, **PETS}),
     "quantile and its units": ("age", {"level": 0.9, "max_rows_per_unit": 3, "usable_epsilon": 0.1, **FINE}),

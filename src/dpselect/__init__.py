@@ -1,7 +1,8 @@
 """Differentially private selection: exactly sampled, at the speed of ``argmax``.
 
 Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndFlip`, `ExponentialMechanism`,
-`ReportNoisyMax`; in several places: `PartialSelection`. Numbers: `quantile`, `median`, `quantiles`, `LaplaceMechanism`,
+`ReportNoisyMax`; in several places: `PartialSelection`. Numbers: `quantile`, `median`, `quantiles`,
+`UnboundedQuantileMechanism`, `LaplaceMechanism`,
 `GeometricMechanism`, `MeanMechanism`, `RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`. Scores of
 numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`, `GridMechanism`. Whole
 distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`; the values that
@@ -77,6 +78,7 @@ from dpselect.mechanisms import (
     RandomizedResponse,
     ReportNoisyMax,
     SmoothedHistogramMechanism,
+    UnboundedQuantileMechanism,
 )
 from dpselect.mechanisms.permute_and_flip import select
 from dpselect.mechanisms.quantile import median, quantile
@@ -153,6 +155,7 @@ __all__ = [
     "SelectionError",
     "SmoothedHistogramMechanism",
     "TableUnavailableError",
+    "UnboundedQuantileMechanism",
     "WrongAccountError",
     "__version__",
     "accounting",

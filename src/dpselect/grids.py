@@ -1,10 +1,11 @@
-"""Public grids: equally spaced numbers, including both ends."""
+"""Public grids: equally spaced numbers, including both ends, and numbers that grow apart."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 from dpselect.arguments import decimal_fraction
 from dpselect.errors import InvalidParameterError
@@ -66,3 +67,73 @@ class Grid:
         0.3
         """
         return float(self.lower + position * self.step)
+
+
+_MOST_STEPS = 2**52
+"""Of a growing grid: so that an equally spaced one of the same step reaches as far."""
+
+
+@dataclass(frozen=True, slots=True)
+class GrowingGrid:
+    """Numbers that start at `lower` and grow apart: near it by `step`, further away by a share of the distance from it.
+
+    They are ``lower + c * step`` for whole numbers c: 0, 1, and after each c the larger of ``c + 1`` and
+    ``ceil(growth * c)``, up to 2^52. Only whole numbers and fractions are computed with, so they are the same on every
+    machine. An answer is the double nearest to one.
+
+    Attributes:
+        lower: the first of them.
+        step: the smallest distance between two, > 0.
+        growth: 1 plus the share, > 1.
+    """
+
+    lower: Fraction
+    step: Fraction
+    growth: Fraction
+
+    @classmethod
+    def given(cls, lower: object, *, step: object, growth: Fraction) -> GrowingGrid:
+        """The grid, or an error if its numbers are not different doubles. Floats are read as decimals.
+
+        Raises:
+            InvalidParameterError: `lower` is not a finite number, or `step` not a number > 0 that doubles near `lower`
+                can distinguish and 2^52 times which is finite.
+
+        >>> grid = GrowingGrid.given(0, step=1, growth=Fraction(101, 100))
+        >>> points = grid.points()
+        >>> points[:3], points[100:104], len(points)
+        ((0.0, 1.0, 2.0), (100.0, 101.0, 103.0, 105.0), 3219)
+        """
+        first = decimal_fraction(lower, "lower", expected="a finite number")
+        exact = decimal_fraction(step, "step", expected="a finite number > 0")
+        if exact <= 0:
+            raise InvalidParameterError("step", step, "a finite number > 0")
+        can_distinguish = exact >= _FINEST_STEP * Fraction(math.ulp(float(first)))
+        if not can_distinguish or abs(first) + exact * _MOST_STEPS > Fraction(_LARGEST_END):
+            raise InvalidParameterError("step", step, "a step that doubles from the lower bound on can distinguish")
+        return cls(first, exact, growth)
+
+    def points(self) -> tuple[float, ...]:
+        """The doubles nearest to its numbers, increasing."""
+        return tuple(float(self.lower + multiple * self.step) for multiple in _multiples(self.growth))
+
+    @property
+    def count(self) -> int:
+        """How many numbers there are."""
+        return len(_multiples(self.growth))
+
+    @property
+    def upper(self) -> float:
+        """The last of them."""
+        return float(self.lower + _MOST_STEPS * self.step)
+
+
+_LARGEST_END = 1e300
+
+
+@cache
+def _multiples(growth: Fraction) -> tuple[int, ...]:
+    found = [0, 1]
+    while found[-1] < _MOST_STEPS:
+        found.append(min(max(found[-1] + 1, math.ceil(growth * found[-1])), _MOST_STEPS))
+    return tuple(found)

@@ -33,6 +33,7 @@ from dpselect.questions import (
     Quantiles,
     Sum,
     TopK,
+    UnboundedQuantile,
     Values,
     Variance,
     WithCounts,
@@ -130,6 +131,8 @@ def law(task: Priced[Any], summary: Any) -> Law:
             return [task.mechanism.pmf(summary.values)]
         case Quantiles() if task.mechanism.method == "halving":
             return [np.sort(summary.values)]  # no formula; but it is a function of these
+        case UnboundedQuantile():
+            return [task.mechanism.pmf(summary.values)]
         case Quantile() if task.domain.grid is not None:
             return [task.mechanism.pmf(summary.values)]
         case Mean(units=None) | Variance():

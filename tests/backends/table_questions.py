@@ -90,6 +90,10 @@ QUESTIONS: dict[str, Question] = {
     "quantile-by": lambda asked: asked.quantile("age", 0.75, bounds=AGES, step=2, epsilon=0.5, **BY_CITY),
     "quantiles": lambda asked: asked.quantiles("age", [0.25, 0.75], bounds=AGES, **ANY, epsilon=0.5),
     "quantiles-halving": lambda asked: asked.quantiles("age", [0.5], bounds=AGES, **ANY, epsilon=0.5, method="halving"),
+    "upper_bound": lambda asked: asked.upper_bound("age", step=1, epsilon=0.5),
+    "upper_bound-by": lambda asked: asked.upper_bound(
+        "paid", lower=-2, step=0.25, epsilon=0.5, max_rows_per_unit=3, **BY_CITY
+    ),
     "best_price": lambda asked: asked.best_price("age", prices=[19.5, 30, 45], epsilon=0.5),
     "best_price-bounds": lambda asked: asked.best_price("paid", bounds=(1, 5), **ANY, epsilon=0.5, max_rows_per_unit=3),
     "best_price-by": lambda asked: asked.best_price("age", prices=range(20, 80, 20), epsilon=0.5, **BY_CITY),

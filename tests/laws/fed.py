@@ -25,6 +25,7 @@ from dpselect.mechanisms import (
     PriceMechanism,
     QuantileMechanism,
     QuantilesMechanism,
+    UnboundedQuantileMechanism,
 )
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.privacy import Neighbours
@@ -97,6 +98,8 @@ def written_down(winners: Sequence[tuple[int, ...]] = ()) -> Iterator[list[Fed]]
         patch.setattr(Mechanism, "peel", noting(order, is_sorted=False))
         for kind in (QuantileMechanism, PriceMechanism, MeanMechanism):
             patch.setattr(kind, "draw", noting(low, is_sorted=True))
+        first = noting(lambda mechanism, *_: float(mechanism.candidates[0]), is_sorted=True)
+        patch.setattr(UnboundedQuantileMechanism, "draw", first)
         several = noting(lambda mechanism, *_: mechanism.levels, is_sorted=True)
         patch.setattr(QuantilesMechanism, "draw", several)
         for kind, name in ((GeometricMechanism, "draw_many"), (GeometricMechanism, "draw"), (DensityMechanism, "draw")):
@@ -173,6 +176,8 @@ def _law(fed: Fed | Branches, cuts: tuple[Fraction, ...]) -> np.ndarray:
             law = _sample(mechanism, given)
         case PartitionSelection():
             law = _names(mechanism, given)
+        case UnboundedQuantileMechanism():
+            law = _unbounded(mechanism, given)
         case _:
             raise AssertionError(mechanism)
     return np.array([float(each) for each in law])
@@ -300,6 +305,15 @@ def _noise(mechanism: GeometricMechanism, counts: tuple[int, ...]) -> list[Fract
     ratio = exp(-1 / Fraction(mechanism.scale))
     of_each = [[geometric.law(ratio, answer - count) for answer in (-1, 0, 1, 2, 3, 4, 5, 9)] for count in counts]
     return [prod(chances) for chances in product(*of_each)]
+
+
+def _unbounded(mechanism: UnboundedQuantileMechanism, values: tuple[float, ...]) -> np.ndarray:
+    """Of candidates up to beyond all values, some of those after them, and the last: the scores are equal from there.
+
+    By the product's own law, which `tests/mechanisms/test_unbounded_quantile.py` compares with the model's.
+    """
+    assert all(value < mechanism.candidates[10] or value == mechanism.candidates[-1] for value in values)
+    return mechanism.pmf(np.array(values))[[*range(12), 20, 100, 1000, -1]]
 
 
 def _sample(mechanism: DensityMechanism, counts: tuple[int, ...]) -> list[Fraction]:

@@ -295,6 +295,15 @@ QUESTIONS: dict[str, Asked] = {
     },
     "median": Asked(lambda q, e: q.median("paid", epsilon=e, **GRID), NUMBERS, ONE),
     **{
+        f"upper_bound {rows}": Asked(
+            lambda q, e, rows=rows: q.upper_bound("paid", step=1, epsilon=e, max_rows_per_unit=rows),
+            universe,
+            limits,
+            less=2.5,
+        )
+        for rows, universe, limits in ((1, NUMBERS, ONE), (2, TWICE, TWO))
+    },
+    **{
         f"quantile {level} {name} of two rows": Asked(
             lambda q, e, level=level, domain=domain: q.quantile(
                 "paid", level, epsilon=e, max_rows_per_unit=2, **domain
@@ -401,6 +410,7 @@ QUESTIONS: dict[str, Asked] = {
                 2,
                 lambda q, e: q.quantiles("paid", (0, 0.5), epsilon=e, method="halving", **LINE, **_by(2)),
             ),
+            ("upper_bound", 2, lambda q, e: q.upper_bound("paid", step=0.5, epsilon=e, **_by(2))),
             ("best_price", 1, lambda q, e: q.best_price("paid", prices=[1, 3], epsilon=e, **_by(1))),
             ("mean", 1, lambda q, e: q.mean("paid", units=3, epsilon=e, **GRID, **_by(1))),
             ("mean and its units", 2, lambda q, e: q.mean("paid", epsilon=e, **GRID, **_by(2))),
@@ -450,6 +460,7 @@ BOUNDED = (
     "best_by with counts",
     "median",
     "quantile 0.5 line",
+    "upper_bound 1",
     "quantiles (0.75, 0.25) joint line",
     "quantiles (0, 0.5, 1) halving line",
     "best_price (1, 2, 3)",

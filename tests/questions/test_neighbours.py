@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 from dpselect.privacy import Neighbours
-from dpselect.questions import BestBy, BestPrice, Density, LeastCommon, MostCommon, Quantile, Quantiles, TopK
+from dpselect.questions import (
+    BestBy,
+    BestPrice,
+    Density,
+    LeastCommon,
+    MostCommon,
+    Quantile,
+    Quantiles,
+    TopK,
+    UpperBound,
+)
 from dpselect.summaries import CandidateCounts, PublicBins, PublicCandidates, PublicClip, PublicDomain
 from tests.reference import clipped_sums, counting
 
@@ -95,6 +105,7 @@ PLANS: dict[str, Callable[[Neighbours], Any]] = {
     ),
     "best_price": lambda relation: BestPrice.planned([1, 2, 4], epsilon=1.0, neighbours=relation),
     "best_price between bounds": lambda relation: BestPrice.planned(bounds=(1, 4), epsilon=1.0, neighbours=relation),
+    "upper_bound": lambda relation: UpperBound.planned(1.0, lower=0, step=1, epsilon=1.0, neighbours=relation),
     "density": lambda relation: Density.planned(PublicBins.given((0, 1), 4), epsilon=1.0, neighbours=relation),
 }
 

@@ -27,6 +27,7 @@ from dpselect.mechanisms.quantiles import QuantilesMechanism, QuantilesMethod
 from dpselect.mechanisms.randomized_response import CountEstimate, RandomizedResponse
 from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
+from dpselect.mechanisms.unbounded_quantile import UnboundedQuantileMechanism
 
 __all__ = [
     "CandidateSelection",
@@ -62,6 +63,7 @@ __all__ = [
     "ReportNoisyMax",
     "SmoothedHistogramMechanism",
     "TopKPlan",
+    "UnboundedQuantileMechanism",
     "Winner",
     "order_noise",
     "plan_top_k",

@@ -21,6 +21,8 @@ from dpselect.questions.quantiles import Quantiles
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits, Planned, Question, Terms, Value
 from dpselect.questions.top_k import TopK
 from dpselect.questions.total import Sum
+from dpselect.questions.unbounded_quantile import UnboundedQuantile
+from dpselect.questions.upper_bound import UpperBound
 from dpselect.questions.usable import WithUsable
 from dpselect.questions.values import Values
 from dpselect.questions.variance import Variance
@@ -50,6 +52,8 @@ __all__ = [
     "Sum",
     "Terms",
     "TopK",
+    "UnboundedQuantile",
+    "UpperBound",
     "Value",
     "Values",
     "Variance",
@@ -61,7 +65,8 @@ QUESTIONS: dict[str, type[Question[Any]]] = {
     kind.name: kind
     for kind in (
         *(Count, Histogram, Sum, Values),
-        *(MostCommon, LeastCommon, BestDate, TopK, BestBy, Quantile, Quantiles, Mean, Variance, BestPrice, Density),
+        *(MostCommon, LeastCommon, BestDate, TopK, BestBy),
+        *(Quantile, Quantiles, UnboundedQuantile, UpperBound, Mean, Variance, BestPrice, Density),
         BestFeatures,
     )
 }

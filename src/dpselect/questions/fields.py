@@ -197,6 +197,13 @@ LISTED: dict[str, Check] = {
 }
 BOUNDS: dict[str, Check] = {"source": one_of("bounds"), **_ENDS}
 GRID: dict[str, Check] = {"source": one_of("grid"), **_ENDS, "step": positive, "count": count}
+GROWING: dict[str, Check] = {
+    "source": one_of("growing"),
+    **_ENDS,
+    "step": positive,
+    "growth": that(lambda number: number > 1.0, "a number above 1"),
+    "count": count,
+}
 ROWS: dict[str, Check] = {"max_rows_per_unit": whole(1, _MOST_ROWS)}
 SUMMED: dict[str, Check] = {
     "sum": any_text,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dpselect.arguments import finite_bounds
+from dpselect.arguments import decimal_fraction, finite_bounds
 from dpselect.backends.columns import check_numeric
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
 from dpselect.ledger.question_identity import QuestionIdentity
@@ -23,6 +23,7 @@ _STEP = (
     "It is 1 for ages in years, 0.01 for amounts in cents. With continuous=True the answer is any number between the"
     " bounds; it can be far off if values repeat."
 )
+_SMALLEST_STEP = "It is 1 for ages in years, 0.01 for amounts in cents."
 _NO_QUESTIONS = frozenset({"candidate_kinds"})
 """Public methods that are for programs, such as the command line."""
 
@@ -135,6 +136,16 @@ class Asking(metaclass=QuestionsFirst):
         ends, found = finite_bounds(bounds), self._rows.check(column)
         check_numeric(found)  # else a column of text would be refused for its step
         return found.is_whole and all(end.denominator == 1 and abs(end) < _WHOLE for end in ends)
+
+    def _smallest_step(self, column: str, lower: object, step: float | None) -> float:
+        """The smallest distance between possible answers without an upper bound: 1 where the type says so."""
+        if step is not None:
+            return step
+        first, found = decimal_fraction(lower, "lower", expected="a finite number"), self._rows.check(column)
+        check_numeric(found)
+        if found.is_whole and first.denominator == 1 and abs(first) < _WHOLE:
+            return 1
+        raise InvalidParameterError("step", None, "the smallest distance between possible answers", _SMALLEST_STEP)
 
 
 def rows_of(asked: Asking) -> Rows:

@@ -106,6 +106,7 @@ class DryRun(Asking):
     quantile = _forecast(NumberQuestions.quantile)
     median = _forecast(NumberQuestions.median)
     quantiles = _forecast(NumberQuestions.quantiles)
+    upper_bound = _forecast(NumberQuestions.upper_bound)
     mean = _forecast(NumberQuestions.mean)
     variance = _forecast(NumberQuestions.variance)
     best_price = _forecast(NumberQuestions.best_price)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import QuantilesMethod
-from dpselect.questions import BestPrice, Density, Mean, Quantile, Quantiles, Variance
+from dpselect.questions import BestPrice, Density, Mean, Quantile, Quantiles, UpperBound, Variance
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicBins, PublicDomain, PublicGroups
 
@@ -197,6 +197,63 @@ class NumberQuestions(Asking):
         """
         domain = PublicDomain.given(bounds, step=self._step(column, bounds, step, continuous))
         planned = partial(Quantiles.planned, levels, domain, max_rows_per_unit=max_rows_per_unit, method=method)
+        return self._ask(
+            column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
+        )
+
+    def upper_bound(
+        self,
+        column: str,
+        *,
+        epsilon: float,
+        lower: float = 0.0,
+        step: float | None = None,
+        max_rows_per_unit: int = 1,
+        by: str | None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[float] | Release[dict[Any, float]]:
+        """A number that only few values in `column` are above, such as a bound to clip a `sum` by.
+
+        The largest value belongs to one person and cannot be released. This is a number such that about as many values
+        are above it as the noise is large: most often ``4 / epsilon``, never known to be more than `error_bound`.
+
+        Args:
+            column: name of a column of numbers. ``docs/files.md`` describes how they are read and which rows are left
+                out.
+            epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            lower: smallest possible answer. Public; smaller values count as this. For amounts and ages it is 0.
+            step: smallest distance between possible answers; further away from `lower` they are 1% of the distance from
+                it apart, up to 2^52 steps. Needed unless the column's type is an integer type: then it is 1.
+            max_rows_per_unit: number of rows used per unit. If a unit has more, this many are chosen at random. The
+                error grows with it.
+            by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` applies to each group.
+            usable_epsilon: see `most_common`.
+            request: see `Dataset`.
+
+        Returns:
+            A release whose value is a number; with groups, a dictionary with one for each group. It is seldom far above
+            all values, and very seldom the last possible answer, which says nothing (claim 6).
+
+        Raises:
+            InvalidDataError: there is no such column, or it does not hold numbers.
+            InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
+
+        Proof: ``proofs/unbounded_quantiles.md``; for groups ``proofs/groups.md``.
+
+        >>> import dpselect as dps
+        >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
+        >>> release = people.upper_bound("hours_per_week", step=1, epsilon=0.5)
+        >>> release.value > 80  # the largest value is 99
+        True
+        >>> print(release.accuracy)
+        With 99% confidence at most 48 values of hours_per_week are above the released bound, counting at most 1 row of
+        each person_id.
+        """
+        apart = self._smallest_step(column, lower, step)
+        planned = partial(UpperBound.planned, 1.0, lower=lower, step=apart, max_rows_per_unit=max_rows_per_unit)
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
         )

@@ -114,6 +114,36 @@ class NumberQuestions(Asking):
         request: str | None = None,
     ) -> Release[dict[Any, list[float]]]: ...
     @overload
+    def upper_bound(
+        self,
+        column: str,
+        *,
+        epsilon: float,
+        lower: float = 0.0,
+        step: float | None = None,
+        max_rows_per_unit: int = 1,
+        by: None = None,
+        groups: object = None,
+        max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[float]: ...
+    @overload
+    def upper_bound(
+        self,
+        column: str,
+        *,
+        epsilon: float,
+        lower: float = 0.0,
+        step: float | None = None,
+        max_rows_per_unit: int = 1,
+        by: str,
+        groups: object,
+        max_groups_per_unit: int = 1,
+        usable_epsilon: float | None = None,
+        request: str | None = None,
+    ) -> Release[dict[Any, float]]: ...
+    @overload
     def mean(
         self,
         column: str,

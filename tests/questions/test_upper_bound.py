@@ -1,0 +1,135 @@
+"""A bound to clip by, and quantiles of columns of which no upper bound is known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import dpselect as dps
+from dpselect.certificates import check
+from dpselect.certificates.release import canonical_json, digest
+from dpselect.errors import InvalidCertificateError, InvalidDataError, InvalidParameterError
+from dpselect.questions import UpperBound
+from dpselect.summaries import PublicDomain, UnitValues
+from tests.backends.table_questions import BY_CITY, ROWS
+
+SURE = 1e5
+"""An epsilon at which the noise is 0."""
+
+PEOPLE = dps.Dataset(ROWS, unit="who")
+
+
+@pytest.mark.parametrize("source", [ROWS, pl.DataFrame(ROWS).lazy()])
+def test_without_noise_it_is_the_largest_value(source: Any) -> None:
+    data = dps.Dataset(source, unit="who")
+    ages = ROWS.column("age").to_numpy()[: len([who for who in ROWS.column("who").to_pylist() if who])]
+    assert data.upper_bound("age", epsilon=SURE).value == max(ages)
+    assert data.upper_bound("age", step=25, epsilon=SURE).value == 75.0
+    assert data.upper_bound("age", step=25, lower=30, epsilon=SURE).value == 80.0
+    assert data.upper_bound("age", lower=90, epsilon=SURE).value == 90.0
+    paid = data.upper_bound("paid", step=0.1, lower=-2, max_rows_per_unit=9, epsilon=SURE)
+    assert paid.value == pytest.approx(5.5, abs=0.1)
+    assert paid.value >= 5.5
+    assert [*data.upper_bound("age", epsilon=SURE, **BY_CITY).value] == ["south", "north"]
+
+
+def test_few_values_are_above_it() -> None:
+    """The stated bound is kept, and what is usual is far less."""
+    values = np.random.default_rng(3).lognormal(3, 1, 5000)
+    data = dps.Dataset(pa.table({"who": range(5000), "paid": values}), unit="who")
+    released = [data.upper_bound("paid", step=0.01, epsilon=0.5) for _ in range(60)]
+    above = [int((values > release.value).sum()) for release in released]
+    bound = released[0].error_bound
+    assert bound is not None
+    assert sum(each > bound for each in above) < 15
+    assert np.median(above) < bound / 2
+
+
+def test_it_is_drawn_for_its_own_summary_only() -> None:
+    task = UpperBound.planned(1.0, lower=0, step=1, epsilon=SURE)
+    values = UnitValues(np.array([4.0]), domain=task.domain, max_rows_per_unit=1)
+    assert task.draw(values) == 4.0
+    for other in (
+        UnitValues(np.array([4.0]), domain=PublicDomain(0.0, 9.0), max_rows_per_unit=1),
+        UnitValues(np.array([4.0, 4.0]), domain=task.domain, max_rows_per_unit=2),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^values="):
+            task.draw(other)
+
+
+def test_the_sentences() -> None:
+    release = PEOPLE.upper_bound("age", epsilon=1.0, max_rows_per_unit=2)
+    assert release.accuracy == (
+        "With 99% confidence at most 48 values of age are above the released bound, counting at most 2 rows of each "
+        "who."
+    )
+    assert release.rows()[1][0][0] == "upper bound"
+    replaced = dps.DryRun(unit="who", neighbours="replace_one").upper_bound("age", step=1, epsilon=1.0)
+    assert "at most 24 values of age are above" in replaced.accuracy
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "named"),
+    [
+        ({"column": "name"}, InvalidDataError, "column='name'"),
+        ({"column": "nowhere"}, InvalidDataError, "column='nowhere'"),
+        ({"column": "paid"}, InvalidParameterError, "step=None: expected the smallest distance"),
+        ({"lower": 0.5}, InvalidParameterError, "step=None"),
+        ({"lower": "x"}, InvalidParameterError, "lower="),
+        ({"lower": float("nan")}, InvalidParameterError, "lower=nan"),
+        ({"step": 0}, InvalidParameterError, "step=0"),
+        ({"step": float("inf")}, InvalidParameterError, "step=inf"),
+        ({"epsilon": 0}, InvalidParameterError, "epsilon=0"),
+        ({"epsilon": 1e-30}, InvalidParameterError, "epsilon=1e-30"),
+        ({"max_rows_per_unit": 0}, InvalidParameterError, "max_rows_per_unit=0"),
+        ({"max_rows_per_unit": 10**10}, InvalidParameterError, "max_rows_per_unit=10000000000"),
+        ({"usable_epsilon": -1}, InvalidParameterError, "usable_epsilon=-1"),
+        ({"by": "city"}, InvalidParameterError, "groups=None"),
+    ],
+)
+def test_bad_input_is_refused_in_a_line_and_costs_nothing(
+    arguments: dict[str, Any], error: type[Exception], named: str, tmp_path: Path
+) -> None:
+    ledger = dps.Ledger(tmp_path / "budget.db")
+    ledger.open_account("people", epsilon=1, unit="who")
+    data = dps.Dataset(ROWS, unit="who", ledger=ledger, account="people")
+    with pytest.raises(error) as raised:
+        data.upper_bound(**{"column": "age", "epsilon": 1.0, **arguments})
+    assert str(raised.value).startswith(named)
+    assert ledger.remaining("people") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "named"),
+    [
+        ("value", 101.5, "value"),
+        ("value", -1.0, "value"),
+        ("arguments.level", 0.5, "arguments.level"),
+        ("arguments.max_rows_per_unit", 2, "mechanism.sensitivity"),
+        ("candidates.step", 2.0, "candidates"),
+        ("candidates.upper", 100.0, "candidates"),
+        ("candidates.count", 7, "candidates"),
+        ("candidates.growth", 2.0, "candidates"),
+        ("candidates.source", "grid", "candidates.source"),
+        ("error_bound.within", 8.0, "error_bound"),
+        ("guarantee.epsilon", 0.25, "guarantee"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(path: str, value: Any, named: str) -> None:
+    text = PEOPLE.upper_bound("age", epsilon=0.5).to_json()
+    assert check(text).error_bound
+    assert dps.Release.from_json(text).to_json() == text
+    held = json.loads(text)
+    *inside, last = path.split(".")
+    part = held
+    for each in inside:
+        part = part[each]
+    part[last] = value
+    with pytest.raises(InvalidCertificateError, match=f"<{named}"):
+        check(canonical_json(held | {"digest": digest(held)}))
