@@ -42,7 +42,9 @@ UNREAD = {
     "5,5 %": ("a percent sign and a decimal comma", "--strip '%' --decimal ','"),
     "": ("nothing, or a word for a missing value", ""),
     "N/A": ("nothing, or a word for a missing value", ""),
-    "lots": ("something else", ""),
+    "n/a": ("a word for a missing value, as in n/a", ""),
+    "lots": ("text without a digit", ""),
+    "x7": ("something else", ""),
     "1_000": ("a low line between thousands", "--thousands '_'"),
 }
 
@@ -163,7 +165,7 @@ def test_few_units_and_a_step_that_is_too_wide_are_named(tmp_path: Path) -> None
     assert few.startswith("There are only 2 units. An answer needs many of them.")
     noise, unread = problems(tmp_path, ["7", *(["n/k"] * 99)], bounds=(0, 10))
     assert noise == "Only 1 unit will take part: the answer would be mostly noise."
-    assert unread == "99 of 100 rows (99.0%): something else."
+    assert unread == "99 of 100 rows (99.0%): text without a digit, as in many."
     (wide,) = dps.check(written(tmp_path, numbers), "value", unit="who", bounds=(0, 10), step=5).problems
     assert wide.startswith("All values lie within one step")
     assert dps.check(written(tmp_path, numbers), "value", unit="who", bounds=(0, 10), step=0.5).problems == ()
@@ -192,7 +194,7 @@ def test_a_declared_format_is_checked(tmp_path: Path) -> None:
     path = written(tmp_path, ["$1,234", "$5", "oops"])
     format = dps.Format(strip="$", thousands=",")
     (left,) = dps.check(path, "value", unit="who", bounds=(0, 9999), format=format).problems
-    assert left == "1 of 3 rows (33.3%): something else."
+    assert left == "1 of 3 rows (33.3%): text without a digit, as in many."
     other = tmp_path / "other.csv"
     other.write_bytes("who;value\nann;Ærø\nbob;ærø \n".encode("utf-16"))
     format = dps.Format(delimiter=";", encoding="utf-16", trim=True, ignore_case=True)
@@ -255,7 +257,7 @@ def test_a_count_between_two_numbers_is_checked(tmp_path: Path) -> None:
     checked = dps.check(path, "value", unit="who", between=(5, 5))
     assert (checked.usable_rows, checked.usable_units) == (2, 2)
     assert checked.problems == (
-        "1 of 5 rows (20.0%): something else.",
+        "1 of 5 rows (20.0%): text without a digit, as in many.",
         "1 of 4 rows (25.0%) are below the first number, and do not count.",
         "1 of 4 rows (25.0%) are above the second number, and do not count.",
     )
@@ -303,6 +305,84 @@ def test_a_dataset_is_checked_as_it_is_asked(tmp_path: Path) -> None:
     for other in ({"unit": "value"}, {"format": dps.Format()}, {"memory_limit": "1GiB"}, {"table": "t"}):
         with pytest.raises(dps.InvalidParameterError, match="the Dataset has its own"):
             dps.check(data, "value", **other)  # type: ignore[arg-type]
+
+
+def test_words_that_a_declared_format_lacks_are_named(tmp_path: Path) -> None:
+    path = written(tmp_path, ["1.234,50", "€5,5", "12,5", "7.5", ""])
+    checked = dps.check(path, "value", unit="who", format=dps.Format(decimal=","))
+    assert checked.problems == (
+        "1 of 5 rows (20.0%): a currency and a decimal comma, as in 1.234,5 €. Try --strip '€' --thousands .",
+        "1 of 5 rows (20.0%): a dot between thousands and a decimal comma, as in 1.234,5. Try --thousands .",
+        "1 of 5 rows (20.0%): nothing, or a value that is not written as the format says.",
+        "1 of 5 rows (20.0%): nothing, or a word for a missing value.",
+        "All of these: --thousands . --decimal ',' --strip '€'.",
+    )
+    assert isinstance(checked, Check)
+    assert checked.suggested == dps.Format(decimal=",", thousands=".", strip="€")
+    fixed = dps.check(path, "value", unit="who", format=checked.suggested)
+    assert (fixed.usable_rows, len(fixed.problems)) == (3, 2)
+
+
+def test_a_word_of_the_format_that_contradicts_is_not_suggested(tmp_path: Path) -> None:
+    path = written(tmp_path, ["1,234,567", "1,5"])
+    (said,) = dps.check(path, "value", unit="who", format=dps.Format(decimal=",")).problems
+    assert said.startswith("1 of 2 rows (50.0%): nothing, or a value that is not written as the format says")
+
+
+@pytest.mark.parametrize(
+    ("others", "advice"),
+    [
+        ([], "--date-format %m/%d/%Y. Or --date-format %d/%m/%Y: the table has no date that tells."),
+        (["12/24/2026"], "--date-format %m/%d/%Y."),
+        (["24/12/2026"], "--date-format %d/%m/%Y."),
+    ],
+)
+def test_the_order_of_day_and_month_is_that_of_dates_that_tell(others: list[str], advice: str, tmp_path: Path) -> None:
+    path = written(tmp_path, ["3/4/2026", "2/3/2026", *others])
+    first = dps.check(path, "value", unit="who", dates=["2026-12-24"]).problems[0]
+    assert first.startswith(f"{len(others) + 2} of {len(others) + 2} rows (100.0%): a date with slashes")
+    assert first.endswith(f"Try {advice}")
+
+
+def test_dates_in_both_orders_cannot_be_declared(tmp_path: Path) -> None:
+    path = written(tmp_path, ["3/4/2026", "12/24/2026", "24/12/2026"])
+    assert "write them in one order first" in dps.check(path, "value", unit="who", dates=["2026-12-24"]).problems[0]
+
+
+def test_numbers_with_a_zero_behind_have_one_line_and_an_option(tmp_path: Path) -> None:
+    path = written(tmp_path, ["18.0", "19.0", "19.0"])
+    said = dps.check(path, "value", unit="who", candidates=["18", "19"]).problems
+    (near,) = (each for each in said if "candidates-as" in each)
+    assert near.startswith("2 candidates are in 3 rows written as another number, such as 18.0 for 18.")
+    assert dps.check(path, "value", unit="who", candidates=[18, 19]).problems == ()
+    how = "written as another number, such as"
+    codes = dps.check(path, "value", unit="who", candidates=["018", "019"]).problems
+    near = f"'018' is in 1 row {how} 018 for 18. Try this: give the candidate as it is written."
+    assert near in codes
+    typed = dps.check(pa.table({"who": [1], "value": ["18.0"]}), "value", unit="who", candidates=["18"]).problems
+    assert not any("candidates-as" in each for each in typed)  # in a column of text, whole numbers match nothing
+
+
+def test_lines_that_are_no_rows_have_a_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("who,value\n1,2,\n2,3,\n")
+    said = dps.check(path, "value", unit="who").problems[0]
+    assert "let the first line end in one, too" in said
+    assert "line breaks inside, write the file anew: docs/files.md" in said
+    path.write_text("who,value,\n1,2,\n2,3,\n")
+    assert dps.check(path, "value", unit="who").problems == ()
+
+
+def test_a_notebook_shows_what_was_found(tmp_path: Path) -> None:
+    path = written(tmp_path, ["<b>", "1"])
+    shown = dps.check(path, "value", unit="who")._repr_html_()
+    assert "<td>value</td><td>1</td><td>2</td>" in shown
+    assert "<td>who (units)</td><td>1</td><td>2</td>" in shown
+    assert WARNING in shown
+    frame = pl.LazyFrame({"who": range(50), "value": range(50)})
+    shown = dps.check(frame, "value", unit="who")._repr_html_()
+    assert "<td>who (units)</td><td>50</td><td>50</td>" in shown
+    assert "Nothing looks wrong." in shown
 
 
 ROWS = pa.table(

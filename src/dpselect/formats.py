@@ -103,7 +103,7 @@ class Format:
         _one_of("decimal", self.decimal, (".", ","), "'.' or ','")
         if self.decimal == self.thousands:
             got = Shown(repr(self.decimal))
-            raise InvalidParameterError("decimal", got, "another mark than thousands", "One cell would mean both.")
+            raise InvalidParameterError("decimal", got, "another mark than that between thousands", _BOTH)
         _check_strip(self.strip, self.decimal, self.thousands)
         if self.date_format is not None:
             date_pattern(self.date_format)
@@ -130,6 +130,7 @@ class Format:
 
 
 _DEFAULTS = {each.name: each.default for each in fields(Format)}
+_BOTH = "One cell would mean both."
 _ELSEWHERE = "What cells look like is declared for text files; otherwise convert the column, in a frame or a view."
 
 

@@ -19,14 +19,14 @@ from dpselect.formats import ENCODINGS, declared, is_canonical
 @pytest.mark.parametrize(
     ("words", "named", "said"),
     [
-        ({"decimal": ",", "thousands": ","}, "decimal", "another mark than thousands"),
+        ({"decimal": ",", "thousands": ","}, "decimal", "another mark than that between thousands"),
         ({"decimal": "."}, None, ""),
         ({"decimal": ";"}, "decimal", "'.' or ','"),
         ({"decimal": ""}, "decimal", "'.' or ','"),
         ({"thousands": ""}, "thousands", "one of , . ' _ or a blank"),
         ({"thousands": ",,"}, "thousands", "one of"),
         ({"thousands": "1"}, "thousands", "one of"),
-        ({"thousands": "."}, "decimal", "another mark than thousands"),
+        ({"thousands": "."}, "decimal", "another mark than that between thousands"),
         ({"delimiter": "ab"}, "delimiter", "one of"),
         ({"delimiter": '"'}, "delimiter", "one of"),
         ({"delimiter": "\n"}, "delimiter", "printable text"),

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpselect.arguments import finite_bounds, memory_size
 from dpselect.backends.caller_connections import server_of
-from dpselect.backends.columns import Column, check_numeric
+from dpselect.backends.columns import Column, Holds, check_numeric
 from dpselect.backends.opening import open_table
 from dpselect.backends.rows import StreamTable
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
@@ -173,6 +173,7 @@ def _in_rows(
             limits=limits,
             chooses_between=found == main and chooses and (continuous or not found.is_whole),
             format=rows.format,
+            untyped=found.holds is Holds.ANYTHING,
         )
 
     listed = target.listed

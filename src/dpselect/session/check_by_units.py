@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from dpselect.backends.columns import Column, check_match, check_numeric
 from dpselect.backends.contract import Needed
-from dpselect.questions.wording import counted
+from dpselect.questions.wording import counted, html_table
 from dpselect.session.findings import FEW_UNITS, WARNING, WHOSE, Limits, missing_candidates, printable
 from dpselect.session.rows import Rows
 from dpselect.summaries import PublicCandidates, PublicGroups
@@ -65,6 +65,12 @@ class UnitCheck:
         head = f"{printable(self.column)}, for {kind}{parts}: {self.usable_units:,} of {self.units:,} units"
         problems = [f"- {each}" for each in self.problems] or ["Nothing looks wrong."]
         return "\n".join([WARNING, "", f"{head} ({printable(self.unit)}) {take_part}.", "", *problems])
+
+    def _repr_html_(self) -> str:
+        """For the notebook of the holder of the data."""
+        rows = [(f"{printable(self.unit)} (units)", f"{self.usable_units:,}", f"{self.units:,}")]
+        notes = self.problems or ("Nothing looks wrong.",)
+        return html_table((printable(self.column), "take part", "of"), rows, *notes, WARNING)
 
     def __repr__(self) -> str:
         return f"UnitCheck({self.column!r}, unit={self.unit!r})"

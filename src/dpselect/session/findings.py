@@ -9,10 +9,17 @@ from datetime import date
 from enum import Enum
 from typing import Any
 
-from dpselect.backends.rows.inspect import BLANKS_DIFFER, BOTH_DIFFER, CASE_DIFFERS, NUMBER_DIFFERS, Inspection
+from dpselect.backends.rows.inspect import (
+    BLANKS_DIFFER,
+    BOTH_DIFFER,
+    CASE_DIFFERS,
+    NUMBER_DIFFERS,
+    ZEROS_DIFFER,
+    Inspection,
+)
 from dpselect.errors import InvalidParameterError
 from dpselect.formats import Format
-from dpselect.questions.wording import counted
+from dpselect.questions.wording import counted, html_table
 from dpselect.summaries import PublicCandidates
 
 WARNING = (
@@ -24,7 +31,8 @@ _HOW = {
     BLANKS_DIFFER: "with blanks around it",
     CASE_DIFFERS: "in other case",
     BOTH_DIFFER: "in other case, with blanks around it",
-    NUMBER_DIFFERS: "written as another number, such as 18.0 for 18",
+    ZEROS_DIFFER: "written as another number, such as 18.0 for 18",
+    NUMBER_DIFFERS: "written as another number, such as 018 for 18",
 }
 _NEARLY: Mapping[str, Mapping[str, Any]] = {
     BLANKS_DIFFER: {"trim": True},
@@ -32,13 +40,20 @@ _NEARLY: Mapping[str, Mapping[str, Any]] = {
     BOTH_DIFFER: {"trim": True, "ignore_case": True},
 }
 _AS_WRITTEN = "give the candidate as it is written"
+_AS_INTEGERS = "--candidates-as integer, which reads 18 and 18.0 alike"
 _SHARED = 0.1
 """From this share of tied values on, an answer between the values is a poor one."""
 _PLAIN = re.compile("[A-Za-z0-9./:%_-]{2,}")
 """What no shell takes for something else."""
+_WHOLE = re.compile("0|[1-9][0-9]{0,17}")
+"""Text that is a whole number, and no code such as 007."""
 _SHOWN, _LONGEST = 10, 60
 """Candidates that are listed, and characters of each."""
-_LINES = "they have another number of fields than the first line, or quotes that do not pair up."
+_LINES = (
+    "they have another number of fields than the first line, or quotes that do not pair up. If each of them ends in a"
+    " delimiter, let the first line end in one, too. If fields have line breaks inside, write the file anew:"
+    " docs/files.md, CSV."
+)
 FEW_UNITS = 20
 """Units."""
 _NO_NAME = "if it stands for an unknown one, leave these rows out of the table."
@@ -68,6 +83,7 @@ class Check:
         limits: what the question's two numbers are.
         chooses_between: whether the answer is any number between the bounds, or one at each `step`.
         format: that was declared.
+        untyped: whether the column has no type, as in CSV.
         groups: the same for the column of groups, if there are any.
         amounts: the same for the column that is summed, if there is one.
         together: rows, and units with such a row, that have a value, a group and an amount; None: as in `found`.
@@ -81,6 +97,7 @@ class Check:
     limits: Limits = Limits.BOUNDS
     chooses_between: bool = True
     format: Format | None = None
+    untyped: bool = False
     groups: Check | None = None
     amounts: Check | None = None
     together: tuple[int, int] | None = None
@@ -138,7 +155,7 @@ class Check:
                 found += [f"{printable(other.column)}: {each}" for each in said]
         suggested = self.suggested
         several = suggested is not None and len(set(map(_options, self._helping_words()))) > 1
-        return (*found, *([f"All of these: {_options(suggested.words)}."] if several and suggested else []))
+        return (*found, *([_sentence(f"All of these: {_options(suggested.words)}")] if several and suggested else []))
 
     def __str__(self) -> str:
         found = self.found
@@ -151,6 +168,14 @@ class Check:
         problems = [f"- {each}" for each in self.problems] or ["Nothing looks wrong."]
         others = [other._head() for other in (self.groups, self.amounts) if other is not None]
         return "\n".join([WARNING, "", *lines, *others, "", *problems])
+
+    def _repr_html_(self) -> str:
+        """For the notebook of the holder of the data."""
+        about = [(printable(self.column), self.usable_rows, self.found.rows)]
+        about += [(printable(each.column), each.usable_rows, each.rows) for each in (self.groups, self.amounts) if each]
+        about += [(f"{printable(self.unit)} (units)", self.usable_units, self.units)]
+        rows = [(name, f"{usable:,}", f"{of:,}") for name, usable, of in about]
+        return html_table(("", "count", "of"), rows, *(self.problems or ("Nothing looks wrong.",)), WARNING)
 
     def __repr__(self) -> str:
         return f"Check({self.column!r}, unit={self.unit!r})"
@@ -192,7 +217,7 @@ class Check:
     def _of_values(self) -> Iterator[str]:
         owned = self.found.rows - self.found.nobodys
         for each in self.found.unusable:
-            advice = f" Try {_options(each.words)}." if each.words else ""
+            advice = _sentence(f" Try {_options(each.words)}") if each.words else ""
             advice += f" {each.otherwise}" if each.otherwise else ""
             yield f"{_share(each.rows, owned)}: {each.reason}.{advice}"
 
@@ -219,12 +244,20 @@ class Check:
     def _of_candidates(self) -> Iterator[str]:
         if self.candidates is None:
             return
-        for near in self.found.near[:_SHOWN]:
+        nears = self.found.near
+        numbers = [near for near in nears if near.differs_in == ZEROS_DIFFER]
+        if self.untyped and numbers and all(_WHOLE.fullmatch(str(each)) for each in self.candidates.values):
+            nears = tuple(near for near in nears if near.differs_in != ZEROS_DIFFER)
+            rows = counted(sum(near.rows for near in numbers), "row")
+            them = counted(len(numbers), "candidate")
+            verb = "is" if len(numbers) == 1 else "are"
+            yield f"{them} {verb} in {rows} {_HOW[ZEROS_DIFFER]}. Try this: {_AS_INTEGERS}."
+        for near in nears[:_SHOWN]:
             advice = _options(_NEARLY[near.differs_in]) if near.differs_in in _NEARLY else _AS_WRITTEN
             how = f"{counted(near.rows, 'row')} {_HOW[near.differs_in]}"
             yield f"{_short(self.candidates[near.position])} is in {how}. Try this: {advice}."
-        if len(self.found.near) > _SHOWN:
-            yield f"So are {len(self.found.near) - _SHOWN:,} more."
+        if len(nears) > _SHOWN:
+            yield f"So are {len(nears) - _SHOWN:,} more."
         if self.found.missing:
             yield missing_candidates(self.candidates, self.found.missing)
 
@@ -248,6 +281,11 @@ def printable(name: str) -> str:
 
 def _share(rows: int, of: int) -> str:
     return f"{rows:,} of {of:,} rows ({rows / of:.1%})" if of else f"{rows:,} rows"
+
+
+def _sentence(text: str) -> str:
+    """With a full stop, unless a dot stands by itself at the end."""
+    return text if text.endswith(" .") else f"{text}."
 
 
 def _options(words: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ A question counts the rows that it can read, and says nothing about the others. 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from dpselect.backends.columns import Column, Holds
@@ -14,16 +14,29 @@ from dpselect.backends.row_rules import BLANKS, MISSING, Number, Value, rule, un
 from dpselect.backends.rows.connection import Connection, literal
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
 from dpselect.backends.rows.relation import Relation, candidate_table
-from dpselect.backends.rows.spellings import DECIMALS, SPELLINGS, THOUSANDS, UNCLEAR, Spelling
+from dpselect.backends.rows.spellings import (
+    DAY_FIRST,
+    DECIMALS,
+    EITHER_FIRST,
+    IN_BOTH_ORDERS,
+    MONTH_FIRST,
+    SPELLINGS,
+    THOUSANDS,
+    UNCLEAR,
+    Spelling,
+)
+from dpselect.errors import InvalidParameterError
+from dpselect.formats import Format
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 BLANK = "nothing, or a word for a missing value"
-UNLIKE_DECLARED = "nothing, or a value that is not written as the format says; is a word of the format missing?"
+UNLIKE_DECLARED = "nothing, or a value that is not written as the format says"
 BROKEN = "bytes that are no text in this encoding, or quotes inside a field"
 ELSE = "something else"
 NOT_LISTED = "a value that is not listed"
 
-BLANKS_DIFFER, CASE_DIFFERS, BOTH_DIFFER, NUMBER_DIFFERS = "blanks", "case", "blanks and case", "number"
+BLANKS_DIFFER, CASE_DIFFERS, BOTH_DIFFER = "blanks", "case", "blanks and case"
+ZEROS_DIFFER, NUMBER_DIFFERS = "zeros", "number"
 """How a value differs from the candidate that it nearly equals."""
 
 STEPS = (1.0, 0.5, 0.1, 0.05, 0.01, 0.001)
@@ -202,6 +215,36 @@ def inspected(
     )
 
 
+def with_more_words(read: Inspection, raw: Inspection, declared: Format) -> Inspection:
+    """Rows that are not written as declared, with the words that the format lacks for them.
+
+    Args:
+        read: in the declared format.
+        raw: without it.
+        declared: the format.
+    """
+    found: list[Unread] = []
+    for each in raw.unusable:
+        more = {name: value for name, value in each.words.items() if name not in declared.words}
+        agrees = all(declared.words.get(name, value) == value for name, value in each.words.items())
+        if more and agrees and _is_format({**declared.words, **more}):
+            found.append(each._replace(words=more))
+    unlike = next((each for each in read.unusable if each.reason == UNLIKE_DECLARED), None)
+    if unlike is None or not found or (left := unlike.rows - sum(each.rows for each in found)) < 0:
+        return read
+    others = [each for each in read.unusable if each is not unlike]
+    parts = [*others, *found, *([unlike._replace(rows=left)] if left else [])]
+    return replace(read, unusable=tuple(sorted(parts, key=lambda each: (-each.rows, each.reason))))
+
+
+def _is_format(words: Mapping[str, Any]) -> bool:
+    try:
+        Format(**words)
+    except InvalidParameterError:
+        return False
+    return True
+
+
 def together(
     connection: Connection,
     *,
@@ -278,7 +321,9 @@ def _candidates(connection: Connection, candidates: PublicCandidates) -> dict[st
         odd = _trimmed("odd")
         cases = (
             f"WHEN {odd} = candidate THEN '{BLANKS_DIFFER}' WHEN lower(odd) = lower(candidate) THEN '{CASE_DIFFERS}'"
-            f" WHEN lower({odd}) = lower(candidate) THEN '{BOTH_DIFFER}' ELSE '{NUMBER_DIFFERS}'"
+            f" WHEN lower({odd}) = lower(candidate) THEN '{BOTH_DIFFER}'"
+            f" WHEN regexp_replace({odd}, '^([0-9]+)[.]0*$', '\\1') = candidate THEN '{ZEROS_DIFFER}'"
+            f" ELSE '{NUMBER_DIFFERS}'"
         )
         found = connection.execute(
             f"SELECT place, CASE {cases} END AS differs_in, sum(owned)::BIGINT FROM grouped JOIN candidates"
@@ -304,12 +349,25 @@ def _unread(connection: Connection, kind: CandidateKind, null_means: Unread) -> 
         -1: Unread(ELSE if kind is CandidateKind.NUMBER else NOT_LISTED, 0),
     }
     counts = dict[str, Unread]()
-    commas = _meaning_of_commas([spellings[at] for at, _ in found if at >= 0])
+    seen = [spellings[at] for at, _ in found if at >= 0]
+    meant = {UNCLEAR.example: _meaning_of_commas(seen), EITHER_FIRST.example: _meaning_of_slashes(seen)}
     for at, rows in found:
-        each = others[at] if at < 0 else _said(commas if spellings[at] is UNCLEAR else spellings[at])
+        each = others[at] if at < 0 else _said(_meant(spellings[at], meant))
         before = counts[each.reason].rows if each.reason in counts else 0
         counts[each.reason] = each._replace(rows=before + rows)
     return tuple(sorted(counts.values(), key=lambda each: (-each.rows, each.reason)))
+
+
+def _meant(spelling: Spelling, unclear: Mapping[str, Spelling]) -> Spelling:
+    """The spelling, or what an unclear one means in this column."""
+    return unclear[spelling.example] if spelling in (UNCLEAR, EITHER_FIRST) else spelling
+
+
+def _meaning_of_slashes(found: Sequence[Spelling]) -> Spelling:
+    """Which part of 3/4/2026 is the month, if other cells say so."""
+    if MONTH_FIRST in found:
+        return IN_BOTH_ORDERS if DAY_FIRST in found else MONTH_FIRST
+    return DAY_FIRST if DAY_FIRST in found else EITHER_FIRST
 
 
 def _said(spelling: Spelling) -> Unread:

@@ -69,7 +69,16 @@ def _currencies() -> Iterator[Spelling]:
         yield Spelling("a currency and a decimal comma", f"1.234,5 {each}", beside(f"{_DOTS}|{_COMMA}"), words)
 
 
+MISSING_WORD = Spelling(
+    "a word for a missing value",
+    "n/a",
+    "(?i:n[./]?a[.]?|#n/a|nan|null|nil|none|missing|unknown|not available|undefined)|[-?.]+",
+    otherwise="It does not count, like nothing at all.",
+)
+_NO_DIGIT = Spelling("text without a digit", "many", "[^0-9]+")
+
 NUMBERS = (
+    MISSING_WORD,
     UNCLEAR,
     THOUSANDS,
     Spelling(
@@ -108,6 +117,7 @@ NUMBERS = (
     Spelling("a minus sign at the end", "5-", f"({_DIGITS}|{_COMMAS})-"),
     Spelling("a date", "2026-12-24", f"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}.*|{_DAY}[/.]{_DAY}[/.][0-9]{{2,4}}.*"),
     Spelling("a unit of measurement", "5 kg", f"{_SIGN}({_DIGITS}) ?[a-zA-Zµ°]+"),
+    _NO_DIGIT,
 )
 """Instead of a number."""
 
@@ -128,24 +138,28 @@ def _midnights() -> Iterator[Spelling]:
 _MAKE_DATES = "Make dates of them first; only the date is compared."
 _SERIAL = "In the spreadsheet, give the column the format yyyy-mm-dd, and save it again."
 _EITHER_ORDER = "Or --date-format %d/%m/%Y: the table has no date that tells."
+_BOTH_ORDERS = "Other dates of the table have the month first, and others the day: write them in one order first."
+MONTH_FIRST = Spelling(
+    "a date with slashes, the month first",
+    "12/24/2026",
+    f"{_MONTH}/{_LATE_DAY}/[0-9]{{4}}",
+    {"date_format": "%m/%d/%Y"},
+)
+DAY_FIRST = Spelling(
+    "a date with slashes, the day first", "24/12/2026", f"{_LATE_DAY}/{_MONTH}/[0-9]{{4}}", {"date_format": "%d/%m/%Y"}
+)
+EITHER_FIRST = Spelling(
+    "a date with slashes", "3/4/2026", f"{_MONTH}/{_MONTH}/[0-9]{{4}}", {"date_format": "%m/%d/%Y"}, _EITHER_ORDER
+)
+"""In either order; which one, the other cells of the column say."""
+IN_BOTH_ORDERS = Spelling("a date with slashes, in either order", "3/4/2026", "", otherwise=_BOTH_ORDERS)
 DATES = (
+    MISSING_WORD,
     *_midnights(),
     Spelling("a date with a time", "2026-12-24 13:45", "[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9].*", otherwise=_MAKE_DATES),
-    Spelling(
-        "a date with slashes, the month first",
-        "12/24/2026",
-        f"{_MONTH}/{_LATE_DAY}/[0-9]{{4}}",
-        {"date_format": "%m/%d/%Y"},
-    ),
-    Spelling(
-        "a date with slashes, the day first",
-        "24/12/2026",
-        f"{_LATE_DAY}/{_MONTH}/[0-9]{{4}}",
-        {"date_format": "%d/%m/%Y"},
-    ),
-    Spelling(
-        "a date with slashes", "3/4/2026", f"{_MONTH}/{_MONTH}/[0-9]{{4}}", {"date_format": "%m/%d/%Y"}, _EITHER_ORDER
-    ),
+    MONTH_FIRST,
+    DAY_FIRST,
+    EITHER_FIRST,
     Spelling("a date with slashes", "12/24/26", f"{_MONTH}/{_DAY}/[0-9]{{2}}", {"date_format": "%m/%d/%y"}),
     Spelling("a date with slashes", "24/12/26", f"{_DAY}/{_MONTH}/[0-9]{{2}}", {"date_format": "%d/%m/%y"}),
     Spelling("a date with slashes", "2026/12/24", f"[0-9]{{4}}/{_MONTH}/{_DAY}", {"date_format": "%Y/%m/%d"}),

@@ -23,6 +23,7 @@ from dpselect.backends.rows.inspect import (
     Unread,
     inspected,
     together,
+    with_more_words,
 )
 from dpselect.backends.rows.names import named
 from dpselect.backends.rows.relation import candidates_of, columns_of
@@ -206,7 +207,12 @@ class StreamTable:
         query = partial(
             inspected, unit=unit, column=column, candidates=candidates, bounds=bounds, null_means=null_means
         )
-        return replace(self._answer(scan, query, progress), left_out=sum(skipped))
+        found = replace(self._answer(scan, query, progress), left_out=sum(skipped))
+        if self.format is None or all(each.reason != UNLIKE_DECLARED for each in found.unusable):
+            return found
+        as_is = replace(self, format=None)
+        raw = as_is.inspect(unit=unit, column=column, candidates=candidates, bounds=bounds, progress=progress)
+        return with_more_words(found, raw, self.format)
 
     def together(
         self,
