@@ -11,6 +11,7 @@ from rich.console import Console
 from benchmarks import (
     lines_accounting,
     lines_calls,
+    lines_counts,
     lines_density,
     lines_engines,
     lines_leak,
@@ -63,6 +64,7 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_quantile.lines(),
         lines_density.lines(),
         lines_numbers.lines(),
+        lines_counts.lines(),
         lines_accounting.lines(),
         lines_leak.lines(),
         lines_ledger.lines(),

@@ -61,7 +61,8 @@ def test_a_long_list_stays_in_spark(clicks: dps.Dataset, tmp_path: Path, monkeyp
         clicks.top_k("page", 2, candidates=catalogue(NAMES), epsilon=4.0, by="n", groups=[3])
     with pytest.raises(dps.SelectionError, match="november"):
         paid.most_common("page", candidates=catalogue(["x", *NAMES]), epsilon=4.0, request="november")
-    for refused in ({"by": "n", "groups": [3]}, {"column": "n"}):
+    no_counts: list[dict[str, Any]] = [{"with_counts": True}, {"max_values_per_unit": 1}]
+    for refused in ({"by": "n", "groups": [3]}, {"column": "n"}, *no_counts):
         with pytest.raises((InvalidCandidatesError, InvalidDataError)):
             paid.most_common(**{"column": "page", "candidates": catalogue(NAMES), "epsilon": 4.0} | refused)
     assert ledger.remaining("clicks") == 6

@@ -159,8 +159,9 @@ def test_the_noise_of_counts_paid_for() -> None:
         assert counted.noise.sensitivity == expected * groups
         assert counted.terms.counted is not None
         assert counted.terms.counted.within == GeometricMechanism(epsilon=0.5, sensitivity=expected).error_bound(size=k)
-    question = TopK.planned(candidates, 7, epsilon=0.5, max_values_per_unit=6)
-    assert WithCounts[Any].planned(question, epsilon=0.5).noise.sensitivity == 6
+    for relation, expected in (("add_remove", 6), ("replace_one", 7)):
+        question = TopK.planned(candidates, 7, epsilon=0.5, max_values_per_unit=6, neighbours=Neighbours(relation))
+        assert WithCounts[Any].planned(question, epsilon=0.5).noise.sensitivity == expected
     release: Any = PEOPLE.top_k(
         "name", 2, candidates=NAMES, epsilon=1.0, with_counts=True, by="page", groups=[1, 2, 3], max_groups_per_unit=3
     )
