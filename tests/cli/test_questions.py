@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpselect import Dataset
+from dpselect import Dataset, DryRun
 from dpselect.cli.main import main
 from dpselect.cli.question_options import QuestionOptions
 from dpselect.cli.questions import COMMANDS, command_of
@@ -81,3 +81,74 @@ def test_a_question_of_another_shape_needs_no_code_of_its_own() -> None:
     assert made["how"].default == "well"
     assert "candidates" not in made
     assert "how: In which way." in str(command_of(about).__doc__)
+
+
+ADULT = ["--unit", "person_id", "--epsilon", "1000"]
+
+
+def test_a_histogram_of_one_value_is_answered(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = [str(EXAMPLES / "adult.csv"), "education_num", "--candidates", "9", *ADULT]
+    assert main(["histogram", *asked]) == 0
+    assert "    9  10501" in capsys.readouterr().out
+    assert main(["most-common", *asked]) == 2
+    assert "One leaves nothing to choose" in capsys.readouterr().err
+
+
+def test_counts_say_what_was_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    """Alone and in groups: a number by itself would be of any value."""
+    asked = ["histogram", str(EXAMPLES / "adult.csv"), "education_num", "--candidates", "9,10", *ADULT, "--quiet"]
+    assert main(asked) == 0
+    assert capsys.readouterr().out == "9  10501\n10  7291\n"
+    assert main([*asked, "--by", "age", "--groups", "30,40"]) == 0
+    assert capsys.readouterr().out == "30  9: 293, 10: 184\n40  9: 241, 10: 166\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "meant"),
+    [
+        ("sum", "--bounds", "--clip"),
+        ("count", "--bounds", "--between"),
+        ("count", "--candidates", "--values"),
+        ("histogram", "--values", "--candidates"),
+        ("median", "--between", "--bounds"),
+        ("median", "--clip", "--bounds"),
+    ],
+)
+def test_an_option_of_another_question_leads_to_the_one_for_it_here(
+    command: str, option: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, str(EXAMPLES / "adult.csv"), "age", option, "1", "2", *ADULT]) == 2
+    assert capsys.readouterr().err == f"dpselect: Unknown option: {option}. Did you mean {meant}?\n"
+
+
+def test_the_cost_of_two_parts_is_stated_in_parts(capsys: pytest.CaptureFixture[str]) -> None:
+    """The double that is charged is the next one above their sum, which nobody typed."""
+    asked = ["median", str(EXAMPLES / "adult.csv"), "age", "--unit", "person_id", "--bounds", "0", "120"]
+    asked += ["--step", "1", "--epsilon", "0.5", "--usable-epsilon", "0.1"]
+    assert main(asked) == 0
+    assert "Differentially private: epsilon = 0.5 + 0.1, when" in capsys.readouterr().out
+    assert main([*asked, "--dry-run"]) == 0
+    assert "Differentially private: epsilon = 0.5 + 0.1, when" in capsys.readouterr().out
+    people = Dataset(EXAMPLES / "adult.csv", unit="person_id")
+    release = people.median("age", bounds=(0, 120), step=1, epsilon=0.5, usable_epsilon=0.1)
+    assert (release.epsilon, release.guarantee.epsilon) == (0.6000000000000001, 0.6000000000000001)
+    short = people.median("age", bounds=(0, 120), step=1, epsilon=0.5, usable_epsilon=0.05)
+    assert "epsilon = 0.55, when" in short.promise
+
+
+def test_errors_of_arguments_name_the_class_that_people_know() -> None:
+    for asked in (Dataset(EXAMPLES / "adult.csv", unit="person_id"), DryRun(unit="person_id")):
+        with pytest.raises(TypeError, match=r"^Dataset\.count\(\) got an unexpected keyword argument 'over'"):
+            asked.count("age", over=3)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("name", ["count", "histogram", "sum"])
+def test_the_help_of_a_question_explains_each_argument(name: str) -> None:
+    said = inspect.getdoc(getattr(Dataset, name)) or ""
+    assert "see `" not in said.partition("Returns:")[0]
+
+
+def test_the_help_begins_with_all_kinds_of_questions(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    said = capsys.readouterr().out
+    assert all(f"dpselect {each} " in said for each in ("top-k", "count", "histogram", "sum", "plan"))

@@ -144,7 +144,7 @@ class Release(Generic[Answer]):
     @property
     def promise(self) -> str:
         """The guarantee in one sentence."""
-        return SEEDED_PROMISE if self.seeded else str(self.guarantee)
+        return SEEDED_PROMISE if self.seeded else wording.promise(self, self.guarantee)
 
     @property
     def accuracy(self) -> str:

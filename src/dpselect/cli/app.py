@@ -16,6 +16,14 @@ epsilon 1:
     dpselect top-k clicks.parquet page 10 \\
         --unit session --candidates 1..41270 --epsilon 1
 
+How many there are, how many have each value, and what they add up to:
+
+    dpselect count adult.csv --unit person_id --epsilon 0.5
+    dpselect histogram adult.csv education_num \\
+        --unit person_id --candidates 1..16 --epsilon 0.5
+    dpselect sum adult.csv hours_per_week \\
+        --unit person_id --clip 0 80 --epsilon 0.5
+
 Each run spends its epsilon, and several runs on the same data add up. A ledger
 adds them up and refuses whatever exceeds the budget: see dpselect ledger
 --help, and the options --ledger and --account of every question.

@@ -41,6 +41,7 @@ def parsed(
     fitting: Sequence[CandidateKind] = (),
     private: str,
     argument: str = "candidates",
+    may_be_one: bool = False,
 ) -> range | Sequence[Member]:
     """The candidates that `text` names.
 
@@ -56,10 +57,11 @@ def parsed(
             they are.
         private: path or glob of the table of the question, from which no candidates may be listed.
         argument: the name of the argument in errors.
+        may_be_one: whether a list of one leaves something to ask.
 
     Raises:
         InvalidCandidatesError: not such a text, no such file, the private one, a member that is not of the kind, or
-            candidates of which there is only one.
+            only one.
 
     >>> parsed("1..41270", private="people.csv")
     range(1, 41271)
@@ -70,7 +72,7 @@ def parsed(
     """
     in_file = kind or (fitting[0] if len(fitting) == 1 else None)
     if (column := _of_column(text, kind=in_file, private=private, argument=argument)) is not None:
-        return _several(column, text, argument)
+        return _several(column, text, argument, may_be_one=may_be_one)
     if kind is not CandidateKind.TEXT and _ALMOST_A_LIST.fullmatch(text):
         raise _almost_a_list(text, argument)
     if kind is not CandidateKind.TEXT and tuple(fitting) != (CandidateKind.TEXT,):
@@ -81,14 +83,14 @@ def parsed(
             hint = f"The column holds text. To read the whole numbers as text, use --{argument}-as text."
             raise InvalidCandidatesError(argument, _shown(text), f"{argument} of the column's type", hint)
         if kind in (None, CandidateKind.INTEGER):
-            return _several(listed, text, argument)
+            return _several(listed, text, argument, may_be_one=may_be_one)
         # Checked as numbers first, so that a range that is too long is refused before it is listed.
         PublicCandidates.given(listed)
         listed = list(map(str, listed))
     dotted = (member for member in listed if ".." in member or "\N{HORIZONTAL ELLIPSIS}" in member)
     if kind is not CandidateKind.TEXT and any(map(_ALMOST_A_RANGE.fullmatch, dotted)):
         raise _almost_a_range(text, argument)
-    _several(listed, text, argument)
+    _several(listed, text, argument, may_be_one=may_be_one)
     if kind is None:
         if listed and not fitting:
             _check_clear(listed, text, argument)
@@ -129,9 +131,11 @@ def _refuse_dashed(text: str, argument: str) -> None:
     raise InvalidCandidatesError(argument, _shown(text), _FORMS, hint)
 
 
-def _several(listed: Listed, text: str, argument: str) -> Listed:
-    """The members that `text` lists, if there are at least two."""
-    if listed and not listed[1:2] and argument not in ("groups", "values"):  # a range may be too long for len()
+def _several(listed: Listed, text: str, argument: str, *, may_be_one: bool = False) -> Listed:
+    """The members that `text` lists, if there are at least two, or one may stand alone."""
+    if (
+        listed and not listed[1:2] and not may_be_one and argument not in ("groups", "values")
+    ):  # a range may be too long for len()
         ranges = "" if argument == "dates" else " A range of whole numbers is written 1..100."
         hint = (
             f"One leaves nothing to choose. Separate a list by commas, and write @ before the name of a file.{ranges}"

@@ -123,7 +123,9 @@ def check(
         if given is None:
             return None
         kinds = data.candidate_kinds(column)
-        return public.parsed(given, kind=candidates_as, fitting=kinds, private=source, argument=argument)
+        return public.parsed(
+            given, kind=candidates_as, fitting=kinds, private=source, argument=argument, may_be_one=True
+        )
 
     parts = groups.among(data, source)
     ends = None if bounds is None else _ends(bounds)

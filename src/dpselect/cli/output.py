@@ -41,7 +41,8 @@ def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:
         heads.append(printable(wording.tally_head(release)))
         lines = [(*line, tally) for line, tally in zip(lines, tallies, strict=True)]
     if quiet:
-        return "\n".join("  ".join(line if release.groups is not None else line[1:]) for line in lines)
+        is_labelled = release.groups is not None or QUESTIONS[release.task].label == "value"
+        return "\n".join("  ".join(line if is_labelled else line[1:]) for line in lines)
     table = _for_terminals(heads, lines) if sys.stdout.isatty() else _for_pipes([tuple(heads), *lines])
     sentences = release.promise, *release.sentences, _provenance(release)
     return "\n".join([table, "", *map(_escaped, filter(None, sentences))])

@@ -147,10 +147,11 @@ class CandidateOptions:
     yes: Flag = False
     """Allow more than ten million candidates."""
 
-    def among(self, data: Dataset, column: str, source: str) -> dict[str, Any]:
+    def among(self, data: Dataset, column: str, source: str, *, may_be_one: bool) -> dict[str, Any]:
         """The arguments of a question."""
         kinds = data.candidate_kinds(column)
-        listed = public.parsed(self.candidates, kind=self.candidates_as, fitting=kinds, private=source)
+        reading: dict[str, Any] = {"kind": self.candidates_as, "fitting": kinds, "may_be_one": may_be_one}
+        listed = public.parsed(self.candidates, private=source, **reading)
         return {"candidates": listed, "allow_many": self.yes}
 
 

@@ -82,7 +82,7 @@ def command_of(about: Command) -> Callable[..., int]:
                     kinds = () if column is None else data.candidate_kinds(column)
                     values[each.name] = public.parsed(given, fitting=kinds, private=source, argument=each.name)
             if about.chooses:
-                values.update(options["candidates"].among(data, column, source))
+                values.update(options["candidates"].among(data, column, source, may_be_one=not about.needs_several))
             values.update(groups.among(data, source))
             values.update(epsilon=shared.epsilon, usable_epsilon=shared.usable_epsilon, request=shared.request)
             return _method(data, about)(column, **values)

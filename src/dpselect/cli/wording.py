@@ -31,6 +31,16 @@ _FIRST_LINE = "it is not shown, as it might be somebody's row."
 _FIRST_LINE_FOR_YOU = f"{_FIRST_LINE[:-1]}; --show-columns shows it on your own terminal."
 _BLANKS = "Put file patterns and anything with a blank in quotes; separate lists by commas without blanks."
 _OPTION = re.compile(r"--[a-z]+(-[a-z]+)*|-[a-z]")
+_MEANT = {
+    "--bounds": ("--clip", "--between"),
+    "--clip": ("--bounds", "--between"),
+    "--between": ("--bounds", "--clip"),
+    "--range": ("--bounds", "--clip", "--between"),
+    "--values": ("--candidates",),
+    "--candidates": ("--values",),
+    "--eps": ("--epsilon",),
+}
+"""Options of other questions for what an option is for here."""
 _PAIRS = ("--bounds", "--clip")
 _GIVEN = re.compile(r"\b([a-z_]+)=(True\b|range\([0-9, ]+\)|\[[0-9., ]+\]|'[^']*'|-?[0-9.]+[0-9])")
 _RANGE = re.compile(r"range\((\d+), (\d+)\)")
@@ -110,6 +120,8 @@ def _alike(name: str, options: Sequence[str]) -> list[str]:
         return []
     if longer := [each for each in options if each.startswith(name)]:
         return longer
+    if meant := [each for each in _MEANT.get(name, ()) if each in options]:
+        return meant
     # The dashes are not compared: two short options would be similar by them alone.
     return [f"--{each}" for each in get_close_matches(name[2:], [each[2:] for each in options], n=1)]
 

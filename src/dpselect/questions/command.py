@@ -45,7 +45,8 @@ class Command:
         needs_column: whether there has to be a column.
         positional: arguments without a name, after the column.
         options: arguments with a name, besides those of every question.
-        chooses: whether it chooses from a public list of candidates.
+        chooses: whether it has a public list of candidates.
+        needs_several: whether a list of one candidate leaves nothing to ask.
         alias: another name of the command.
         page: name of its page in ``docs/tasks``; by default the name of the command.
     """
@@ -59,6 +60,7 @@ class Command:
     positional: tuple[Option, ...] = ()
     options: tuple[Option, ...] = ()
     chooses: bool = False
+    needs_several: bool = True
     alias: str = ""
     page: str = ""
 

@@ -44,6 +44,7 @@ class Histogram(ListQuestion[CandidateCounts]):
             example=("adult.csv education_num", "--unit person_id --candidates 1..16 --epsilon 0.5"),
             column="Column with the values.",
             chooses=True,
+            needs_several=False,
             options=(
                 Option(
                     "max_values_per_unit",

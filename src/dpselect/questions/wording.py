@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from html import escape
 from typing import Any, cast
 
+from dpselect.privacy import Guarantee
 from dpselect.questions.question import Answered, Planned, Question, Value
 
 _USELESS = 1e15
@@ -31,10 +32,29 @@ def error_bound(kind: Kind, release: Planned) -> dict[str, Any] | None:
     return {"within": within, "confidence": release.confidence} | ({"unit": of} if of else {})
 
 
+def cost(release: Planned, epsilon: float) -> str:
+    """The epsilon of a release: every digit, or where these are many, the parts that add up to it as they were given.
+
+    The sum of 0.5 and 0.1 is a little more than the double 0.6, and so the next double is charged.
+    """
+    digits, parts = as_text(epsilon), list[float]()
+    for numbers in (release.counted, release.usable):
+        if numbers is not None and numbers.epsilon is not None and numbers.answer_epsilon is not None:
+            parts = [*(parts or [numbers.answer_epsilon]), numbers.epsilon]
+    in_parts = " + ".join(map(as_text, parts))
+    return in_parts if parts and len(in_parts) < len(digits) else digits
+
+
+def promise(release: Planned, guarantee: Guarantee) -> str:
+    """The guarantee in one sentence, with the cost as `cost` has it."""
+    given = f"epsilon = {as_text(guarantee.epsilon)}"
+    return str(guarantee).replace(given, f"epsilon = {cost(release, guarantee.epsilon)}", 1)
+
+
 def table(kind: Kind, release: Planned, value: Answered) -> tuple[str, list[tuple[str, Value]]]:
     """The answer in two columns: the heading of the first, and the rows; one line of text for each group."""
     if isinstance(value, dict):
-        rows = [(as_text(group), _on_a_line(each, kind.shown)) for group, each in value.items()]
+        rows = [(as_text(group), _on_a_line(each, kind, release)) for group, each in value.items()]
     else:
         values = [kind.shown(each) for each in (value if isinstance(value, list) else [value])]
         rows = list(zip(kind.keys(release, len(values)), values, strict=True))
@@ -168,13 +188,21 @@ def provenance(kind: Kind, release: Planned) -> str:
     return f"{kind.origin(release)}, {values} of {column}, each {unit} in at most {most}"
 
 
-def _on_a_line(answer: Value | list[Value], shown: Callable[[Value], Value]) -> Value:
-    """Several values separated by commas, in double quotes if they contain a comma, as candidates are written."""
+def _on_a_line(answer: Value | list[Value], kind: Kind, release: Planned) -> Value:
+    """Several values separated by commas, in double quotes if they contain a comma, as candidates are written.
+
+    A count stands behind the value that was counted: ``9: 120, 10: 37``.
+    """
     if not isinstance(answer, list):
-        return shown(answer)
-    texts = [as_text(shown(each)) for each in answer]
-    quoted = [f'"{text.replace(chr(34), chr(34) * 2)}"' if "," in text or '"' in text else text for text in texts]
-    return ", ".join(quoted)
+        return kind.shown(answer)
+    texts = [_quoted(as_text(kind.shown(each))) for each in answer]
+    if kind.label == "value":
+        texts = [f"{_quoted(key)}: {text}" for key, text in zip(kind.keys(release, len(texts)), texts, strict=True)]
+    return ", ".join(texts)
+
+
+def _quoted(text: str) -> str:
+    return f'"{text.replace(chr(34), chr(34) * 2)}"' if "," in text or '"' in text else text
 
 
 def from_rows(release: Planned, numbers: str, *, ends: tuple[str, str] = ("lower", "upper")) -> str:

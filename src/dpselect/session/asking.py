@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from dpselect.arguments import decimal_fraction, finite_bounds
@@ -50,6 +51,13 @@ class Asking(metaclass=QuestionsFirst):
     _neighbours: Neighbours
     _rows: Rows
     _spending: Payer[Any]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let Python call each question by the class that people know: ``Dataset.median() got an unexpected ...``."""
+        super().__init_subclass__(**options)
+        for name, method in vars(cls).items():
+            if isinstance(method, FunctionType) and not name.startswith("_"):
+                method.__qualname__ = f"Dataset.{name}"
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in _NO_QUESTIONS]

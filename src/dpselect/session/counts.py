@@ -42,10 +42,14 @@ class CountQuestions(Asking):
             between: two numbers; a unit is counted if a row has a number that is not below the first and not above the
                 second.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
-            by, groups, max_groups_per_unit: see `most_common`.
-            usable_epsilon: see `most_common`; only with `between`. It counts the units with any number in the column,
-                so that numbers written in another way are noticed.
-            request: see `Dataset`.
+            by: name of the column with the group of each row, for one answer per group in `groups`.
+            groups: the public list of groups, given like candidates; rows of other groups, or of none, are left out.
+            max_groups_per_unit: a unit with rows in more groups takes part in this many of them, chosen at random. Each
+                group is asked with `epsilon` divided by this number.
+            usable_epsilon: also release the number of units that could be used, with noise, for this much epsilon more:
+                ``release.usable``. Only with `between`: it counts the units with any number in the
+                column, so that numbers written in another way are noticed.
+            request: an id of your choice, with a ledger: repeating the question under it returns the stored release.
 
         Returns:
             A release whose value is a whole number >= 0; with groups, a dictionary with one for each group.
@@ -94,14 +98,18 @@ class CountQuestions(Asking):
 
         Args:
             column: name of the column with the values.
-            candidates: the public values to count, as for `most_common`.
+            candidates: the public values to count: a list, a range or an array, never read from the table itself.
             epsilon: privacy loss of this release, for all counts (and groups) together, > 0.
             max_values_per_unit: number of candidates for which one unit counts, in each group. If a unit has more, this
                 many are chosen at random. The noise grows with it.
-            by, groups, max_groups_per_unit: see `most_common`.
+            by: name of the column with the group of each row, for one answer per group in `groups`.
+            groups: the public list of groups, given like candidates; rows of other groups, or of none, are left out.
+            max_groups_per_unit: a unit with rows in more groups takes part in this many of them, chosen at random. Each
+                group is asked with `epsilon` divided by this number.
             allow_many: allow more than ten million candidates.
-            usable_epsilon: see `most_common`. With ``max_values_per_unit=1`` the number of units comes at no cost.
-            request: see `Dataset`.
+            usable_epsilon: also release the number of units that could be used, with noise, for this much epsilon more:
+                ``release.usable``. With ``max_values_per_unit=1`` it comes at no cost.
+            request: an id of your choice, with a ledger: repeating the question under it returns the stored release.
 
         Returns:
             A release whose value is a list of whole numbers >= 0, in the order of the candidates, and whose ``rows()``
@@ -150,9 +158,14 @@ class CountQuestions(Asking):
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             scale: numbers are multiplied by this and rounded to whole numbers, so that the sum is exact: 100 counts
                 cents.
-            by, groups, max_groups_per_unit: see `most_common`.
-            usable_epsilon: see `most_common`.
-            request: see `Dataset`.
+            by: name of the column with the group of each row, for one answer per group in `groups`.
+            groups: the public list of groups, given like candidates; rows of other groups, or of none, are left out.
+            max_groups_per_unit: a unit with rows in more groups takes part in this many of them, chosen at random. Each
+                group is asked with `epsilon` divided by this number.
+            usable_epsilon: also release the number of units that could be used, with noise, for this much epsilon more:
+                ``release.usable``.
+                Where it is near zero, the numbers are written in another way.
+            request: an id of your choice, with a ledger: repeating the question under it returns the stored release.
 
         Returns:
             A release whose value is a number, which may be below 0 where the sum is small: a whole number without a
@@ -204,9 +217,13 @@ class CountQuestions(Asking):
             kind: how the values are read: ``"text"``, ``"integer"``, ``"number"``, ``"date"`` or ``"boolean"``. The
                 default is the column's type; in CSV and JSON lines, where columns have no type, it is text. Values that
                 are not of the kind are left out, and so are empty text and text of more than 1,024 bytes.
-            by, groups, max_groups_per_unit: see `most_common`.
-            usable_epsilon: see `most_common`; only with ``max_values_per_unit=1``.
-            request: see `Dataset`.
+            by: name of the column with the group of each row, for one answer per group in `groups`.
+            groups: the public list of groups, given like candidates; rows of other groups, or of none, are left out.
+            max_groups_per_unit: a unit with rows in more groups takes part in this many of them, chosen at random. Each
+                group is asked with `epsilon` divided by this number.
+            usable_epsilon: also release the number of units that could be used, with noise, for this much epsilon more:
+                ``release.usable``. Only with ``max_values_per_unit=1``.
+            request: an id of your choice, with a ledger: repeating the question under it returns the stored release.
 
         Returns:
             A release whose value is a list of different values in increasing order, which may be empty; with groups, a

@@ -159,12 +159,12 @@ class Forecast:
     def _repr_html_(self) -> str:
         about = [
             ("question", f"{self.terms.task.replace('_', ' ')} of {self.column}"),
-            ("epsilon", wording.as_text(self.terms.epsilon)),
+            ("epsilon", wording.cost(self, self.terms.epsilon)),
             *([("delta", wording.as_text(self.terms.delta))] if self.terms.delta else []),
             ("mechanism", self.terms.mechanism),
         ]
         return wording.html_table(
-            ("forecast", "not an answer"), about, str(self.guarantee), *self._sentences, self.charge
+            ("forecast", "not an answer"), about, wording.promise(self, self.guarantee), *self._sentences, self.charge
         )
 
     @property
@@ -175,7 +175,7 @@ class Forecast:
         drawn = self.terms.mechanism + (f", {self.terms.rounds} rounds" if self.terms.rounds > 1 else "")
         origin = wording.provenance(QUESTIONS[self.terms.task], self)
         last = f"To be drawn by {drawn}, {origin}. {self.charge}"
-        return "\n".join(filter(None, (str(self.guarantee), *self._sentences, last)))
+        return "\n".join(filter(None, (wording.promise(self, self.guarantee), *self._sentences, last)))
 
 
 class Forecasting(Payer[Forecast]):

@@ -75,6 +75,7 @@ def _source_told(source: Mapping[str, Any]) -> str:
     names = source[kind] if kind == "files" else [source[kind]]
     called = f", called {source['name']!r}" if "name" in source else ""
     columns = f" Hash of its columns' names and types: {source['schema']}." if "schema" in source else ""
+    kind = "file" if kind == "files" and len(names) == 1 else kind
     return f"Asked of the {kind} {', '.join(map(repr, names))}{called}.{columns}"
 
 
