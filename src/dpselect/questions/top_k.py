@@ -54,9 +54,9 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="top_k",
-            asks="What are the ten most common values?",
+            asks="What are the ten most common values, and how many have each?",
             does="Find the K most common values, best first.",
-            example=("clicks.parquet page 10", "--unit session --candidates 1..41270 --epsilon 1"),
+            example=("clicks.parquet page 10", "--unit session --candidates 1..41270 --epsilon 1 --with-counts"),
             column="Column with the values.",
             positional=(Option("k", "whole", "Number of values to select."),),
             options=(
