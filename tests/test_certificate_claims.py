@@ -74,6 +74,15 @@ ASK: dict[str, Callable[[], Release]] = {
     "variance of thirds": lambda: VISITS.variance("page", epsilon=0.5, **THIRDS),
     "variance between close thirds": lambda: VISITS.variance("page", epsilon=0.5, **CLOSE),
     "variance in groups": lambda: VISITS.variance("page", bounds=(0, 120), epsilon=0.5, **OF_GROUPS),
+    "histogram with Gaussian noise": lambda: VISITS.histogram(
+        "page", candidates=PAGES, max_values_per_unit=10, delta=1e-6, epsilon=0.5
+    ),
+    "histogram with a delta it does not need": lambda: VISITS.histogram(
+        "page", candidates=PAGES, delta=1e-6, epsilon=0.5
+    ),
+    "histogram with Gaussian noise in groups": lambda: VISITS.histogram(
+        "page", candidates=PAGES, max_values_per_unit=10, delta=1e-6, epsilon=0.5, **OF_GROUPS
+    ),
     "best_by": lambda: VISITS.best_by("page", sum="page", clip=(-1, 0.7), scale=10, candidates=PAGES, epsilon=0.5),
     "best_price of groups": lambda: VISITS.best_price("page", prices=[1, 4], epsilon=0.5, **OF_GROUPS),
     "most_common of groups": lambda: VISITS.most_common("page", candidates=PAGES, epsilon=0.5, **OF_GROUPS),

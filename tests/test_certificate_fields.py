@@ -66,6 +66,9 @@ def _asked(**groups: Any) -> dict[str, Ask]:
         "mean": lambda to: _visits(to).mean("page", units=30_000, epsilon=0.5, **numbers),
         "mean of a private number": lambda to: _visits(to).mean("page", epsilon=0.5, **numbers),
         "variance": lambda to: _visits(to).variance("page", epsilon=0.5, **numbers),
+        "histogram with Gaussian noise": lambda to: _visits(to).histogram(
+            "page", max_values_per_unit=12, epsilon=0.5, delta=1e-6, **listed
+        ),
         "best_price": lambda to: _visits(to).best_price("page", prices=[1, 2.5, 4], epsilon=0.5, **groups),
         "best_price between": lambda to: _visits(to).best_price("page", bounds=(1, 40), epsilon=0.5, **groups),
         "quantiles": lambda to: _visits(to).quantiles("page", [0.75, 0.25], epsilon=0.5, **numbers),

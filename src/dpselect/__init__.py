@@ -2,13 +2,12 @@
 
 Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndFlip`, `ExponentialMechanism`,
 `ReportNoisyMax`; in several places: `PartialSelection`. Numbers: `quantile`, `median`, `quantiles`,
-`UnboundedQuantileMechanism`, `LaplaceMechanism`,
-`GeometricMechanism`, `MeanMechanism`, `RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`. Scores of
-numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`, `GridMechanism`. Whole
-distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`; the values that
-occur: `PartitionSelection`. Tables: `Dataset`, whose answers are each a `Release`, and `DryRun`; `candidates_from` a
-public file; `Format` for files that are written in another way. Before spending: `planning`. What was spent:
-`accounting`.
+`UnboundedQuantileMechanism`, `LaplaceMechanism`, `GeometricMechanism`, `DiscreteGaussianMechanism`, `MeanMechanism`,
+`RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`. Scores of numbers: `IntervalMechanism`,
+`PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`, `GridMechanism`. Whole distributions:
+`NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`; the values that occur:
+`PartitionSelection`. Tables: `Dataset`, whose answers are each a `Release`, and `DryRun`; `candidates_from` a public
+file; `Format` for files that are written in another way. Before spending: `planning`. What was spent: `accounting`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -57,6 +56,7 @@ from dpselect.mechanisms import (
     ConcaveMechanism,
     CurveMechanism,
     DensityMechanism,
+    DiscreteGaussianMechanism,
     ExponentialMechanism,
     GeometricMechanism,
     GridMechanism,
@@ -105,6 +105,7 @@ __all__ = [
     "CurveMechanism",
     "Dataset",
     "DensityMechanism",
+    "DiscreteGaussianMechanism",
     "DryRun",
     "ExponentialMechanism",
     "FaultError",

@@ -19,6 +19,7 @@ import pytest
 
 from dpselect.mechanisms import (
     DensityMechanism,
+    DiscreteGaussianMechanism,
     GeometricMechanism,
     MeanMechanism,
     PartitionSelection,
@@ -33,6 +34,7 @@ from dpselect.questions import Values, WithCounts
 from dpselect.summaries import NameCounts
 from tests.reference import (
     density,
+    discrete_gaussian,
     exponential,
     geometric,
     halving,
@@ -102,7 +104,8 @@ def written_down(winners: Sequence[tuple[int, ...]] = ()) -> Iterator[list[Fed]]
         patch.setattr(UnboundedQuantileMechanism, "draw", first)
         several = noting(lambda mechanism, *_: mechanism.levels, is_sorted=True)
         patch.setattr(QuantilesMechanism, "draw", several)
-        for kind, name in ((GeometricMechanism, "draw_many"), (GeometricMechanism, "draw"), (DensityMechanism, "draw")):
+        several_ways = ((GeometricMechanism, "draw_many"), (GeometricMechanism, "draw"), (DensityMechanism, "draw"))
+        for kind, name in (*several_ways, (DiscreteGaussianMechanism, "draw_many")):
             same = noting(lambda _, given, rounds: given if np.ndim(given) == 0 else np.asarray(given), is_sorted=False)
             patch.setattr(kind, name, same)
         patch.setattr(Values, "draw", lambda task, summary: fed.append(Fed(task.mechanism, _counts(summary))) or [])
@@ -172,6 +175,8 @@ def _law(fed: Fed | Branches, cuts: tuple[Fraction, ...]) -> np.ndarray:
             law = _mean(mechanism, given, cuts)
         case GeometricMechanism():
             law = _noise(mechanism, given)
+        case DiscreteGaussianMechanism():
+            law = _gaussian(mechanism, given)
         case DensityMechanism():
             law = _sample(mechanism, given)
         case PartitionSelection():
@@ -314,6 +319,13 @@ def _unbounded(mechanism: UnboundedQuantileMechanism, values: tuple[float, ...])
     """
     assert all(value < mechanism.candidates[10] or value == mechanism.candidates[-1] for value in values)
     return mechanism.pmf(np.array(values))[[*range(12), 20, 100, 1000, -1]]
+
+
+def _gaussian(mechanism: DiscreteGaussianMechanism, counts: tuple[int, ...]) -> list[Fraction]:
+    """Of all numbers around small counts, as far as they have any weight."""
+    noise = discrete_gaussian.law(Fraction(mechanism.variance), reach=40)
+    of_each = [[noise[answer - count] for answer in range(-18, 28)] for count in counts]
+    return [prod(chances) for chances in product(*of_each)]
 
 
 def _sample(mechanism: DensityMechanism, counts: tuple[int, ...]) -> list[Fraction]:

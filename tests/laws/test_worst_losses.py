@@ -564,6 +564,20 @@ def test_contributions_that_are_not_bounded_fail_more_often(broken: Any) -> None
         assert worst_delta(question(asked), universe, UNLIMITED, neighbours) > FAILING + SLACK
 
 
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+@pytest.mark.parametrize(("most", "limits"), [(1, OF_ONE_PAGE), (2, UNLIMITED)])
+def test_gaussian_noise_fails_no_more_often_than_delta(neighbours: Neighbours, most: int, limits: Limits) -> None:
+    def ask(asked: Questions, delta: float = 0.2) -> Any:
+        return asked.histogram("page", candidates=XY, max_values_per_unit=most, epsilon=0.5, delta=delta)
+
+    task = planned(ask, neighbours)
+    assert (task.terms.mechanism, task.terms.delta) == ("DiscreteGaussianMechanism", 0.2)
+    assert worst_loss(ask, PAGES, limits, neighbours) > task.terms.epsilon + SLACK  # it does fail
+    assert 0.0 < worst_delta(ask, PAGES, limits, neighbours) <= task.terms.delta + SLACK
+    with_less = worst_delta(ask, PAGES, limits, neighbours, noise_for=lambda asked: ask(asked, 0.9))
+    assert with_less > task.terms.delta + SLACK  # control
+
+
 def test_every_question_is_asked() -> None:
     public = {name for name in dir(Questions) if not name.startswith("_")}
     assert public == {name.split()[0] for name in (*QUESTIONS, *UNKNOWN)} - {"halving"}

@@ -248,3 +248,65 @@ def test_the_sum_of_noisy_counts_is_that_of_the_noise_before_it_is_cut_off(monke
     monkeypatch.setattr(GeometricMechanism, "draw_many", lambda _, given: np.asarray(given) + noise)
     planned = Histogram.planned(PublicCandidates.given(range(4)), epsilon=1.0)
     assert planned.released(CandidateCounts(np.array([1, 1, 1, 1]))) == Drawn([0, 6, 0, 1], [2])
+
+
+def test_a_histogram_takes_the_noise_with_the_smaller_bound(tmp_path: Path) -> None:
+    """By public arguments; geometric noise costs no delta. In groups each has its share of delta."""
+    ledger = dps.Ledger(f"sqlite:///{tmp_path}/budget.db")
+    ledger.open_account("people", epsilon=10.0, delta=1e-5, set_aside=1e-5, unit="who")
+    data = dps.Dataset(ROWS, unit="who", ledger=ledger, account="people")
+    asked: dict[str, Any] = {"candidates": range(200), "epsilon": 1.0, "delta": 1e-6}
+    found = {most: data.histogram("page", max_values_per_unit=most, **asked) for most in (1, 20)}
+    assert [(each.mechanism, each.delta, each.arguments["noise"]) for each in found.values()] == [
+        ("GeometricMechanism", 0.0, "geometric"),
+        ("DiscreteGaussianMechanism", 1e-6, "gaussian"),
+    ]
+    pure = data.histogram("page", candidates=range(200), epsilon=1.0, max_values_per_unit=20)
+    assert found[20].error_bound < pure.error_bound  # type: ignore[operator]
+    assert "noise" not in pure.arguments
+    for release in (*found.values(), pure):
+        checked = check(release.to_json(), ledger=ledger)
+        assert (checked.epsilon, checked.error_bound, checked.charged) == (1.0, True, True)
+    parts: dict[str, Any] = {"by": "city", "groups": ["south", "north"], "max_groups_per_unit": 2}
+    grouped = data.histogram("page", max_values_per_unit=20, **asked, **parts)
+    assert grouped.delta <= 1e-6
+    assert grouped.event == dps.accounting.ComposedEvent(
+        event=dps.accounting.ApproximateEvent(epsilon=0.5, delta=5e-7), count=2
+    )
+    said = dps.DryRun(unit="who").histogram("page", max_values_per_unit=20, **asked)
+    assert "with Gaussian noise, because geometric noise would have a larger error bound" in str(said)
+    said = dps.DryRun(unit="who").histogram("page", **asked)
+    assert "with geometric noise and no delta" in str(said)
+
+
+def test_gaussian_counts_are_those_of_the_table() -> None:
+    found = PEOPLE.histogram("name", candidates=NAMES, max_values_per_unit=4, epsilon=30.0, delta=0.5)
+    exact = PEOPLE.histogram("name", candidates=NAMES, max_values_per_unit=4, epsilon=SURE).value
+    assert found.mechanism in ("DiscreteGaussianMechanism", "GeometricMechanism")
+    assert all(abs(one - other) <= 20 for one, other in zip(found.value, exact, strict=True))
+
+
+@pytest.mark.parametrize("delta", [1.0, -1e-6, float("nan"), "1e-6", None])
+def test_a_delta_out_of_range_is_refused_before_anything_is_charged(delta: Any, tmp_path: Path) -> None:
+    ledger = dps.Ledger(f"sqlite:///{tmp_path}/budget.db")
+    ledger.open_account("people", epsilon=1.0, delta=1e-6, unit="who")
+    data = dps.Dataset(ROWS, unit="who", ledger=ledger, account="people")
+    with pytest.raises(InvalidParameterError, match=r"^delta=") as refused:
+        data.histogram("name", candidates=NAMES, epsilon=1.0, delta=delta)
+    assert "\n" not in str(refused.value)
+    assert ledger.remaining("people") == 1.0
+
+
+def test_a_certificate_of_another_noise_contradicts_itself() -> None:
+    release = PEOPLE.histogram("page", candidates=range(200), max_values_per_unit=20, epsilon=1.0, delta=1e-6)
+    held = json.loads(release.to_json())
+    for edit in (
+        {"arguments": {**held["arguments"], "noise": "geometric"}},
+        {"arguments": {"max_values_per_unit": 20}},
+        {"arguments": {**held["arguments"], "max_values_per_unit": 10}},
+        {"guarantee": {**held["guarantee"], "delta": 1e-7}},
+        {"mechanism": {**held["mechanism"], "name": "GeometricMechanism"}},
+        {"mechanism": {**held["mechanism"], "sensitivity": 20.0}},
+    ):
+        with pytest.raises(InvalidCertificateError):
+            check(canonical_json(held | edit | {"digest": digest(held | edit)}))

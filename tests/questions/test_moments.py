@@ -123,6 +123,18 @@ def test_the_bound_of_a_mean_is_nearly_reached() -> None:
     assert missed > 30
 
 
+def test_the_bounds_in_numbers() -> None:
+    """Claims 4 to 6: units rounded down, ln(100) scales and one step, and the square of a mean's error."""
+    assert Mean.planned(AGES, epsilon=0.5).terms.error_bound == pytest.approx(240 * math.log(100) + 1)
+    variance = Variance.planned(AGES, epsilon=0.5)
+    release = released(variance, VALUES)
+    each = variance.mechanism.error_bound(0.99, size=3)
+    assert release.error_bound == each
+    assert Variance.value_bound(release, 1000) == pytest.approx(each / 1000 + (1.5 * each / 1000 / 120) ** 2)
+    sums = MomentSums.planned(AGES.grid, 1, epsilon=0.5, neighbours=Neighbours.ADD_REMOVE)  # type: ignore[arg-type]
+    assert [sums.units(noisy) for noisy in ([60, 59], [60, 60], [119, 120], [-400, 3])] == [0, 1, 1, 0]
+
+
 def test_what_is_released_without_any_unit() -> None:
     """In the middle of what is possible, with all of it as its bound."""
     for kind, middle, widest in ((Mean, 60.0, 120.0), (Variance, 1800.0, 3600.0)):

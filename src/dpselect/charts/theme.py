@@ -24,6 +24,7 @@ _STYLES = {
     "PermuteAndFlip": 2,
     "GeometricMechanism": 3,
     "NoisyHistogramMechanism": 3,
+    "DiscreteGaussianMechanism": 3,
     "MeanMechanism": 4,
     "DensityMechanism": 4,
     "noisy max (Laplace)": 5,

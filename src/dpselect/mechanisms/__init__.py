@@ -3,6 +3,7 @@
 from dpselect.mechanisms.concave import ConcaveMechanism
 from dpselect.mechanisms.density import DensityMechanism
 from dpselect.mechanisms.density_dimensions import CurveMechanism, MarginalsMechanism
+from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.grid import GridCost, GridMechanism
@@ -35,6 +36,7 @@ __all__ = [
     "CountEstimate",
     "CurveMechanism",
     "DensityMechanism",
+    "DiscreteGaussianMechanism",
     "ExponentialMechanism",
     "GeometricMechanism",
     "GridCost",

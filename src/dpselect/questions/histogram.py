@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from dpselect.accounting import PureEvent
-from dpselect.arguments import positive_count
-from dpselect.mechanisms import GeometricMechanism, NoisyHistogramMechanism
+from dpselect.accounting import ApproximateEvent, PureEvent
+from dpselect.arguments import delta_below_one, positive_count
+from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism, NoisyHistogramMechanism
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
@@ -30,6 +31,7 @@ class Histogram(ListQuestion[CandidateCounts]):
         candidates: the public candidates.
         max_values_per_unit: for how many of them one unit counts.
         mechanism: adds noise to all counts, at the whole cost.
+        noise: ``"geometric"`` or ``"gaussian"``, where a delta made it a choice; else None.
     """
 
     name: ClassVar[str] = "histogram"
@@ -53,13 +55,21 @@ class Histogram(ListQuestion[CandidateCounts]):
                     " The noise grows with it.",
                     default=1,
                 ),
+                Option(
+                    "delta",
+                    "number",
+                    "Probability with which the guarantee may fail. Above 0, the noise is discrete Gaussian if that has"
+                    " the smaller error bound.",
+                    default=0.0,
+                ),
             ),
         ),
     )
 
     candidates: PublicCandidates
     max_values_per_unit: int
-    mechanism: GeometricMechanism
+    mechanism: GeometricMechanism | DiscreteGaussianMechanism
+    noise: str | None = None
 
     @classmethod
     def planned(
@@ -67,18 +77,25 @@ class Histogram(ListQuestion[CandidateCounts]):
         candidates: PublicCandidates,
         *,
         epsilon: float,
+        delta: float = 0.0,
         max_values_per_unit: object = 1,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
-        """The question, planned for a cost of `epsilon`.
+        """The question, planned for a cost of `epsilon`, and of `delta` if that makes the error bound smaller.
+
+        One unit changes up to t counts by 1. Geometric noise grows with t and costs no delta; discrete Gaussian noise
+        grows with the root of t. The one with the smaller 99% error bound is used, at equal bounds the geometric one.
 
         Raises:
-            InvalidParameterError: `epsilon` is not a finite number > 0, or `max_values_per_unit` not a whole number
-                from 1 to the number of candidates.
+            InvalidParameterError: `epsilon` is not a finite number > 0, `delta` not from 0 to below 1, or
+                `max_values_per_unit` not a whole number from 1 to the number of candidates.
 
         >>> candidates = PublicCandidates.given(["red", "blue"])
         >>> Histogram.planned(candidates, epsilon=0.5, max_values_per_unit=2).mechanism.scale  # 2/epsilon
         4.0
+        >>> many = PublicCandidates.given(range(100))
+        >>> Histogram.planned(many, epsilon=1.0, delta=1e-6, max_values_per_unit=10).noise
+        'gaussian'
         """
         most = positive_count(
             max_values_per_unit,
@@ -89,10 +106,20 @@ class Histogram(ListQuestion[CandidateCounts]):
         moved = most if neighbours is Neighbours.ADD_REMOVE else min(2 * most, len(candidates))
         mechanism = GeometricMechanism(epsilon=epsilon, sensitivity=moved, neighbours=neighbours)
         check_useful(mechanism, len(candidates))
-        return cls(candidates=candidates, max_values_per_unit=most, mechanism=mechanism)
+        chosen: GeometricMechanism | DiscreteGaussianMechanism = mechanism
+        if not (failing := delta_below_one(delta)):
+            return cls(candidates=candidates, max_values_per_unit=most, mechanism=chosen)
+        gaussian = DiscreteGaussianMechanism(
+            epsilon=mechanism.epsilon, delta=failing, squared_sensitivity=moved, neighbours=neighbours
+        )
+        bounds = [each.error_bound(CONFIDENCE, size=len(candidates)) for each in (mechanism, gaussian)]
+        if bounds[1] < bounds[0]:
+            chosen = gaussian
+        noise = "geometric" if chosen is mechanism else "gaussian"
+        return cls(candidates=candidates, max_values_per_unit=most, mechanism=chosen, noise=noise)
 
     @property
-    def event(self) -> PureEvent:
+    def event(self) -> PureEvent | ApproximateEvent:
         """What one release costs, for accounting; to be charged before `draw` is called."""
         return self.mechanism.event
 
@@ -100,25 +127,38 @@ class Histogram(ListQuestion[CandidateCounts]):
     def terms(self) -> Terms:
         """What the certificate will contain; the sensitivity is the largest total change of all counts.
 
-        Proof: ``proofs/counting.md``, claim 6, and ``proofs/geometric_mechanism.md``.
+        For Gaussian noise it is the root of the largest sum of their squared changes.
+
+        Proof: ``proofs/counting.md``, claim 6; ``proofs/geometric_mechanism.md`` or ``proofs/discrete_gaussian.md``.
         """
+        mechanism = self.mechanism
+        if isinstance(mechanism, GeometricMechanism):
+            moved, delta, page = float(mechanism.sensitivity), 0.0, "proofs/geometric_mechanism.md"
+        else:
+            root = math.sqrt(mechanism.squared_sensitivity)
+            moved = root if root.is_integer() else math.nextafter(root, math.inf)
+            delta, page = mechanism.delta, "proofs/discrete_gaussian.md"
         names = self.candidates.description()
         if "range" not in names:
             names["values"] = self.candidates.stated()
         return Terms(
             task=self.name,
-            mechanism=type(self.mechanism).__name__,
-            epsilon=self.mechanism.epsilon,
+            mechanism=type(mechanism).__name__,
+            epsilon=mechanism.epsilon,
+            delta=delta,
             sensitivity=Sensitivity(
-                float(self.mechanism.sensitivity),
-                monotonic=self.mechanism.neighbours is Neighbours.ADD_REMOVE,
-                neighbours=self.mechanism.neighbours,
+                moved,
+                monotonic=mechanism.neighbours is Neighbours.ADD_REMOVE,
+                neighbours=mechanism.neighbours,
                 proof="proofs/counting.md",
             ),
             candidates=names,
-            error_bound=float(self.mechanism.error_bound(CONFIDENCE, size=len(self.candidates))),
-            proofs=("proofs/geometric_mechanism.md",),
-            arguments={"max_values_per_unit": self.max_values_per_unit},
+            error_bound=float(mechanism.error_bound(CONFIDENCE, size=len(self.candidates))),
+            proofs=(page,),
+            arguments={
+                "max_values_per_unit": self.max_values_per_unit,
+                **({} if self.noise is None else {"noise": self.noise}),
+            },
             usable=self._usable,
         )
 
@@ -127,13 +167,16 @@ class Histogram(ListQuestion[CandidateCounts]):
         """If each unit counts once, the sum of the noisy counts is a noisy number of units."""
         if self.max_values_per_unit > 1:
             return None
+        if isinstance(self.mechanism, DiscreteGaussianMechanism):
+            return NoisyUnits(within=self.mechanism.total_error_bound(len(self.candidates), CONFIDENCE))
         noisy = NoisyHistogramMechanism(epsilon=self.mechanism.epsilon, neighbours=self.mechanism.neighbours)
         return NoisyUnits(within=noisy.total_error_bound(len(self.candidates), confidence=CONFIDENCE))
 
     @property
     def identity(self) -> dict[str, Any]:
         """The public arguments that distinguish this question from others about the same column."""
-        return {"candidates": self.candidates.values, "max_values_per_unit": self.max_values_per_unit}
+        noise = {} if self.noise is None else {"noise": self.noise, "delta": self.terms.delta}
+        return {"candidates": self.candidates.values, "max_values_per_unit": self.max_values_per_unit, **noise}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts]:
         """How many units count for each candidate."""
@@ -173,7 +216,12 @@ class Histogram(ListQuestion[CandidateCounts]):
     @classmethod
     def origin(cls, release: Planned) -> str:
         """See `Question.origin`."""
-        return f"for each of {counted(release.candidates['count'], 'candidate')} given by the caller"
+        said = f"for each of {counted(release.candidates['count'], 'candidate')} given by the caller"
+        if "noise" not in release.arguments:
+            return said
+        if release.arguments["noise"] == "gaussian":
+            return f"{said}, with Gaussian noise, because geometric noise would have a larger error bound"
+        return f"{said}, with geometric noise and no delta, because Gaussian noise would have no smaller error bound"
 
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:
@@ -185,7 +233,8 @@ class Histogram(ListQuestion[CandidateCounts]):
             fields.list_of(fields.KINDS[about["kind"]])(about["values"], "candidates.values")
             if len(set(about["values"])) != about["count"] or len(about["values"]) != about["count"]:
                 raise fields.wrong("candidates.values", "as many different values as there are candidates")
-        fields.object_with(held.get("arguments", {}), "arguments", {"max_values_per_unit": fields.count})
+        expected = {"max_values_per_unit": fields.count, "noise": fields.one_of("geometric", "gaussian")}
+        fields.object_with(held.get("arguments", {}), "arguments", expected, optional=["noise"])
         return AnswerFields(fields.whole(0), about["count"])
 
     @classmethod
@@ -200,7 +249,9 @@ class Histogram(ListQuestion[CandidateCounts]):
             candidates = PublicCandidates.given(listed, allow_many=True)
         else:
             candidates = PublicCandidates.restated(public["kind"], public["values"])
-        return cls.planned(candidates, max_values_per_unit=stated.arguments["max_values_per_unit"], **stated.price)
+        most, noise = stated.arguments["max_values_per_unit"], stated.arguments.get("noise")
+        question = cls.planned(candidates, delta=stated.delta, max_values_per_unit=most, **stated.price)
+        return replace(question, noise=noise) if noise == "geometric" and not stated.delta else question
 
     @classmethod
     def allows(cls, values: list[Any], stated: Stated) -> bool:

@@ -87,6 +87,7 @@ class CountQuestions(Asking):
         candidates: object,
         epsilon: float,
         max_values_per_unit: int = 1,
+        delta: float = 0.0,
         by: str | None = None,
         groups: object = None,
         max_groups_per_unit: int = 1,
@@ -102,6 +103,10 @@ class CountQuestions(Asking):
             epsilon: privacy loss of this release, for all counts (and groups) together, > 0.
             max_values_per_unit: number of candidates for which one unit counts, in each group. If a unit has more, this
                 many are chosen at random. The noise grows with it.
+            delta: probability with which epsilon may fail, from 0 (pure differential privacy) to below 1; choose it far
+                below one over the number of units. With a delta above 0 the noise is discrete Gaussian if that has a
+                smaller error bound than geometric noise: where a unit counts for about five values or more. Otherwise
+                the noise is geometric, and the release costs no delta.
             by: name of the column with the group of each row, for one answer per group in `groups`.
             groups: the public list of groups, given like candidates; rows of other groups, or of none, are left out.
             max_groups_per_unit: a unit with rows in more groups takes part in this many of them, chosen at random. Each
@@ -120,7 +125,8 @@ class CountQuestions(Asking):
             InvalidDataError: there is no such column, or candidates of this kind cannot match it.
             InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
-        Proof: ``proofs/counting.md``, claim 6, and ``proofs/geometric_mechanism.md``; for groups ``proofs/groups.md``.
+        Proof: ``proofs/counting.md``, claim 6; ``proofs/geometric_mechanism.md`` or ``proofs/discrete_gaussian.md``;
+        for groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -133,7 +139,8 @@ class CountQuestions(Asking):
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         public = PublicCandidates.given(candidates, allow_many=allow_many)
         self._rows.check_compared(public)
-        planned = partial(Histogram.planned, public, max_values_per_unit=max_values_per_unit)
+        share = delta if parts is None else parts.share_of_delta(delta)
+        planned = partial(Histogram.planned, public, delta=share, max_values_per_unit=max_values_per_unit)
         return self._ask(column, planned, epsilon, parts, request, usable_epsilon)
 
     def sum(
