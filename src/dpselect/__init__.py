@@ -6,8 +6,9 @@ Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndF
 `RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`. Scores of numbers: `IntervalMechanism`,
 `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`, `GridMechanism`. Whole distributions:
 `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`; the values that occur:
-`PartitionSelection`. Tables: `Dataset`, whose answers are each a `Release`, and `DryRun`; `candidates_from` a public
-file; `Format` for files that are written in another way. Before spending: `planning`. What was spent: `accounting`.
+`PartitionSelection`, `ThresholdCounts`. Tables: `Dataset`, whose answers are each a `Release`, and `DryRun`;
+`candidates_from` a public file; `Format` for files that are written in another way. Before spending: `planning`. What
+was spent: `accounting`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -78,6 +79,7 @@ from dpselect.mechanisms import (
     RandomizedResponse,
     ReportNoisyMax,
     SmoothedHistogramMechanism,
+    ThresholdCounts,
     UnboundedQuantileMechanism,
 )
 from dpselect.mechanisms.permute_and_flip import select
@@ -156,6 +158,7 @@ __all__ = [
     "SelectionError",
     "SmoothedHistogramMechanism",
     "TableUnavailableError",
+    "ThresholdCounts",
     "UnboundedQuantileMechanism",
     "WrongAccountError",
     "__version__",

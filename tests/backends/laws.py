@@ -33,6 +33,7 @@ from dpselect.questions import (
     Quantiles,
     Sum,
     TopK,
+    TopUnknown,
     UnboundedQuantile,
     Values,
     Variance,
@@ -121,7 +122,7 @@ def law(task: Priced[Any], summary: Any) -> Law:
             return [_noisy(task.mechanism, int(summary.counts[0]))]
         case Histogram():
             return [_noisy(task.mechanism, count) for count in summary.counts.tolist()]
-        case Values():
+        case Values() | TopUnknown():
             return _named(task, summary)
         case Sum():
             return [_noisy(task.mechanism, int(summary.totals[0]))]
@@ -156,7 +157,7 @@ POSSIBLE = [str(each) for each in (*range(10), *"vwxyzX", *DAYS, *(1.25 * at - 2
 """All names in small tables, and some more."""
 
 
-def _named(task: Values, summary: NameCounts) -> Law:
+def _named(task: Values | TopUnknown, summary: NameCounts) -> Law:
     """The chance of each possible name."""
     counts = dict(zip(map(str, summary.names.to_pylist()), summary.counts.tolist(), strict=True))
     assert counts.keys() <= set(POSSIBLE)

@@ -79,6 +79,8 @@ QUESTIONS: dict[str, Question] = {
     "best_by-counts": lambda asked: asked.best_by(
         "name", sum="paid", clip=(-1.5, 6), scale=100, candidates=NAMES, epsilon=0.5, with_counts=True
     ),
+    "top_k-unknown": lambda asked: asked.top_k("name", 2, max_values_per_unit=3, epsilon=0.5, delta=0.01),
+    "top_k-unknown-by": lambda asked: asked.top_k("name", 3, max_values_per_unit=3, epsilon=0.5, delta=0.01, **BY_CITY),
     "best_by": lambda asked: asked.best_by(
         "name", sum="paid", clip=(-1.5, 6), scale=100, candidates=NAMES, epsilon=0.5
     ),

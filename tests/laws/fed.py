@@ -26,11 +26,13 @@ from dpselect.mechanisms import (
     PriceMechanism,
     QuantileMechanism,
     QuantilesMechanism,
+    ThresholdCounts,
     UnboundedQuantileMechanism,
 )
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.privacy import Neighbours
-from dpselect.questions import Values, WithCounts
+from dpselect.questions import TopUnknown, Values, WithCounts
+from dpselect.questions.question import Drawn
 from dpselect.summaries import NameCounts
 from tests.reference import (
     density,
@@ -43,6 +45,7 @@ from tests.reference import (
     permute_and_flip,
     prices,
     quantile,
+    threshold_counts,
     top_k,
 )
 from tests.reference.precision import exponential as exp
@@ -109,6 +112,10 @@ def written_down(winners: Sequence[tuple[int, ...]] = ()) -> Iterator[list[Fed]]
             same = noting(lambda _, given, rounds: given if np.ndim(given) == 0 else np.asarray(given), is_sorted=False)
             patch.setattr(kind, name, same)
         patch.setattr(Values, "draw", lambda task, summary: fed.append(Fed(task.mechanism, _counts(summary))) or [])
+        nothing = Drawn([], counted=[])
+        patch.setattr(
+            TopUnknown, "released", lambda task, summary: fed.append(Fed(task.mechanism, _counts(summary))) or nothing
+        )
         yield fed
 
 
@@ -183,6 +190,8 @@ def _law(fed: Fed | Branches, cuts: tuple[Fraction, ...]) -> np.ndarray:
             law = _names(mechanism, given)
         case UnboundedQuantileMechanism():
             law = _unbounded(mechanism, given)
+        case ThresholdCounts():
+            law = _reaching(mechanism, given)
         case _:
             raise AssertionError(mechanism)
     return np.array([float(each) for each in law])
@@ -197,11 +206,22 @@ def _selection(mechanism: Mechanism, scores: tuple[Any, ...], rounds: int) -> li
 
 def _names(mechanism: PartitionSelection, counts: tuple[int, ...]) -> list[Fraction]:
     """Of each set of names, by the recursion."""
-    both = mechanism.neighbours is Neighbours.REPLACE_ONE
-    moved = mechanism.max_values_per_unit * (2 if both else 1)
-    share = 1 - exp(logarithm(1 - Fraction(mechanism.delta)) / moved)
-    chances = partition_selection.probabilities(exp(Fraction(mechanism.epsilon) / moved), share, max(counts))
+    rate, share = _shares(mechanism)
+    chances = partition_selection.probabilities(exp(rate), share, max(counts))
     return [*partition_selection.law([chances[count] for count in counts]).values()]
+
+
+def _reaching(mechanism: ThresholdCounts, counts: tuple[int, ...]) -> list[Fraction]:
+    """Of the noisy counts that reach the threshold, and everything well beyond it together."""
+    rate, share = _shares(mechanism)
+    ratio = exp(-rate)
+    return [*threshold_counts.law(counts, ratio, threshold_counts.threshold(ratio, share), cells=4).values()]
+
+
+def _shares(mechanism: PartitionSelection | ThresholdCounts) -> tuple[Fraction, Fraction]:
+    """What one count may cost."""
+    moved = mechanism.max_values_per_unit * (2 if mechanism.neighbours is Neighbours.REPLACE_ONE else 1)
+    return Fraction(mechanism.epsilon) / moved, 1 - exp(logarithm(1 - Fraction(mechanism.delta)) / moved)
 
 
 def _inner(cuts: Sequence[Fraction]) -> list[Fraction]:

@@ -524,6 +524,11 @@ def values(most: int, delta: float = FAILING, **more: Any) -> Any:
     return lambda q, e: q.values("page", max_values_per_unit=most, epsilon=e, delta=delta, **more)
 
 
+def top(most: int, delta: float = FAILING, **more: Any) -> Any:
+    """The most common values without candidates, with their counts."""
+    return lambda q, e: q.top_k("page", 2, max_values_per_unit=most, epsilon=e, delta=delta, **more)
+
+
 UNKNOWN: dict[str, tuple[Asked, Any]] = {
     "values of one": (Asked(values(1), WORDS, of_words(1), epsilon=0.5), values(1, 2 * FAILING)),
     "values of two": (Asked(values(2), WORDS, of_words(2), epsilon=0.5), values(2, 2 * FAILING)),
@@ -535,6 +540,13 @@ UNKNOWN: dict[str, tuple[Asked, Any]] = {
     "values in two groups": (
         Asked(values(2, **_by(2)), PAGES_BY, of_groups(2), epsilon=0.5),
         values(2, 2 * FAILING, **_by(1)),
+    ),
+    "top_k of one": (Asked(top(1), WORDS, of_words(1), epsilon=0.5), top(1, 3 * FAILING)),
+    "top_k of two": (Asked(top(2), WORDS, of_words(2), epsilon=0.5), top(2, 3 * FAILING)),
+    "top_k of three": (Asked(top(3), WORDS, of_words(3), epsilon=0.5), top(3, 4 * FAILING)),
+    "top_k in groups": (
+        Asked(top(2, **_by(1)), PAGES_BY, of_groups(1), epsilon=0.5),
+        top(2, 4 * FAILING, **_by(1)),
     ),
 }
 """Questions without candidates, and for controls the noise of one that pays for less."""

@@ -351,7 +351,10 @@ class Release(Generic[Answer]):
     @property
     def sentences(self) -> tuple[str, ...]:
         """What is said of the answer besides the promise; some may be empty."""
-        return self.accuracy, self.count_accuracy, self.rule, self.basis
+        values: object = self.value
+        count = len(cast("list[object]", values)) if isinstance(values, list) else None
+        ending = "" if count is None else QUESTIONS[self.task].ending(self, count)
+        return ending, self.accuracy, self.count_accuracy, self.rule, self.basis
 
     def __repr__(self) -> str:
         shown = f"value={self.value!r}, epsilon={self.epsilon!r}, delta={self.delta!r}, unit={self.unit!r}"

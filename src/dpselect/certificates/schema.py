@@ -37,17 +37,20 @@ def parsed(text: object) -> Fields:
     held = fields.object_with(read, "text", _FIELDS, optional=_OPTIONAL)
     expected = _check_question(held)
     value = cast(object, held["value"])
-    for answer in _by_group(held["groups"], value) if "groups" in held else [value]:
-        if expected.length is None:
+    answers = _by_group(held["groups"], value) if "groups" in held else [value]
+    for answer in answers:
+        if expected.length is None and expected.most is None:
             expected.value(answer, "value")
             continue
         fields.list_of(expected.value)(answer, "value")
-        if len(cast("list[object]", answer)) != expected.length:
+        count = len(cast("list[object]", answer))
+        if count > expected.most if expected.most is not None else count != expected.length:
             raise wrong("value", "as many as were drawn")
     if "usable" in held:
-        _check_counts(held, "usable", None)
+        _check_counts(held, "usable", [None] * len(answers))
     if "counts" in held:
-        _check_counts(held, "counts", expected.length)
+        lengths = [len(cast("list[object]", answer)) if isinstance(answer, list) else None for answer in answers]
+        _check_counts(held, "counts", lengths)
     return held
 
 
@@ -208,15 +211,15 @@ def _by_group(about: Fields, value: object) -> list[object]:
     return [answer for _, answer in pairs]
 
 
-def _check_counts(held: Fields, field: str, length: int | None) -> None:
-    """A number of units, or a list of `length`; or this for each group, in the order of the answers."""
+def _check_counts(held: Fields, field: str, lengths: list[int | None]) -> None:
+    """A number of units, or a list of so many; or this for each group, in the order of the answers."""
     count, name = held[field]["count"], f"{field}.count"
     if "groups" not in held:
-        _check_numbers(count, name, length)
+        _check_numbers(count, name, lengths[0])
         return
     fields.list_of(_pair)(count, name)
     pairs = cast("list[list[object]]", count)
-    for _, numbers in pairs:
+    for (_, numbers), length in zip(pairs, lengths, strict=False):
         _check_numbers(numbers, name, length)
     if [group for group, _ in pairs] != [group for group, _ in held["value"]]:
         raise wrong(name, "one for each group, in the order of the answers")

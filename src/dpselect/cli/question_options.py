@@ -155,6 +155,30 @@ class CandidateOptions:
         return {"candidates": listed, "allow_many": self.yes}
 
 
+@Parameter(name="*", group=OF_QUESTION)
+@dataclass(frozen=True, kw_only=True)
+class OptionalCandidateOptions:
+    """Options of questions that can also be asked without a list."""
+
+    candidates: Text | None = None
+    """Public values to choose from: 1..100, red,green,blue, @file or @codes.csv:column. Without them, --delta."""
+
+    candidates_as: CandidateKind | None = None
+    """Type of the candidates. Default: the column's type; for CSV, integers if all look like it (007 does not)."""
+
+    yes: Flag = False
+    """Allow more than ten million candidates."""
+
+    def among(self, data: Dataset, column: str, source: str, *, may_be_one: bool) -> dict[str, Any]:
+        """The arguments of a question."""
+        if self.candidates is not None:
+            given = CandidateOptions(candidates=self.candidates, candidates_as=self.candidates_as, yes=self.yes)
+            return given.among(data, column, source, may_be_one=may_be_one)
+        if self.candidates_as is not None:
+            raise InvalidParameterError("candidates_as", Shown(repr(str(self.candidates_as))), "--candidates with it")
+        return {"candidates": None, "allow_many": self.yes}
+
+
 @Parameter(name="*", group=OF_GROUPS)
 @dataclass(frozen=True, kw_only=True)
 class GroupOptions:

@@ -15,7 +15,7 @@ from cyclopts import Parameter as OptionFormat
 from dpselect.cli import candidates as public
 from dpselect.cli.help_text import NEEDED, OF_QUESTION, grouped
 from dpselect.cli.options import Bounds, File, Flag, Number, Step, Text, Whole
-from dpselect.cli.question_options import CandidateOptions, GroupOptions, QuestionOptions
+from dpselect.cli.question_options import CandidateOptions, GroupOptions, OptionalCandidateOptions, QuestionOptions
 from dpselect.errors import InvalidParameterError, typed
 from dpselect.questions import QUESTIONS
 from dpselect.questions.command import REQUIRED, Command, Option
@@ -82,7 +82,9 @@ def command_of(about: Command) -> Callable[..., int]:
                     kinds = () if column is None else data.candidate_kinds(column)
                     values[each.name] = public.parsed(given, fitting=kinds, private=source, argument=each.name)
             if about.chooses:
-                values.update(options["candidates"].among(data, column, source, may_be_one=not about.needs_several))
+                may_be_one = not about.needs_several
+                listed = options.get("candidates", OptionalCandidateOptions())
+                values.update(listed.among(data, column, source, may_be_one=may_be_one))
             values.update(groups.among(data, source))
             values.update(epsilon=shared.epsilon, usable_epsilon=shared.usable_epsilon, request=shared.request)
             return _method(data, about)(column, **values)
@@ -122,7 +124,11 @@ def _parameters(about: Command) -> Iterator[Parameter]:
     for option in about.positional:
         yield Parameter(option.name, Parameter.POSITIONAL_ONLY, annotation=_TYPES[option.kind])
     if about.chooses:
-        yield Parameter("candidates", Parameter.KEYWORD_ONLY, annotation=CandidateOptions)
+        if about.needs_list:
+            yield Parameter("candidates", Parameter.KEYWORD_ONLY, annotation=CandidateOptions)
+        else:
+            kind = OptionalCandidateOptions
+            yield Parameter("candidates", Parameter.KEYWORD_ONLY, annotation=kind, default=kind())
     for option in about.options:
         if option.default is REQUIRED:
             yield Parameter(option.name, Parameter.KEYWORD_ONLY, annotation=grouped(_type_of(option), NEEDED))

@@ -27,6 +27,7 @@ from dpselect.mechanisms.quantile import QuantileMechanism
 from dpselect.mechanisms.quantiles import QuantilesMechanism, QuantilesMethod
 from dpselect.mechanisms.randomized_response import CountEstimate, RandomizedResponse
 from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
+from dpselect.mechanisms.threshold_counts import ThresholdCounts
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.mechanisms.unbounded_quantile import UnboundedQuantileMechanism
 
@@ -64,6 +65,7 @@ __all__ = [
     "RandomizedResponse",
     "ReportNoisyMax",
     "SmoothedHistogramMechanism",
+    "ThresholdCounts",
     "TopKPlan",
     "UnboundedQuantileMechanism",
     "Winner",

@@ -20,6 +20,7 @@ from dpselect.questions.quantile import Quantile
 from dpselect.questions.quantiles import Quantiles
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits, Planned, Question, Terms, Value
 from dpselect.questions.top_k import TopK
+from dpselect.questions.top_unknown import TopUnknown
 from dpselect.questions.total import Sum
 from dpselect.questions.unbounded_quantile import UnboundedQuantile
 from dpselect.questions.upper_bound import UpperBound
@@ -52,6 +53,7 @@ __all__ = [
     "Sum",
     "Terms",
     "TopK",
+    "TopUnknown",
     "UnboundedQuantile",
     "UpperBound",
     "Value",
@@ -67,7 +69,7 @@ QUESTIONS: dict[str, type[Question[Any]]] = {
         *(Count, Histogram, Sum, Values),
         *(MostCommon, LeastCommon, BestDate, TopK, BestBy),
         *(Quantile, Quantiles, UnboundedQuantile, UpperBound, Mean, Variance, BestPrice, Density),
-        BestFeatures,
+        *(TopUnknown, BestFeatures),
     )
 }
 """By the name that a release and its certificate give it."""

@@ -47,6 +47,7 @@ class Command:
         options: arguments with a name, besides those of every question.
         chooses: whether it has a public list of candidates.
         needs_several: whether a list of one candidate leaves nothing to ask.
+        needs_list: whether it needs this list.
         alias: another name of the command.
         page: name of its page in ``docs/tasks``; by default the name of the command.
     """
@@ -61,6 +62,7 @@ class Command:
     options: tuple[Option, ...] = ()
     chooses: bool = False
     needs_several: bool = True
+    needs_list: bool = True
     alias: str = ""
     page: str = ""
 

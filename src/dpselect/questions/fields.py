@@ -28,11 +28,13 @@ class AnswerFields(NamedTuple):
         value: the check of one value.
         length: number of values; None: a single value, not in a list.
         has_bound: whether an error bound is stated.
+        most: the largest number of values, in a list that may be shorter; None: `length` says it.
     """
 
     value: Check
     length: int | None = None
     has_bound: bool = True
+    most: int | None = None
 
 
 def wrong(field: str, expected: str, hint: str = "") -> InvalidCertificateError:

@@ -104,4 +104,5 @@ class Grouped(Priced[list[Summary]], Generic[Summary]):
             answers[self.groups.members[place]] = drawn.answer
             usable += drawn.usable or []
             counted += drawn.counted or []
-        return Drawn(answers, usable or None, counted or None)
+        has_counts = self.question.terms.counted is not None
+        return Drawn(answers, usable or None, counted if has_counts else None)

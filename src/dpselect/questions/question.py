@@ -297,6 +297,18 @@ class Question(Priced[Summary]):
         """The part of a sentence that says what is within `bound` of what."""
 
     @classmethod
+    def counts_within(cls, release: Planned, within: int) -> str:
+        """The part of a sentence that says which counts of selected candidates are `within` so many of the truth."""
+        which = f"the number of units ({release.unit}) with the released {release.column}"
+        return f"each count is within {within:,} of {which}"
+
+    @classmethod
+    def ending(cls, release: Planned, count: int) -> str:
+        """A sentence about why there are only `count` values; empty if there are as many as were asked for."""
+        del release, count
+        return ""
+
+    @classmethod
     @abstractmethod
     def origin(cls, release: Planned) -> str:
         """The part of a sentence that says what the value was drawn from."""

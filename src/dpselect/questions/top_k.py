@@ -35,6 +35,7 @@ from dpselect.questions.ordering import (
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms
 from dpselect.questions.scores import count_scores, count_sensitivity
 from dpselect.questions.stated import Stated
+from dpselect.questions.values import KIND
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates, PublicCondition, PublicGroups
 
 
@@ -69,8 +70,10 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
                 ),
                 WITH_COUNTS,
                 MAX_VALUES_PER_UNIT,
+                KIND,
             ),
             chooses=True,
+            needs_list=False,
         ),
     )
 

@@ -142,9 +142,8 @@ def count_accuracy(kind: Kind, release: Planned) -> str:
     if counted is None:
         return ""
     sure = f"with {counted.confidence:.0%} confidence"
-    which = f"of the number of units ({release.unit}) with the released {release.column}"
     bounded = "max_values_per_unit" in release.arguments
-    said = f"each count is within {counted.within:,} {which}{kind.counting(release) if bounded else ''}."
+    said = f"{kind.counts_within(release, counted.within)}{kind.counting(release) if bounded else ''}."
     if release.groups is None:
         return f"W{sure[1:]} {said}"
     return f"In each {release.groups['column']}, {sure} {said}"
@@ -157,6 +156,8 @@ def counts_planned(release: Planned) -> str:
         return ""
     cost = "at no cost" if counted.epsilon is None else f"for epsilon = {as_text(counted.epsilon)} of it"
     sure = f"within {counted.within:,} with {counted.confidence:.0%} confidence"
+    if release.candidates.get("origin") == "rows":  # how many values there are is private
+        sure += " for a value fixed beforehand"
     return f"The number of units ({release.unit}) with each answer would be released, {sure}, {cost}."
 
 

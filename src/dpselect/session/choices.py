@@ -8,7 +8,10 @@ from functools import partial
 from typing import Any
 
 from dpselect.certificates.release import Release
-from dpselect.questions import BestBy, BestDate, LeastCommon, MostCommon, TopK
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.questions import BestBy, BestDate, LeastCommon, MostCommon, TopK, TopUnknown
+from dpselect.questions.top_unknown import check_unlisted
+from dpselect.questions.values import check_countable
 from dpselect.questions.with_counts import checked_with_counts
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups, public_dates
@@ -145,6 +148,7 @@ class ChoiceQuestions(Asking):
         allow_many: bool = False,
         with_counts: bool = False,
         max_values_per_unit: int | None = None,
+        kind: str | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[list[Any]] | Release[dict[Any, list[Any]]]:
@@ -153,7 +157,9 @@ class ChoiceQuestions(Asking):
         Args:
             column: name of the column with the values.
             k: number of values to select, from 1 to the number of candidates.
-            candidates: see `most_common`.
+            candidates: see `most_common`. None, with a delta above 0: the values that occur, as far as enough units
+                have them. Noise is added once to all their counts, and those of at least a public threshold come with
+                the answer (``release.counts``). The answer may be shorter than `k`.
             epsilon: privacy loss of all `k` selections together, > 0.
             delta: probability with which epsilon may fail, from 0 (pure differential privacy) to below 1; choose it far
                 below one over the number of units. A delta above 0 lowers the error from about ten selections on. A
@@ -165,25 +171,39 @@ class ChoiceQuestions(Asking):
             max_values_per_unit: for how many candidates one unit counts; if it has more, so many are chosen at random.
                 None: for any number. Where it is small, as for people with one diagnosis each, noise is added once to
                 all counts: far less of it, and the counts of the answers cost nothing. The rule that decides is
-                `dpselect.planning.order_noise`, and the release states it.
+                `dpselect.planning.order_noise`, and the release states it. Without candidates, None is 1.
+            kind: without candidates, how the values are read: see `values`.
             usable_epsilon: see `most_common`.
             request: see `Dataset`.
 
         Returns:
             A release whose value is a list of `k` different candidates; with groups, a dictionary with such a list for
-            each group.
+            each group. Without candidates a list may have fewer.
 
         Raises:
             InvalidCandidatesError, InvalidDataError, InvalidParameterError: see `most_common`.
 
-        Proof: ``proofs/counting.md`` and ``proofs/top_k.md``.
+        Proof: ``proofs/counting.md`` and ``proofs/top_k.md``; without candidates ``proofs/unknown_candidates.md``.
 
         >>> import dpselect as dps
         >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
         >>> visits.top_k("page", 3, candidates=range(1, 41271), epsilon=1.0).value
         [6, 3, 11]
+        >>> visits.top_k("page", 3, epsilon=1.0, delta=1e-6, max_values_per_unit=3).value
+        [6, 3, 11]
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
+        if candidates is None:
+            check_unlisted(delta)
+            most = 1 if max_values_per_unit is None else max_values_per_unit
+            check_countable(most, usable_epsilon)
+            checked_with_counts(with_counts)
+            held = self._rows.name_kind(column, kind)
+            share = delta if parts is None else parts.share_of_delta(delta)
+            unlisted = partial(TopUnknown.planned, held, k, delta=share, max_values_per_unit=most)
+            return self._ask(column, unlisted, epsilon, parts, request, usable_epsilon)
+        if kind is not None:
+            raise InvalidParameterError("kind", Shown("<a kind>"), "None, because candidates are given")
         is_counted = checked_with_counts(with_counts) or max_values_per_unit is not None
         public = self._candidates(candidates, parts, allow_many=allow_many, counted=is_counted)
         share = delta if parts is None else parts.share_of_delta(delta)

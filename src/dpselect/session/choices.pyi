@@ -90,6 +90,7 @@ class ChoiceQuestions(Asking):
         allow_many: bool = False,
         with_counts: bool = False,
         max_values_per_unit: int | None = None,
+        kind: str | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[list[Any]]: ...
@@ -108,6 +109,7 @@ class ChoiceQuestions(Asking):
         allow_many: bool = False,
         with_counts: bool = False,
         max_values_per_unit: int | None = None,
+        kind: str | None = None,
         usable_epsilon: float | None = None,
         request: str | None = None,
     ) -> Release[dict[Any, list[Any]]]: ...

@@ -1,0 +1,143 @@
+"""Noisy counts of values that are not public: a count is released only if it reaches a threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dpselect.accounting import ApproximateEvent
+from dpselect.arguments import positive_count, positive_epsilon, probability
+from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms.geometric import GeometricMechanism
+from dpselect.mechanisms.integer_vectors import whole_values
+from dpselect.mechanisms.partition_law import LARGEST_COUNT, exp_minus, first_count
+from dpselect.mechanisms.partition_selection import MOST_VALUES_PER_UNIT, divided, moved_counts, open_delta
+from dpselect.mechanisms.score_vectors import ScoresLike
+from dpselect.mechanisms.values import MechanismValue
+from dpselect.privacy import Neighbours, neighbouring_relation
+
+_BITS = 1200
+"""Binary digits after the point: beyond those of any delta, which is at least 2^-1074."""
+
+
+class ReleasedCounts(NamedTuple):
+    """The noisy counts that reach the threshold.
+
+    Attributes:
+        positions: of their values, in increasing order.
+        counts: the noisy counts.
+    """
+
+    positions: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThresholdCounts(MechanismValue):
+    r"""Adds two-sided geometric noise to the count of each value that occurs, and releases those from a threshold on.
+
+    If one unit changes at most t counts by 1, the noise has the scale :math:`t/\varepsilon`. A value that only this
+    unit has is released with probability :math:`\delta' = 1 - (1 - \delta)^{1/t}` at most, because the threshold is
+
+    .. math:: \tau = 1 + \min\{j \ge 1: a^j/(1 + a) \le \delta'\}, \qquad a = e^{-\varepsilon/t}.
+
+    Values without units get no noise and are never released.
+
+    Args:
+        epsilon: privacy loss of everything released, > 0. Rounded down if it is not a double.
+        delta: probability with which epsilon may fail, strictly between 0 and 1. Rounded down likewise.
+        max_values_per_unit: the largest number of values that a unit counts for; t is twice this for replaced units.
+        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or no count could reach the threshold.
+
+    Proof: ``proofs/unknown_candidates.md``, claim 3. Source: Korolova et al. (2009), with geometric noise.
+
+    >>> [ThresholdCounts(epsilon=1.0, delta=1e-6, max_values_per_unit=most).threshold for most in (1, 3, 10)]
+    [15, 45, 156]
+    >>> released = ThresholdCounts(epsilon=1.0, delta=1e-6).draw([1000, 0, 3000])
+    >>> released.positions.tolist(), bool(abs(released.counts - [1000, 3000]).max() < 50)
+    ([0, 2], True)
+    """
+
+    epsilon: float
+    delta: float
+    max_values_per_unit: int = 1
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    threshold: int = field(init=False, compare=False)
+    noise: GeometricMechanism = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._set(epsilon=positive_epsilon(self.epsilon))
+        self._set(delta=open_delta(self.delta))
+        most = positive_count(self.max_values_per_unit, "max_values_per_unit", at_most=MOST_VALUES_PER_UNIT)
+        self._set(max_values_per_unit=most)
+        self._set(neighbours=neighbouring_relation(self.neighbours))
+        moved = moved_counts(most, self.neighbours)
+        rate, share = divided(self.epsilon, self.delta, moved)
+        threshold = 1 + first_count(lambda noise: _at_least(noise, rate)[1] <= share)
+        if threshold >= LARGEST_COUNT // 2:
+            raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a count to be released")
+        self._set(threshold=threshold)
+        self._set(noise=GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=self.neighbours))
+
+    @property
+    def event(self) -> ApproximateEvent:
+        """What everything released costs, for accounting; it does not depend on the data."""
+        return ApproximateEvent(epsilon=self.epsilon, delta=self.delta)
+
+    def probability(self, count: int) -> float:
+        """The probability that a value of `count` units is released, up to rounding. For planning."""
+        if count <= 0:
+            return 0.0
+        return 1.0 - float(self.noise.cdf(0, self.threshold - count - 1))
+
+    def count_needed(self, chance: float) -> int:
+        """The smallest number of units at which a value is released with at least the probability `chance`.
+
+        It depends on public arguments only. Where no precision decides, the next larger number.
+
+        Raises:
+            InvalidParameterError: `chance` is not strictly between 0 and 1.
+        """
+        least = Fraction(probability(chance, "chance"))
+        rate = Fraction(self.epsilon) / self.noise.sensitivity
+
+        def reaches(count: int) -> bool:
+            if count < self.threshold:
+                return _at_least(self.threshold - count, rate)[0] >= least
+            return 1 - _at_least(count - self.threshold + 1, rate)[1] >= least
+
+        return first_count(reaches)
+
+    def count_error(self, confidence: float) -> int:
+        """With probability `confidence` the noisy count of one value is at most this far from its count."""
+        return self.noise.error_bound(confidence)
+
+    def draw(self, counts: ScoresLike) -> ReleasedCounts:
+        """Release the noisy counts that reach the threshold, at the cost of `epsilon` and `delta` for all together.
+
+        Args:
+            counts: shape ``(n,)``, the number of units with each value: whole numbers; ``n = 0`` is allowed. Those
+                below 1 are left out.
+
+        Raises:
+            InvalidDataError: `counts` is not one-dimensional or not of whole numbers. Nothing is drawn then.
+        """
+        numbers = whole_values(counts)
+        (occurring,) = np.nonzero(numbers > 0)
+        noisy = self.noise.draw_many(numbers[occurring])
+        reached = noisy >= self.threshold
+        return ReleasedCounts(occurring[reached], noisy[reached])
+
+
+def _at_least(noise: int, rate: Fraction) -> tuple[Fraction, Fraction]:
+    """The probability of noise that is at least as large as a number >= 1: a^noise / (1 + a), enclosed."""
+    one_low, one_high = exp_minus(rate, _BITS)
+    low, high = exp_minus(noise * rate, _BITS)
+    return low / (1 + one_high), high / (1 + one_low)

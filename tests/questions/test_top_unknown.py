@@ -1,0 +1,209 @@
+"""The k most common values without a list: their order, their counts, their cost, their certificate and bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpselect as dps
+from dpselect.accounting import ApproximateEvent
+from dpselect.certificates import check
+from dpselect.certificates.release import canonical_json, digest
+from dpselect.cli.main import main
+from dpselect.errors import (
+    ChargeRefusedError,
+    InvalidCandidatesError,
+    InvalidCertificateError,
+    InvalidDataError,
+    InvalidParameterError,
+)
+from dpselect.questions import TopUnknown
+from dpselect.summaries import CandidateKind, NameCounts
+from tests.backends import model
+from tests.backends.table_questions import BY_CITY, ROWS
+
+PEOPLE = dps.Dataset(ROWS, unit="who")
+LISTED = ROWS.to_pylist()
+SURE: dict[str, Any] = {"epsilon": 1e5, "delta": 0.5}
+"""The noise is 0, and the threshold is 2."""
+
+
+def ranked(counts: dict[Any, int], k: int) -> list[tuple[int, Any]]:
+    """By count, and then by value."""
+    return sorted((-count, value) for value, count in counts.items() if count >= 2)[:k]
+
+
+@pytest.mark.parametrize("column", ["page", "name", "free", "paid"])
+@pytest.mark.parametrize("k", [1, 3, 100])
+def test_values_and_counts_without_noise(column: str, k: int) -> None:
+    kind = {"page": "INTEGER", "name": "TEXT", "free": "DATE", "paid": "NUMBER"}[column]
+    (expected,) = model.names(LISTED, "who", column, CandidateKind[kind], most=9)
+    release = PEOPLE.top_k(column, k, max_values_per_unit=9, **SURE)
+    assert [*zip(release.counts, release.value, strict=True)] == [(-c, v) for c, v in ranked(expected, k)]
+    again = dps.Release.from_json(release.to_json())
+    assert (again.value, again.counts) == (release.value, release.counts)
+    check(release.to_json())
+
+
+def test_values_in_groups() -> None:
+    release = PEOPLE.top_k("name", 2, max_values_per_unit=9, **SURE, **BY_CITY)
+    groups = {"group": "city", "groups": ["south", "north"]}
+    expected = model.names(LISTED, "who", "name", CandidateKind.TEXT, most=9, **groups)
+    assert [*release.value.values()] == [[value for _, value in ranked(each, 2)] for each in expected]
+    assert [*release.counts.values()] == [[-count for count, _ in ranked(each, 2)] for each in expected]
+    check(release.to_json())
+    nobody = PEOPLE.top_k("name", 2, **SURE, by="city", groups=["east", "nowhere"])
+    assert nobody.value == nobody.counts == {"east": [], "nowhere": []}
+    check(nobody.to_json())
+
+
+def test_fewer_values_than_asked_for_are_a_stop() -> None:
+    release = PEOPLE.top_k("name", 50, max_values_per_unit=9, **SURE)
+    assert f"Stop after {len(release.value)} of 50: no other noisy count reaches the threshold." in str(release)
+    assert "Stop" not in str(PEOPLE.top_k("name", 1, max_values_per_unit=9, **SURE))
+    none = dps.Dataset(ROWS.slice(0, 0), unit="who").top_k("name", 3, epsilon=1.0, delta=1e-6)
+    assert (none.value, none.counts) == ([], [])
+    assert "Stop after 0 of 3" in str(none)
+    check(none.to_json())
+
+
+def test_equal_counts_come_in_the_order_of_values() -> None:
+    task = TopUnknown.planned(CandidateKind.TEXT, 2, epsilon=1e5, delta=0.5)
+    for names in (["c", "a", "d", "b"], ["b", "d", "a", "c"]):
+        counts = NameCounts(pa.array(names), np.array([7, 7, 7, 7]), kind=CandidateKind.TEXT)
+        assert task.draw(counts) == ["a", "b"]
+
+
+def test_the_noise_covers_what_one_unit_changes() -> None:
+    exact = NameCounts(pa.array([*range(400)]), np.full(400, 100_000), kind=CandidateKind.INTEGER)
+    for most, neighbours, moved in ((1, "add_remove", 1), (3, "add_remove", 3), (2, "replace_one", 4)):
+        task = TopUnknown.planned(
+            CandidateKind.INTEGER,
+            400,
+            epsilon=0.5,
+            delta=1e-6,
+            max_values_per_unit=most,
+            neighbours=dps.Neighbours(neighbours),
+        )
+        counts = task.released(exact).counted
+        assert counts is not None
+        assert counts == sorted(counts, reverse=True)
+        assert moved * 2 * 0.7 < np.mean(np.abs(np.array(counts) - 100_000)) < moved * 2 * 1.35
+
+
+def test_the_cost_is_charged_with_its_delta(tmp_path: Path) -> None:
+    ledger = dps.Ledger(f"sqlite:///{tmp_path}/budget.db")
+    ledger.open_account("both", epsilon=3.0, delta=1e-5, set_aside=2e-6)
+    ledger.open_account("pure", epsilon=3.0)
+    asked: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
+    release = dps.Dataset(ROWS, unit="who", ledger=ledger, account="both").top_k("name", 3, **asked)
+    assert release.event == ApproximateEvent(**asked)
+    assert check(release.to_json(), ledger=ledger).charged
+    with pytest.raises(ChargeRefusedError, match="set_aside"):
+        dps.Dataset(ROWS, unit="who", ledger=ledger, account="pure").top_k("name", 3, **asked)
+    assert ledger.remaining("pure") == 3.0
+
+
+def test_the_number_of_units_comes_for_more_epsilon_where_it_is_known() -> None:
+    release = PEOPLE.top_k("name", 2, **SURE, usable_epsilon=1e5)
+    assert release.usable is not None
+    assert [release.usable.count] == model.usable_units(LISTED, "who", matched=("name", ["x", "y", "z", "X", "w"]))
+    assert check(release.to_json()).epsilon == 2e5
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"delta": 0}, "the public list of values to choose from, or a delta"),
+    ({"delta": 0.0}, "or give a delta, such as 1e-6"),
+    ({"delta": 1}, "delta=1: expected a number strictly between 0 and 1"),
+    ({"delta": None}, "delta=None"),
+    ({"delta": float("nan")}, "delta"),
+    ({"k": 0}, "k=0"),
+    ({"k": 1.5}, "k=1.5"),
+    ({"k": 10**9}, "k="),
+    ({"epsilon": 0}, "epsilon"),
+    ({"epsilon": 1e-300}, "large enough for a count to be released"),
+    ({"max_values_per_unit": 0}, "max_values_per_unit=0"),
+    ({"max_values_per_unit": 2, "usable_epsilon": 1.0}, "None, unless max_values_per_unit is 1"),
+    ({"kind": "words"}, "kind='words'"),
+    ({"kind": "date"}, "kind=<dates>"),
+    ({"with_counts": 1}, "with_counts=1"),
+    ({"candidates": ["x", "y"], "kind": "text"}, "kind=<a kind>: expected None, because candidates are given"),
+    ({"column": "nothing"}, "column"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), BAD)
+@pytest.mark.parametrize("dry", [False, True])
+def test_bad_input_is_refused_in_one_line(change: dict[str, Any], said: str, dry: bool, tmp_path: Path) -> None:
+    ledger = dps.Ledger(f"sqlite:///{tmp_path}/budget.db")
+    ledger.open_account("a", epsilon=3.0, delta=0.2, set_aside=0.1)
+    paid: dict[str, Any] = {"unit": "who", "ledger": ledger, "account": "a"}
+    data: Any = dps.DryRun(source=ROWS, **paid) if dry else dps.Dataset(ROWS, **paid)
+    asked = {"column": "name", "k": 2, "epsilon": 1.0, "delta": 1e-6} | change
+    with pytest.raises((InvalidParameterError, InvalidDataError, InvalidCandidatesError)) as refused:
+        data.top_k(**asked)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert ledger.remaining("a") == 3.0
+
+
+def test_questions_without_candidates_name_the_ways_out() -> None:
+    with pytest.raises(InvalidCandidatesError, match=r"values\(\) and top_k\(\), with a delta"):
+        PEOPLE.most_common("name", epsilon=1.0)
+
+
+def edited(text: str, **changes: Any) -> str:
+    held = json.loads(text)
+    for path, value in changes.items():
+        at = held
+        *inner, last = path.split("__")
+        for name in inner:
+            at = at[name]
+        at[last] = value
+    held["digest"] = digest(held)
+    return canonical_json(held)
+
+
+EDITS: list[tuple[dict[str, Any], str]] = [
+    ({"value": ["x", "x"]}, "value"),
+    ({"value": ["x", "y", "z"]}, "value"),
+    ({"value": ["x"]}, "counts"),
+    ({"counts__count": [3]}, "counts"),
+    ({"counts__count": 3}, "counts"),
+    ({"counts__count": [-1, 4]}, "counts"),
+    ({"counts__within": 3}, "counts"),
+    ({"guarantee__delta": 1e-7}, "guarantee"),
+    ({"arguments__threshold": 14}, "arguments"),
+    ({"arguments__k": 0}, "arguments"),
+    ({"arguments__max_values_per_unit": 2}, "arguments|error_bound"),
+    ({"error_bound__within": 9.0}, "error_bound"),
+    ({"candidates__origin": "caller"}, "candidates"),
+    ({"mechanism__name": "GeometricMechanism"}, "mechanism"),
+    ({"task": "top_k"}, "candidates|arguments"),
+]
+
+
+@pytest.mark.parametrize(("changes", "field"), EDITS)
+def test_an_edited_certificate_contradicts_itself(changes: dict[str, Any], field: str) -> None:
+    text = PEOPLE.top_k("name", 2, epsilon=5.0, delta=1e-3).to_json()
+    assert check(edited(text)).error_bound
+    with pytest.raises(InvalidCertificateError, match=field):
+        check(edited(text, **changes))
+
+
+def test_the_command_line_needs_no_candidates_with_a_delta(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["top-k", "examples/data/clicks.parquet", "page", "3", "--unit", "session", "--epsilon", "1"]
+    assert main([*asked, "--delta", "1e-6", "--max-values-per-unit", "3"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in shown[:4]] == [["rank", "page"], ["1", "6"], ["2", "3"], ["3", "11"]]
+    assert main([*asked, "--delta", "1e-6", "--dry-run"]) == 0
+    assert "reaches the threshold of 15 (at 15 units the probability passes one half)" in capsys.readouterr().out
+    assert main(asked) == 2
+    assert "or a delta" in capsys.readouterr().err
+    assert main([*asked, "--delta", "1e-6", "--candidates-as", "text"]) == 2
+    assert "candidates" in capsys.readouterr().err
