@@ -71,6 +71,17 @@ def test_a_picture_has_a_bar_and_an_error_bar_for_each_number() -> None:
     assert "errorbar" not in json.dumps(spec(without))
 
 
+def test_places_are_points_and_amounts_are_bars() -> None:
+    def marks(release: Any) -> set[str]:
+        return {layer["mark"]["type"] for layer in spec(release)["layer"]}
+
+    of_age: dict[str, Any] = {"bounds": (20, 60), "epsilon": 0.5}
+    assert marks(PEOPLE.quantiles("age", [0.25, 0.75], continuous=True, **of_age)) == {"point", "text"}
+    assert marks(PEOPLE.median("age", step=1, **of_age)) == {"point", "text"}
+    assert "bar" in marks(PEOPLE.sum("age", clip=(0, 60), epsilon=0.5))
+    assert "bar" in marks(PEOPLE.histogram("name", candidates=NAMES, epsilon=0.5))
+
+
 def test_one_mechanism_has_one_colour_in_every_picture() -> None:
     release = PEOPLE.histogram("name", candidates=NAMES, epsilon=0.5)
     assert colour_of(release.mechanism) in json.dumps(spec(release))

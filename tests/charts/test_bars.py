@@ -73,3 +73,28 @@ def test_a_screen_reader_is_told_each_bar() -> None:
     assert 'aria-label="red: 0.0100"' in picture
     assert 'aria-label="the rest: 0.990, beyond the axis →"' in picture
     assert "with 2 values: red, the rest" in picture
+
+
+def test_a_number_below_zero_stands_outside_its_bar() -> None:
+    drawn = chart(("a", "b"), (-12.5, 7), ends=([-14, 5], [-11, 9])).to_dict()
+    below, above = rows(chart(("a", "b"), (-12.5, 7), ends=([-14, 5], [-11, 9])))
+    assert (below["tip"], below["below"]) == (-14, True)
+    assert (above["tip"], above["below"]) == (9, False)
+    (text,) = (layer for layer in drawn["layer"] if layer["mark"]["type"] == "text")
+    assert text["encoding"]["x"]["field"] == "tip"
+    assert text["mark"]["align"] == {"expr": "datum.below ? 'right' : 'left'"}
+    scales = [layer["encoding"]["x"].get("scale", {}) for layer in drawn["layer"]]
+    assert any(scale.get("domainMin", 0) < -14 for scale in scales)  # room for the number
+    assert [row["tip"] for row in rows(chart(("a", "b"), (-12.5, 7)))] == [-12.5, 7]
+
+
+def test_points_stand_on_an_axis_of_their_own_scale() -> None:
+    drawn = chart(("a", "b"), (1020, 1030), as_points=True).to_dict()
+    marks = [layer["mark"]["type"] for layer in drawn["layer"]]
+    assert marks == ["point", "text"]
+    assert drawn["layer"][0]["encoding"]["x"]["scale"]["zero"] is False
+    assert (
+        min(float(each.replace(",", "")) for each in axis_labels(chart(values=(1020, 1030), as_points=True), "X")) > 900
+    )
+    with_ends = chart(("a", "b"), (1020, 1030), as_points=True, ends=([1010, 1020], [1030, 1040])).to_dict()
+    assert [layer["mark"]["type"] for layer in with_ends["layer"]] == ["errorbar", "point", "text"]

@@ -73,6 +73,8 @@ def columns(release: Released) -> dict[str, list[Any]]:
 def plotted(release: Released) -> LayerChart:
     """A bar for each released number, or for the count of each released candidate, with its error bar.
 
+    Places on the scale of the column, such as quantiles, are points.
+
     Raises:
         InvalidParameterError: the values are not numbers, or there are too many.
         MissingExtraError: the extra ``plots`` is not installed.
@@ -101,6 +103,7 @@ def plotted(release: Released) -> LayerChart:
         subtitle=" ".join((release.promise, *release.sentences)),
         ends=(table["lower"], table["upper"]) if "lower" in table else None,
         colour=colour_of(release.mechanism),
+        as_points=not (kind.is_amount or "units" in table),
     )
 
 

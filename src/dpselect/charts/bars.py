@@ -1,9 +1,9 @@
-"""Bar charts: horizontal, so that every label is read without turning the head."""
+"""Bar charts, and points in their place: horizontal, so that every label is read without turning the head."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from dpselect.charts.files import altair
 from dpselect.charts.theme import BAR_COLOURS, DARK, LABELS_AXIS, PALE, TICKS, WIDTH, finished
@@ -19,6 +19,9 @@ format(datum.value, datum.value % 1 ? '.3g' : ',.0f') + (datum.drawn < datum.val
 """
 """What is written at the end of a bar: a whole number as such, else three significant digits."""
 
+_ROOM = 0.15
+"""Of the width of the bars, for a number to the left of a bar below zero."""
+
 
 def bars(
     labels: Sequence[str],
@@ -31,12 +34,13 @@ def bars(
     others: float | None = None,
     ends: tuple[Sequence[float], Sequence[float]] | None = None,
     colour: str = BAR_COLOURS[0],
+    as_points: bool = False,
 ) -> LayerChart:
-    """A chart of one bar for each label, with its number at the end.
+    """A chart of one bar for each label, with its number at the end, which is on the left below zero.
 
     Args:
         labels: what each bar is, from the top. Very long ones are cut.
-        values: a number >= 0 for each label.
+        values: a number for each label.
         category: what the labels are.
         value: what the numbers are, with their unit.
         title: what is shown.
@@ -45,6 +49,8 @@ def bars(
             others it is cut at the frame, and its number says so.
         ends: where the error bar of each bar begins and ends, in the unit of `values`; None: no error bars.
         colour: of the bars.
+        as_points: draw points on an axis that need not have 0 on it: for places on a scale, such as quantiles, which
+            are not amounts.
 
     Raises:
         MissingExtraError: the extra ``plots`` is not installed.
@@ -67,22 +73,37 @@ def bars(
         if others > _DWARFED * max(values) > 0:
             rows[-1]["drawn"] = 2 * max(values)
             scale = {"domain": [0, 2 * max(values)]}
+    lows, highs = ends if ends is not None else (values, values)
+    for row, low, high in zip(rows, lows, highs, strict=False):
+        row |= {"low": low, "high": high}
+    for row in rows:
+        is_below = not as_points and cast(float, row["value"]) < 0
+        row |= {"below": is_below, "tip": row.get("low" if is_below else "high", row["drawn"])}
+    if as_points:
+        scale |= {"zero": False, "padding": 30}
+    elif any(row["below"] for row in rows):
+        lowest, highest = min(0.0, *lows), max(0.0, *highs)
+        scale["domainMin"] = lowest - _ROOM * (highest - lowest)
     base = alt.Chart({"values": rows}).encode(
-        x=alt.X("drawn:Q", title=value, scale=scale).axis(grid=False),
+        x=alt.X("drawn:Q", title=value, scale=scale).axis(grid=as_points),
         y=alt.Y("label:N", sort=shown, title=category).scale(paddingInner=0.3, paddingOuter=0.2).axis(**LABELS_AXIS),
         tooltip=["label:N", alt.Tooltip("value:Q", title=value)],
     )
     fill = alt.when("datum.pale").then(alt.value(PALE)).otherwise(alt.value(colour))
-    drawn = base.mark_bar(description={"expr": f"datum.label + ': ' + {_NUMBER}"}).encode(color=fill)
-    numbers = base.mark_text(align="left", dx=4, text={"expr": _NUMBER}, aria=False)
+    told = {"expr": f"datum.label + ': ' + {_NUMBER}"}
+    marked = (
+        base.mark_point(filled=True, opacity=1, size=70, description=told)
+        if as_points
+        else base.mark_bar(description=told)
+    )
+    drawn = marked.encode(color=fill)
+    beside = {"align": {"expr": "datum.below ? 'right' : 'left'"}, "dx": {"expr": "datum.below ? -4 : 4"}}
+    if as_points and ends is None:
+        beside["dx"] = {"expr": "9"}
+    numbers = base.mark_text(text={"expr": _NUMBER}, aria=False, **beside).encode(x="tip:Q")
     layers = [drawn, numbers]
     if ends is not None:
-        for row, low, high in zip(rows, *ends, strict=True):
-            row |= {"low": low, "high": high}
         between = {"x": alt.X("low:Q", title=value, scale=scale), "x2": "high:Q", "color": alt.value(DARK)}
-        layers = [
-            drawn,
-            base.mark_errorbar(ticks={"color": DARK, "size": 8}).encode(**between),
-            numbers.encode(x="high:Q"),
-        ]
+        bar = base.mark_errorbar(ticks={"color": DARK, "size": 8}).encode(**between)
+        layers = [bar, drawn, numbers] if as_points else [drawn, bar, numbers]
     return finished(alt.layer(*layers).properties(width=WIDTH, height=alt.Step(20)), title, subtitle)

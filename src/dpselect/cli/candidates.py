@@ -133,9 +133,8 @@ def _refuse_dashed(text: str, argument: str) -> None:
 
 def _several(listed: Listed, text: str, argument: str, *, may_be_one: bool = False) -> Listed:
     """The members that `text` lists, if there are at least two, or one may stand alone."""
-    if (
-        listed and not listed[1:2] and not may_be_one and argument not in ("groups", "values")
-    ):  # a range may be too long for len()
+    # A range may be too long for len().
+    if listed and not listed[1:2] and not may_be_one and argument not in ("groups", "values"):
         ranges = "" if argument == "dates" else " A range of whole numbers is written 1..100."
         hint = (
             f"One leaves nothing to choose. Separate a list by commas, and write @ before the name of a file.{ranges}"

@@ -41,6 +41,7 @@ class Count(Question[CandidateCounts]):
 
     name: ClassVar[str] = "count"
     measure: ClassVar[str] = "units ({unit})"
+    is_amount: ClassVar[bool] = True
     is_count: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (

@@ -47,6 +47,7 @@ class Density(ValuesQuestion):
     name: ClassVar[str] = "density"
     error_units: ClassVar[tuple[str, ...]] = ("share",)
     measure: ClassVar[str] = "share of the units"
+    is_amount: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="density",

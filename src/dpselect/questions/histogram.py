@@ -36,6 +36,7 @@ class Histogram(ListQuestion[CandidateCounts]):
 
     name: ClassVar[str] = "histogram"
     measure: ClassVar[str] = "units ({unit})"
+    is_amount: ClassVar[bool] = True
     is_count: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (

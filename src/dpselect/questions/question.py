@@ -322,6 +322,9 @@ class Question(Priced[Summary]):
     measure: ClassVar[str] = ""
     """What a value measures, with ``{unit}`` and ``{column}``; empty if it is one of the candidates."""
 
+    is_amount: ClassVar[bool] = False
+    """Whether a value is an amount, drawn as a bar from zero, rather than a place on a scale."""
+
     bounds_value: ClassVar[bool] = False
     """Whether the error bound is the largest distance of a value from the truth, rather than of its rank or score."""
 

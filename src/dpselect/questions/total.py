@@ -38,6 +38,7 @@ class Sum(Question[CandidateTotals]):
     name: ClassVar[str] = "sum"
     error_units: ClassVar[tuple[str, ...]] = ("sum",)
     measure: ClassVar[str] = "sum of {column}"
+    is_amount: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (
         Command(

@@ -35,6 +35,7 @@ class Variance(ValuesQuestion):
     name: ClassVar[str] = "variance"
     error_units: ClassVar[tuple[str, ...]] = ("sum of squares",)
     measure: ClassVar[str] = "variance of {column}"
+    is_amount: ClassVar[bool] = True
     bounds_value: ClassVar[bool] = True
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
