@@ -422,3 +422,22 @@ def test_a_bound_holds_where_values_are_drawn_one_by_one() -> None:
     )[0]
     assert isinstance(summary, CandidateCounts)
     assert int(summary.counts.sum()) == 2
+
+
+PLANS: list[dict[str, Any]] = [{}, {"delta": 1e-4}, {"max_values_per_unit": 2, "delta": 1e-3}, {"usable_epsilon": 0.25}]
+
+
+@pytest.mark.parametrize("more", PLANS)
+@pytest.mark.parametrize("n", [5, 1000])
+def test_every_plan_has_a_certificate_that_passes(more: dict[str, Any], n: int) -> None:
+    """Of all rows under both relations, and of groups."""
+    groups: dict[str, Any] = {"by": "page", "groups": [1, 2, 3], "max_groups_per_unit": 2}
+    for relation, grouped in (("add_remove", {}), ("replace_one", {}), ("add_remove", groups)):
+        data = dps.Dataset(ROWS, unit="who", neighbours=relation)  # type: ignore[arg-type]
+        for k in (1, 2, 5):
+            asked = {"candidates": range(n), "epsilon": 0.5, "with_counts": True, **more, **grouped}
+            release: Any = data.top_k("page", k, **asked)
+            checked = check(release.to_json())
+            assert checked.epsilon <= release.epsilon == 0.5 + more.get("usable_epsilon", 0.0)
+            assert checked.error_bound
+            assert dps.Release.from_json(release.to_json()) == release
