@@ -176,7 +176,7 @@ class OptionalCandidateOptions:
             return given.among(data, column, source, may_be_one=may_be_one)
         if self.candidates_as is not None:
             raise InvalidParameterError("candidates_as", Shown(repr(str(self.candidates_as))), "--candidates with it")
-        return {"candidates": None, "allow_many": self.yes}
+        return {"candidates": None}
 
 
 @Parameter(name="*", group=OF_GROUPS)
