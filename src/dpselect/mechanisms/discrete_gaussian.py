@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from dpselect._native import _core
 from dpselect.accounting import ApproximateEvent
@@ -128,6 +127,8 @@ class DiscreteGaussianMechanism(MechanismValue):
         Proof: ``proofs/discrete_gaussian.md``, claim 5.
         """
         each = -math.expm1(math.log(probability(confidence, "confidence")) / positive_count(size, "size"))
+        from scipy import stats  # not loaded with the package, because draws do not need it
+
         return math.ceil(self.scale * float(stats.norm.isf(each / 2.0)) * (1.0 + 1e-9))
 
     def total_error_bound(self, size: int, confidence: float = 0.99) -> int:
