@@ -20,7 +20,7 @@ def test_every_question_is_registered_by_its_name() -> None:
 ROWS = {"max_rows_per_unit": 1}
 NUMBERS = {"source": "bounds", "lower": 0.0, "upper": 12.5}
 GRID = {"source": "grid", "lower": -1.0, "upper": 1000.0, "step": 1.0, "count": 1002}
-GROWING = {"source": "growing", "lower": 0.0, "upper": 2.0**52, "step": 1.0, "growth": 1.01, "count": 3219}
+GROWING = {"source": "growing", "lower": 0.0, "upper": 2.0**50, "step": 1.0, "growth": 1.01, "count": 3080}
 LISTED = {"count": 1, "lowest": 4.99, "highest": 4.99}
 FROM_ONE = "from at most 1 row of each customer"
 ORIGINS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
@@ -28,7 +28,7 @@ ORIGINS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("top_k", {"count": 5}, {}, "out of 5 candidates given by the caller"),
     ("quantile", NUMBERS, ROWS, f"out of all numbers from 0 to 12.5, {FROM_ONE}"),
     ("quantiles", GRID, ROWS, f"out of the 1,002 numbers from -1 to 1000, {FROM_ONE}"),
-    ("upper_bound", GROWING, ROWS, f"out of 3,219 numbers (1 apart, later 1%) from 0 to 4503599627370496, {FROM_ONE}"),
+    ("upper_bound", GROWING, ROWS, f"out of 3,080 numbers (1 apart, later 1%) from 0 to 1125899906842624, {FROM_ONE}"),
     ("best_price", LISTED, ROWS, f"out of 1 price from 4.99 to 4.99, {FROM_ONE}"),
     ("best_price", NUMBERS, ROWS, f"out of all prices from 0 to 12.5, {FROM_ONE}"),
     ("best_features", {"count": 1024}, {"classes": 2}, "out of 1,024 features"),

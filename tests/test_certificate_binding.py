@@ -56,6 +56,8 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "best_price between": ("age", WIDE),
     "density": ("age", {"bins": 4, **WIDE}),
     "density by sample": ("age", {"bins": 4, "method": "sample", "units": 1000, **WIDE}),
+    "quantile without bounds": ("age", {"level": 0.9, "step": 1, "max_rows_per_unit": 3}),
+    "median without bounds": ("age", {"step": 0.5, "max_rows_per_unit": 3}),
     "upper_bound": ("age", {"step": 1, "max_rows_per_unit": 2}),
     "mean": ("age", {"units": 1000, **FINE}),
     "most_common and its units": ("pet", {"usable_epsilon": 0.1, **PETS}),

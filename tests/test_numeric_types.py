@@ -51,6 +51,8 @@ QUESTIONS: dict[str, tuple[str, Asked]] = {
     "median": ("age", {"bounds": (0, 64), "max_rows_per_unit": 2}),
     "quantiles": ("age", {"levels": [0, 1], "max_rows_per_unit": 2, **FINE}),
     "quantiles by halving": ("age", {"levels": [0, 1], "bounds": (0, 64), "method": "halving"}),
+    "quantile without bounds": ("age", {"level": 1, "lower": 2, "step": 2, "max_rows_per_unit": 2}),
+    "median without bounds": ("age", {"lower": 2, "step": 2, "max_rows_per_unit": 2}),
     "upper_bound": ("age", {"lower": 2, "step": 2, "max_rows_per_unit": 2}),
     "best_price": ("age", {"prices": [32, 64], "max_rows_per_unit": 2}),
     "best_price between": ("age", {"bounds": (2, 64), "max_rows_per_unit": 2}),

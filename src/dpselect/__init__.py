@@ -2,13 +2,13 @@
 
 Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndFlip`, `ExponentialMechanism`,
 `ReportNoisyMax`; in several places: `PartialSelection`. Numbers: `quantile`, `median`, `quantiles`,
-`UnboundedQuantileMechanism`, `LaplaceMechanism`, `GeometricMechanism`, `DiscreteGaussianMechanism`, `MeanMechanism`,
-`RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`. Scores of numbers: `IntervalMechanism`,
-`PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`, `GridMechanism`. Whole distributions:
-`NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`, `CurveMechanism`; the values that occur:
-`PartitionSelection`, `ThresholdCounts`. Tables: `Dataset`, whose answers are each a `Release`, and `DryRun`;
-`candidates_from` a public file; `Format` for files that are written in another way. Before spending: `planning`. What
-was spent: `accounting`.
+`UnboundedQuantileMechanism`, `PrivateBoundsMechanism`, `LaplaceMechanism`, `GeometricMechanism`,
+`DiscreteGaussianMechanism`, `MeanMechanism`, `RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`.
+Scores of numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`,
+`GridMechanism`. Whole distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`,
+`CurveMechanism`; the values that occur: `PartitionSelection`, `ThresholdCounts`. Tables: `Dataset`, whose answers are
+each a `Release`, and `DryRun`; `candidates_from` a public file; `Format` for files that are written in another way.
+Before spending: `planning`. What was spent: `accounting`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -74,6 +74,7 @@ from dpselect.mechanisms import (
     PiecewiseLinearMechanism,
     PriceListMechanism,
     PriceMechanism,
+    PrivateBoundsMechanism,
     QuantileMechanism,
     QuantilesMechanism,
     RandomizedResponse,
@@ -149,6 +150,7 @@ __all__ = [
     "PiecewiseLinearMechanism",
     "PriceListMechanism",
     "PriceMechanism",
+    "PrivateBoundsMechanism",
     "QuantileMechanism",
     "QuantilesMechanism",
     "RandomizedResponse",

@@ -69,7 +69,7 @@ class Grid:
         return float(self.lower + position * self.step)
 
 
-_MOST_STEPS = 2**52
+_MOST_STEPS = 2**50
 """Of a growing grid: so that an equally spaced one of the same step reaches as far."""
 
 
@@ -78,7 +78,7 @@ class GrowingGrid:
     """Numbers that start at `lower` and grow apart: near it by `step`, further away by a share of the distance from it.
 
     They are ``lower + c * step`` for whole numbers c: 0, 1, and after each c the larger of ``c + 1`` and
-    ``ceil(growth * c)``, up to 2^52. Only whole numbers and fractions are computed with, so they are the same on every
+    ``ceil(growth * c)``, up to 2^50. Only whole numbers and fractions are computed with, so they are the same on every
     machine. An answer is the double nearest to one.
 
     Attributes:
@@ -97,19 +97,19 @@ class GrowingGrid:
 
         Raises:
             InvalidParameterError: `lower` is not a finite number, or `step` not a number > 0 that doubles near `lower`
-                can distinguish and 2^52 times which is finite.
+                can distinguish, also after 2^50 of it.
 
         >>> grid = GrowingGrid.given(0, step=1, growth=Fraction(101, 100))
         >>> points = grid.points()
         >>> points[:3], points[100:104], len(points)
-        ((0.0, 1.0, 2.0), (100.0, 101.0, 103.0, 105.0), 3219)
+        ((0.0, 1.0, 2.0), (100.0, 101.0, 103.0, 105.0), 3080)
         """
         first = decimal_fraction(lower, "lower", expected="a finite number")
         exact = decimal_fraction(step, "step", expected="a finite number > 0")
         if exact <= 0:
             raise InvalidParameterError("step", step, "a finite number > 0")
-        can_distinguish = exact >= _FINEST_STEP * Fraction(math.ulp(float(first)))
-        if not can_distinguish or abs(first) + exact * _MOST_STEPS > Fraction(_LARGEST_END):
+        largest = abs(first) + exact * _MOST_STEPS
+        if largest > _LARGEST_END or exact < _FINEST_STEP * Fraction(math.ulp(float(largest))):
             raise InvalidParameterError("step", step, "a step that doubles from the lower bound on can distinguish")
         return cls(first, exact, growth)
 
@@ -117,18 +117,12 @@ class GrowingGrid:
         """The doubles nearest to its numbers, increasing."""
         return tuple(float(self.lower + multiple * self.step) for multiple in _multiples(self.growth))
 
-    @property
-    def count(self) -> int:
-        """How many numbers there are."""
-        return len(_multiples(self.growth))
-
-    @property
-    def upper(self) -> float:
-        """The last of them."""
-        return float(self.lower + _MOST_STEPS * self.step)
+    def exact(self, position: int) -> Fraction:
+        """The number at `position`, counted from 0, before it is rounded to a double."""
+        return self.lower + _multiples(self.growth)[position] * self.step
 
 
-_LARGEST_END = 1e300
+_LARGEST_END = 10**300
 
 
 @cache

@@ -29,6 +29,7 @@ from dpselect.questions import (
     Histogram,
     Mean,
     MostCommon,
+    PrivateBoundsQuantile,
     Quantile,
     Quantiles,
     Sum,
@@ -130,6 +131,8 @@ def law(task: Priced[Any], summary: Any) -> Law:
             return _of_bins(task, task.bins.tally(summary.values))
         case BestPrice() if isinstance(task.mechanism, PriceListMechanism):
             return [task.mechanism.pmf(summary.values)]
+        case PrivateBoundsQuantile():
+            return [np.sort(summary.values)]  # no formula for all bounds; but it is a function of these
         case Quantiles() if task.mechanism.method == "halving":
             return [np.sort(summary.values)]  # no formula; but it is a function of these
         case UnboundedQuantile():

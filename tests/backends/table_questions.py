@@ -92,6 +92,9 @@ QUESTIONS: dict[str, Question] = {
     "quantile-by": lambda asked: asked.quantile("age", 0.75, bounds=AGES, step=2, epsilon=0.5, **BY_CITY),
     "quantiles": lambda asked: asked.quantiles("age", [0.25, 0.75], bounds=AGES, **ANY, epsilon=0.5),
     "quantiles-halving": lambda asked: asked.quantiles("age", [0.5], bounds=AGES, **ANY, epsilon=0.5, method="halving"),
+    "quantile-unbounded": lambda asked: asked.quantile("age", 0.9, step=1, epsilon=0.5),
+    "median-private": lambda asked: asked.median("paid", lower=-3, step=0.25, epsilon=0.5, max_rows_per_unit=3),
+    "quantile-private-by": lambda asked: asked.quantile("age", 0.95, bounds="private", **ANY, epsilon=0.5, **BY_CITY),
     "upper_bound": lambda asked: asked.upper_bound("age", step=1, epsilon=0.5),
     "upper_bound-by": lambda asked: asked.upper_bound(
         "paid", lower=-2, step=0.25, epsilon=0.5, max_rows_per_unit=3, **BY_CITY

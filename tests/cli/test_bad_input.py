@@ -38,7 +38,7 @@ BAD: list[tuple[list[str], str]] = [
     (["top-k", CLICKS, "page", "1.5", *COMMON], "K"),
     (["top-k", CLICKS, "page", "3", *COMMON, "--delta", "1"], "--delta=1.0"),
     (["quantile"], "SOURCE"),
-    (["quantile", *AGE], "--bounds is required. It takes two public numbers"),
+    (["quantile", *AGE], "--step is missing: expected the smallest distance between possible answers"),
     (["quantile", *AGE, "--bounds"], "--bounds takes two values, not none"),
     (["quantile", *AGE, "--bounds", "0"], "--bounds takes two values, not one"),
     (["quantile", *AGE[:-2], *BOUNDS], "--epsilon"),

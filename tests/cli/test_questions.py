@@ -43,10 +43,10 @@ def test_an_argument_that_the_command_line_forgets_is_found() -> None:
 
 
 def test_every_question_of_a_table_has_a_command() -> None:
-    """Features are selected from arrays, not from a table; a quantile without bounds is asked by `quantile`, and a top
+    """Features are selected from arrays, not from a table; quantiles without bounds are asked by `quantile`, and a top
     k without candidates by `top_k`."""
     without = {name for name, question in QUESTIONS.items() if not question.commands}
-    assert without == {"best_features", "unbounded_quantile", "top_unknown"}
+    assert without == {"best_features", "unbounded_quantile", "private_bounds_quantile", "top_unknown"}
 
 
 def test_every_question_of_a_table_is_a_method() -> None:

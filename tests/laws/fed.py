@@ -24,6 +24,7 @@ from dpselect.mechanisms import (
     MeanMechanism,
     PartitionSelection,
     PriceMechanism,
+    PrivateBoundsMechanism,
     QuantileMechanism,
     QuantilesMechanism,
     ThresholdCounts,
@@ -105,6 +106,7 @@ def written_down(winners: Sequence[tuple[int, ...]] = ()) -> Iterator[list[Fed]]
             patch.setattr(kind, "draw", noting(low, is_sorted=True))
         first = noting(lambda mechanism, *_: float(mechanism.candidates[0]), is_sorted=True)
         patch.setattr(UnboundedQuantileMechanism, "draw", first)
+        patch.setattr(PrivateBoundsMechanism, "draw", noting(lambda mechanism, *_: mechanism.lower, is_sorted=True))
         several = noting(lambda mechanism, *_: mechanism.levels, is_sorted=True)
         patch.setattr(QuantilesMechanism, "draw", several)
         several_ways = ((GeometricMechanism, "draw_many"), (GeometricMechanism, "draw"), (DensityMechanism, "draw"))
@@ -192,6 +194,8 @@ def _law(fed: Fed | Branches, cuts: tuple[Fraction, ...]) -> np.ndarray:
             law = _unbounded(mechanism, given)
         case ThresholdCounts():
             law = _reaching(mechanism, given)
+        case PrivateBoundsMechanism():
+            law = _two_steps(mechanism, given, cuts)
         case _:
             raise AssertionError(mechanism)
     return np.array([float(each) for each in law])
@@ -346,6 +350,18 @@ def _gaussian(mechanism: DiscreteGaussianMechanism, counts: tuple[int, ...]) -> 
     noise = discrete_gaussian.law(Fraction(mechanism.variance), reach=40)
     of_each = [[noise[answer - count] for answer in range(-18, 28)] for count in counts]
     return [prod(chances) for chances in product(*of_each)]
+
+
+def _two_steps(mechanism: PrivateBoundsMechanism, values: tuple[float, ...], cuts: Sequence[Fraction]) -> list[float]:
+    """Of all bounds, and of each of the first few together with each answer below it: more than is released."""
+    of_bound = mechanism.bound.pmf(np.array(values)).tolist()
+    law = list(of_bound)
+    for place in range(5):
+        second = mechanism._below(max(place, 1))
+        low, high = second.bounds
+        clipped = tuple(min(max(value, float(low)), float(high)) for value in values)
+        law += [of_bound[place] * float(chance) for chance in _quantile(second, clipped, cuts)]
+    return law
 
 
 def _sample(mechanism: DensityMechanism, counts: tuple[int, ...]) -> list[Fraction]:

@@ -295,6 +295,15 @@ QUESTIONS: dict[str, Asked] = {
     },
     "median": Asked(lambda q, e: q.median("paid", epsilon=e, **GRID), NUMBERS, ONE),
     **{
+        f"quantile {level} {bounds}": Asked(
+            lambda q, e, level=level, bounds=bounds: q.quantile("paid", level, bounds=bounds, step=1, epsilon=e),
+            NUMBERS,
+            ONE,
+            less=4.0 if level < 0.9 or bounds else 3.0,
+        )
+        for level, bounds in ((0.5, None), (0.9, None), (1, None), (1, "private"))
+    },
+    **{
         f"upper_bound {rows}": Asked(
             lambda q, e, rows=rows: q.upper_bound("paid", step=1, epsilon=e, max_rows_per_unit=rows),
             universe,

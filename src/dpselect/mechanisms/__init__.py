@@ -23,6 +23,7 @@ from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.piecewise_linear import PiecewiseLinearMechanism
 from dpselect.mechanisms.price import PriceMechanism
 from dpselect.mechanisms.price_list import PriceListMechanism
+from dpselect.mechanisms.private_bounds import PrivateBoundsMechanism
 from dpselect.mechanisms.quantile import QuantileMechanism
 from dpselect.mechanisms.quantiles import QuantilesMechanism, QuantilesMethod
 from dpselect.mechanisms.randomized_response import CountEstimate, RandomizedResponse
@@ -59,6 +60,7 @@ __all__ = [
     "PiecewiseLinearMechanism",
     "PriceListMechanism",
     "PriceMechanism",
+    "PrivateBoundsMechanism",
     "QuantileMechanism",
     "QuantilesMechanism",
     "QuantilesMethod",

@@ -30,7 +30,9 @@ _MACHINE = (-(2**63), 2**63 - 1)
 _FAR = 2**62
 """A threshold beyond this is compared in whole numbers of any size: 64 bits might not hold the differences."""
 
-_LEAST_EPSILON = 1e-12
+LEAST_EPSILON = 1e-12
+"""Below it the noise would drown any number of units."""
+
 _MOST_PARTS = 10**6
 _MOST_THRESHOLDS = 20_000
 
@@ -83,7 +85,7 @@ class UnboundedQuantileMechanism(MechanismValue):
 
     def __post_init__(self) -> None:
         epsilon, level = positive_epsilon(self.epsilon), quantile_level(self.level)
-        if epsilon < _LEAST_EPSILON:
+        if epsilon < LEAST_EPSILON:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful quantile")
         neighbours = neighbouring_relation(self.neighbours)
         share = decimal_fraction(level, "level", expected="a number from 0 to 1")
@@ -114,6 +116,11 @@ class UnboundedQuantileMechanism(MechanismValue):
     def candidates(self) -> FloatArray:
         """The possible answers, increasing. Public."""
         return self._points
+
+    @property
+    def grid(self) -> GrowingGrid:
+        """The possible answers before they are rounded to doubles."""
+        return self._grid
 
     @property
     def threshold_scale(self) -> float:

@@ -16,6 +16,7 @@ from dpselect.questions.grouped import Grouped
 from dpselect.questions.histogram import Histogram
 from dpselect.questions.mean import Mean
 from dpselect.questions.most_common import BestDate, LeastCommon, MostCommon
+from dpselect.questions.private_bounds import PrivateBoundsQuantile
 from dpselect.questions.quantile import Quantile
 from dpselect.questions.quantiles import Quantiles
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits, Planned, Question, Terms, Value
@@ -47,6 +48,7 @@ __all__ = [
     "MostCommon",
     "NoisyUnits",
     "Planned",
+    "PrivateBoundsQuantile",
     "Quantile",
     "Quantiles",
     "Question",
@@ -68,7 +70,8 @@ QUESTIONS: dict[str, type[Question[Any]]] = {
     for kind in (
         *(Count, Histogram, Sum, Values),
         *(MostCommon, LeastCommon, BestDate, TopK, BestBy),
-        *(Quantile, Quantiles, UnboundedQuantile, UpperBound, Mean, Variance, BestPrice, Density),
+        *(Quantile, Quantiles, UnboundedQuantile, PrivateBoundsQuantile, UpperBound),
+        *(Mean, Variance, BestPrice, Density),
         *(TopUnknown, BestFeatures),
     )
 }

@@ -108,3 +108,18 @@ CONTINUOUS = Option(
     " there is no error bound.",
     default=False,
 )
+
+BOUNDS_IF_KNOWN = Option(
+    "bounds",
+    "bounds",
+    "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
+    " bound. Without them, --lower is the smallest, and the answers are found with more noise.",
+    default=None,
+)
+
+LOWER_IF_UNBOUNDED = Option(
+    "lower",
+    "exact",
+    "Smallest possible answer where there are no --bounds. Public; smaller values count as this. Default: 0.",
+    default=None,
+)

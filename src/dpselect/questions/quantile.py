@@ -13,7 +13,15 @@ from dpselect.arguments import positive_count, quantile_level
 from dpselect.mechanisms import ExponentialMechanism, QuantileMechanism
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
-from dpselect.questions.command import BOUNDS, CONTINUOUS, MAX_ROWS_PER_UNIT, STEP, Command, Option
+from dpselect.questions.command import (
+    BOUNDS_IF_KNOWN,
+    CONTINUOUS,
+    LOWER_IF_UNBOUNDED,
+    MAX_ROWS_PER_UNIT,
+    STEP,
+    Command,
+    Option,
+)
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for, numbers_between
 from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
@@ -21,6 +29,8 @@ from dpselect.questions.scores import rank_sensitivity
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text, counted, counting_rows, from_rows
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
+
+_OPTIONS = (BOUNDS_IF_KNOWN, LOWER_IF_UNBOUNDED, STEP, CONTINUOUS, MAX_ROWS_PER_UNIT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +52,7 @@ class Quantile(ValuesQuestion):
             does="Find the quantile at LEVEL: about this share of the values lies below it. 0.5 is the median.",
             example=("adult.csv age 0.5", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5"),
             positional=(Option("level", "number", "Share of the values below the quantile, from 0 to 1."),),
-            options=(BOUNDS, STEP, CONTINUOUS, MAX_ROWS_PER_UNIT),
+            options=_OPTIONS,
             page="quantiles",
         ),
         Command(
@@ -50,7 +60,7 @@ class Quantile(ValuesQuestion):
             asks="What is the median?",
             does="Find the median: about half of the values lie below it.",
             example=("adult.csv age", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5"),
-            options=(BOUNDS, STEP, CONTINUOUS, MAX_ROWS_PER_UNIT),
+            options=_OPTIONS,
             page="quantiles",
         ),
     )

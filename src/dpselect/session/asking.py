@@ -122,10 +122,7 @@ class Asking(metaclass=QuestionsFirst):
         Neither is the default, except where a type says it: of repeated values, a draw among all numbers is most often
         in the widest gap between them, which says nothing about the rows.
         """
-        if type(continuous) is not bool:
-            raise InvalidParameterError("continuous", continuous, "True or False")
-        if step is not None and continuous:
-            raise InvalidParameterError("continuous", True, "False, because a step is given")
+        self._check_step(step, continuous)
         if step is not None or continuous:
             return step
         if self._is_whole(column, bounds):
@@ -154,6 +151,12 @@ class Asking(metaclass=QuestionsFirst):
         if found.is_whole and first.denominator == 1 and abs(first) < _WHOLE:
             return 1
         raise InvalidParameterError("step", None, "the smallest distance between possible answers", _SMALLEST_STEP)
+
+    def _check_step(self, step: float | None, continuous: object) -> None:
+        if type(continuous) is not bool:
+            raise InvalidParameterError("continuous", continuous, "True or False")
+        if step is not None and continuous:
+            raise InvalidParameterError("continuous", True, "False, because a step is given")
 
 
 def rows_of(asked: Asking) -> Rows:

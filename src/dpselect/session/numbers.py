@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal
 
+from dpselect.arguments import quantile_level
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import QuantilesMethod
-from dpselect.questions import BestPrice, Density, Mean, Quantile, Quantiles, UpperBound, Variance
+from dpselect.questions import (
+    BestPrice,
+    Density,
+    Mean,
+    PrivateBoundsQuantile,
+    Quantile,
+    Quantiles,
+    UnboundedQuantile,
+    UpperBound,
+    Variance,
+)
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicBins, PublicDomain, PublicGroups
+
+_TESTED_IN_ORDER = 0.9
+"""From this level on, answers that are tested in order have the smaller error if no bound is known."""
 
 
 class NumberQuestions(Asking):
@@ -24,8 +38,9 @@ class NumberQuestions(Asking):
         column: str,
         level: float,
         *,
-        bounds: tuple[float, float],
+        bounds: tuple[float, float] | Literal["private"] | None = None,
         epsilon: float,
+        lower: float | None = None,
         step: float | None = None,
         continuous: bool = False,
         max_rows_per_unit: int = 1,
@@ -42,11 +57,16 @@ class NumberQuestions(Asking):
                 out.
             level: from 0 to 1; 0.5 is the median, and nine values in ten lie below the 0.9-quantile.
             bounds: smallest and largest possible answer. Public, so never taken from the column: its own minimum and
-                maximum belong to two people. Values beyond a bound count as that bound.
+                maximum belong to two people. Values beyond a bound count as that bound. If you know none, None: from
+                the level 0.9 on, possible answers that grow apart are tested in order, from `lower` on; for lower
+                levels (and with `continuous`) an upper bound is found first, with a quarter of epsilon. ``"private"``
+                finds one at any level. `Release.mechanism` says which it was.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            lower: without bounds, the smallest possible answer, 0 unless you say otherwise. Public.
             step: the answer is one of ``lower, lower + step, ..., upper``, and values count as the nearest of these;
                 `step` has to divide the distance between the bounds. Needed unless `continuous` is true, or the
-                column's type is an integer type and the bounds are whole: then it is 1.
+                column's type is an integer type and the bounds are whole: then it is 1. Where answers grow apart, it is
+                the smallest distance between them, and 1% of the distance from `lower` follows.
             continuous: whether the answer may be any number between the bounds. Only for values of which hardly any two
                 are equal: the answer then lies between values and never equals one, so repeated values, such as ages in
                 years, can move it far away. There is no error bound.
@@ -57,13 +77,15 @@ class NumberQuestions(Asking):
             request: see `Dataset`.
 
         Returns:
-            A release whose value is a number within the bounds; with groups, a dictionary with one for each group.
+            A release whose value is a number within the bounds; with groups, a dictionary with one for each group. If
+            there are none it may, very seldom, be the last possible answer, which says nothing.
 
         Raises:
             InvalidDataError: there is no such column, or it does not hold numbers.
             InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
-        Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; for groups ``proofs/groups.md``.
+        Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; without bounds
+        ``proofs/unbounded_quantiles.md``; for groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -74,8 +96,17 @@ class NumberQuestions(Asking):
         With 99% confidence the released age is within 17 ranks of the true 0.9-quantile, values rounded to steps of 1,
         counting at most 1 row of each person_id.
         """
-        domain = PublicDomain.given(bounds, step=self._step(column, bounds, step, continuous))
-        planned = partial(Quantile.planned, level, domain, max_rows_per_unit=max_rows_per_unit)
+        if bounds is None or bounds == "private":
+            self._check_step(step, continuous)
+            first = 0.0 if lower is None else lower
+            apart = None if continuous else self._smallest_step(column, first, step)
+            planned = _without_bounds(level, bounds, first, apart)
+        else:
+            if lower is not None:
+                raise InvalidParameterError("lower", lower, "None, because bounds are given")
+            domain = PublicDomain.given(bounds, step=self._step(column, bounds, step, continuous))
+            planned = partial(Quantile.planned, level, domain)
+        planned = partial(planned, max_rows_per_unit=max_rows_per_unit)
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
         )
@@ -84,8 +115,9 @@ class NumberQuestions(Asking):
         self,
         column: str,
         *,
-        bounds: tuple[float, float],
+        bounds: tuple[float, float] | Literal["private"] | None = None,
         epsilon: float,
+        lower: float | None = None,
         step: float | None = None,
         continuous: bool = False,
         max_rows_per_unit: int = 1,
@@ -101,8 +133,10 @@ class NumberQuestions(Asking):
             column: name of a column of numbers. ``docs/files.md`` describes how they are read and which rows are left
                 out.
             bounds: smallest and largest possible answer. Public, never taken from the column. Values beyond a bound
-                count as that bound.
+                count as that bound. If you know none, None (or ``"private"``): an upper bound is found first, with a
+                quarter of epsilon.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            lower: without bounds, the smallest possible answer, 0 unless you say otherwise. Public.
             step: distance between possible answers; it has to divide the distance between the bounds. Needed unless
                 `continuous` is true, or the column's type is an integer type and the bounds are whole: then it is 1.
             continuous: whether the answer may be any number between the bounds. Only for values of which hardly any two
@@ -120,7 +154,8 @@ class NumberQuestions(Asking):
             InvalidDataError: there is no such column, or it does not hold numbers.
             InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
-        Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; for groups ``proofs/groups.md``.
+        Proof: ``proofs/unit_values.md`` and ``proofs/exponential_mechanism.md``; without bounds
+        ``proofs/unbounded_quantiles.md``; for groups ``proofs/groups.md``.
 
         Ages are whole years and repeat, so this example uses a step of one year:
 
@@ -134,6 +169,7 @@ class NumberQuestions(Asking):
             0.5,
             bounds=bounds,
             epsilon=epsilon,
+            lower=lower,
             step=step,
             continuous=continuous,
             max_rows_per_unit=max_rows_per_unit,
@@ -226,7 +262,7 @@ class NumberQuestions(Asking):
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
             lower: smallest possible answer. Public; smaller values count as this. For amounts and ages it is 0.
             step: smallest distance between possible answers; further away from `lower` they are 1% of the distance from
-                it apart, up to 2^52 steps. Needed unless the column's type is an integer type: then it is 1.
+                it apart, up to 2^50 steps. Needed unless the column's type is an integer type: then it is 1.
             max_rows_per_unit: number of rows used per unit. If a unit has more, this many are chosen at random. The
                 error grows with it.
             by, groups, max_groups_per_unit: see `most_common`; `max_rows_per_unit` applies to each group.
@@ -507,3 +543,13 @@ class NumberQuestions(Asking):
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
         )
+
+
+def _without_bounds(
+    level: object, bounds: object, lower: float, step: float | None
+) -> Callable[..., UnboundedQuantile | PrivateBoundsQuantile]:
+    """How a quantile without public bounds is planned. The choice between both ways is public."""
+    share = quantile_level(level)
+    if bounds is None and step is not None and share >= _TESTED_IN_ORDER:
+        return partial(UnboundedQuantile.planned, share, lower=lower, step=step)
+    return partial(PrivateBoundsQuantile.planned, share, lower=lower, step=step)
