@@ -416,6 +416,7 @@ def test_a_lazy_frame_is_asked_for_units_alone() -> None:
     assert "value, for numbers: 100 of 101 units (who) take part." in str(checked)
     assert "1 unit have no row" not in str(checked)
     assert "100" not in repr(checked)
+    assert checked.suggested is None
     (said,) = checked.problems
     assert said.startswith("1 unit has no row that counts. To see why, check some of its rows in a frame")
     few = dps.check(frame.head(3), "value", unit="who", bounds=(0, 40)).problems

@@ -54,6 +54,11 @@ class UnitCheck:
     limits: Limits = Limits.BOUNDS
 
     @property
+    def suggested(self) -> None:
+        """No format: the columns of an engine have types."""
+        return
+
+    @property
     def problems(self) -> tuple[str, ...]:
         """What may make an answer useless, each in a sentence; empty if nothing looks wrong."""
         return tuple(self._problems())
