@@ -57,6 +57,18 @@ def lines(sizes: list[int]) -> Iterator[Line]:
                 unit="x",
                 at_most=1.15,
             )
+        path = write_values(Path(folder) / "values.parquet", ROWS)
+        for case, ours in _UNKNOWN:
+            yield Line.of(
+                _beside(path, ours, "SELECT page, count(DISTINCT session) FROM rows GROUP BY page"),
+                what="values without a public list, 10^6 different ones / DuckDB's counts without privacy",
+                case=case,
+                n=ROWS,
+                dtype="int64",
+                unit="x",
+                at_most=1.3,
+            )
+        path = Path(folder) / "clicks.parquet"
         for name, ending, reader in (("CSV", "csv", "read_csv"), ("JSON lines", "jsonl", "read_json")):
             text = _as_text(path, ending)
             yield Line.of(
@@ -98,6 +110,12 @@ _COUNTS: tuple[tuple[str, Callable[[Dataset], object], str], ...] = (
 """Questions, and the nearest query without privacy. DuckDB's counts are of all values of a unit."""
 
 
+_UNKNOWN: tuple[tuple[str, Callable[[Dataset], object]], ...] = (
+    ("top 10, one value per unit chosen", lambda data: data.top_k("page", 10, epsilon=1.0, delta=1e-9)),
+    ("all names, one value per unit chosen", lambda data: data.values("page", epsilon=1.0, delta=1e-9)),
+)
+
+
 def _beside(path: Path, ours: Callable[[Dataset], object], theirs: str) -> Sample:
     query = theirs.replace("rows", f"read_parquet('{path}')")
 
@@ -127,6 +145,19 @@ def write_clicks(path: Path, rows: int) -> Path:
             size = min(PIECE, rows - start)
             page = np.minimum(generator.zipf(1.3, size), PAGES).astype(np.int64)
             writer.write_table(pa.table({"session": generator.integers(0, rows // 8, size), "page": page}, schema))
+    return path
+
+
+def write_values(path: Path, rows: int) -> Path:
+    """The same with a million different pages: half of the rows have one of few, the others any of them."""
+    generator = np.random.default_rng(SEED)
+    schema = pa.schema([("session", pa.int64()), ("page", pa.int64())])
+    with pq.ParquetWriter(path, schema) as writer:
+        for start in range(0, rows, PIECE):
+            size = min(PIECE, rows - start)
+            page = np.minimum(generator.zipf(1.3, size), PAGES)
+            page[::2] = generator.integers(0, 10**6, page[::2].size)
+            writer.write_table(pa.table({"session": generator.integers(0, rows, size), "page": page}, schema))
     return path
 
 

@@ -227,3 +227,13 @@ def test_the_command_line_shows_names_and_none(tmp_path: Path, capsys: pytest.Ca
     assert "at 14 units the probability reaches one half" in capsys.readouterr().out
     assert main([*asked[:-1], "0"]) == 2
     assert "delta" in capsys.readouterr().err
+
+
+def test_a_delta_that_is_too_large_for_the_units_is_said_where_their_number_is_released() -> None:
+    asked: dict[str, Any] = {"epsilon": 5.0, "usable_epsilon": 50.0}
+    warned = PEOPLE.values("name", delta=0.01, **asked)
+    assert "WARNING: delta = 0.01 is not far below one over the number of units (who), about 2" in warned.basis
+    assert "delta" not in PEOPLE.values("name", delta=1e-4, **asked).basis
+    assert "delta" not in PEOPLE.values("name", delta=0.01, epsilon=5.0).basis  # no number is public
+    in_groups = PEOPLE.values("name", delta=0.01, **asked, **BY_CITY)
+    assert "WARNING: delta = 0.01" in in_groups.basis

@@ -153,8 +153,9 @@ class Release(Generic[Answer]):
 
     @property
     def basis(self) -> str:
-        """How many units were counted, in one or two sentences; empty if no number of them was released."""
-        return wording.basis(QUESTIONS[self.task], self)
+        """How many units were counted, with warnings if they are few; empty if no number of them was released."""
+        said = wording.basis(QUESTIONS[self.task], self), wording.large_delta(self, self.delta)
+        return " ".join(filter(None, said))
 
     @property
     def counts(self) -> Any:

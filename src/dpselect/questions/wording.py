@@ -17,6 +17,9 @@ _USELESS = 1e15
 LOUD = "WARNING"
 """In the sentence about an answer that may be mostly noise."""
 
+_FAR_BELOW = 0.1
+"""Of a delta times the number of units."""
+
 _MOST_NAMED = 5
 """Groups named in a sentence."""
 
@@ -73,6 +76,16 @@ def accuracy(kind: Kind, release: Planned) -> str:
         return f"With {sure}"
     most = counted(release.groups["max_per_unit"], "group")
     return f"In each {release.groups['column']}, counting each {release.unit} in at most {most}, with {sure}"
+
+
+def large_delta(release: Planned, delta: float) -> str:
+    """A warning if delta is not far below one over the noisy number of units; empty if no number was released."""
+    count = None if release.usable is None else release.usable.count
+    units = sum(cast("dict[Value, int]", count).values()) if isinstance(count, dict) else count
+    if not isinstance(units, int) or delta * units < _FAR_BELOW:
+        return ""
+    few = f"one over the number of units ({release.unit}), about {units:,}"
+    return f"{LOUD}: delta = {as_text(delta)} is not far below {few}: the guarantee may fail for some of them."
 
 
 def basis(kind: Kind, release: Planned) -> str:

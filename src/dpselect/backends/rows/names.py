@@ -30,7 +30,7 @@ def named(
     within = rows.sql
     if chooses(grouping):
         within = within_groups(f"SELECT DISTINCT who, {keys} FROM ({within})", grouping)
-    once = _chosen(f"({within})", whose, most)
+    once = _chosen(f"({within})", whose, most, kind)
     numbers = f"SELECT {keys}, count(*)::BIGINT AS number FROM ({once}) GROUP BY {keys}"
     found = connection.sql(numbers).to_arrow_table()
     counts = np.asarray(found.column("number").to_numpy(), np.int64)
@@ -40,13 +40,15 @@ def named(
     return NameCounts.by_group(found.column("what"), counts, places, kind=kind, groups=len(grouping.groups))
 
 
-def _chosen(rows: str, keys: tuple[str, ...], most: int) -> str:
+def _chosen(rows: str, keys: tuple[str, ...], most: int, kind: CandidateKind) -> str:
     """The values ``what`` chosen for their `keys`, at most `most` for each: those with the smallest hashes.
 
-    If two values have the same hash, the smaller one is chosen: the choice depends on the unit's own values alone.
+    If two values have the same hash, the smaller one is chosen: the choice depends on the unit's own values alone. Of
+    two whole numbers this cannot be, because the engine's hash of a number of 64 bits is one-to-one.
     """
     whose, lot = ", ".join(keys), value_hash(keys, "hash(what)")
     if most == 1:
-        return f"SELECT {whose}, arg_min(what, row({lot}, what)) AS what FROM {rows} GROUP BY {whose}"
+        order = lot if kind is CandidateKind.INTEGER else f"row({lot}, what)"
+        return f"SELECT {whose}, arg_min(what, {order}) AS what FROM {rows} GROUP BY {whose}"
     different = f"SELECT DISTINCT {whose}, what, {lot} AS lot FROM {rows}"
     return f"SELECT {whose}, what FROM ({different}) QUALIFY {among_first(most, keys, ('lot', 'what'))}"
