@@ -335,7 +335,7 @@ def test_sentences_tables_and_pictures(capsys: pytest.CaptureFixture[str]) -> No
         " most 1 value.",
         "With 99% confidence each count is within 0 of the number of units (who) with the released page, counting each"
         " who for at most 1 value.",
-        "Noise once on all counts, because it deviates less than that of a draw for each value.",
+        "Noise is added once to all counts, which takes less noise than a draw for each value.",
     ]
     html = release._repr_html_()
     assert "<th>units (who)</th>" in html
@@ -359,7 +359,7 @@ def test_sentences_tables_and_pictures(capsys: pytest.CaptureFixture[str]) -> No
         "The number of units (who) with each answer would be released, within 21 with 99% confidence, for epsilon ="
         " 0.5 of it."
     )
-    assert forecast.rule == "A draw for each value, because its noise deviates less than noise once on all counts."
+    assert forecast.rule == f"{EACH[0].upper()}{EACH[1:]}."
     assert forecast.rule in str(forecast)
     assert forecast.count_accuracy in forecast._repr_html_()
     assert forecast.to_dict()["counts"]["within"] == 21
@@ -386,7 +386,7 @@ def test_the_command_line_has_a_column_of_counts(
     assert main(["verify", str(certificate)]) == 0
     said = capsys.readouterr().out
     assert "each count is within 0 of the number of units (person_id)" in said
-    assert "A draw for each value, because" in said
+    assert "Each value is drawn by itself, which" in said
     assert main(["top-k", ADULT, *COMMAND, "--with-counts", "--dry-run"]) == 0
     assert "would be released, within 0 with 99% confidence, for epsilon = 2000 of it." in capsys.readouterr().out
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)

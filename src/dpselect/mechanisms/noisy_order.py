@@ -19,8 +19,8 @@ from dpselect.privacy import Neighbours, neighbouring_relation
 _MOST = 2**62
 """Noisy counts are moved between the negative of this and this, so that their order fits 64 bits."""
 
-ONCE = "noise once on all counts, because it deviates less than that of a draw for each value"
-EACH = "a draw for each value, because its noise deviates less than noise once on all counts"
+ONCE = "noise is added once to all counts, which takes less noise than a draw for each value"
+EACH = "each value is drawn by itself, which takes less noise than adding noise once to all counts"
 """The two outcomes of `order_noise`, as certificates state them. The words are part of their format."""
 
 
