@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -121,8 +122,9 @@ def test_public_arguments_choose_the_way(level: float, given: dict[str, Any], me
     release = PEOPLE.quantile("age", level, epsilon=SURE, **given)
     assert release.mechanism == mechanism
     assert mechanism in str(dps.DryRun(unit="who", source=ROWS).quantile("age", level, epsilon=1.0, **given))
-    ages = [age for who, age in zip(*(ROWS.column(name).to_pylist() for name in ("who", "age")), strict=True) if who]
-    assert release.value == pytest.approx(np.quantile(ages, level), abs=3)
+    ages = sorted({row["who"]: row["age"] for row in ROWS.to_pylist() if (row["who"] or "").startswith(" p")}.values())
+    last = math.ceil(level * len(ages))  # the answer is from this value to the next
+    assert ages[last - 1] <= release.value <= ages[min(last, len(ages) - 1)]
     assert release.epsilon == SURE
     assert release.event.epsilon == SURE  # type: ignore[union-attr] # one event for all
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpselect.errors import InvalidParameterError
-from dpselect.summaries import PublicBins
+from dpselect.summaries import GrowingBins, PublicBins
 
 
 def test_an_edge_written_as_a_decimal_begins_its_bin() -> None:
@@ -66,3 +66,23 @@ def test_bins_finer_than_doubles_are_refused() -> None:
 
 def test_the_certificate_says_what_the_bins_are() -> None:
     assert PublicBins.given((0, 0.5), 5).description() == {"source": "bins", "lower": 0.0, "upper": 0.5, "count": 5}
+
+
+@pytest.mark.parametrize("per_ten", [1, 3, 10])
+def test_growing_bins_are_as_many_for_each_factor_of_ten(per_ten: int) -> None:
+    bins = GrowingBins.given(per_ten)
+    tens = [float(f"1e{power}") for power in range(-9, 19)]
+    assert np.diff(bins.places(np.array(tens))).tolist() == [per_ten] * 27
+    assert np.diff(bins.places(-np.array(tens[1:]))).tolist() == [-per_ten] * 26
+    just_below = bins.places(np.nextafter(tens, 0.0))
+    assert (bins.places(np.array(tens)) - just_below).tolist() == [1] * 28
+    around = bins.places(np.array([-1e-9, -1e-300, 0.0, -0.0, 5e-324, 1e-10, 1e-9]))
+    assert np.diff(around).tolist() == [0, 1, 0, 1, 0, 1]
+    outer = bins.places(np.array([-np.inf, -2e18, 1e18, 1e300, np.inf]))
+    assert outer.tolist() == [0, 0, *[bins.count - 1] * 3]
+
+
+@pytest.mark.parametrize("bins", [0, 1001, 2.0, None, "7"])
+def test_what_is_no_number_of_growing_bins_is_refused(bins: object) -> None:
+    with pytest.raises(InvalidParameterError, match="bins"):
+        GrowingBins.given(bins)

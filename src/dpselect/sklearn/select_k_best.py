@@ -53,9 +53,10 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
         classes: the public list of labels, at least two, all text or all numbers. Never taken from ``y``: a class that
             only one person has would reveal that person. A row with another label is left out.
         bounds: smallest and largest value of a feature, public as well; values beyond a bound count as that bound. One
-            pair for all features, a list of pairs, or a mapping from the names of a data frame's columns to pairs.
-        bins: number of bins of equal width for each feature, or one such number per feature. A missing value (NaN,
-            ``None``, anything that is not a number) has a bin of its own.
+            pair for all features, a list of pairs, or a mapping from the names of a data frame's columns to pairs. None
+            in place of a pair, the default: bins that grow with the numbers, for which nothing has to be known.
+        bins: number of bins of equal width for each feature (without bounds, for each factor of ten), or one such
+            number per feature. A missing value (NaN, ``None``, anything that is not a number) has a bin of its own.
         class_weights: weight of a row of each class, whole numbers from 1 to 2^20 in the order of `classes`, such as
             ``[1, 20]`` if the second class is rare. Public: not the frequencies of ``y``. The noise grows with the
             highest weight. None: 1 for each.
@@ -94,7 +95,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
         *,
         epsilon: float,
         classes: object,
-        bounds: object,
+        bounds: object = None,
         bins: object = 10,
         class_weights: object = None,
         delta: float = 0.0,

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpselect.arguments import positive_count
 from dpselect.errors import InvalidParameterError, Shown, describe
-from dpselect.summaries import HIGHEST_WEIGHT, MOST_CELLS, PublicBins, PublicCandidates
+from dpselect.summaries import HIGHEST_WEIGHT, MOST_CELLS, GrowingBins, PublicBins, PublicCandidates
 
 
 def feature_names(names: Iterable[object] | None, count: int) -> PublicCandidates:
@@ -66,12 +66,16 @@ def class_weights(weights: object, count: int) -> tuple[int, ...]:
     return tuple(positive_count(weight, "class_weights", at_most=HIGHEST_WEIGHT) for weight in given)
 
 
-def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, classes: int) -> tuple[PublicBins, ...]:
+Bins = PublicBins | GrowingBins
+
+
+def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, classes: int) -> tuple[Bins, ...]:
     """The bins of each feature.
 
     Args:
-        bounds: two numbers for all features, or two numbers for each: a list in their order, or a mapping by name.
-        bins: a number for all features, or one for each.
+        bounds: two numbers for all features, or two numbers for each: a list in their order, or a mapping by name. None
+            in place of two numbers: bins that grow.
+        bins: a number for all features, or one for each; of bins that grow, for each factor of ten.
         names: of the features.
         classes: how many classes there are.
 
@@ -81,14 +85,14 @@ def feature_bins(bounds: object, bins: object, names: PublicCandidates, *, class
     >>> [cut.count for cut in feature_bins((0, 1), [2, 5], PublicCandidates.given(range(2)), classes=2)]
     [2, 5]
     """
-    cuts: dict[tuple[object, object], PublicBins] = {}
+    cuts: dict[tuple[object, object], Bins] = {}
     each_bounds = _each(_as_lists(bounds), "bounds", names, one=_is_pair)
     each_bins = _each(_as_lists(bins), "bins", names, one=_is_single)
-    found: list[PublicBins] = []
+    found: list[Bins] = []
     for ends, count in zip(each_bounds, each_bins, strict=True):
         key = (repr(ends), repr(count))
         if key not in cuts:
-            cuts[key] = PublicBins.given(ends, count)
+            cuts[key] = GrowingBins.given(count) if ends is None else PublicBins.given(ends, count)
         found.append(cuts[key])
     most = max(cut.count for cut in found)
     if (most + 1) * classes > MOST_CELLS:

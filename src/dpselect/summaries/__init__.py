@@ -1,6 +1,6 @@
 """What a backend returns: small, private, and without a way back to the rows; and the public set that it is over."""
 
-from dpselect.summaries.bins import PublicBins
+from dpselect.summaries.bins import GrowingBins, PublicBins
 from dpselect.summaries.candidates import (
     MANY_CANDIDATES,
     MOST_CANDIDATES,
@@ -26,6 +26,7 @@ __all__ = [
     "CandidateKind",
     "CandidateTotals",
     "DistantCandidates",
+    "GrowingBins",
     "NameCounts",
     "PublicBins",
     "PublicCandidates",

@@ -1,9 +1,11 @@
-"""The public bins of a histogram: a range cut into bins of equal width."""
+"""Public bins: a range cut into bins of equal width, or all numbers cut into bins that grow with them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,11 @@ from dpselect.errors import InvalidParameterError
 from dpselect.summaries.domain import PublicDomain
 
 MOST_BINS = 1 << 20
+
+_TENS = range(-9, 18)
+"""Powers of ten that begin a factor of ten which is cut into growing bins."""
+
+_MOST_PER_TEN = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +81,52 @@ class PublicBins:
     def description(self) -> dict[str, Any]:
         """What a certificate says of the candidates."""
         return {"source": "bins", "lower": float(self.lower), "upper": float(self.upper), "count": self.count}
+
+
+@dataclass(frozen=True, slots=True)
+class GrowingBins:
+    """Bins of all numbers, without bounds: the same number of bins from 10 to 100 as from 0.01 to 0.1.
+
+    Zero has a bin of its own. For each sign, so have numbers with an absolute value below 10^-9, and those from 10^18
+    on. A number belongs to the bin that begins at the largest edge not above it.
+
+    Attributes:
+        per_ten: how many bins there are for each factor of ten.
+
+    >>> bins = GrowingBins.given(1)
+    >>> (bins.places(np.array([-20.0, 0.0, 0.02, 0.07, 3.0, 20.0, 90.0])) - bins.places(np.array([0.0]))).tolist()
+    [-12, 0, 9, 9, 11, 12, 12]
+    """
+
+    per_ten: int
+
+    @classmethod
+    def given(cls, bins: object) -> GrowingBins:
+        """So many bins for each factor of ten.
+
+        Raises:
+            InvalidParameterError: not a whole number from 1 to 1000.
+        """
+        return cls(positive_count(bins, "bins", at_most=_MOST_PER_TEN))
+
+    @property
+    def count(self) -> int:
+        """How many bins there are in all."""
+        return _growing_edges(self.per_ten).size + 1
+
+    def places(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Which bin each of `values` belongs to, from 0, shape ``(values,)``. Decided for each value alone."""
+        return np.searchsorted(_growing_edges(self.per_ten), values, side="right").astype(np.int64, copy=False)
+
+
+@cache
+def _growing_edges(per_ten: int) -> NDArray[np.float64]:
+    """The doubles nearest to powers of ten and so many numbers between them, and to their negatives."""
+    with localcontext() as context:
+        context.prec = 40
+        exponents = range(_TENS.start * per_ten, _TENS.stop * per_ten + 1)
+        sizes = np.array([float(Decimal(10) ** (Decimal(each) / per_ten)) for each in exponents])
+    smallest = np.nextafter(0.0, 1.0)  # zero is between it and 0
+    edges = np.concatenate([-sizes[::-1], [0.0, smallest], sizes])
+    edges.setflags(write=False)
+    return edges

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.summaries.bins import PublicBins
+from dpselect.summaries.bins import GrowingBins, PublicBins
 from dpselect.summaries.candidates import PublicCandidates
 from dpselect.summaries.private import RuleCounts
 
@@ -38,7 +38,7 @@ class PublicFeatures:
     """
 
     names: PublicCandidates
-    bins: tuple[PublicBins, ...]
+    bins: tuple[PublicBins | GrowingBins, ...]
     weights: tuple[int, ...]
 
     def tally(self, columns: Iterable[NDArray[np.float64]], classes: NDArray[np.int64]) -> RuleCounts:
@@ -53,7 +53,7 @@ class PublicFeatures:
         right = [self._right(cut, column[known], known_classes) for cut, column in zip(self.bins, columns, strict=True)]
         return RuleCounts(np.array(right, dtype=np.int64))
 
-    def _right(self, cut: PublicBins, values: NDArray[np.float64], classes: NDArray[np.int64]) -> int:
+    def _right(self, cut: PublicBins | GrowingBins, values: NDArray[np.float64], classes: NDArray[np.int64]) -> int:
         many = len(self.weights)
         places = np.where(np.isnan(values), cut.count, cut.places(values))
         cells = np.bincount(places * many + classes, minlength=(cut.count + 1) * many).astype(np.int64, copy=False)
