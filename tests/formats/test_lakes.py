@@ -212,6 +212,17 @@ def test_what_is_gone_or_damaged_is_said_without_its_path(folder: Path) -> None:
         dps.Dataset(folder, unit="unit")
 
 
+@pytest.mark.parametrize("name", ["or[d]ers", "orders*", "x#y", "q?x", "année", "7%20"])
+def test_a_folder_of_any_name_is_read_or_refused_in_our_words(name: str, folder: Path) -> None:
+    write(folder)
+    odd = folder.rename(folder.with_name(name))
+    if "%2" in name:
+        with pytest.raises(InvalidDataError, match=r"deltalake can read.*a % sign"):
+            dps.Dataset(odd, unit="unit")
+    else:
+        assert counts(str(odd), [7, 8, 9]) == [2, 1, 1]
+
+
 def test_changed_columns_are_refused(folder: Path, catalogue: InMemoryCatalog) -> None:
     write(folder)
     asked = dps.Dataset(folder, unit="unit")

@@ -29,7 +29,7 @@ _PLAIN_FEATURES = frozenset({"timestampNtz"})
 
 _MAPPED = "delta.columnMapping.mode"
 
-_LOG = "Its log is damaged, or needs a later version of deltalake."
+_LOG = "Its log is damaged, needs a later version of deltalake, or is in a folder whose name has a % sign."
 
 _NOT_TEXT = (
     "The table has deletion vectors or mapped columns, and the reader of those stops at text that is not UTF-8."
