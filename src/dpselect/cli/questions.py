@@ -152,7 +152,7 @@ def usage_of(about: Command) -> str:
         "COLUMN" if about.needs_column else "[COLUMN]",
         *(option.name.upper() for option in about.positional),
     ]
-    listed = [Option("candidates", "text", "")] if about.chooses else []
+    listed = [Option("candidates", "text", "")] if about.chooses and about.needs_list else []
     needed = [*listed, *about.options, Option("unit", "text", ""), Option("epsilon", "number", "")]
     options = [f"--{each.name} {_WRITTEN.get(str(each.kind), 'STR')}" for each in needed if each.default is REQUIRED]
     return " ".join(["Usage: dpselect", about.name.replace("_", "-"), *arguments, *options, "[OPTIONS]"])
