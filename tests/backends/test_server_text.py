@@ -161,6 +161,24 @@ def test_text_in_an_encoding_of_which_too_little_is_known(database: Callable[...
     assert named.most_common("one", candidates=[1, 2], epsilon=100.0).value == 1
 
 
+@pytest.mark.parametrize("more", [(), (r"E'\xe9'",)], ids=["", "half"])
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_unknown_text_that_might_not_arrive_is_refused(
+    database: Callable[..., str], encoding: str, more: tuple[str]
+) -> None:
+    """Whatever the rows are; unknown numbers are not."""
+    people = dps.Dataset(database(encoding, *more), table="told", unit="unit")
+    refused = f"expected a column that is not text, because the encoding of the database is {encoding}"
+    for ask in (
+        lambda: people.values("value", epsilon=9.0, delta=0.9),
+        lambda: people.top_k("value", 1, epsilon=9.0, delta=0.9),
+    ):
+        with pytest.raises(InvalidDataError, match=refused) as caught:
+            ask()
+        assert caught.value.__context__ is None
+    assert people.values("one", epsilon=100.0, delta=0.999).value in ([1], [])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", _CODECS)
 def test_python_knows_the_characters_of_an_encoding(postgres: sa.Engine, encoding: str) -> None:
