@@ -47,7 +47,7 @@ def clock() -> Iterator[None]:
 def dataset(source: Source, folder: Path) -> dps.Dataset:
     """The rows, paid for by a ledger of their own."""
     ledger = dps.Ledger(f"sqlite:///{folder}/ledger.db")
-    ledger.open_account("people", epsilon=100.0, delta=0.01)
+    ledger.open_account("people", epsilon=100.0, delta=0.03, set_aside=0.02)
     return source.asked("who", ledger=ledger, account="people")
 
 
