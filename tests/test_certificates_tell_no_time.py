@@ -34,7 +34,7 @@ def taking(monkeypatch: pytest.MonkeyPatch, *, reading: timedelta, drawing: time
     for name in ("count", "total", "gather", "select", "units"):
         monkeypatch.setattr(ColumnRows, name, slow(getattr(ColumnRows, name), reading))
     for task in (MostCommon, BestBy, Quantile):
-        monkeypatch.setattr(task, "draw", slow(task.draw, drawing))
+        monkeypatch.setattr(task, "released", slow(task.released, drawing))
 
 
 @pytest.mark.parametrize(

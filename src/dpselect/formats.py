@@ -74,9 +74,9 @@ class Format:
 
     >>> Format(thousands=",", strip="$").words
     {'thousands': ',', 'strip': '$'}
-    >>> Format(thousands=",", decimal=",")
+    >>> Format(thousands=",", decimal=",")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    dpselect.errors.InvalidParameterError: decimal=',': expected another mark than thousands. One cell would mean both.
+    dpselect.errors.InvalidParameterError: decimal=',': expected another mark than that between thousands. ...
     """
 
     delimiter: str | None = None

@@ -118,8 +118,8 @@ def test_a_ledger_whose_server_drops(
     direct.open_account("people", epsilon=10, unit="unit")
     frame = pa.table({"unit": [f"{SECRET}{i}" for i in range(9)], "value": [SECRET] * 9})
     draws: list[object] = []
-    draw = MostCommon.draw
-    monkeypatch.setattr(MostCommon, "draw", lambda *those: draws.append(those) or draw(*those))
+    draw = MostCommon.released
+    monkeypatch.setattr(MostCommon, "released", lambda *those: draws.append(those) or draw(*those))
 
     def ask() -> dps.Release:
         with dps.Ledger(f"{wire.url}?{options}", wait=5) as ledger:

@@ -95,6 +95,7 @@ def worst_ratio(one: Mapping[Released, Fraction], other: Mapping[Released, Fract
 def difference_above(ratio: Fraction, bound: int) -> Fraction:
     """Probability that the difference of two noises is above `bound` >= -1, in closed form.
 
+    >>> from tests.reference.geometric import noise_up_to
     >>> ratio = Fraction(1, 2)
     >>> inside = sum(
     ...     noise_law(ratio, one) * noise_up_to(ratio, one + 3) for one in range(-60, 61)
