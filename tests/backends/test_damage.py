@@ -80,7 +80,7 @@ def assert_silent(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     for question in QUESTION_KINDS.values():
-        monkeypatch.setattr(question, "draw", lambda *_, **__: pytest.fail("something was drawn"))
+        monkeypatch.setattr(question, "released", lambda *_, **__: pytest.fail("something was drawn"))
     with pytest.raises(dps.InvalidDataError, match=r"^source=") as caught:
         ask()
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)

@@ -166,7 +166,7 @@ def nothing_said(
     """Nothing is drawn meanwhile, and neither logs nor what is printed show a value; nor does an error given to it."""
     caplog.set_level(logging.DEBUG)
     for question in QUESTION_KINDS.values():
-        monkeypatch.setattr(question, "draw", lambda *_, **__: pytest.fail("something was drawn"))
+        monkeypatch.setattr(question, "released", lambda *_, **__: pytest.fail("something was drawn"))
 
     def check(error: BaseException) -> None:
         assert error.__cause__ is None
