@@ -136,3 +136,11 @@ def test_bad_arguments(arguments: dict[str, Any], named: str) -> None:
 def test_bad_values_draw_nothing(values: Any) -> None:
     with pytest.raises(InvalidDataError, match=r"^values="):
         mechanism(1.0, 1e-6, 1).draw_many(values)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("epsilon", [1e35, 1e300, 1.7e308])
+def test_a_vast_epsilon_overflows_nothing(epsilon: float) -> None:
+    mechanism = dps.DiscreteGaussianMechanism(epsilon=epsilon, delta=1e-6, squared_sensitivity=1)
+    assert 0.0 < mechanism.variance < 1e-9
+    assert mechanism.draw_many([5, 0]).tolist() == [5, 0]

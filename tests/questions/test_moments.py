@@ -215,3 +215,33 @@ def test_an_edited_certificate_contradicts_itself(name: str, edit: str) -> None:
     }[edit]
     with pytest.raises(InvalidCertificateError):
         check(canonical_json(held | {"digest": digest(held)}))
+
+
+@pytest.mark.parametrize(
+    ("name", "bounds"),
+    [
+        ("mean", (-1e308, 1e308)),
+        ("mean", (0, 1e300)),
+        ("mean", (0, 1e-300)),
+        ("variance", (0, 1e160)),
+        ("variance", (0, 1e155)),
+        ("variance", (1e300, 1.1e300)),
+        ("variance", (0, 1e-170)),
+    ],
+)
+def test_bounds_that_leave_the_doubles_are_refused_as_such(name: str, bounds: Any, tmp_path: Path) -> None:
+    ledger = dps.Ledger(f"sqlite:///{tmp_path}/budget.db")
+    ledger.open_account("people", epsilon=3.0, unit="who")
+    data = dps.Dataset(PEOPLE, unit="who", ledger=ledger, account="people")
+    with pytest.raises(InvalidParameterError, match=r"^bounds=\(.*\): expected bounds from -1e\+"):
+        getattr(data, name)("age", bounds=bounds, epsilon=1.0)
+    assert ledger.remaining("people") == 3.0
+
+
+@pytest.mark.parametrize("name", ["mean", "variance"])
+@pytest.mark.parametrize("width", [1e-70, 1e8, 1e70])
+def test_large_bounds_are_not_taken_for_a_small_epsilon(name: str, width: float) -> None:
+    release = getattr(dps.Dataset(PEOPLE, unit="who"), name)("age", bounds=(0, width), epsilon=1.0)
+    assert f"the released {name} is within" in release.accuracy
+    assert math.isfinite(release.error_bound)
+    assert dps.Release.from_json(release.to_json()).to_json() == release.to_json()

@@ -234,3 +234,20 @@ def test_what_contradicts_itself_is_refused(path: str, value: Any, named: str) -
     part[last] = value
     with pytest.raises(InvalidCertificateError, match=f"<{named}"):
         check(canonical_json(held | {"digest": digest(held)}))
+
+
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+def test_of_the_last_possible_answer_no_bound_is_claimed(neighbours: Any) -> None:
+    """Claim 5 leaves it out: all values may be above it."""
+    rows = {"who": range(900), "x": [1e30] * 500 + [3.0] * 400, "city": ["far"] * 500 + ["near"] * 400}
+    data = dps.Dataset(pa.table(rows), unit="who", neighbours=neighbours)
+    release = data.upper_bound("x", step=1, epsilon=1.0)
+    assert release.value == release.candidates["upper"] == 2.0**50
+    assert "at most" not in release.accuracy.split(",")[0]
+    assert release.accuracy.startswith("WARNING: no bound on the error holds for this answer. The last possible one, 1")
+    assert dps.Release.from_json(release.to_json()).accuracy == release.accuracy
+    near = data.upper_bound("x", step=1e20, epsilon=1.0)
+    assert near.accuracy.startswith("With 99% confidence at most")
+    if neighbours == "add_remove":
+        grouped = data.upper_bound("x", step=1, epsilon=10.0, by="city", groups=["near", "far"])
+        assert "WARNING: not so in these groups: far. The last possible one" in grouped.accuracy

@@ -149,7 +149,7 @@ class Release(Generic[Answer]):
     @property
     def accuracy(self) -> str:
         """The error bound in one sentence."""
-        return wording.accuracy(QUESTIONS[self.task], self)
+        return wording.accuracy(QUESTIONS[self.task], self, cast("Answered", self.value))
 
     @property
     def basis(self) -> str:

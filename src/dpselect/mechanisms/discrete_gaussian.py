@@ -24,6 +24,9 @@ _MACHINE = (-(2**63), 2**63 - 1)
 _MOST_VARIANCE = 2.0**100
 _HALVINGS = 60
 
+_MOST_RHO = 2.0**100
+"""More is not used: the variance is far below 1 then, and products with orders would leave the doubles."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscreteGaussianMechanism(MechanismValue):
@@ -174,7 +177,7 @@ def affordable_rho(epsilon: float, delta: float) -> float:
     def epsilon_of(rho: float) -> float:
         return best_epsilon(lambda orders: rho * orders * (1.0 + 2.0**-50), delta=delta)[0]
 
-    affordable, too_much = 0.0, epsilon
+    affordable, too_much = 0.0, min(epsilon, _MOST_RHO)
     for _ in range(_HALVINGS):
         middle = math.sqrt(affordable * too_much) if affordable else too_much / 4.0
         if epsilon_of(middle) <= epsilon:

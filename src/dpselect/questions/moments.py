@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpselect.accounting.rounding import fraction_up, quotient_down
-from dpselect.errors import InvalidParameterError
+from dpselect.errors import InvalidParameterError, Shown
 from dpselect.grids import Grid
 from dpselect.mechanisms import GeometricMechanism, NoisyHistogramMechanism
 from dpselect.mechanisms.mean import exact_sum, grid_indices
@@ -32,6 +32,9 @@ _MOST_STEPS = {1: 2**53, 2: 2**26}
 """So that the sensitivity of the sums is a whole number that a double holds."""
 
 _WIDEST = 2**53
+
+_FARTHEST = {1: Fraction(10) ** 150, 2: Fraction(10) ** 75}
+"""A bound beyond this, or bounds closer than one over this, would take sums and errors out of the range of doubles."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,11 @@ class MomentSums:
         >>> sums.mechanism.scale, sums.whole  # 120/epsilon
         (240.0, 120)
         """
+        far = _FARTHEST[degree]
+        if max(abs(grid.lower), abs(grid.upper)) > far or grid.upper - grid.lower < 1 / far:
+            got, most = Shown(f"({float(grid.lower)!r}, {float(grid.upper)!r})"), f"{float(far):g}"
+            expected = f"bounds from -{most} to {most}, at least {1.0 / float(far):g} apart"
+            raise InvalidParameterError("bounds", got, expected, "Tight bounds also need less noise.")
         if grid.count - 1 > _MOST_STEPS[degree]:
             expected = f"a larger step: at most {_MOST_STEPS[degree]:,} of them between the bounds"
             raise InvalidParameterError("step", float(grid.step), expected)

@@ -303,6 +303,17 @@ class Question(Priced[Summary]):
         return f"each count is within {within:,} of {which}"
 
     @classmethod
+    def exceeds(cls, release: Planned, answer: Value | list[Value]) -> bool:
+        """Whether this answer is one for which the error bound does not hold."""
+        del release, answer
+        return False
+
+    @classmethod
+    def excess(cls, release: Planned) -> str:
+        """The sentence about an answer that `exceeds`."""
+        raise AssertionError("the error bound holds for every answer")
+
+    @classmethod
     def ending(cls, release: Planned, count: int) -> str:
         """A sentence about why there are only `count` values; empty if there are as many as were asked for."""
         del release, count

@@ -64,13 +64,21 @@ def table(kind: Kind, release: Planned, value: Answered) -> tuple[str, list[tupl
     return kind.label if release.groups is None else str(release.groups["column"]), rows
 
 
-def accuracy(kind: Kind, release: Planned) -> str:
-    """The error bound in one sentence."""
+def accuracy(kind: Kind, release: Planned, value: Answered | None = None) -> str:
+    """The error bound in one sentence, of an answer or, without one, of any that there may be."""
     bound = release.error_bound
     if bound is None:
         return f"{kind.unbounded}."
-    if not bound < _USELESS:
+    of_units = kind.error_unit(release) in (None, "ranks")
+    if not (bound < _USELESS if of_units else math.isfinite(bound)):
         return "At this epsilon no useful bound on the error can be given."
+    if isinstance(value, dict):
+        beyond = [as_text(group) for group, answer in value.items() if kind.exceeds(release, answer)]
+        named = _some_of(beyond)
+        sure = accuracy(kind, release)
+        return f"{sure} {LOUD}: not so in these groups: {named}. {kind.excess(release)}" if beyond else sure
+    if value is not None and kind.exceeds(release, value):
+        return f"{LOUD}: no bound on the error holds for this answer. {kind.excess(release)}"
     sure = f"{release.confidence:.0%} confidence {kind.within(release, bound)}{kind.counting(release)}."
     if release.groups is None:
         return f"With {sure}"
@@ -105,8 +113,12 @@ def basis(kind: Kind, release: Planned) -> str:
     small = [as_text(group) for group, count in counts.items() if _too_few(kind, release, count)]
     if not small:
         return said
-    named = ", ".join(small[:_MOST_NAMED]) + (f" and {len(small) - _MOST_NAMED:,} more" if small[_MOST_NAMED:] else "")
-    return f"{said} {LOUD}: these answers may be mostly noise, because too few units were counted: {named}."
+    return f"{said} {LOUD}: these answers may be mostly noise, because too few units were counted: {_some_of(small)}."
+
+
+def _some_of(names: list[str]) -> str:
+    """The first few, and how many more there are."""
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {len(names) - _MOST_NAMED:,} more" if names[_MOST_NAMED:] else "")
 
 
 def _too_few(kind: Kind, release: Planned, count: int) -> str:
