@@ -142,7 +142,7 @@ def test_what_is_released_without_any_unit() -> None:
         release = released(task, [])
         assert release.value == middle
         assert kind.value_bound(release, 0) == widest  # type: ignore[attr-defined]
-        assert f"within {widest:.0f} of the true one" in release.accuracy
+        assert f"within {widest:,.0f} of the true one" in release.accuracy
         assert "WARNING" in release.basis
 
 
@@ -245,3 +245,8 @@ def test_large_bounds_are_not_taken_for_a_small_epsilon(name: str, width: float)
     assert f"the released {name} is within" in release.accuracy
     assert math.isfinite(release.error_bound)
     assert dps.Release.from_json(release.to_json()).to_json() == release.to_json()
+
+
+def test_bounds_are_written_with_thousands_separators() -> None:
+    forecast = dps.DryRun(unit="who").mean("age", bounds=(0, 200_000), step=1, epsilon=1.0)
+    assert "within 922,000 / n of the true one" in forecast.accuracy

@@ -237,3 +237,14 @@ def test_a_delta_that_is_too_large_for_the_units_is_said_where_their_number_is_r
     assert "delta" not in PEOPLE.values("name", delta=0.01, epsilon=5.0).basis  # no number is public
     in_groups = PEOPLE.values("name", delta=0.01, **asked, **BY_CITY)
     assert "WARNING: delta = 0.01" in in_groups.basis
+
+
+def test_one_unit_is_said_in_the_singular() -> None:
+    forecast = dps.DryRun(unit="who").values("city", epsilon=100.0, delta=0.9)
+    assert "at 1 unit the probability reaches one half" in forecast.accuracy
+
+
+@pytest.mark.parametrize("clip", [(0, 0), (5, 1)])
+def test_an_empty_clip_is_told_what_a_clip_is(clip: tuple[int, int]) -> None:
+    with pytest.raises(dps.errors.InvalidParameterError, match=r"lower < upper\. They are public: what one unit may"):
+        dps.DryRun(unit="who").sum("age", clip=clip, epsilon=1.0)

@@ -154,7 +154,7 @@ class Values(Question[NameCounts]):
     @classmethod
     def counting(cls, release: Planned) -> str:
         """See `Question.counting`."""
-        half = f"at {release.arguments['half_named_at']:,} units the probability reaches one half"
+        half = f"at {counted(release.arguments['half_named_at'], 'unit')} the probability reaches one half"
         return f", counting each {release.unit} for at most {most_values(release)}; {half}"
 
     @classmethod

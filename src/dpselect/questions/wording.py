@@ -274,6 +274,6 @@ def rounded_up(bound: float) -> str:
     """A bound with three digits, rounded so that it still holds.
 
     >>> rounded_up(0.0123401), rounded_up(12340.0), rounded_up(2.0)
-    ('0.0124', '12400', '2')
+    ('0.0124', '12,400', '2')
     """
-    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(Decimal(bound)).normalize():f}"
+    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(Decimal(bound)).normalize():,f}"

@@ -44,7 +44,11 @@ class PublicClip:
         """
         if not isinstance(column, str):
             raise InvalidParameterError("sum", column, "the name of a column, as text")
-        lower, upper = finite_bounds(clip, "clip")
+        try:
+            lower, upper = finite_bounds(clip, "clip")
+        except InvalidParameterError as refused:
+            hint = "They are public: what one unit may add at least and at most, such as (0, 80)."
+            raise InvalidParameterError("clip", refused.got, refused.expected, hint) from None
         expected = "a decimal number > 0, such as 100 or 0.001"
         factor = decimal_fraction(scale, "scale", expected=expected)
         if not factor > 0 or decimal_fraction(float(factor), "scale", expected=expected) != factor:
