@@ -131,3 +131,14 @@ def test_a_long_answer_is_cut_in_a_notebook() -> None:
     html = PEOPLE.histogram("page", candidates=range(200), epsilon=1.0)._repr_html_()
     assert html.count("<tr>") == 51
     assert "150 more rows: see rows()." in html
+
+
+def test_selected_counts_without_a_list_have_no_interval() -> None:
+    """Their bound holds for a value fixed beforehand. Of 2,500 values with 8 units each, those selected are far off."""
+    rows = pd.DataFrame({"who": range(20_000), "what": [place % 2_500 for place in range(20_000)]})
+    release = dps.Dataset(rows, unit="who").top_k("what", 2_500, candidates=None, epsilon=1.0, delta=1e-6)
+    assert release.counted is not None
+    assert all(count - release.counted.within > 8 for count in release.counts)
+    assert release.to_pandas().columns.tolist() == ["rank", "released", "units"]
+    listed = PEOPLE.top_k("name", 2, candidates=NAMES, epsilon=0.5, with_counts=True).to_pandas()
+    assert listed.columns.tolist()[-3:] == ["units", "lower", "upper"]

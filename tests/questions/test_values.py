@@ -234,7 +234,7 @@ def test_a_delta_that_is_too_large_for_the_units_is_said_where_their_number_is_r
     warned = PEOPLE.values("name", delta=0.01, **asked)
     assert "WARNING: delta = 0.01 is not far below one over the number of units (who), about 2" in warned.basis
     assert "delta" not in PEOPLE.values("name", delta=1e-4, **asked).basis
-    assert "delta" not in PEOPLE.values("name", delta=0.01, epsilon=5.0).basis  # no number is public
+    assert "delta" not in PEOPLE.values("name", delta=1e-3, epsilon=5.0).basis  # no number is public
     in_groups = PEOPLE.values("name", delta=0.01, **asked, **BY_CITY)
     assert "WARNING: delta = 0.01" in in_groups.basis
 
@@ -248,3 +248,19 @@ def test_one_unit_is_said_in_the_singular() -> None:
 def test_an_empty_clip_is_told_what_a_clip_is(clip: tuple[int, int]) -> None:
     with pytest.raises(dps.errors.InvalidParameterError, match=r"lower < upper\. They are public: what one unit may"):
         dps.DryRun(unit="who").sum("age", clip=clip, epsilon=1.0)
+
+
+@pytest.mark.parametrize("task", ["values", "top_k", "top_k without candidates"])
+def test_a_delta_that_is_large_for_any_number_of_units_is_said_where_none_is_released(task: str) -> None:
+    said = "WARNING: delta = 0.01 is not far below one over the number of units (who): the guarantee may fail"
+    for people in (PEOPLE, dps.DryRun(unit="who")):
+        asked: dict[str, Any] = {"epsilon": 1.0, "delta": 0.01}
+        if task == "values":
+            told: Any = people.values("name", **asked, **({} if people is PEOPLE else {"kind": "text"}))
+        elif task == "top_k":
+            told = people.top_k("name", 2, candidates=["a", "b", "c"], **asked)
+        else:
+            more = {} if people is PEOPLE else {"kind": "text"}
+            told = people.top_k("name", 2, candidates=None, **asked, **more)
+        assert said in told.basis
+        assert said in str(told)

@@ -39,7 +39,8 @@ def columns(release: Released) -> dict[str, list[Any]]:
     ``group`` if there are groups; what the value is, under the name that the release prints (``value``, ``bin``,
     ``level``, ``rank``, ``answer``); ``released``; ``units``, the noisy count of each answer, if counts were released;
     and, if there is an error bound of the count or of the value itself, ``lower`` and ``upper``: the number minus and
-    plus the bound, but a count is not below 0.
+    plus the bound, but a count is not below 0. Counts of values without a list have none: those selected tend to be
+    high, so that no interval of each holds.
     """
     kind, value = QUESTIONS[release.task], release.value
     answers: dict[Any, Any] = cast("dict[Any, Any]", value) if isinstance(value, dict) else {None: value}
@@ -57,6 +58,8 @@ def columns(release: Released) -> dict[str, list[Any]]:
     counted = release.counted
     if counted is not None and counted.count is not None:
         table["units"] = _flat(counted.count)
+        if not kind.bounds_every_count:
+            return table
         table["lower"] = [max(0, each - counted.within) for each in table["units"]]
         table["upper"] = [each + counted.within for each in table["units"]]
         return table

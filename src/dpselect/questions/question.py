@@ -313,6 +313,9 @@ class Question(Priced[Summary]):
         """The sentence about an answer that `exceeds`."""
         raise AssertionError("the error bound holds for every answer")
 
+    bounds_every_count: ClassVar[bool] = True
+    """Whether the bound of the counts holds for those of the selected candidates, not only for one fixed beforehand."""
+
     @classmethod
     def ending(cls, release: Planned, count: int) -> str:
         """A sentence about why there are only `count` values; empty if there are as many as were asked for."""

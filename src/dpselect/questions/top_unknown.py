@@ -38,6 +38,7 @@ class TopUnknown(Question[NameCounts]):
 
     name: ClassVar[str] = "top_unknown"
     label: ClassVar[str] = "rank"
+    bounds_every_count: ClassVar[bool] = False
 
     kind: CandidateKind
     k: int

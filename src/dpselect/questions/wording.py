@@ -20,6 +20,9 @@ LOUD = "WARNING"
 _FAR_BELOW = 0.1
 """Of a delta times the number of units."""
 
+_LARGE_DELTA = 1e-3
+"""A delta above this is not far below one over any number of units from 100 on."""
+
 _MOST_NAMED = 5
 """Groups named in a sentence."""
 
@@ -87,12 +90,14 @@ def accuracy(kind: Kind, release: Planned, value: Answered | None = None) -> str
 
 
 def large_delta(release: Planned, delta: float) -> str:
-    """A warning if delta is not far below one over the noisy number of units; empty if no number was released."""
+    """A warning if delta is not far below one over the number of units: the released one, or any that is likely."""
     count = None if release.usable is None else release.usable.count
     units = sum(cast("dict[Value, int]", count).values()) if isinstance(count, dict) else count
-    if not isinstance(units, int) or delta * units < _FAR_BELOW:
+    few = f"one over the number of units ({release.unit})"
+    if isinstance(units, int) and delta * units >= _FAR_BELOW:
+        few += f", about {units:,}"
+    elif delta <= _LARGE_DELTA:
         return ""
-    few = f"one over the number of units ({release.unit}), about {units:,}"
     return f"{LOUD}: delta = {as_text(delta)} is not far below {few}: the guarantee may fail for some of them."
 
 

@@ -98,8 +98,8 @@ class Forecast:
 
     @property
     def basis(self) -> str:
-        """The noisy number of units that would be released, in one sentence; empty if there would be none."""
-        return wording.basis_planned(self)
+        """The noisy number of units that would be released, with a warning if delta is large; else empty."""
+        return " ".join(filter(None, (wording.basis_planned(self), wording.large_delta(self, self.terms.delta))))
 
     @property
     def count_accuracy(self) -> str:

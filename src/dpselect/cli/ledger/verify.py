@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from dpselect.cli.options import File, Json
 from dpselect.errors import InvalidCertificateError, Shown
 
 if TYPE_CHECKING:
-    from dpselect.certificates import Checked
+    from dpselect.certificates import Checked, Release
 
 _LARGEST = 100_000_000
 
@@ -85,8 +85,17 @@ def _question_told(checked: Checked) -> str:
     if not checked.question:
         return "The question cannot be compared with the ledger: the receipt has no hash of it."
     if checked.charged:
-        return "The question (every field but the value) agrees with the hash in the ledger's entry."
+        drawn = " and ".join(("the value", *_numbers_drawn(checked.release)))
+        return f"The question (every field but what was drawn: {drawn}) agrees with the hash in the ledger's entry."
     return "The question agrees with its receipt, whose hash anybody can recompute: only its ledger shows an edit."
+
+
+def _numbers_drawn(release: Release[Any]) -> Iterator[str]:
+    """The noisy numbers of units, which no hash of the question covers."""
+    if release.counted is not None:
+        yield "counts.count"
+    if release.usable is not None:
+        yield "usable.count"
 
 
 def _text(path: str) -> str:
