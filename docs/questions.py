@@ -14,8 +14,10 @@ def of_readme() -> str:
     """Each question with a command that runs in the folder of the example data."""
     lines = ["| question | `dpselect` ... | more |", "|---|---|---|"]
     for each in COMMANDS:
-        typed = " ".join([each.name.replace("_", "-"), *each.example])
-        lines.append(f"| {each.asks} | `{typed}` | [{each.page.replace('_', ' ')}](docs/tasks/{each.page}.md) |")
+        page = f"[{each.page.replace('_', ' ')}](docs/tasks/{each.page}.md)"
+        for asks, example in ((each.asks, each.example), *each.also):
+            typed = " ".join([each.name.replace("_", "-"), *example])
+            lines.append(f"| {asks} | `{typed}` | {page} |")
     return "\n".join(lines)
 
 

@@ -68,11 +68,9 @@ __all__ = [
 QUESTIONS: dict[str, type[Question[Any]]] = {
     kind.name: kind
     for kind in (
-        *(Count, Histogram, Sum, Values),
-        *(MostCommon, LeastCommon, BestDate, TopK, BestBy),
-        *(Quantile, Quantiles, UnboundedQuantile, PrivateBoundsQuantile, UpperBound),
-        *(Mean, Variance, BestPrice, Density),
-        *(TopUnknown, BestFeatures),
+        *(Count, Histogram, MostCommon, TopK, TopUnknown, Values, LeastCommon),
+        *(Sum, Mean, Variance, Quantile, Quantiles, UnboundedQuantile, PrivateBoundsQuantile, UpperBound, Density),
+        *(BestBy, BestDate, BestPrice, BestFeatures),
     )
 }
 """By the name that a release and its certificate give it."""

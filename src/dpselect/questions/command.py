@@ -41,6 +41,7 @@ class Command:
         asks: the question in everyday words.
         does: what the command does, in one or two sentences.
         example: arguments that work with the files of the examples: those without a name, then the options.
+        also: other questions that the command answers, each in everyday words and with an example.
         column: what the column holds.
         needs_column: whether there has to be a column.
         positional: arguments without a name, after the column.
@@ -65,6 +66,7 @@ class Command:
     needs_list: bool = True
     alias: str = ""
     page: str = ""
+    also: tuple[tuple[str, tuple[str, str]], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "page", self.page or self.name)

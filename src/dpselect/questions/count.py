@@ -47,9 +47,15 @@ class Count(Question[CandidateCounts]):
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="count",
-            asks="How many are there?",
+            asks="How many people are there?",
             does="Count the units, or those with a row that has one of some values or a number between two bounds.",
-            example=("adult.csv age", "--between 65 120 --unit person_id --epsilon 0.5"),
+            example=("adult.csv", "--unit person_id --epsilon 0.5"),
+            also=(
+                (
+                    "How many people meet a condition?",
+                    ("adult.csv age", "--between 65 120 --unit person_id --epsilon 0.5"),
+                ),
+            ),
             column="Column of the condition. Without one, every unit is counted.",
             needs_column=False,
             options=(

@@ -47,19 +47,25 @@ class Quantile(ValuesQuestion):
     measure: ClassVar[str] = "{column}"
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
-            name="quantile",
-            asks="Below which number does a given share of the values lie?",
-            does="Find the quantile at LEVEL: about this share of the values lies below it. 0.5 is the median.",
-            example=("adult.csv age 0.5", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5"),
-            positional=(Option("level", "number", "Share of the values below the quantile, from 0 to 1."),),
-            options=_OPTIONS,
-            page="quantiles",
-        ),
-        Command(
             name="median",
             asks="What is the median?",
             does="Find the median: about half of the values lie below it.",
             example=("adult.csv age", "--unit person_id --bounds 0 120 --step 1 --epsilon 0.5"),
+            options=_OPTIONS,
+            page="quantiles",
+        ),
+        Command(
+            name="quantile",
+            asks="Below which number do 90% of the values lie?",
+            does="Find the quantile at LEVEL: about this share of the values lies below it. 0.5 is the median.",
+            example=("adult.csv hours_per_week 0.9", "--unit person_id --bounds 0 168 --step 1 --epsilon 0.5"),
+            also=(
+                (
+                    "And without known bounds?",
+                    ("adult.csv hours_per_week 0.9", "--unit person_id --step 1 --epsilon 0.5"),
+                ),
+            ),
+            positional=(Option("level", "number", "Share of the values below the quantile, from 0 to 1."),),
             options=_OPTIONS,
             page="quantiles",
         ),

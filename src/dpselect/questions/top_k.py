@@ -58,6 +58,12 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
             asks="What are the ten most common values, and how many have each?",
             does="Find the K most common values, best first.",
             example=("clicks.parquet page 10", "--unit session --candidates 1..41270 --epsilon 1 --with-counts"),
+            also=(
+                (
+                    "And without a list of candidates?",
+                    ("clicks.parquet page 10", "--unit session --epsilon 1 --delta 1e-6"),
+                ),
+            ),
             column="Column with the values.",
             positional=(Option("k", "whole", "Number of values to select."),),
             options=(

@@ -43,7 +43,7 @@ class Sum(Question[CandidateTotals]):
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="sum",
-            asks="What do they add up to?",
+            asks="What do the values add up to?",
             does="Add up the numbers in COLUMN, a bounded amount for each unit.",
             example=("adult.csv hours_per_week", "--unit person_id --clip 0 80 --epsilon 0.5"),
             options=(

@@ -41,7 +41,7 @@ class UpperBound(UnboundedQuantile):
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="upper_bound",
-            asks="What is hardly anybody above?",
+            asks="Which number do hardly any values exceed?",
             does="Find a number that only few values are above, such as a bound to clip a sum by.",
             example=("adult.csv hours_per_week", "--unit person_id --step 1 --epsilon 0.5"),
             options=(LOWER, SMALLEST_STEP, MAX_ROWS_PER_UNIT),

@@ -58,7 +58,7 @@ class Values(Question[NameCounts]):
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="values",
-            asks="Which values occur at all?",
+            asks="Which values occur, without a list of candidates?",
             does="Name the values that enough units have, without a public list of candidates.",
             example=("clicks.parquet page", "--unit session --epsilon 1 --delta 1e-6"),
             column="Column with the values.",

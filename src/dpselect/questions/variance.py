@@ -40,7 +40,7 @@ class Variance(ValuesQuestion):
     commands: ClassVar[tuple[Command, ...]] = (
         Command(
             name="variance",
-            asks="How much do they vary?",
+            asks="How widely are the values spread?",
             does="Find the variance of one value per unit, and the number of units that have one. Its square root is"
             " the standard deviation.",
             example=("adult.csv age", "--unit person_id --bounds 0 120 --epsilon 0.5"),
