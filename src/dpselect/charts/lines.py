@@ -174,9 +174,14 @@ def look(series: Sequence[Series], order: Sequence[str], **legend: object) -> di
 
 
 def from_top(series: Sequence[Series], y: Axis) -> list[str]:
-    """The names of the curves as they end at the right, the highest first."""
-    ends = {one.name: one.y[y.drawable(one.y)][-1:] for one in series}
-    return sorted(ends, key=lambda name: max(ends[name], default=-np.inf), reverse=True)
+    """The names of the curves as they end at the right, the highest first; at one height as they were given."""
+    drawn = [one.y[y.drawable(one.y)] for one in series]
+    heights = [np.log10(each) if y.log else each for each in drawn]
+    every = np.concatenate(heights)
+    least = _TOO_CLOSE * float(np.ptp(every)) if every.size else 0.0
+    ends = {one.name: float(each[-1]) if each.size else -math.inf for one, each in zip(series, heights, strict=True)}
+    places = {name: round(end / least) if least > 0 and math.isfinite(end) else end for name, end in ends.items()}
+    return sorted(places, key=places.__getitem__, reverse=True)
 
 
 def overlaps(series: Sequence[Series], y: Axis) -> str:
