@@ -9,9 +9,10 @@ import argparse
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from tests.mutants.mutation import Mutation, WrongMutationError, read_list
+from tests.mutants.mutation import Command, Mutation, WrongMutationError, read_list
 from tests.mutants.workshop import ROOT, Verdict, Workshop
 
 KILLED = {Verdict.FAILED, Verdict.HUNG}
@@ -21,8 +22,10 @@ def main() -> int:
     """Run all of them, or those whose names contain the words given."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("words", nargs="*", help="only mutations whose name contains one of these")
-    words: list[str] = parser.parse_args().words
-    mutations = [each for each in read_list() if not words or any(word in each.name for word in words)]
+    parser.add_argument("--files", action="append", metavar="START", help="only those of files that start with this")
+    parser.add_argument("--shard", type=_shard, default=(1, 1), metavar="I/N", help="part I of N of them")
+    asked = parser.parse_args()
+    mutations = chosen(read_list(), asked.words, asked.files or [], *asked.shard)
     try:
         for mutation in mutations:
             mutation.mutated((ROOT / mutation.file).read_text(encoding="utf-8"))
@@ -40,15 +43,44 @@ def main() -> int:
     return 1 if lived else 0
 
 
+def chosen(
+    mutations: Sequence[Mutation], words: Sequence[str] = (), files: Sequence[str] = (), part: int = 1, parts: int = 1
+) -> list[Mutation]:
+    """Part `part` of those that have one of the words in their name and one of the starts in their file."""
+    named = [each for each in mutations if not words or any(word in each.name for word in words)]
+    return [each for each in named if not files or each.file.startswith(tuple(files))][part - 1 :: parts]
+
+
+def _shard(text: str) -> tuple[int, int]:
+    part, parts = map(int, text.split("/"))
+    if not 1 <= part <= parts:
+        raise ValueError
+    return part, parts
+
+
 def _untouched_code_passes(workshop: Workshop, mutations: list[Mutation]) -> bool:
-    """A test that fails anyway would kill everything."""
-    for command in dict.fromkeys(command for mutation in mutations for command in mutation.killed_by):
+    """A test that fails anyway would kill everything.
+
+    Files are run in one go, which takes a fraction of the time; if anything fails, one by one, to see which.
+    """
+    commands = list(dict.fromkeys(command for mutation in mutations for command in mutation.killed_by))
+    together = Command("pytest", tuple(dict.fromkeys(path for each in commands for path in whole_files(each))))
+    if len(together.arguments) > 1 and workshop.run(together, seconds=None) is Verdict.PASSED:
+        print(f"untouched: {len(together.arguments)} paths at once: {Verdict.PASSED.value}", flush=True)
+        commands = [command for command in commands if not whole_files(command)]
+    for command in commands:
         verdict = workshop.run(command)
         print(f"untouched: {command}: {verdict.value}", flush=True)
         if verdict is not Verdict.PASSED:
             print(workshop.said())
             return False
     return True
+
+
+def whole_files(command: Command) -> tuple[str, ...]:
+    """What a command of pytest runs, if it is all of some files."""
+    plain = command.tool == "pytest" and not any(each.startswith("-") or "::" in each for each in command.arguments)
+    return command.arguments if plain else ()
 
 
 def _is_killed(workshop: Workshop, mutation: Mutation) -> bool:

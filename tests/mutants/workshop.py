@@ -70,10 +70,10 @@ class Workshop:
             "VIRTUAL_ENV": sys.prefix,
             "PYTHONPATH": str(path / "src"),
             "SLOW": "1",  # an error may be rare
-            "PYTHONDONTWRITEBYTECODE": "1",
             "HYPOTHESIS_STORAGE_DIRECTORY": str(path / ".hypothesis"),
         }
-        self._environment.pop("CONDA_PREFIX", None)
+        for name in ("CONDA_PREFIX", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"):  # tests start many processes
+            self._environment.pop(name, None)
         self._built = ""
         for name in COPIED:
             source = ROOT / name
@@ -87,30 +87,30 @@ class Workshop:
         """Break the copy; returns what to give to `put_back`."""
         file = self.path / mutation.file
         original = file.read_text(encoding="utf-8")
-        file.write_text(mutation.mutated(original), encoding="utf-8")
+        _write(file, mutation.mutated(original))
         return original
 
     def put_back(self, mutation: Mutation, original: str) -> None:
         """Mend the copy."""
-        (self.path / mutation.file).write_text(original, encoding="utf-8")
+        _write(self.path / mutation.file, original)
 
-    def run(self, command: Command) -> Verdict:
-        """Build what `command` needs as the copy stands now, and run it."""
+    def run(self, command: Command, seconds: float | None = SECONDS_A_COMMAND) -> Verdict:
+        """Build what `command` needs as the copy stands now, and run it for so many seconds at most."""
         if command.tool == "pytest":
-            return self._pytest(command.arguments)
-        return self._cargo_test(command.arguments, MODEL if command.tool == "loom" else {})
+            return self._pytest(command.arguments, seconds)
+        return self._cargo_test(command.arguments, MODEL if command.tool == "loom" else {}, seconds)
 
-    def _cargo_test(self, names: tuple[str, ...], environment: dict[str, str]) -> Verdict:
+    def _cargo_test(self, names: tuple[str, ...], environment: dict[str, str], seconds: float | None) -> Verdict:
         test = ["cargo", "test", "--quiet", "--lib", "--manifest-path", "rust/Cargo.toml"]
         if self._status([*test, "--no-run"], environment) != 0:
             return Verdict.BROKEN
-        return _verdict(self._status([*test, "--", *names], environment), failed=101)
+        return _verdict(self._status([*test, "--", *names], environment, seconds), failed=101)
 
-    def _pytest(self, paths: tuple[str, ...]) -> Verdict:
+    def _pytest(self, paths: tuple[str, ...], seconds: float | None) -> Verdict:
         if not self._build_extension():
             return Verdict.BROKEN
         options = ["-p", "no:cacheprovider", "--exitfirst"]
-        return _verdict(self._status([sys.executable, "-m", "pytest", *options, *paths]), failed=1)
+        return _verdict(self._status([sys.executable, "-m", "pytest", *options, *paths], seconds=seconds), failed=1)
 
     def _build_extension(self) -> bool:
         sources = hashlib.sha256()
@@ -124,7 +124,12 @@ class Workshop:
         )
         return bool(self._built)
 
-    def _status(self, command: list[str], environment: dict[str, str] | None = None) -> int | None:
+    def _status(
+        self,
+        command: list[str],
+        environment: dict[str, str] | None = None,
+        seconds: float | None = SECONDS_A_COMMAND,
+    ) -> int | None:
         """Exit status, or nothing if it had to be stopped."""
         with (self.path / "last-run.txt").open("w") as output:
             try:
@@ -134,7 +139,7 @@ class Workshop:
                     env=self._environment | (environment or {}),
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    timeout=SECONDS_A_COMMAND,
+                    timeout=seconds,
                     check=False,
                 ).returncode
             except subprocess.TimeoutExpired:
@@ -145,6 +150,13 @@ class Workshop:
         return "\n".join(
             (self.path / "last-run.txt").read_text(encoding="utf-8", errors="replace").splitlines()[-lines:]
         )
+
+
+def _write(file: Path, text: str) -> None:
+    """Compiled code of before is removed: by its size and date Python might take it for that of `text`."""
+    file.write_text(text, encoding="utf-8")
+    for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
+        compiled.unlink()
 
 
 def _verdict(status: int | None, *, failed: int) -> Verdict:
