@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from docs import mathematics, page_links, page_tree, wide_code  # noqa: E402
+from docs import interface, mathematics, page_links, page_tree, wide_code  # noqa: E402
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -46,7 +46,7 @@ napoleon_use_ivar = True
 autodoc_member_order = "bysource"
 autodoc_default_options = {
     "members": True,
-    "inherited-members": "str, ValueError, UserWarning, Warning, Exception, BaseException",
+    "inherited-members": "str, tuple, ValueError, UserWarning, Warning, Exception, BaseException",
 }
 autodoc_typehints = "description"
 # As they are written, not what they stand for.
@@ -69,5 +69,5 @@ html_show_sourcelink = False
 
 def setup(app: Sphinx) -> None:
     """What the site needs beyond extensions that others wrote."""
-    for part in (page_tree, page_links, wide_code, mathematics):
+    for part in (page_tree, page_links, wide_code, mathematics, interface):
         part.setup(app)

@@ -65,9 +65,9 @@ BELOW: Mapping[str, Sequence[str]] = {
     "docs/tables": [
         f"docs/tasks/{name}"
         for name in (
-            *("count", "histogram", "sum", "values"),
-            *("most_common", "least_common", "top_k", "best_date", "best_by"),
-            *("quantiles", "upper_bound", "mean", "variance", "best_price", "density", "groups"),
+            *("count", "histogram", "most_common", "top_k", "values", "least_common"),
+            *("sum", "mean", "variance", "quantiles", "upper_bound", "density"),
+            *("best_by", "best_date", "best_price", "groups"),
         )
     ],
     "docs/studies": ["examples/paper/README", "examples/densities/README"],

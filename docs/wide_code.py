@@ -18,6 +18,11 @@ _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _COLUMNS = re.compile(r"\S {3,}\S|[─┌└├]")
 """A gap that no sentence has, or lines of a drawing."""
 
+_PYTHON = re.compile(r"^(>>>|\.\.\.)( |$)")
+"""A line of Python, whose indentation is no column."""
+
+_COMMENT = re.compile(r" +# .*")
+
 
 def marked(body: str) -> str:
     r"""`body`, a page of HTML, in whose code options and lines with columns are marked for the style sheet.
@@ -26,18 +31,24 @@ def marked(body: str) -> str:
     '<p>--json</p><pre>plan <span class="option-name">--json</span></pre>'
     >>> marked("<pre>account   left\nclicks    1\nvisits    0\nA sentence.</pre>").count('class="row"')
     3
+    >>> marked("<pre>&gt;&gt;&gt; for i in range(2):\n...     print(i)\n...     print(-i)</pre>").count('class="row"')
+    0
     """
     return _BLOCK.sub(lambda block: block[1] + _marked(block[2]) + block[3], body)
 
 
 def _marked(block: str) -> str:
     lines = _OPTION.sub(r'<span class="option-name">\g<0></span>', block).split("\n")
-    wide = [_COLUMNS.search(html.unescape(re.sub(r"<[^>]*>", "", line))) is not None for line in lines]
-    if sum(wide) < 2:  # a lone gap is that of a comment
+    wide = [_has_columns(html.unescape(re.sub(r"<[^>]*>", "", line))) for line in lines]
+    if sum(wide) < 2:
         return "\n".join(lines)
     return "\n".join(
         f'<span class="row">{line}</span>' if each else line for line, each in zip(lines, wide, strict=True)
     )
+
+
+def _has_columns(line: str) -> bool:
+    return _PYTHON.match(line) is None and _COLUMNS.search(_COMMENT.sub("", line)) is not None
 
 
 def _write(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
