@@ -157,3 +157,15 @@ def test_the_help_begins_with_all_kinds_of_questions(capsys: pytest.CaptureFixtu
     assert main(["--help"]) == 0
     said = capsys.readouterr().out
     assert all(f"dpselect {each} " in said for each in ("top-k", "count", "histogram", "sum", "plan"))
+
+
+@pytest.mark.parametrize("written", [["--bounds", "private"], ["--bounds=private"]])
+@pytest.mark.parametrize("name", ["median", "quantile"])
+def test_bounds_can_be_private(written: list[str], name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    level = ["0.95"] if name == "quantile" else []
+    asked = [name, "examples/data/adult.csv", "age", *level, "--unit", "person_id", "--step", "1", "--epsilon", "1"]
+    assert main([*asked, *written, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["task"] == "private_bounds_quantile"
+    assert main([*asked, "--dry-run", "--json"]) == 0  # control: without them the level decides
+    without = "unbounded_quantile" if level else "private_bounds_quantile"
+    assert json.loads(capsys.readouterr().out)["task"] == without

@@ -23,6 +23,7 @@ from dpselect.cli.completion import completion
 from dpselect.cli.doctor import doctor
 from dpselect.cli.help_text import in_one_piece
 from dpselect.cli.ledger import ledger_app, verify
+from dpselect.cli.options import with_two_words
 from dpselect.cli.output import encode_anything
 from dpselect.cli.passwords import without_passwords
 from dpselect.cli.plan import plan
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status. Whatever goes wrong, standard output stays empty and standard error gets one line.
     """
-    given = rewritten(sys.argv[1:] if arguments is None else arguments, app, _QUESTIONS)
+    given = rewritten(with_two_words(sys.argv[1:] if arguments is None else arguments), app, _QUESTIONS)
     fill_closed()
     if not can_be_written(sys.stdout):
         text = "standard output is closed, so no answer could be written. Nothing was read, charged or changed."

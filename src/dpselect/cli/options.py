@@ -15,6 +15,11 @@ from dpselect.errors import InvalidParameterError, Shown
 
 _MOST_DIGITS = 40
 
+PRIVATE = "private"
+"""In place of two numbers: the upper one is found privately."""
+
+_TWO_NUMBERS = frozenset({"--bounds", "--clip"})
+
 
 def _whole(kind: object, tokens: Sequence[Token]) -> int:
     """A whole number, also as 1e9; the parser itself would round 2.7 to 3."""
@@ -86,6 +91,35 @@ def _both_exactly(kind: object, tokens: Sequence[Token]) -> tuple[float | Fracti
     return tuple(numbers)
 
 
+def _both_or_private(kind: object, tokens: Sequence[Token]) -> tuple[float | Fraction, ...] | str:
+    if [token.value for token in tokens] == [PRIVATE, PRIVATE]:
+        return PRIVATE
+    if any(token.value == PRIVATE for token in tokens):
+        said = f"expected two numbers such as 0 120, or the word {PRIVATE} alone"
+        raise CoercionError(msg=said, token=tokens[0], target_type=tuple)
+    return _both_exactly(kind, tokens)
+
+
+def with_two_words(arguments: Sequence[str]) -> list[str]:
+    """The arguments with the word "private" twice where it stands for two numbers: the parser counts them.
+
+    >>> with_two_words(["median", "people.csv", "age", "--bounds", "private", "--epsilon", "1"])
+    ['median', 'people.csv', 'age', '--bounds', 'private', 'private', '--epsilon', '1']
+    >>> with_two_words(["sum", "people.csv", "age", "--clip=private"])
+    ['sum', 'people.csv', 'age', '--clip', 'private', 'private']
+    """
+    found: list[str] = []
+    for place, each in enumerate(arguments):
+        name, _, inline = each.partition("=")
+        if name in _TWO_NUMBERS and inline == PRIVATE:
+            found += [name, PRIVATE, PRIVATE]
+        elif each == PRIVATE and place and arguments[place - 1] in _TWO_NUMBERS:
+            found += [PRIVATE, PRIVATE]
+        else:
+            found.append(each)
+    return found
+
+
 def _as_typed(kind: object, tokens: Sequence[Token]) -> str:
     return tokens[0].value
 
@@ -108,6 +142,10 @@ Bounds = Annotated[
     tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_both_exactly, n_tokens=2)
 ]
 """Two such numbers."""
+BoundsOrPrivate = Annotated[
+    tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_both_or_private, n_tokens=2)
+]
+"""Two such numbers, or the word "private", which `with_two_words` writes twice."""
 Names = Annotated[list[str] | None, Parameter(negative=())]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False)]

@@ -14,7 +14,7 @@ from cyclopts import Parameter as OptionFormat
 
 from dpselect.cli import candidates as public
 from dpselect.cli.help_text import NEEDED, OF_QUESTION, grouped
-from dpselect.cli.options import Bounds, File, Flag, Number, Step, Text, Whole
+from dpselect.cli.options import Bounds, BoundsOrPrivate, File, Flag, Number, Step, Text, Whole
 from dpselect.cli.question_options import CandidateOptions, GroupOptions, OptionalCandidateOptions, QuestionOptions
 from dpselect.errors import InvalidParameterError, typed
 from dpselect.questions import QUESTIONS
@@ -31,6 +31,7 @@ _TYPES: dict[object, Any] = {
     "exact": Step,
     "flag": Flag,
     "bounds": Bounds,
+    "bounds or private": BoundsOrPrivate,
     "ends": Annotated[tuple[str, str], OptionFormat(negative="")],
     "levels": Text,
     "prices": Text,
@@ -39,7 +40,14 @@ _TYPES: dict[object, Any] = {
 }
 """How the values of an option are typed, by `Option.kind`."""
 
-_WRITTEN = {"whole": "INT", "number": "FLOAT", "exact": "FLOAT", "bounds": "FLOAT FLOAT", "ends": "STR STR"}
+_WRITTEN = {
+    "whole": "INT",
+    "number": "FLOAT",
+    "exact": "FLOAT",
+    "bounds": "FLOAT FLOAT",
+    "bounds or private": "FLOAT FLOAT",
+    "ends": "STR STR",
+}
 """What a value is called in a line about usage."""
 
 

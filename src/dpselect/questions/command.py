@@ -9,10 +9,22 @@ REQUIRED = object()
 """In place of a default."""
 
 OptionKind = Literal[
-    "text", "whole", "number", "exact", "flag", "bounds", "ends", "levels", "prices", "dates", "values"
+    "text",
+    "whole",
+    "number",
+    "exact",
+    "flag",
+    "bounds",
+    "bounds or private",
+    "ends",
+    "levels",
+    "prices",
+    "dates",
+    "values",
 ]
-"""How a value is written: a whole number, a number, one that is taken exactly, nothing (a flag), two numbers, two dates
-as text, several shares, public prices or dates, or values of the column. A tuple instead: one of these words."""
+"""How a value is written: a whole number, a number, one that is taken exactly, nothing (a flag), two numbers, these or
+the word "private", two dates as text, several shares, public prices or dates, or values of the column. A tuple instead:
+one of these words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +125,10 @@ CONTINUOUS = Option(
 
 BOUNDS_IF_KNOWN = Option(
     "bounds",
-    "bounds",
+    "bounds or private",
     "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
-    " bound. Without them, --lower is the smallest, and the answers are found with more noise.",
+    " bound. Without them, --lower is the smallest, and the answers are found with more noise; --bounds private"
+    " spends a quarter of --epsilon on an upper bound at any level.",
     default=None,
 )
 
