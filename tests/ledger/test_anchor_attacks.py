@@ -314,7 +314,7 @@ OTHERS += [b"a\nb\n", b'{"a":1}\n', b"\n", b" "]
 def test_somebody_elses_file_is_no_anchor_and_stays_as_it_is(alone: Ledger, tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "notes"
     file.write_bytes(content)
-    with pytest.raises(AnchorError, match=r"this is no anchor|is damaged"):
+    with pytest.raises(AnchorError, match=r"this is not an anchor|is damaged"):
         alone.anchor(file)
     assert file.read_bytes() == content
 

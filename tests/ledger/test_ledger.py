@@ -82,12 +82,12 @@ def test_a_delta_lets_more_through_than_the_sum(ledger: Ledger) -> None:
 def test_a_delta_of_its_own_has_to_be_reserved(ledger: Ledger) -> None:
     event = ApproximateEvent(epsilon=0.1, delta=1e-8)
     ledger.open_account("none", epsilon=1, delta=1e-6)
-    with pytest.raises(ChargeRefusedError, match="keeps no such delta"):
+    with pytest.raises(ChargeRefusedError, match="not set aside enough delta"):
         ledger.charge("none", event)
     ledger.open_account("some", epsilon=10, delta=1e-6, set_aside="3e-8")
     for _ in range(2):
         ledger.charge("some", event)
-    with pytest.raises(ChargeRefusedError, match="keeps no such delta"):
+    with pytest.raises(ChargeRefusedError, match="not set aside enough delta"):
         ledger.charge("some", ApproximateEvent(epsilon=0.1, delta=1.1e-8))
     assert ledger.account("some").set_aside_spent == 2 * Fraction(1e-8)
     with pytest.raises(InvalidParameterError, match="set_aside"):

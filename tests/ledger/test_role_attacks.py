@@ -148,7 +148,9 @@ def test_rights_from_elsewhere_are_found(granted: Granted, postgres: sa.Engine, 
         granted.owner.grant(charge=[user], roles=granted.prefix)
         connection.exec_driver_sql(power.format(**words))
     try:
-        with pytest.raises(InvalidParameterError, match=r"users whom their roles can bind|only its owner may create"):
+        with pytest.raises(
+            InvalidParameterError, match=r"users whose rights their roles can limit|only its owner may create"
+        ):
             granted.owner.grant(charge=[user], roles=granted.prefix)
     finally:
         with postgres.connect() as connection:

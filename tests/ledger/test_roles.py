@@ -224,7 +224,7 @@ def test_whom_roles_cannot_bind_gets_none(granted: Granted, postgres: sa.Engine,
             if allowed:
                 granted.owner.grant(**{may: [user]}, roles=granted.prefix)
             else:
-                with pytest.raises(InvalidParameterError, match=f"^{may}=.*users whom their roles can bind"):
+                with pytest.raises(InvalidParameterError, match=f"^{may}=.*users whose rights their roles can limit"):
                     granted.owner.grant(**{may: [user]}, roles=granted.prefix)
     finally:
         with postgres.connect() as connection:
@@ -236,7 +236,7 @@ def test_rights_of_ones_own_are_found(granted: Granted, postgres: sa.Engine) -> 
     with postgres.connect() as connection:
         connection.exec_driver_sql(f"CREATE ROLE {user} LOGIN")
         connection.exec_driver_sql(f"GRANT INSERT ON {granted.schema}.dpselect_accounts TO {user}")
-    with pytest.raises(InvalidParameterError, match="users whom their roles can bind"):
+    with pytest.raises(InvalidParameterError, match="users whose rights their roles can limit"):
         granted.owner.grant(charge=[user], roles=granted.prefix)
     granted.owner.grant(manage=[user], roles=granted.prefix)
     with postgres.connect() as connection:

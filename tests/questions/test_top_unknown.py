@@ -64,11 +64,11 @@ def test_values_in_groups() -> None:
 
 def test_fewer_values_than_asked_for_are_a_stop() -> None:
     release = PEOPLE.top_k("name", 50, max_values_per_unit=9, **SURE)
-    assert f"Stop after {len(release.value)} of 50: no other noisy count reaches the threshold." in str(release)
-    assert "Stop" not in str(PEOPLE.top_k("name", 1, max_values_per_unit=9, **SURE))
+    assert f"Released: {len(release.value)} of 50. No other noisy count reaches the threshold." in str(release)
+    assert "Released:" not in str(PEOPLE.top_k("name", 1, max_values_per_unit=9, **SURE))
     none = dps.Dataset(ROWS.slice(0, 0), unit="who").top_k("name", 3, epsilon=1.0, delta=1e-6)
     assert (none.value, none.counts) == ([], [])
-    assert "Stop after 0 of 3" in str(none)
+    assert "Released: 0 of 3." in str(none)
     check(none.to_json())
 
 

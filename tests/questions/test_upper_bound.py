@@ -244,10 +244,12 @@ def test_of_the_last_possible_answer_no_bound_is_claimed(neighbours: Any) -> Non
     release = data.upper_bound("x", step=1, epsilon=1.0)
     assert release.value == release.candidates["upper"] == 2.0**50
     assert "at most" not in release.accuracy.split(",")[0]
-    assert release.accuracy.startswith("WARNING: no bound on the error holds for this answer. The last possible one, 1")
+    assert release.accuracy.startswith(
+        "WARNING: no bound on the error holds for this answer. The last possible answer, 1"
+    )
     assert dps.Release.from_json(release.to_json()).accuracy == release.accuracy
     near = data.upper_bound("x", step=1e20, epsilon=1.0)
     assert near.accuracy.startswith("With 99% confidence at most")
     if neighbours == "add_remove":
         grouped = data.upper_bound("x", step=1, epsilon=10.0, by="city", groups=["near", "far"])
-        assert "WARNING: not so in these groups: far. The last possible one" in grouped.accuracy
+        assert "WARNING: this bound does not hold in these groups: far. The last possible answer" in grouped.accuracy

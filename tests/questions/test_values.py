@@ -105,7 +105,9 @@ def test_the_cost_is_charged_with_its_delta(tmp_path: Path) -> None:
     assert release.event == ApproximateEvent(epsilon=1.0, delta=1e-6)
     assert check(release.to_json(), ledger=ledger).charged
     pure = dps.Dataset(ROWS, unit="who", ledger=ledger, account="pure")
-    with pytest.raises(ChargeRefusedError, match=r"keeps no such delta .* part of it set aside \(set_aside\)"):
+    with pytest.raises(
+        ChargeRefusedError, match=r"not set aside enough delta .* set aside a part of it .*\(set_aside\)"
+    ):
         pure.values("name", **asked)
     assert ledger.remaining("pure") == 3.0
     dry = dps.DryRun(unit="who", ledger=ledger, account="pure").values("name", **asked)

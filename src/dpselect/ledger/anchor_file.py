@@ -170,7 +170,9 @@ class FileAnchor:
         line, end, _ = start.partition(b"\n")
         if not end and not _is_complete(line):
             if not (_START.startswith(line) or line.startswith(_START)):
-                raise AnchorError(str(self), "this is no anchor. Name a file that is one, or that is not there yet.")
+                raise AnchorError(
+                    str(self), "this is not an anchor. Name an anchor, or a file that does not exist yet."
+                )
             return
         try:
             held = json.loads(line)

@@ -16,7 +16,7 @@ from dpselect.ledger.damage import readable
 
 _BEHIND = (
     "an older copy was put in its place, its log was lost, or entries were cut off. Nothing was drawn."
-    " Look for the whole ledger; `dpselect ledger restore --write-off` counts what cannot be found as spent."
+    " Find the complete ledger; `dpselect ledger restore --write-off` counts what cannot be found as spent."
 )
 _BESIDE = (
     "two copies of the ledger were used, or its history was rewritten. Nothing was drawn. Use only the copy that its"
@@ -76,7 +76,7 @@ def note(anchor: Anchor, id_: str, head: Head) -> Head:
         why = error.what if isinstance(error, LedgerError) else f"An unexpected {type(error).__name__}."
         text = (
             f"entry {head.sequence} of account {head.account!r} was recorded and stays, but could not be noted here,"
-            f" and nothing was drawn. Asking the same again in this process uses it. The reason: {why}"
+            f" and nothing was drawn. If you ask the same again in this process, that entry is used. The reason: {why}"
         )
         raise AnchorError(name_of(anchor), text) from None
 

@@ -28,8 +28,8 @@ def refusal(event: Event, cost: Cost, terms: AccountTerms, state: State, *, ledg
     account = described(terms, state, "")
     total = state.total + cost
     if event.delta and total.delta > terms.set_aside:
-        text = f"account {terms.name!r} keeps no such delta for mechanisms that have one of their own"
-        text += ": an account for them is opened with a delta and a part of it set aside (set_aside)"
+        text = f"account {terms.name!r} has not set aside enough delta for a mechanism with a delta of its own"
+        text += ": open an account with a delta, and set aside a part of it for such mechanisms (set_aside)"
     else:
         left = epsilon_left(account.left, equals="=")
         text = f"account {terms.name!r} has {left} left of {as_written(state.epsilon)!r}; "

@@ -248,10 +248,10 @@ def _refuse_unbound(
     ).first()
     if found is not None:
         hint = (
-            "Roles cannot bind a superuser, the owner of the tables, schema or database, or a user who may create roles"
-            " or create objects in the schema, or has other rights on the tables or the server, be it as PUBLIC."
+            "Roles cannot limit a superuser, the owner of the tables, schema or database, or a user who may create"
+            " roles or create objects in the schema, or has other rights on the tables or the server, even as PUBLIC."
         )
-        raise InvalidParameterError(may, Shown(repr(found)), "users whom their roles can bind", hint)
+        raise InvalidParameterError(may, Shown(repr(found)), "users whose rights their roles can limit", hint)
 
 
 def _by_column(rights: Iterable[tuple[str, str]]) -> list[str]:

@@ -23,7 +23,7 @@ TAMPERED = (LedgerDamagedError, "its rows are not as written: one is in the way.
 FOREIGN = (LedgerDamagedError, "its tables are not those of a ledger. Nothing was written.")
 """Faults that servers have as well."""
 
-_DAMAGED = (LedgerDamagedError, "this is no intact SQLite file. Nothing was written; restore it and verify it.")
+_DAMAGED = (LedgerDamagedError, "this is not an intact SQLite file. Nothing was written; restore it and verify it.")
 _CLOSED = (LedgerUnavailableError, "it cannot be opened: no such place, or no permission. Nothing was written.")
 _BROKEN = (LedgerUnavailableError, "the disk or the connection failed. A charge may have been recorded; none was used.")
 

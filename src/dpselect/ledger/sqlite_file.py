@@ -100,7 +100,7 @@ def identity_of(path: Path, *, ledger: str) -> Identity:
     except FileNotFoundError:
         raise LedgerUnavailableError(ledger, "there is no such file. Opening an account creates it.") from None
     except OSError:
-        raise LedgerUnavailableError(ledger, "its file cannot be looked at: no permission, or no such place.") from None
+        raise LedgerUnavailableError(ledger, "its file cannot be accessed: no permission, or no such folder.") from None
     if found.st_nlink > 1 and path.is_file():
         text = (
             "its file has a second name (a hard link). Nothing was read or written: charges made under one name could"

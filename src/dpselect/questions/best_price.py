@@ -36,7 +36,8 @@ class BestPrice(ValuesQuestion):
         candidates: what a certificate says of the prices.
         error_bound: in units of revenue, at the confidence of a release; None between bounds without a step,
             where no bound holds for all offers.
-        domain: the range that offers are clipped into: those below 0 buy at no price, those above the highest at all.
+        domain: the range that offers are clipped into: an offer below 0 never buys, and one above the highest price
+            always does.
         draw_proof: page that proves the law of the draw.
     """
 
@@ -237,7 +238,7 @@ class BestPrice(ValuesQuestion):
             optional = ["common_unit", "second_highest"]
             listed = fields.object_with(held["candidates"], "candidates", _PRICES, optional=optional)
             if ("second_highest" in listed) != ("common_unit" in listed and listed["count"] > 1):
-                raise fields.wrong("candidates.second_highest", "one, if there are several prices with a unit")
+                raise fields.wrong("candidates.second_highest", "one, if several prices have a common unit")
         fields.object_with(held.get("arguments", {}), "arguments", fields.ROWS)
         return AnswerFields(fields.number, has_bound=not is_between)
 
@@ -300,7 +301,7 @@ def _in_units(price: float, unit: Fraction) -> Fraction:
 
 
 def _listed(bounds: object, step: object) -> list[Fraction]:
-    """The prices from the lower bound to the upper one; 0 is none."""
+    """The prices from the lower bound to the upper one, without 0."""
     lower, upper = finite_bounds(bounds)
     if lower < 0:
         raise InvalidParameterError("bounds", Shown(f"({float(lower)!r}, {float(upper)!r})"), "numbers >= 0")

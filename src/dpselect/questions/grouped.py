@@ -75,7 +75,7 @@ class Grouped(Priced[list[Summary]], Generic[Summary]):
 
     @property
     def nothing_drawn(self) -> Answered:
-        """The groups, without an answer of any."""
+        """The groups, without their answers."""
         members = self.groups.members
         return {members[place]: cast(Value, None) for place in range(len(members))}
 

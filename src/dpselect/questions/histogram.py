@@ -31,7 +31,7 @@ class Histogram(ListQuestion[CandidateCounts]):
         candidates: the public candidates.
         max_values_per_unit: for how many of them one unit counts.
         mechanism: adds noise to all counts, at the whole cost.
-        noise: ``"geometric"`` or ``"gaussian"``, where a delta made it a choice; else None.
+        noise: ``"geometric"`` or ``"gaussian"``, if a delta left the choice between the two; otherwise None.
     """
 
     name: ClassVar[str] = "histogram"

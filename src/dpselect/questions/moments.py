@@ -111,12 +111,12 @@ class MomentSums:
         return min(max(0, sum(noisy) // self.whole), LARGEST_COUNT)
 
     def mean(self, noisy: list[int]) -> float:
-        """The mean by noisy sums, within the bounds; their midpoint if there seems to be no unit."""
+        """The mean by noisy sums, within the bounds; their midpoint if there seem to be no units."""
         share = _clamped(Fraction(noisy[1], sum(noisy)), 1) if sum(noisy) > 0 else Fraction(1, 2)
         return float(self.grid.lower + self.width * share)
 
     def variance(self, noisy: list[int]) -> float:
-        """The variance by noisy sums, at most a quarter of the squared width; half of that if there seems no unit."""
+        """The variance by noisy sums, at most a quarter of the squared width; half of that if there is no unit."""
         total, most = sum(noisy), Fraction(1, 4)
         if total <= 0:
             return float(self.width**2 * most / 2)

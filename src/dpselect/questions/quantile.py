@@ -224,7 +224,7 @@ class Quantile(ValuesQuestion):
 
 @dataclass(frozen=True, kw_only=True)
 class _WithTwoSidedNoise(Quantile):
-    """As all were once planned, also the extremes: as if scores could move both ways, with the noise for that."""
+    """As all quantiles were once planned, including levels 0 and 1: with noise for scores that move both ways."""
 
     @property
     def moved(self) -> Sensitivity:

@@ -294,11 +294,11 @@ class Question(Priced[Summary]):
     @classmethod
     @abstractmethod
     def within(cls, release: Planned, bound: float) -> str:
-        """The part of a sentence that says what is within `bound` of what."""
+        """The part of a sentence that says what differs from what by at most `bound`."""
 
     @classmethod
     def counts_within(cls, release: Planned, within: int) -> str:
-        """The part of a sentence that says which counts of selected candidates are `within` so many of the truth."""
+        """The part of a sentence that says how far the counts of selected candidates may be from the truth."""
         which = f"the number of units ({release.unit}) with the released {release.column}"
         return f"each count is within {within:,} of {which}"
 

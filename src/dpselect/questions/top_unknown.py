@@ -155,9 +155,9 @@ class TopUnknown(Question[NameCounts]):
     def ending(cls, release: Planned, count: int) -> str:
         """See `Question.ending`."""
         asked = release.arguments["k"]
-        return (
-            f"Stop after {count:,} of {asked:,}: no other noisy count reaches the threshold." if count < asked else ""
-        )
+        if count == asked:
+            return ""
+        return f"Released: {count:,} of {asked:,}. No other noisy count reaches the threshold."
 
     @classmethod
     def origin(cls, release: Planned) -> str:

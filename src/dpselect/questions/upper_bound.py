@@ -1,4 +1,4 @@
-"""A number that hardly any value of a column is above: a bound to clip by, found without the largest value."""
+"""A number that hardly any value of a column exceeds: a bound to clip by, found without the largest value."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SMALLEST_STEP = Option(
 
 @dataclass(frozen=True, kw_only=True)
 class UpperBound(UnboundedQuantile):
-    """What is hardly any value above? The quantile at level 1.
+    """Which number does hardly any value exceed? The quantile at level 1.
 
     Proof: ``proofs/unbounded_quantiles.md``, claims 5 and 6.
     """
@@ -42,7 +42,7 @@ class UpperBound(UnboundedQuantile):
         Command(
             name="upper_bound",
             asks="Which number do hardly any values exceed?",
-            does="Find a number that only few values are above, such as a bound to clip a sum by.",
+            does="Find a number that only a few values exceed, such as a bound to clip a sum by.",
             example=("adult.csv hours_per_week", "--unit person_id --step 1 --epsilon 0.5"),
             options=(LOWER, SMALLEST_STEP, MAX_ROWS_PER_UNIT),
         ),
@@ -62,7 +62,7 @@ class UpperBound(UnboundedQuantile):
 
     @classmethod
     def exceeds(cls, release: Planned, answer: Value | list[Value]) -> bool:
-        """See `Question.exceeds`. Claim 5 says nothing of the last candidate, which is released if none passes."""
+        """See `Question.exceeds`. Claim 5 does not cover the last candidate, which is released if none passes."""
         return answer == release.candidates["upper"]
 
     @classmethod
@@ -70,8 +70,8 @@ class UpperBound(UnboundedQuantile):
         """See `Question.excess`."""
         last = as_text(release.candidates["upper"])
         return (
-            f"The last possible one, {last}, is released if too many values are above the others: any number of values "
-            f"of {release.column} may be above it. A larger step reaches further."
+            f"The last possible answer, {last}, is released if too many values exceed all others, so any number of "
+            f"values of {release.column} may exceed it. A larger step reaches further."
         )
 
     @classmethod

@@ -26,13 +26,17 @@ PAGE = "proofs/unknown_candidates.md"
 KINDS = tuple(kind.name.lower() for kind in CandidateKind)
 """The words for the kind of unknown values."""
 
-DELTA = Option("delta", "number", "Probability with which the guarantee may fail; far below one over the units.")
+DELTA = Option(
+    "delta",
+    "number",
+    "Probability with which the guarantee may fail. Choose it far below one over the number of units.",
+)
 
 MAX_VALUES_PER_UNIT = Option(
     "max_values_per_unit",
     "whole",
-    "Number of values a unit counts for. If it has more, this many are chosen at random. A value needs more units with"
-    " it.",
+    "Number of values for which one unit counts. If a unit has more, this many are chosen at random. The larger it is,"
+    " the more units a value needs.",
     default=1,
 )
 
@@ -130,7 +134,7 @@ class Values(Question[NameCounts]):
         return rows.names(self.kind, groups, max_values_per_unit=self.mechanism.max_values_per_unit)
 
     def usable_units(self, rows: RowReader, groups: PublicGroups | None, summaries: list[NameCounts], /) -> list[int]:
-        """How many units have a value; each counts for one of its own."""
+        """How many units have a value; each counts for one of its values."""
         check_countable(self.mechanism.max_values_per_unit, 0.0)
         return [int(summary.counts.sum()) for summary in summaries]
 
@@ -178,7 +182,7 @@ class Values(Question[NameCounts]):
 
     @classmethod
     def allows(cls, values: list[Any], stated: Stated) -> bool:
-        """See `Question.allows`. All different, and in order: otherwise the order would tell something."""
+        """See `Question.allows`. All different and sorted: another order would reveal something."""
         return all(earlier < later for earlier, later in itertools.pairwise(values))
 
 
@@ -191,7 +195,7 @@ def name_sensitivity(neighbours: Neighbours) -> Sensitivity:
 
 
 def check_countable(max_values_per_unit: object, usable_epsilon: object) -> None:
-    """Refuse a number of units where the counts do not tell it: where a unit may count for several values."""
+    """Refuse a number of units if a unit may count for several values: the counts do not tell it then."""
     if usable_epsilon is not None and max_values_per_unit != 1:
         hint = "Ask count() for the number of all units."
         raise InvalidParameterError("usable_epsilon", usable_epsilon, "None, unless max_values_per_unit is 1", hint)

@@ -20,8 +20,8 @@ Summary = TypeVar("Summary")
 class WithCounts(WithNumbers[Summary, list[CandidateCounts]], Generic[Summary]):
     """A question of candidates, and the number of units with each selected candidate, with noise of their own.
 
-    The candidates are selected first, then counted: the counts of k candidates that are fixed by then. One unit changes
-    each by 1 at most, and at most as many as it counts for, in each of its groups.
+    The candidates are selected first, and then the units of these candidates are counted. In each of its groups one
+    unit changes each count by at most 1, and at most as many counts as it counts for.
 
     Proof: ``proofs/noisy_order.md``, claim 5.
     """

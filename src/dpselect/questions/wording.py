@@ -79,7 +79,11 @@ def accuracy(kind: Kind, release: Planned, value: Answered | None = None) -> str
         beyond = [as_text(group) for group, answer in value.items() if kind.exceeds(release, answer)]
         named = _some_of(beyond)
         sure = accuracy(kind, release)
-        return f"{sure} {LOUD}: not so in these groups: {named}. {kind.excess(release)}" if beyond else sure
+        return (
+            f"{sure} {LOUD}: this bound does not hold in these groups: {named}. {kind.excess(release)}"
+            if beyond
+            else sure
+        )
     if value is not None and kind.exceeds(release, value):
         return f"{LOUD}: no bound on the error holds for this answer. {kind.excess(release)}"
     sure = f"{release.confidence:.0%} confidence {kind.within(release, bound)}{kind.counting(release)}."
@@ -267,7 +271,7 @@ def as_text(value: object) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """How many there are.
+    """A number with a noun, in the singular for one.
 
     >>> counted(1, "row"), counted(1000, "price"), counted(0, "rank")
     ('1 row', '1,000 prices', '0 ranks')
