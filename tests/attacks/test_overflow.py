@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpselect as dps
-from dpselect.backends.rows.total import saturated
+from dpselect.backends.rows.queries import saturated
 from tests.attacks import naive
 from tests.backends.tables import total
 

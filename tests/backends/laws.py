@@ -44,11 +44,11 @@ from dpselect.questions.density import with_absent
 from dpselect.questions.moments import MomentSums
 from dpselect.questions.question import Priced
 from dpselect.questions.scores import count_scores, sum_scores
+from dpselect.session.asking import Payer
 from dpselect.session.choices import ChoiceQuestions
 from dpselect.session.counts import CountQuestions
 from dpselect.session.numbers import NumberQuestions
 from dpselect.session.rows import Rows, UnopenedTable
-from dpselect.session.spending import Payer
 from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpselect.backends.opening import open_table
-from dpselect.backends.rows.decimals import decimal_text
+from dpselect.backends.rows.plain import decimal_text
 from dpselect.summaries import PublicCandidates
 from tests.backends import engines
 from tests.backends.engines import MAKERS, opener

@@ -17,7 +17,7 @@ import pytest
 from dpselect.backends.columns import Holds
 from dpselect.backends.files import FileSource
 from dpselect.backends.opening import open_table
-from dpselect.backends.rows import connection, direct, engine, scan
+from dpselect.backends.rows import connection, engine, scan
 from dpselect.errors import InvalidDataError, SelectionError
 from dpselect.summaries import PublicCandidates
 from tests.backends.tables import count, gather, total, write_parquet
@@ -203,7 +203,7 @@ def test_another_type_than_the_schema_says_is_left_to_the_stream(
     ways: Ways, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_parquet(tmp_path / "t.parquet", [(1, 5), (2, 5)])
-    monkeypatch.setitem(direct._ENGINE_TYPES, Holds.INTEGERS, ("BIGINT", {"HUGEINT"}))
+    monkeypatch.setitem(scan._ENGINE_TYPES, Holds.INTEGERS, ("BIGINT", {"HUGEINT"}))
     assert ways(lambda: count(path, [5])) == [[2], [2], False]
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from dpselect import Dataset
-from dpselect.backends.rows import spilling
-from dpselect.backends.rows.spilling import remove_abandoned, spill_folder
+from dpselect.backends.rows import connection
+from dpselect.backends.rows.connection import remove_abandoned, spill_folder
 
 HOLD = """\
 import pathlib, sys
@@ -103,7 +103,7 @@ def test_another_user_s_is_left_alone(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_nothing_is_removed_where_nobody_can_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on Windows."""
     left = abandoned(tmp_path, "dpselect-left")
-    monkeypatch.setattr(spilling, "fcntl", None)
+    monkeypatch.setattr(connection, "fcntl", None)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with spill_folder() as folder:
         assert os.listdir(folder) == []

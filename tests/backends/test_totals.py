@@ -17,7 +17,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dpselect.backends.rows.total import saturated
+from dpselect.backends.rows.queries import saturated
 from dpselect.errors import InvalidDataError
 from tests.backends.tables import total, write_csv, write_parquet, write_rows
 from tests.reference.clipped_sums import clipped_totals

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dpselect import charts
 from dpselect.charts import Axis, Mark, Series
-from dpselect.charts.marks import _LABEL_HEIGHT, _separated
+from dpselect.charts.lines import _LABEL_HEIGHT, _separated
 from dpselect.charts.theme import HEIGHT, WIDTH
 from tests.charts.pictures import saved, words
 

@@ -7,8 +7,7 @@ import pytest
 import dpselect as dps
 from dpselect.cli import main
 from dpselect.cli.main import app
-from dpselect.cli.other_words import MEANT
-from dpselect.cli.wording import in_words, names_of
+from dpselect.cli.wording import MEANT, in_words, names_of
 from dpselect.errors import InvalidParameterError
 from tests.cli.test_commands import ADULT, AGES, BOUNDS, CLICKS, COMMON, GAIN, run
 

@@ -13,7 +13,7 @@ import pytest
 import dpselect as dps
 from dpselect.accounting import BoundedRangeEvent
 from dpselect.mechanisms.density import default_sample_size
-from dpselect.mechanisms.hilbert import cells_on_curve, places_on_curve
+from dpselect.mechanisms.density_dimensions import cells_on_curve, places_on_curve
 
 COUNTS = [3, 0, 5]
 

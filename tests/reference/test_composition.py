@@ -17,8 +17,7 @@ from dpselect.accounting import (
     PureEvent,
     compose,
 )
-from dpselect.accounting.tight.bounded_range import one_more, trivial
-from dpselect.accounting.tight.pairs import convolved, loss_masses, repeated
+from dpselect.accounting.tight import convolved, loss_masses, one_more, repeated, trivial
 from tests.reference import composition as model
 from tests.reference.composition import Grid
 

@@ -1,7 +1,7 @@
 """What was spent: events describe what ran, without any data, and this layer turns them into epsilon and delta."""
 
 from dpselect.accounting.calibration import calibrate
-from dpselect.accounting.composition import Composition, compose
+from dpselect.accounting.composition import Bound, Composition, Explanation, compose
 from dpselect.accounting.events import (
     ApproximateEvent,
     BoundedRangeEvent,
@@ -15,7 +15,6 @@ from dpselect.accounting.events import (
     SequenceEvent,
 )
 from dpselect.accounting.exact_rounds import calibrate_rounds, planned_epsilon, rounds_epsilon
-from dpselect.accounting.explanation import Bound, Explanation
 from dpselect.accounting.filter import Filter
 from dpselect.accounting.odometer import Odometer
 from dpselect.accounting.profiles import (

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
-from typing import cast
+from typing import Literal, cast
 
 from dpselect.accounting.divergence import Divergences
 from dpselect.accounting.events import Event, NonAdaptiveEvent, Run
-from dpselect.accounting.explanation import Bound, BoundName, Explanation
 from dpselect.accounting.leaves import Leaves, leaves_of
 from dpselect.accounting.loss_distribution import LossDistribution
 from dpselect.accounting.non_adaptive import MOST, non_adaptive_delta, non_adaptive_epsilon
@@ -21,6 +21,85 @@ from dpselect.accounting.tight import Curve, NotTight, tight_curve
 from dpselect.accounting.zcdp import rho_of
 from dpselect.arguments import delta_below_one, target_error
 from dpselect.errors import InvalidParameterError
+
+BoundName = Literal["basic", "renyi", "tight", "non-adaptive", "pld"]
+
+_WORDS: dict[BoundName, str] = {
+    "basic": "the sum of all epsilons",
+    "renyi": "Rényi divergence",
+    "tight": "the exact adaptive recursion, rounded up on a grid",
+    "non-adaptive": "the exact formula for draws fixed in advance",
+    "pld": "privacy loss distributions",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """One way to bound a total.
+
+    Attributes:
+        name: ``"basic"`` (the sum), ``"renyi"``, ``"tight"``, ``"non-adaptive"`` or ``"pld"``.
+        value: its value, rounded up; infinite if it gives none.
+        order: of the divergence, where that is the bound.
+        note: why it gives no value.
+
+    >>> Bound(name="renyi", value=2.4, order=8.5).value
+    2.4
+    """
+
+    name: BoundName
+    value: float
+    order: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """An epsilon and where it comes from, made by `Composition.explain`; ``print`` it.
+
+    Attributes:
+        delta: asked for.
+        best: the bound with the smallest epsilon.
+        others: the other bounds, the smaller first.
+
+    >>> print(Explanation(delta=1e-6, best=Bound(name="renyi", value=2.4), others=(Bound(name="basic", value=10.0),)))
+    epsilon = 2.4 at delta = 1e-06 by Rényi divergence. Others: the sum of all epsilons 10.
+    """
+
+    delta: float
+    best: Bound
+    others: tuple[Bound, ...]
+
+    @property
+    def epsilon(self) -> float:
+        """The smallest epsilon."""
+        return self.best.value
+
+    @property
+    def bound(self) -> BoundName:
+        """The name of the bound that gave it."""
+        return self.best.name
+
+    def __str__(self) -> str:
+        if math.isinf(self.epsilon):
+            return f"No epsilon holds at delta = {self.delta:.4g}: {self.best.note or 'it is beyond all doubles'}."
+        text = f"epsilon = {_up(self.epsilon)} at delta = {self.delta!r} by {_WORDS[self.bound]}."
+        finite = [
+            f"{_WORDS[bound.name].partition(',')[0]} {_up(bound.value)}" for bound in self.others if not bound.note
+        ]
+        notes = [
+            f" Not by {_WORDS[bound.name].partition(',')[0]}: {bound.note}." for bound in self.others if bound.note
+        ]
+        return text + (f" Others: {', '.join(finite)}." if finite else "") + "".join(notes)
+
+
+def _up(value: float) -> str:
+    """Four digits, rounded up except for the last bits of a double: a sum of tenths that is 10 is shown as 10."""
+    if math.isinf(value) or value == 0.0:
+        return f"{value:g}"
+    with localcontext(prec=4, rounding=ROUND_CEILING):
+        return f"{float(+Decimal(value * (1.0 - 1e-12))):g}"
+
 
 TIGHT_WORK = 5e8
 """About how many nanoseconds the exact recursion may take."""

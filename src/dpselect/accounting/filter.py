@@ -8,10 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from dpselect.accounting.events import Event, Run
-from dpselect.accounting.locked import Locked
 from dpselect.accounting.renyi import epsilons
 from dpselect.accounting.rounding import fraction_down, fraction_up
-from dpselect.accounting.running import Running, nothing
+from dpselect.accounting.running import Locked, Running, nothing
 from dpselect.arguments import delta_below_one, positive_epsilon
 from dpselect.errors import LimitExceededError
 

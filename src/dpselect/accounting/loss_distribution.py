@@ -1,7 +1,7 @@
 """Privacy loss distributions by fast Fourier transform, for very many runs: the extra ``pld``.
 
 The convolutions are those of the package dp-accounting; the pairs are ours, already split onto a grid from above
-(`dpselect.accounting.tight.pairs`), and a bounded-range run counts as its logistic pair. The package's own event for
+(`dpselect.accounting.tight`), and a bounded-range run counts as its logistic pair. The package's own event for
 the exponential mechanism is never used.
 
 Proof of the pairs: ``proofs/composition.md``, claims 4 and 6. The transform's rounding has a margin, not a bound.
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpselect.accounting.events import BoundedRangeEvent, LogisticProfileEvent, SingleEvent
-from dpselect.accounting.tight.pairs import loss_masses
+from dpselect.accounting.tight import loss_masses
 from dpselect.errors import MissingExtraError
 
 _ROUNDING = 2.0**-40

@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from dpselect.accounting.events import Event, Run
-from dpselect.accounting.locked import Locked
 from dpselect.accounting.rounding import fraction_up
-from dpselect.accounting.running import Running, nothing
+from dpselect.accounting.running import Locked, Running, nothing
 from dpselect.arguments import delta_below_one
 
 _LARGEST = 1e290

@@ -6,9 +6,10 @@ import errno
 import os
 import select
 import sys
-from typing import TextIO
+from typing import Any, TextIO
 
 from dpselect.errors import SelectionError
+from dpselect.ledger import Ledger, Receipt
 
 
 def fill_closed() -> None:
@@ -65,3 +66,18 @@ def refuse_readers(command: str, why: str, *, allowed: bool) -> None:
     if not (allowed or sys.stdout.isatty()):
         text = f"{command}: standard output is no terminal, and {why}. If only you read it: --to-file-i-keep-private."
         raise SelectionError(text)
+
+
+class LedgerChargingIfRead(Ledger):
+    """A ledger that charges nothing once nobody can read the answer any more."""
+
+    __slots__ = ()
+
+    def charge(self, *given: Any, **named: Any) -> Receipt:
+        """Charge as any ledger does, if somebody can still read the answer.
+
+        Raises:
+            BrokenPipeError: nobody can; nothing was charged.
+        """
+        refuse_unread()
+        return super().charge(*given, **named)

@@ -11,8 +11,7 @@ from typing import Any
 
 from dpselect.accounting.events import Event
 from dpselect.ledger.chain import canonical
-from dpselect.ledger.costs import Cost, cost_of, nothing
-from dpselect.ledger.exact import fraction_of
+from dpselect.ledger.costs import Cost, cost_of, fraction_of, nothing
 from dpselect.ledger.filters import Order, allowances, orders_for, spent_epsilon
 from dpselect.ledger.records import Account
 from dpselect.privacy import Neighbours

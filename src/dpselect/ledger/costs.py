@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,7 +17,25 @@ from dpselect.accounting.events import (
     NonAdaptiveEvent,
     SequenceEvent,
 )
-from dpselect.ledger.exact import fraction_of
+
+_FRACTION = re.compile(r"-?[0-9]+(/[0-9]+)?")
+_LONGEST = 8000
+"""Characters. A limit has at most 4000 bits above and below the bar, a sum of doubles fewer."""
+
+
+def fraction_of(text: object) -> Fraction:
+    """The fraction that ``str`` wrote. Exponents are refused: ``1e99999999`` would take very long.
+
+    Raises:
+        ValueError: `text` is not what ``str`` writes for a fraction.
+
+    >>> fraction_of("-3/10")
+    Fraction(-3, 10)
+    """
+    if not isinstance(text, str) or len(text) > _LONGEST or not _FRACTION.fullmatch(text):
+        raise ValueError("not a fraction of a ledger")
+    return Fraction(text)
+
 
 UNIT = 2**128
 """Divergences are counted in units of 1/`UNIT` nats, so that even 1e-30 keeps eight digits."""

@@ -16,12 +16,11 @@ from dpselect.errors import InvalidAccountError, InvalidLimitError, InvalidParam
 from dpselect.ledger import store
 from dpselect.ledger.accounts import AccountTerms, State, described
 from dpselect.ledger.anchor_table import TableAnchor
-from dpselect.ledger.anchoring import head_of, note, noted_now, refuse_behind, refuse_missing_accounts
+from dpselect.ledger.anchoring import anchor_of, head_of, note, noted_now, refuse_behind, refuse_missing_accounts
 from dpselect.ledger.anchors import Anchor, Head, unknown
 from dpselect.ledger.arguments import exact_fraction, short_text
 from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash
 from dpselect.ledger.database import Database
-from dpselect.ledger.given_anchor import anchor_of
 from dpselect.ledger.readable import ReadableLedger
 from dpselect.ledger.records import Account
 from dpselect.ledger.restoring import gone, written_off

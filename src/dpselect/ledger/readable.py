@@ -15,11 +15,10 @@ from dpselect.errors import InvalidParameterError, LedgerDamagedError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.accounts import described
 from dpselect.ledger.anchor_table import TableAnchor
-from dpselect.ledger.anchoring import Expected, refuse_behind, refuse_missing_accounts, refuse_unless_there
+from dpselect.ledger.anchoring import Expected, anchor_of, refuse_behind, refuse_missing_accounts, refuse_unless_there
 from dpselect.ledger.anchors import Anchor, Head, unknown
 from dpselect.ledger.arguments import seconds, short_text
 from dpselect.ledger.database import Database
-from dpselect.ledger.given_anchor import anchor_of
 from dpselect.ledger.reading import entry_of, exported
 from dpselect.ledger.records import Account, Entry, Verified
 from dpselect.ledger.restoring import copy_of, new_place

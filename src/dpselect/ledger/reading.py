@@ -10,8 +10,8 @@ from typing import Any, cast
 from dpselect.accounting.events import Run, from_json
 from dpselect.accounting.rounding import fraction_down, fraction_up
 from dpselect.ledger.chain import FIRST, canonical
+from dpselect.ledger.costs import fraction_of
 from dpselect.ledger.damage import readable
-from dpselect.ledger.exact import fraction_of
 from dpselect.ledger.records import Entry, Receipt
 
 

@@ -16,9 +16,8 @@ from dpselect.ledger.anchoring import refuse_behind, refuse_missing_accounts
 from dpselect.ledger.anchors import Head
 from dpselect.ledger.arguments import short_text
 from dpselect.ledger.chain import FIRST, account_seal, canonical, entry_hash, release_hash
-from dpselect.ledger.costs import Cost
+from dpselect.ledger.costs import Cost, fraction_of
 from dpselect.ledger.damage import damaged_account, readable, refuse_unsound_file
-from dpselect.ledger.exact import fraction_of
 from dpselect.ledger.records import Verified
 from dpselect.ledger.schema import accounts, entries, ledger_id, releases
 

@@ -7,8 +7,7 @@ from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.grid import GridCost, GridMechanism
-from dpselect.mechanisms.integer_ceilings import IntegerCeiling
-from dpselect.mechanisms.integers import IntegerMechanism
+from dpselect.mechanisms.integers import IntegerCeiling, IntegerMechanism
 from dpselect.mechanisms.interval import IntervalMechanism
 from dpselect.mechanisms.laplace import LaplaceMechanism
 from dpselect.mechanisms.mean import MeanMechanism
@@ -16,8 +15,7 @@ from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_histogram import NoisyHistogramMechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.noisy_order import NoisyOrder, OrderNoise, order_noise
-from dpselect.mechanisms.partial import PartialSelection, Winner
-from dpselect.mechanisms.partial_candidates import CandidateSelection, PendingSelection
+from dpselect.mechanisms.partial import CandidateSelection, PartialSelection, PendingSelection, Winner
 from dpselect.mechanisms.partition_selection import PartitionSelection
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.piecewise_linear import PiecewiseLinearMechanism

@@ -12,9 +12,9 @@ from dpselect.accounting import BoundedRangeEvent
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms.fall_law import FallLaw, FloatArray, Scale
 from dpselect.mechanisms.interval import doubles
+from dpselect.mechanisms.mechanism import ScaledMechanism
 from dpselect.mechanisms.plans import NumberPlan
 from dpselect.mechanisms.score_vectors import ScoresLike
-from dpselect.mechanisms.values import ScaledMechanism
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

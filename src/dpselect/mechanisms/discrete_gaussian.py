@@ -16,8 +16,8 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.integer_vectors import whole_values
+from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.score_vectors import ScoresLike
-from dpselect.mechanisms.values import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 _MACHINE = (-(2**63), 2**63 - 1)

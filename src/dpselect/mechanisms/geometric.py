@@ -13,8 +13,8 @@ from dpselect._native import _core
 from dpselect.accounting import PureEvent
 from dpselect.arguments import positive_count, positive_epsilon, probability, whole_bounds, whole_sensitivity
 from dpselect.mechanisms.integer_vectors import offsets_from, whole_value, whole_values
+from dpselect.mechanisms.mechanism import MechanismValue, scale_of
 from dpselect.mechanisms.score_vectors import ScoresLike
-from dpselect.mechanisms.values import MechanismValue, scale_of
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 FloatArray = npt.NDArray[np.float64]

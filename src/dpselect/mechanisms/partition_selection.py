@@ -13,9 +13,9 @@ from dpselect.accounting import ApproximateEvent
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.integer_vectors import whole_values
+from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.partition_law import PartitionLaw, first_count, shares
 from dpselect.mechanisms.score_vectors import ScoresLike
-from dpselect.mechanisms.values import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 MOST_VALUES_PER_UNIT = 10**9

@@ -13,8 +13,8 @@ from dpselect._native import _core
 from dpselect.accounting import PureEvent
 from dpselect.arguments import positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidScoresError, Shown
+from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores
-from dpselect.mechanisms.values import MechanismValue
 
 _MOST_ENUMERATED = 20
 

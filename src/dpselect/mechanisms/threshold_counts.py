@@ -14,10 +14,10 @@ from dpselect.arguments import positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.integer_vectors import whole_values
+from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.partition_law import LARGEST_COUNT, exp_minus, first_count
 from dpselect.mechanisms.partition_selection import MOST_VALUES_PER_UNIT, divided, moved_counts, open_delta
 from dpselect.mechanisms.score_vectors import ScoresLike
-from dpselect.mechanisms.values import MechanismValue
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 _BITS = 1200

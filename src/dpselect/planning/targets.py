@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dpselect.arguments import probability, target_error
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.score_vectors import ScoresLike
-from dpselect.planning.measures import Errors, ErrorsOnScores, WorstErrors, errors_of
+from dpselect.planning.curves import Errors, ErrorsOnScores, WorstErrors, errors_of
 from dpselect.planning.setting import MechanismKind, Setting
 
 _SMALLEST, _LARGEST = 1e-290, 1e290

@@ -25,10 +25,9 @@ from dpselect.questions.top_unknown import TopUnknown
 from dpselect.questions.total import Sum
 from dpselect.questions.unbounded_quantile import UnboundedQuantile
 from dpselect.questions.upper_bound import UpperBound
-from dpselect.questions.usable import WithUsable
 from dpselect.questions.values import Values
 from dpselect.questions.variance import Variance
-from dpselect.questions.with_counts import WithCounts
+from dpselect.questions.with_numbers import WithCounts, WithUsable
 
 __all__ = [
     "CONFIDENCE",

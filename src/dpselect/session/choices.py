@@ -12,7 +12,7 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.questions import BestBy, BestDate, LeastCommon, MostCommon, TopK, TopUnknown
 from dpselect.questions.top_unknown import check_unlisted
 from dpselect.questions.values import check_countable
-from dpselect.questions.with_counts import checked_with_counts
+from dpselect.questions.with_numbers import checked_with_counts
 from dpselect.session.asking import Asking
 from dpselect.summaries import PublicCandidates, PublicClip, PublicGroups, public_dates
 

@@ -16,11 +16,11 @@ from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.public_time import Times
 from dpselect.questions.wording import html_table
+from dpselect.session.asking import Spending
 from dpselect.session.choices import ChoiceQuestions
 from dpselect.session.counts import CountQuestions
 from dpselect.session.numbers import NumberQuestions
 from dpselect.session.rows import Rows
-from dpselect.session.spending import Spending
 from dpselect.summaries import CandidateKind
 
 

@@ -16,8 +16,8 @@ from dpselect.ledger.records import epsilon_left
 from dpselect.privacy import Guarantee
 from dpselect.questions import CONFIDENCE, QUESTIONS, NoisyUnits, Terms, wording
 from dpselect.questions.question import Priced
+from dpselect.session.asking import Payer, run_of
 from dpselect.session.rows import NothingRead
-from dpselect.session.spending import Payer, run_of
 
 Gathered = TypeVar("Gathered")
 

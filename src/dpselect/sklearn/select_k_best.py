@@ -23,7 +23,7 @@ from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.privacy import neighbouring_relation
 from dpselect.questions import BestFeatures
 from dpselect.server_urls import may_hold_password
-from dpselect.session.spending import Spending
+from dpselect.session.asking import Spending
 from dpselect.sklearn.reading import column, numbers, positions
 from dpselect.sklearn.settings import class_weights, distinct_classes, feature_bins, feature_names
 from dpselect.summaries import PublicFeatures, RuleCounts

@@ -1,6 +1,5 @@
 """What a backend returns: small, private, and without a way back to the rows; and the public set that it is over."""
 
-from dpselect.summaries.bins import GrowingBins, PublicBins
 from dpselect.summaries.candidates import (
     MANY_CANDIDATES,
     MOST_CANDIDATES,
@@ -12,7 +11,7 @@ from dpselect.summaries.candidates import (
 from dpselect.summaries.clip import PublicClip
 from dpselect.summaries.condition import PublicCondition
 from dpselect.summaries.dates import public_dates
-from dpselect.summaries.domain import PublicDomain
+from dpselect.summaries.domain import GrowingBins, PublicBins, PublicDomain
 from dpselect.summaries.features import HIGHEST_WEIGHT, MOST_CELLS, PublicFeatures
 from dpselect.summaries.groups import PublicGroups
 from dpselect.summaries.private import CandidateCounts, CandidateTotals, NameCounts, RuleCounts, UnitValues

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.summaries.bins import GrowingBins, PublicBins
 from dpselect.summaries.candidates import PublicCandidates
+from dpselect.summaries.domain import GrowingBins, PublicBins
 from dpselect.summaries.private import RuleCounts
 
 HIGHEST_WEIGHT = 1 << 20

@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.files import formats, lines, parquet_rows
-from dpselect.backends.files.finding import Found, found
+from dpselect.backends.files.finding import Found, found, refuse_tables_of_formats
 from dpselect.backends.files.formats import FileKind
-from dpselect.backends.files.table_formats import refuse_tables_of_formats
 from dpselect.backends.rows.arrow import RecordBatch, pa
-from dpselect.backends.rows.direct import ParquetFiles, readable
+from dpselect.backends.rows.scan import ParquetFiles, readable
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import Format
 

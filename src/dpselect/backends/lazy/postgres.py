@@ -17,9 +17,8 @@ import numpy as np
 
 from dpselect.backends.columns import Column
 from dpselect.backends.failures import TranslatedErrors
-from dpselect.backends.lazy.engine_contract import EVERY_KIND, Frame
+from dpselect.backends.lazy.engine_contract import EVERY_KIND, Frame, plain
 from dpselect.backends.lazy.extras import ibis
-from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.postgres_columns import Types, check_unchanged, columns_of_table
 from dpselect.backends.lazy.postgres_dialect import IBIS_TYPES, POSTGRESQL, ibis_type, quoted
 from dpselect.backends.lazy.postgres_text import UNICODE, check_unicode, speak_unicode, storable

@@ -8,8 +8,7 @@ import narwhals.stable.v2 as nw
 
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Amount, Grouping, Needed
-from dpselect.backends.lazy.engine_contract import EngineQuery, Frame
-from dpselect.backends.lazy.matched import matched
+from dpselect.backends.lazy.engine_contract import EngineQuery, Frame, matched
 from dpselect.backends.row_rules import Name, Number, RowValue, Unit, Value
 from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates, PublicDomain
 

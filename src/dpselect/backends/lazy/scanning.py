@@ -30,7 +30,7 @@ def scanned_parquet(files: Source, paths: Sequence[str], engine: str) -> Table:
     with TranslatedErrors(lambda _: MissingExtraError(f"reading files with {engine}", engine), ModuleNotFoundError):
         import_module("polars" if engine == "polars" else "pyspark.sql")
     if engine == "polars":
-        from dpselect.backends.lazy.polars_files import polars_files
+        from dpselect.backends.lazy.polars_frame import polars_files
 
         return LazyTable(polars_files(files, paths))
     from dpselect.backends.lazy.spark_files import spark_files

@@ -15,9 +15,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from dpselect.backends.columns import Column
-from dpselect.backends.lazy.engine_contract import EVERY_KIND, Frame
+from dpselect.backends.lazy.engine_contract import EVERY_KIND, Frame, plain
 from dpselect.backends.lazy.extras import spark_functions
-from dpselect.backends.lazy.matched import plain
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.spark_candidates import SHOWN, is_spark, listed
 from dpselect.backends.lazy.spark_dialect import SPARK, read

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from dpselect.backends.columns import Column, check_match, check_numeric, check_unit, find_column
 from dpselect.backends.contract import Amount, Grouping, Needed, Progress, check_groups
 from dpselect.backends.lazy import queries
-from dpselect.backends.lazy.engine_contract import DrawingQuery, Engine, EngineQuery, Frame
-from dpselect.backends.lazy.matched import positions
+from dpselect.backends.lazy.engine_contract import DrawingQuery, Engine, EngineQuery, Frame, positions
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.rows.arrow import pa
 from dpselect.mechanisms import Mechanism, PendingSelection

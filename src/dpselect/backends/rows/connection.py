@@ -2,12 +2,80 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import duckdb
 
-from dpselect.backends.rows.spilling import spill_folder
+try:
+    import fcntl
+except ImportError:  # on Windows there is no such lock, and a process removes only its own folders
+    fcntl: Any = None
+
+_PREFIX, _LOCK, _UNLOCKED = "dpselect-", "lock", "lock-not-yet"
+_swept: set[str] = set()
+
+
+@contextmanager
+def spill_folder() -> Generator[str]:
+    """An empty folder, removed at the end. The first in a process also removes folders of dead processes."""
+    if tempfile.gettempdir() not in _swept:
+        _swept.add(tempfile.gettempdir())
+        remove_abandoned(tempfile.gettempdir())
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder:
+        lock = _locked(folder)
+        try:
+            yield folder
+        finally:
+            if lock is not None:
+                os.close(lock)
+
+
+def remove_abandoned(place: str) -> None:
+    """Remove the folders of this user in `place` whose process has ended; ignore those that cannot be removed.
+
+    Folders without a locked file are left alone: they were just made, or made by an earlier version.
+    """
+    with suppress(OSError), os.scandir(place) as found:  # a failed cleanup must not stop a question
+        for each in found:
+            if each.name.startswith(_PREFIX) and each.is_dir(follow_symlinks=False):
+                with suppress(OSError):
+                    _remove_if_abandoned(each.path)
+
+
+def _remove_if_abandoned(folder: str) -> None:
+    if fcntl is None:
+        return
+    held = os.lstat(folder)
+    if held.st_uid != os.geteuid() or held.st_mode & 0o077:  # somebody else's, or writable by others
+        return
+    lock = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder)
+    finally:
+        os.close(lock)
+
+
+def _locked(folder: str) -> int | None:
+    """The locked file in it. It gets its name only after it is locked, so that nobody finds it unlocked."""
+    if fcntl is None:
+        return None
+    lock = None
+    try:
+        lock = os.open(os.path.join(folder, _UNLOCKED), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        os.rename(os.path.join(folder, _UNLOCKED), os.path.join(folder, _LOCK))
+    except OSError:  # a file system without locks: only this process removes the folder
+        if lock is not None:
+            os.close(lock)
+        return None
+    return lock
+
 
 Connection = duckdb.DuckDBPyConnection
 

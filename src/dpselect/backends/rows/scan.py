@@ -1,25 +1,107 @@
-"""One pass over a source, with its progress, a way to stop it, and a safe message if it fails."""
+"""One pass over a source, with progress and a way to stop it; Parquet files are scanned by the engine itself."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from dpselect.backends.columns import Column
+from dpselect.backends.columns import Column, Holds
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.rows.arrow import ARROW_TYPES, RecordBatch, pa
-from dpselect.backends.rows.connection import Connection
+from dpselect.backends.rows.connection import Connection, literal
 from dpselect.backends.rows.declared import as_read
-from dpselect.backends.rows.direct import DirectScan, ParquetBacked
 from dpselect.backends.rows.duckdb_dialect import trimmed_units
 from dpselect.backends.rows.long_text import ShortValues, short_units
 from dpselect.backends.rows.source import Source
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 from dpselect.formats import Format
 from dpselect.summaries import CandidateKind, PublicCandidates
+
+_ENGINE_TYPES = {
+    Holds.INTEGERS: ("BIGINT", {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}),
+    Holds.UNSIGNED: ("UBIGINT", {"UBIGINT"}),
+    Holds.DATES: ("DATE", {"DATE"}),
+    Holds.BOOLEANS: ("BOOLEAN", {"BOOLEAN"}),
+}
+"""The type that each is read as, and the types that the engine has to find in the files."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetFiles:
+    """Files with the same schema.
+
+    Attributes:
+        paths: absolute paths, without characters that the engine would read as a pattern.
+    """
+
+    paths: tuple[str, ...]
+
+
+@runtime_checkable
+class ParquetBacked(Protocol):
+    """A source of rows that may have Parquet files behind it."""
+
+    def parquet(self, columns: Sequence[Column]) -> ParquetFiles | None:
+        """The files, if reading these columns directly gives the same as reading the source; else None."""
+        ...
+
+
+class DirectScan:
+    """One pass of the engine over files.
+
+    Args:
+        files: the files to read; the engine can reach no others.
+        columns: the columns of the files, by their names in the query.
+    """
+
+    def __init__(self, files: ParquetFiles, columns: Mapping[str, Column]) -> None:
+        self.paths = files.paths
+        self._columns = dict(columns)
+        self._fraction = 0.0
+
+    def attach(self, connection: Connection) -> None:
+        """Give the rows to the engine as the table ``rows``.
+
+        Raises:
+            UnsuitableError: the engine finds other types in the files than their schema says.
+        """
+        files = f"[{', '.join(map(literal, self.paths))}]"
+        read = f"read_parquet({files}, hive_partitioning = false, union_by_name = false)"
+        names = [_quoted(column.name) for column in self._columns.values()]
+        described = connection.execute(f"DESCRIBE SELECT {', '.join(names)} FROM {read}").fetchall()
+        selected: list[str] = []
+        for (name, column), quoted, found in zip(self._columns.items(), names, described, strict=True):
+            type_, expected = _ENGINE_TYPES[column.holds]
+            if found[1] not in expected:
+                raise UnsuitableError
+            selected.append(f"{quoted}::{type_} AS {name}")
+        connection.execute(f"CREATE TEMP VIEW rows AS SELECT {', '.join(selected)} FROM {read}")
+
+    def fraction(self, connection: Connection) -> float:
+        """The progress that the engine reports, from 0 to 1; it never decreases."""
+        self._fraction = max(self._fraction, min(1.0, connection.query_progress() / 100))
+        return self._fraction
+
+    def stop(self) -> None:
+        """Nothing to do: interrupting the engine is enough."""
+
+
+class UnsuitableError(Exception):
+    """These files have to be read as a stream."""
+
+
+def readable(columns: Sequence[Column], among: Sequence[Column]) -> bool:
+    """Whether the engine can read `columns` by itself and distinguish them from all others by name."""
+    folded = [column.name.casefold() for column in among]
+    return all(column.holds in _ENGINE_TYPES for column in columns) and len(set(folded)) == len(folded)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 class Scan:

@@ -10,10 +10,8 @@ from dpselect.backends.columns import Column, check_match, check_numeric, check_
 from dpselect.backends.contract import Amount, Grouping, Needed, Progress, check_groups
 from dpselect.backends.failures import cut_off
 from dpselect.backends.rows.connection import Connection
-from dpselect.backends.rows.count import counted
 from dpselect.backends.rows.declared import compared, compared_groups
 from dpselect.backends.rows.engine import Answer, answer
-from dpselect.backends.rows.gather import ROW_LOT, gathered
 from dpselect.backends.rows.inspect import (
     BLANK,
     BROKEN,
@@ -25,12 +23,10 @@ from dpselect.backends.rows.inspect import (
     together,
     with_more_words,
 )
-from dpselect.backends.rows.names import named
+from dpselect.backends.rows.queries import ROW_LOT, counted, gathered, named, totalled, units_counted
 from dpselect.backends.rows.relation import candidates_of, columns_of
 from dpselect.backends.rows.scan import Scan
 from dpselect.backends.rows.source import Lines, Source
-from dpselect.backends.rows.total import totalled
-from dpselect.backends.rows.units import units_counted
 from dpselect.formats import Format
 from dpselect.summaries import (
     CandidateCounts,

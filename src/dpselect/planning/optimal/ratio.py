@@ -11,11 +11,9 @@ import numpy as np
 from dpselect.arguments import positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import Mechanism
-from dpselect.planning.optimal.bounds import lower_bound, upper_bound
 from dpselect.planning.optimal.lattice import Lattice, lattice_of
-from dpselect.planning.optimal.machine_memory import available_memory
-from dpselect.planning.optimal.program import solve
-from dpselect.planning.optimal.size import Size
+from dpselect.planning.optimal.program import lower_bound, solve, upper_bound
+from dpselect.planning.optimal.size import Size, available_memory
 from dpselect.planning.setting import MechanismKind, Setting
 
 _STEP = 2.0

@@ -1,4 +1,4 @@
-"""One grid for everything that ran, then the worst order: pairs first, then bounded-range runs in any order."""
+"""The exact adaptive composition on a grid: dominating pairs, one more run at a time, and the curve that results."""
 
 from __future__ import annotations
 
@@ -10,12 +10,161 @@ from itertools import accumulate, product
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.accounting.events import BoundedRangeEvent, SingleEvent
-from dpselect.accounting.tight.bounded_range import one_more, trivial
-from dpselect.accounting.tight.curve import Curve
-from dpselect.accounting.tight.pairs import convolved, loss_masses, repeated
+from dpselect.accounting.events import BoundedRangeEvent, LaplaceProfileEvent, LogisticProfileEvent, SingleEvent
+from dpselect.accounting.rounding import fraction_up, product_up
 
 FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Curve:
+    r"""Upper bounds on delta at the epsilons ``start * step``, ``(start + 1) * step``, ...
+
+    The last is 0, and so is delta beyond. Between them delta is convex in :math:`e^\varepsilon`, so it is below the
+    chord.
+
+    Attributes:
+        step: distance of the grid, as exactly the double it is.
+        start: place of the first value.
+        values: shape ``(n,)``, never negative.
+    """
+
+    step: float
+    start: int
+    values: FloatArray
+
+    def epsilon(self, delta: float) -> float:
+        """The smallest epsilon >= 0 at which the curve is at most `delta`, rounded up."""
+        place = int(np.argmax(self.values <= delta))
+        index = self.start + place
+        if place == 0 or index <= 0:
+            return product_up(self.step, max(index, 0))
+        above, below = float(self.values[place - 1]), float(self.values[place])
+        share = min(1.0, (above - delta + 2.0**-50 * above) / (above - below))
+        inside = math.log1p(share * math.expm1(self.step)) * (1.0 + 2.0**-46) + 2.0**-50 * self.step
+        exact = Fraction(self.step) * (index - 1) + Fraction(inside)
+        return max(0.0, min(fraction_up(exact), product_up(self.step, index)))
+
+    def delta(self, epsilon: float) -> float:
+        """Delta at `epsilon` >= 0, rounded up; never above 1."""
+        place = Fraction(epsilon) / Fraction(self.step) - self.start if math.isfinite(epsilon) else Fraction(10**18)
+        index = math.floor(place)
+        if index >= len(self.values) - 1:
+            return 0.0
+        left = Fraction(epsilon) - Fraction(self.step) * (self.start + index)
+        share = max(0.0, math.expm1(float(left)) / math.expm1(self.step) * (1.0 - 2.0**-48))
+        value = float(self.values[index]) * (1.0 - share) + float(self.values[index + 1]) * share
+        return min(1.0, value * (1.0 + 2.0**-46))
+
+
+_UP = 1.0 + 2.0**-48
+
+
+def loss_masses(event: SingleEvent, *, steps: int, step: float) -> FloatArray:
+    """Probability of each loss ``-steps * step``, ..., ``steps * step`` under the first law of the pair, rounded up.
+
+    Args:
+        event: its kind determines the pair; its epsilon counts as ``steps * step``.
+        steps: half the width of the losses.
+        step: distance of the grid.
+
+    Returns:
+        Shape ``(2 * steps + 1,)``.
+    """
+    epsilon = steps * step
+    losses = np.arange(-steps, steps + 1) * step
+    if isinstance(event, (LaplaceProfileEvent, LogisticProfileEvent)):
+        masses = np.exp((losses - epsilon) / 2.0) * np.tanh(step / 4.0)
+        masses[[0, -1]] /= 2.0  # one cell ends there, not two
+        if isinstance(event, LogisticProfileEvent):
+            masses *= 2.0 / -np.expm1(-epsilon)
+        else:
+            masses[0] += np.exp(-epsilon) / 2.0
+            masses[-1] += 0.5
+    else:
+        masses = np.zeros(2 * steps + 1)
+        masses[0] = 1.0 / (1.0 + np.exp(epsilon)) if epsilon < 700.0 else 1e-304
+        masses[-1] = 1.0 / (1.0 + np.exp(-epsilon))
+    return masses * _UP
+
+
+def convolved(masses: FloatArray, other: FloatArray) -> FloatArray:
+    """Masses of the sum of two independent losses, rounded up: sums of positive products, so no digit is lost."""
+    shorter = min(len(masses), len(other))
+    return np.convolve(masses, other) * (1.0 + (shorter + 8.0) * 2.0**-52)
+
+
+def repeated(masses: FloatArray, count: int) -> FloatArray:
+    """Masses of the sum of `count` independent losses, rounded up."""
+    total: FloatArray | None = None
+    while True:
+        if count % 2:
+            total = masses if total is None else convolved(total, masses)
+        count //= 2
+        if not count:
+            return np.ones(1) if total is None else total
+        masses = convolved(masses, masses)
+
+
+ERROR = 2.0**-46
+"""Bound on the rounding of one maximum, relative to the largest corner of a cell, with a margin."""
+
+
+def trivial(first: int, last: int, *, step: float) -> FloatArray:
+    r""":math:`1 - e^a` at the grid points from `first` to `last`, 0 where that is negative, rounded up."""
+    places = np.minimum(np.arange(first, last + 1, dtype=np.float64), 0.0)
+    return -np.expm1(places * step) * (1.0 + 2.0**-50)
+
+
+def one_more(rest: FloatArray, *, first: int, width: int, steps: int, step: float, new_first: int) -> FloatArray:
+    """The bound above on the grid.
+
+    Args:
+        rest: bounds at the places from `first` to `width`; 0 beyond, and `trivial` below where `first` is ``-width``.
+        first: place of the first.
+        width: of the losses of the rest, in steps.
+        steps: epsilon of the new run, in steps.
+        step: distance of the grid.
+        new_first: place of the first bound wanted, at least ``first + steps`` or ``-(width + steps)``.
+
+    Returns:
+        Bounds at the places from `new_first` to ``width + steps``.
+    """
+    low, high = new_first - steps, width + 2 * steps
+    known = np.zeros(high - low + 1)
+    if low < first:
+        known[: first - low] = trivial(low, first - 1, step=step)
+    known[max(first - low, 0) : width - low + 1] = rest[max(low - first, 0) :]
+    size = width + steps - new_first + 1
+    lower_places = np.arange(steps + 1) - steps
+    chances = np.minimum(np.expm1(lower_places * step) / np.expm1(-steps * step), 1.0)
+    stretch, growth = np.exp(step), np.expm1(step)
+    best = np.zeros(size)
+    for cell in range(steps):  # t from cell to cell + 1 steps
+        near = known[steps - cell : steps - cell + size]  # V(a - t) at the cell's start
+        far = known[steps - cell - 1 : steps - cell - 1 + size]  # and at its end
+        near_up = known[2 * steps - cell : 2 * steps - cell + size]  # V(a - t + epsilon)
+        far_up = known[2 * steps - cell - 1 : 2 * steps - cell - 1 + size]
+        p, fall = chances[cell], chances[cell] - chances[cell + 1]
+        near_drop, far_drop = near - near_up, far - far_up
+        at_start = near_up + p * near_drop
+        # With z from 0 to 1 across the cell the value is (c0 + c1 z + c2 z^2) / (1 + growth z), concave if c2 <= 0.
+        through = stretch * (far_up + p * far_drop)
+        linear = fall * near_drop
+        c2 = linear - stretch * fall * far_drop
+        rise = through - at_start * stretch - linear  # the slope at z = 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = rise / c2
+            inside: FloatArray = -ratio / (1.0 + np.sqrt(1.0 - growth * ratio))
+        z: FloatArray = np.where((c2 < 0.0) & (rise > 0.0), np.clip(inside, 0.0, 1.0), np.where(rise > 0.0, 1.0, 0.0))
+        chance = p - z * fall
+        value = ((1.0 - z) * (near_up + chance * near_drop) + z * stretch * (far_up + chance * far_drop)) / (
+            1.0 + growth * z
+        )
+        at_end = far_up + chances[cell + 1] * far_drop
+        np.maximum(best, np.maximum(np.maximum(at_start, at_end), value) + ERROR * far, out=best)
+    return np.minimum(best, 1.0)
+
 
 _FINEST = 512
 _COARSEST = 4

@@ -1,0 +1,240 @@
+"""What questions ask of rows: distinct units, sums, values that occur, and numbers, with bounded contributions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.backends.columns import Column
+from dpselect.backends.contract import Amount, Grouping
+from dpselect.backends.row_rules import Name, Number, rule
+from dpselect.backends.rows.connection import Connection
+from dpselect.backends.rows.duckdb_dialect import DUCKDB
+from dpselect.backends.rows.relation import (
+    Relation,
+    among_first,
+    chooses,
+    chosen,
+    joined_lot,
+    value_hash,
+    within_groups,
+)
+from dpselect.summaries import CandidateKind, NameCounts, PublicCandidates, PublicDomain
+
+
+def counted(
+    connection: Connection,
+    *,
+    unit: Column,
+    column: Column,
+    candidates: PublicCandidates,
+    most: int | None,
+    grouping: Grouping | None,
+) -> NDArray[np.int64]:
+    """How many units have at least one row with each candidate: shape ``(groups, candidates)``.
+
+    If `most` is given, a unit counts for this many of its candidates (in each group), chosen at random.
+
+    Proof: ``proofs/counting.md``; with groups ``proofs/groups.md``.
+    """
+    rows = Relation(connection, unit=unit, grouping=grouping)
+    rows.match("position", column, candidates, name="value")
+    whose = ("who",) if grouping is None else ("who", "part")
+    keys = ", ".join((*whose[1:], "position"))
+    different = f"SELECT DISTINCT who, {keys} FROM ({rows.sql})"
+    if most is None:
+        once = within_groups(different, grouping)
+    else:
+        within = within_groups(different, grouping) if chooses(grouping) else rows.sql
+        once = chosen(f"({within})", whose, "position", among=len(candidates), most=most)
+    numbers = f"SELECT {keys}, count(*)::BIGINT AS number FROM ({once}) GROUP BY {keys}"
+    return tabulated(connection.execute(numbers).fetchnumpy(), candidates, grouping)
+
+
+def tabulated(
+    found: Mapping[str, Any], candidates: PublicCandidates | None, grouping: Grouping | None
+) -> NDArray[np.int64]:
+    """The numbers found for candidates that occur, and zeros for the others: shape ``(groups, candidates)``.
+
+    Without candidates there is one number for each group.
+    """
+    places = 1 if candidates is None else len(candidates)
+    table = np.zeros((1 if grouping is None else len(grouping.groups), places), np.int64)
+    parts = 0 if grouping is None else np.asarray(found["part"], np.int64)
+    numbers = np.asarray(found["number"], np.int64)
+    at = np.zeros(numbers.size, np.int64) if candidates is None else np.asarray(found["position"], np.int64)
+    table[parts, at] = numbers
+    return table
+
+
+_SMALLEST, _LARGEST = f"({-(2**63)})::HUGEINT", f"({2**63 - 1})::HUGEINT"
+
+
+def totalled(
+    connection: Connection,
+    *,
+    unit: Column,
+    amount: Amount,
+    matched: tuple[Column, PublicCandidates] | None,
+    grouping: Grouping | None,
+) -> NDArray[np.int64]:
+    """Sums of the units' clipped amounts: shape ``(groups, candidates)``, or one of all rows in each group.
+
+    All sums are of whole numbers, so that their order does not matter. A sum beyond 64 bits becomes the nearest
+    number that fits.
+
+    Proof: ``proofs/clipped_sums.md``; with groups ``proofs/groups.md``.
+    """
+    rows = Relation(connection, unit=unit, grouping=grouping)
+    keys = [] if grouping is None else ["part"]
+    if matched is not None:
+        column, candidates = matched
+        rows.match("position", column, candidates, name="value")
+        keys.append("position")
+    rows.compute("added", rule(amount, "amount", DUCKDB))
+    whose = ", ".join(["who", *keys])
+    units = f"SELECT {whose}, sum(added) AS added FROM ({rows.sql}) GROUP BY {whose}"
+    clipped = f"greatest({amount.lower}, least({amount.upper}, added))"
+    sums = saturated(f"coalesce(sum({clipped}), 0)")
+    by = f"GROUP BY {', '.join(keys)}" if keys else ""
+    found = connection.execute(
+        f"SELECT {', '.join([*keys, f'{sums} AS number'])} FROM ({within_groups(units, grouping)}) {by}"
+    ).fetchnumpy()
+    return tabulated(found, None if matched is None else matched[1], grouping)
+
+
+def saturated(sql: str) -> str:
+    """SQL for the nearest number of 64 bits to one of 128 bits."""
+    return f"greatest({_SMALLEST}, least({_LARGEST}, {sql}))::BIGINT"
+
+
+def units_counted(
+    connection: Connection,
+    *,
+    unit: Column,
+    matched: tuple[Column, PublicCandidates] | None,
+    number: Column | None,
+    between: tuple[float, float] | None,
+    grouping: Grouping | None,
+) -> list[int]:
+    """How many units have, in each group, a row with one of the candidates and a number, as far as each is needed.
+
+    The number has to lie `between` two bounds, if they are given.
+
+    Proof: ``proofs/usable_units.md``; with groups ``proofs/groups.md``.
+    """
+    rows = Relation(connection, unit=unit, grouping=grouping)
+    if matched is not None:
+        column, candidates = matched
+        rows.match("position", column, candidates, name="value")
+    if number is not None:
+        read = rule(Number(number), "number", DUCKDB)
+        if between is not None:
+            low, high = (DUCKDB.double(end) for end in between)
+            read = f"CASE WHEN ({read}) BETWEEN {low} AND {high} THEN 1 END"
+        rows.compute("what", read)
+    if grouping is None:
+        ((units,),) = connection.execute(f"SELECT count(*) FROM (SELECT DISTINCT who FROM ({rows.sql}))").fetchall()
+        return [int(units)]
+    once = within_groups(f"SELECT DISTINCT who, part FROM ({rows.sql})", grouping)
+    found = connection.execute(f"SELECT part, count(*)::BIGINT AS number FROM ({once}) GROUP BY part").fetchnumpy()
+    return tabulated(found, None, grouping)[:, 0].tolist()
+
+
+def named(
+    connection: Connection, *, unit: Column, column: Column, kind: CandidateKind, most: int, grouping: Grouping | None
+) -> list[NameCounts]:
+    """How many different units have at least one row with each value that occurs (in each group).
+
+    A unit counts for at most `most` of its values, chosen at random. The engine groups by unit and by value, and both
+    can spill to disk. Every value that occurs is returned: it takes its own bytes and about 16 more in memory.
+
+    Proof: ``proofs/unknown_candidates.md``, claim 1; with groups ``proofs/groups.md``.
+    """
+    rows = Relation(connection, unit=unit, grouping=grouping)
+    rows.compute("what", rule(Name(column, kind), "value", DUCKDB))
+    parts = () if grouping is None else ("part",)
+    whose, keys = ("who", *parts), ", ".join((*parts, "what"))
+    within = rows.sql
+    if chooses(grouping):
+        within = within_groups(f"SELECT DISTINCT who, {keys} FROM ({within})", grouping)
+    once = _chosen(f"({within})", whose, most, kind)
+    numbers = f"SELECT {keys}, count(*)::BIGINT AS number FROM ({once}) GROUP BY {keys}"
+    found = connection.sql(numbers).to_arrow_table()
+    counts = np.asarray(found.column("number").to_numpy(), np.int64)
+    if grouping is None:
+        return [NameCounts(found.column("what"), counts.copy(), kind=kind)]
+    places = np.asarray(found.column("part").to_numpy(), np.int64)
+    return NameCounts.by_group(found.column("what"), counts, places, kind=kind, groups=len(grouping.groups))
+
+
+def _chosen(rows: str, keys: tuple[str, ...], most: int, kind: CandidateKind) -> str:
+    """The values ``what`` chosen for their `keys`, at most `most` for each: those with the smallest hashes.
+
+    If two values have the same hash, the smaller one is chosen: the choice depends on the unit's own values alone. Of
+    two whole numbers this cannot be, because the engine's hash of a number of 64 bits is one-to-one.
+    """
+    whose, lot = ", ".join(keys), value_hash(keys, "hash(what)")
+    if most == 1:
+        order = lot if kind is CandidateKind.INTEGER else f"row({lot}, what)"
+        return f"SELECT {whose}, arg_min(what, {order}) AS what FROM {rows} GROUP BY {whose}"
+    different = f"SELECT DISTINCT {whose}, what, {lot} AS lot FROM {rows}"
+    return f"SELECT {whose}, what FROM ({different}) QUALIFY {among_first(most, keys, ('lot', 'what'))}"
+
+
+ROW_LOT = "row_lot"
+"""Column of the random numbers by which a unit's rows are chosen."""
+
+
+def gathered(
+    connection: Connection,
+    *,
+    unit: Column,
+    column: Column,
+    domain: PublicDomain,
+    max_rows_per_unit: int,
+    grouping: Grouping | None,
+) -> list[NDArray[np.float64]]:
+    """The numbers in `column`, clipped into the domain, at most `max_rows_per_unit` of each unit in each group.
+
+    Every row draws a random lot; among a unit's rows with a number, those with the smallest lots count. So every set of
+    that many rows is equally likely, and the choice for one unit is independent of the rows of all others. Groups are
+    chosen by other lots.
+
+    Returns:
+        The values of each group, in no particular order. They take eight bytes each; all other memory can spill to
+        disk, however the rows are distributed over the units.
+
+    Proof: ``proofs/unit_values.md``; with groups ``proofs/groups.md``.
+    """
+    rows = Relation(connection, unit=unit, grouping=grouping, lots=(ROW_LOT,))
+    rows.compute("what", rule(Number(column), "value", DUCKDB))
+    keys = ("who",) if grouping is None else ("who", "part")
+    limited = _one_of_each if max_rows_per_unit == 1 else partial(_several_of_each, most=max_rows_per_unit)
+    clipped = ", ".join(["greatest(?::DOUBLE, least(?::DOUBLE, what)) AS value", *keys[1:]])
+    found = connection.execute(
+        f"SELECT {clipped} FROM ({limited(within_groups(rows.sql, grouping), keys)})", [domain.lower, domain.upper]
+    ).fetchnumpy()
+    values = np.asarray(found["value"], np.float64)
+    return [values] if grouping is None else _split(values, np.asarray(found["part"], np.int64), len(grouping.groups))
+
+
+def _split(values: NDArray[np.float64], parts: NDArray[np.int64], groups: int) -> list[NDArray[np.float64]]:
+    ends = np.cumsum(np.bincount(parts, minlength=groups))
+    return np.split(values[np.argsort(parts, kind="stable")], ends[:-1])
+
+
+def _one_of_each(sql: str, keys: tuple[str, ...]) -> str:
+    """For each unit (in each group) the row of `sql` with the smallest lot; only one is held in memory at a time."""
+    # If two lots of a unit are equal, the values decide, in a fixed order of all numbers that no other row can change.
+    lot = joined_lot(ROW_LOT, "hash(what)")
+    return f"SELECT {', '.join(keys)}, arg_min(what, {lot}) AS what FROM ({sql}) GROUP BY {', '.join(keys)}"
+
+
+def _several_of_each(sql: str, keys: tuple[str, ...], *, most: int) -> str:
+    """For each unit (in each group) the `most` rows of `sql` with the smallest lots."""
+    return f"SELECT * FROM ({sql}) QUALIFY {among_first(most, keys, (ROW_LOT, 'what'))}"
