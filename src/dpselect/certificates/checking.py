@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from dpselect.accounting import ComposedEvent, Event, SequenceEvent, compose, planned_epsilon
 from dpselect.accounting.events import Run, from_json
-from dpselect.certificates.release import Release, digest, question_hash
+from dpselect.certificates.release import Release, canonical_json, digest, question_hash
 from dpselect.errors import InvalidCertificateError, InvalidParameterError, SelectionError
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours
@@ -82,10 +82,11 @@ def check(text: str, *, ledger: Ledger | None = None, allow_seeded: bool = False
         raise wrong("seeded", "an answer with the operating system's noise", "Seeded: not private. It is for tests.")
     if release.event is None:
         raise wrong("no event", "an event to recompute the guarantee from")
-    for name, written in release.to_dict().items():
-        if held.get(name) != written:
+    written = release.to_dict()
+    for name, value in written.items():
+        if held.get(name) != value:
             raise wrong(name, "as Release.to_json writes it")
-    if text.strip() != release.to_json():
+    if text.strip() != canonical_json(written | {"digest": digest(written)}):
         raise wrong("text", "exactly the text that Release.to_json writes")
     epsilon = _cost(release.event, release.delta)
     if not epsilon <= release.epsilon:

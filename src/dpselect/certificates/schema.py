@@ -74,31 +74,15 @@ def _constant(_: str) -> object:
     raise wrong("a number", "finite numbers")
 
 
-def _within(value: object, name: str) -> None:
-    if value is not None:  # no double could hold it
-        fields.not_negative(value, name)
-
-
 def _format(value: object, name: str) -> None:
     if not isinstance(value, dict) or not is_canonical(cast(Fields, value)):
         raise wrong(name, "the words of a dpselect.Format that differ from the default")
-
-
-def _source(value: object, name: str) -> None:
-    held = fields.object_with(value, name, _SOURCE, optional=_SOURCE)
-    if len({"files", "table", "frame"} & set(held)) != 1 or held.get("files") == []:
-        raise wrong(name, "the names of files, or of a table, or a kind of frame")
 
 
 def _noisy_units(value: object, name: str) -> None:
     held = fields.object_with(value, name, _NOISY_UNITS, optional=["epsilon", "answer_epsilon"])
     if ("epsilon" in held) != ("answer_epsilon" in held):
         raise wrong(name, "epsilon and answer_epsilon together")
-
-
-def _file_name(value: object, name: str) -> None:
-    if "/" in fields.text(value, name):
-        raise wrong(name, "names of files without folders")
 
 
 _ERROR_UNITS = sorted({unit for kind in QUESTIONS.values() for unit in kind.error_units})
@@ -115,7 +99,7 @@ _MECHANISM: dict[str, Check] = {
     "monotonic": fields.boolean,
 }
 _BOUND: dict[str, Check] = {
-    "within": _within,
+    "within": fields.or_null(fields.not_negative),  # null: no double holds it
     "confidence": fields.probability,
     "unit": fields.one_of(*_ERROR_UNITS),
 }
@@ -129,7 +113,7 @@ _RECEIPT: dict[str, Check] = {
     "ledger": fields.text,
 }
 _SOURCE: dict[str, Check] = {
-    "files": fields.list_of(_file_name),
+    "files": fields.list_of(fields.file_name, empty=False),
     "table": fields.text,
     "frame": fields.text,
     "schema": fields.sha256,
@@ -146,17 +130,17 @@ _NOISY_UNITS: dict[str, Check] = {
 _FIELDS: dict[str, Check] = {
     "value": fields.anything,
     "guarantee": fields.always(_GUARANTEE),
-    "receipt": fields.if_any(_RECEIPT, optional=["question", "request", "ledger"]),
+    "receipt": fields.or_null(fields.always(_RECEIPT, optional=["question", "request", "ledger"])),
     "event": fields.anything,
     "task": fields.one_of(*QUESTIONS),
     "column": fields.any_text,
     "mechanism": fields.always(_MECHANISM),
     "candidates": fields.anything,
-    "error_bound": fields.if_any(_BOUND, optional=["unit"]),
+    "error_bound": fields.or_null(fields.always(_BOUND, optional=["unit"])),
     "arguments": fields.anything,
     "groups": fields.anything,
     "format": _format,
-    "source": _source,
+    "source": fields.always(_SOURCE, optional=["schema", "name"], one_of=["files", "table", "frame"]),
     "usable": _noisy_units,
     "counts": _noisy_units,
     "seeded": fields.one_of(SEEDED),

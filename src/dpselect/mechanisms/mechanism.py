@@ -68,13 +68,10 @@ class ScaledMechanism(MechanismValue):
     neighbours: Neighbours = Neighbours.ADD_REMOVE
 
     def __post_init__(self) -> None:
+        epsilon, sensitivity = positive_epsilon(self.epsilon), positive_sensitivity(self.sensitivity)
         neighbours = neighbouring_relation(self.neighbours)
-        self._set(
-            epsilon=positive_epsilon(self.epsilon),
-            sensitivity=positive_sensitivity(self.sensitivity),
-            neighbours=neighbours,
-            monotonic=check_monotonic(self.monotonic, neighbours),
-        )
+        monotonic = check_monotonic(self.monotonic, neighbours)
+        self._set(epsilon=epsilon, sensitivity=sensitivity, neighbours=neighbours, monotonic=monotonic)
 
     @property
     def _factor(self) -> Literal[1, 2]:

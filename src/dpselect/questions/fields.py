@@ -69,6 +69,11 @@ def any_text(value: object, name: str) -> None:
     text(value, name, empty=True)
 
 
+def file_name(value: object, name: str) -> None:
+    if "/" in text(value, name):
+        raise wrong(name, "names of files without folders")
+
+
 def one_of(*allowed: str) -> Check:
     def check(value: object, name: str) -> None:
         if not isinstance(value, str) or value not in allowed:
@@ -132,10 +137,10 @@ not_negative = that(lambda number: number >= 0.0, "a number >= 0")
 count = whole(1)
 
 
-def list_of(check: Check) -> Check:
+def list_of(check: Check, *, empty: bool = True) -> Check:
     def checked(value: object, name: str) -> None:
-        if not isinstance(value, list):
-            raise wrong(name, "a list")
+        if not isinstance(value, list) or not (value or empty):
+            raise wrong(name, "a list" if empty else "a list that is not empty")
         for member in cast("list[object]", value):
             check(member, name)
 
@@ -168,17 +173,21 @@ def anything(value: object, name: str) -> None:
     del value, name
 
 
-def if_any(checks: dict[str, Check], *, optional: Iterable[str] = ()) -> Check:
-    def check(value: object, name: str) -> None:
+def or_null(check: Check) -> Check:
+    def checked(value: object, name: str) -> None:
         if value is not None:
-            object_with(value, name, checks, optional=optional)
+            check(value, name)
 
-    return check
+    return checked
 
 
-def always(checks: dict[str, Check], *, optional: Iterable[str] = ()) -> Check:
+def always(checks: dict[str, Check], *, optional: Iterable[str] = (), one_of: Iterable[str] = ()) -> Check:
+    """An object with these fields; of those in `one_of`, which are optional, too, it has exactly one."""
+
     def check(value: object, name: str) -> None:
-        object_with(value, name, checks, optional=optional)
+        held = object_with(value, name, checks, optional=[*optional, *one_of])
+        if one_of and len(set(one_of) & set(held)) != 1:
+            raise wrong(name, f"exactly one of the fields {', '.join(one_of)}")
 
     return check
 

@@ -130,7 +130,7 @@ class ColumnRows:
             unit=self.rows.unit_column,
             column=self.column,
             candidates=candidates,
-            grouping=self._grouping(groups, len(candidates)),
+            grouping=self._grouping(groups, candidates),
             max_values_per_unit=max_values_per_unit,
             progress=self.rows.progress,
         )
@@ -139,9 +139,9 @@ class ColumnRows:
         self, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism
     ) -> list[CandidateCounts] | list[PendingSelection]:
         """The counts from which the most common candidates are drawn, or a pending draw where the scores are."""
-        check_match(self.column, candidates.kind)
-        table, pending = self.rows.table, None
+        table = self.rows.table
         if isinstance(table, DrawsInPlace):
+            check_match(self.column, candidates.kind)
             pending = table.select(
                 unit=self.rows.unit_column,
                 column=self.column,
@@ -149,8 +149,8 @@ class ColumnRows:
                 mechanism=mechanism,
                 progress=self.rows.progress,
             )
-        if pending is not None:
-            return [pending]
+            if pending is not None:
+                return [pending]
         assert isinstance(candidates, PublicCandidates), "an engine that lists candidates also draws from them"
         return self.count(candidates)
 
@@ -170,7 +170,7 @@ class ColumnRows:
             column=column,
             candidates=candidates,
             amount=Amount(summed, clip.scale, clip.lower, clip.upper),
-            grouping=self._grouping(groups, 1 if candidates is None else len(candidates)),
+            grouping=self._grouping(groups, candidates),
             progress=self.rows.progress,
         )
 
@@ -184,7 +184,7 @@ class ColumnRows:
             column=self.column,
             domain=domain,
             max_rows_per_unit=max_rows_per_unit,
-            grouping=self._grouping(groups, 1),
+            grouping=self._grouping(groups),
             progress=self.rows.progress,
         )
         if seeded_draws()[0]:  # some draws meet the values in their order, and engines read with several threads
@@ -204,7 +204,7 @@ class ColumnRows:
         return self.rows.table.units(
             unit=self.rows.unit_column,
             needed=Needed(None if candidates is None else (self.column, candidates), number, condition.between),
-            grouping=self._grouping(groups, 1),
+            grouping=self._grouping(groups),
             progress=self.rows.progress,
         )
 
@@ -218,15 +218,15 @@ class ColumnRows:
             column=self.column,
             kind=kind,
             max_values_per_unit=max_values_per_unit,
-            grouping=self._grouping(groups, 1),
+            grouping=self._grouping(groups),
             progress=self.rows.progress,
         )
         return [each.in_order() for each in found] if seeded_draws()[0] else found  # see `gather`
 
-    def _grouping(self, groups: PublicGroups | None, candidates: int) -> Grouping | None:
+    def _grouping(self, groups: PublicGroups | None, candidates: PublicCandidates | None = None) -> Grouping | None:
         if groups is None:
             return None
-        groups.check_size(candidates)
+        groups.check_size(1 if candidates is None else len(candidates))
         column = self.rows.check(groups.column, argument="by")
         check_match(column, groups.members.kind, argument="groups")
         return Grouping(column, groups.members, groups.max_per_unit)
