@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -13,6 +14,15 @@ if TYPE_CHECKING:
 _QUOTED = re.compile(r"\\(?:text|operatorname)\{[^}]*\}")
 _TAG = re.compile(r"\\tag\{([^}]*)\}")
 _SENTENCE = re.compile(r"\]\(|(?<![\\a-z])[a-z]{3,} [a-z]{2,} [a-z]{2,}")
+
+
+_NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+_RELATIONS = set("=≤≥<>∈⊆→↦≠≈∝⟺⟹:")
+_SIGNS = set("+−-·")
+_OPENING, _CLOSING = set("([{⌊⌈⟨"), set(")]}⌋⌉⟩")
+
+LONG = 14
+"""Parts of a formula within a line. Longer ones may be broken before relations; if twice as long, before signs."""
 
 
 def _shown(node: nodes.Element, display: str) -> str:
@@ -28,11 +38,42 @@ def _shown(node: nodes.Element, display: str) -> str:
     return convert(numbered, display=display)
 
 
+def broken(formula: str) -> str:
+    """A formula within a line as one or several, between which the line may end: browsers do not break one.
+
+    >>> short = '<math xmlns="http://www.w3.org/1998/Math/MathML"><mrow><mi>a</mi><mo>=</mo><mi>b</mi></mrow></math>'
+    >>> broken(short) == short
+    True
+    >>> broken(short.replace("<mo>", "<mi>x</mi>" * 20 + "<mo>")).count("<wbr>")
+    1
+    """
+    ElementTree.register_namespace("", _NAMESPACE)
+    whole = ElementTree.fromstring(formula) if formula else None
+    if whole is None or len(whole) != 1 or len(whole[0]) <= LONG:
+        return formula
+    ends = _RELATIONS | (_SIGNS if len(whole[0]) > 2 * LONG else set[str]())
+    parts: list[list[ElementTree.Element]] = [[]]
+    depth = 0
+    for each in whole[0]:
+        text = (each.text or "").strip()
+        depth += (text in _OPENING) - (text in _CLOSING)
+        if text in ends and depth == 0 and parts[-1]:
+            each.set("form", "infix")  # it would be taken for a sign in front
+            parts.append([])
+        parts[-1].append(each)
+    written: list[str] = []
+    for part in parts:
+        math = ElementTree.Element(whole.tag, whole.attrib)
+        ElementTree.SubElement(math, whole[0].tag).extend(part)
+        written.append(ElementTree.tostring(math, encoding="unicode"))
+    return "<wbr>".join(written)
+
+
 def inline(translator: HTML5Translator, node: nodes.Element) -> None:
     """A formula within a line."""
     from docutils.nodes import SkipNode
 
-    translator.body.append(f'<span class="math notranslate">{_shown(node, "inline")}</span>')
+    translator.body.append(f'<span class="math notranslate">{broken(_shown(node, "inline"))}</span>')
     raise SkipNode
 
 

@@ -32,8 +32,9 @@ function cutOff(page, width) {
   for (const block of page.querySelectorAll("pre, table, math, img, svg, .sig")) {
     const box = block.getBoundingClientRect();
     if (!box.width || box.right <= width + 1 && block.scrollWidth <= block.clientWidth + 1) continue;
-    let each = block, scrolls = false;
-    for (; each; each = each.parentElement) scrolls ||= ["auto", "scroll"].includes(style(each).overflowX);
+    let each = block, scrolls = false;  // the theme lets the whole page scroll, which hides what is cut off
+    for (; each && each.tagName != "ARTICLE"; each = each.parentElement)
+      scrolls ||= ["auto", "scroll"].includes(style(each).overflowX);
     if (box.right > width + 1 && !scrolls || block.tagName == "PRE" && style(block).overflowX == "hidden")
       said.push(`${block.tagName.toLowerCase()} is cut off: ${block.textContent.trim().slice(0, 60)}`);
   }
