@@ -56,7 +56,8 @@ def broken(formula: str) -> str:
     depth = 0
     for each in whole[0]:
         text = (each.text or "").strip()
-        depth += (text in _OPENING) - (text in _CLOSING)
+        last = each[0].text if len(each) and not text else text  # a bracket may have an exponent
+        depth += (text in _OPENING) - (last in _CLOSING)
         if text in ends and depth == 0 and parts[-1]:
             each.set("form", "infix")  # it would be taken for a sign in front
             parts.append([])
