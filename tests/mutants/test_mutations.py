@@ -68,18 +68,25 @@ def test_each_mutation_is_in_one_part(parts: int) -> None:
 def test_words_and_files_are_both_looked_at() -> None:
     first, second, third = (
         Mutation(name, file, "x", "y", (Command("pytest", ("tests",)),))
-        for name, file in [("half of it", "src/a.py"), ("half of it", "rust/b.rs"), ("all of it", "src/a.py")]
+        for name, file in [
+            ("half of it", "src/dpselect/errors.py"),
+            ("half of it", "rust/src/lib.rs"),
+            ("all of it", "src/dpselect/errors.py"),
+        ]
     )
     every = [first, second, third]
     assert chosen(every) == every
     assert chosen(every, ["half"]) == [first, second]
-    assert chosen(every, [], ["src/a"]) == [first, third]
-    assert chosen(every, ["half", "no such"], ["src/a", "docs"]) == [first]
+    assert chosen(every, [], ["src/dpselect"]) == [first, third]
+    assert chosen(every, ["half", "no such"], ["src/dpselect/e", "docs"]) == [first]
 
 
 def test_what_can_be_run_at_once_is_whole_files() -> None:
-    assert whole_files(Command("pytest", ("tests/a.py", "src/b.py"))) == ("tests/a.py", "src/b.py")
-    for some in (("tests/a.py", "-k", "b"), ("tests/a.py::test_b",)):
+    assert whole_files(Command("pytest", ("tests/test_errors.py", "src/dpselect/errors.py"))) == (
+        "tests/test_errors.py",
+        "src/dpselect/errors.py",
+    )
+    for some in (("tests/test_errors.py", "-k", "b"), ("tests/test_errors.py::test_b",)):
         assert whole_files(Command("pytest", some)) == ()
     assert whole_files(Command("cargo", ("a_name",))) == ()
 
