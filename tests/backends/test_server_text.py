@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 import dpselect as dps
 from dpselect.backends.contract import Grouping, Table
-from dpselect.backends.lazy.postgres_text import _CODECS
+from dpselect.backends.lazy.postgres_dialect import _CODECS
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidCandidatesError, InvalidDataError
 from dpselect.summaries import PublicCandidates

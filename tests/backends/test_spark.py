@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 
 import dpselect as dps
 from dpselect.backends.lazy.spark_frame import SparkFrame
-from dpselect.backends.lazy.spark_logs import unlogged
+from dpselect.backends.lazy.spark_selection import unlogged
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates, PublicDomain

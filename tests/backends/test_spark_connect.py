@@ -10,7 +10,7 @@ import pytest
 import dpselect as dps
 from dpselect.backends.contract import Amount, Grouping, Table
 from dpselect.backends.lazy import spark_frame as spark_frames
-from dpselect.backends.lazy.spark_views import as_opened
+from dpselect.backends.lazy.spark_frame import as_opened
 from dpselect.backends.opening import open_table
 from dpselect.errors import InvalidDataError
 from dpselect.summaries import PublicCandidates, PublicDomain

@@ -15,7 +15,7 @@ from dpselect.backends.contract import Table
 from dpselect.backends.lazy.duckdb_relation import DuckDBRelation
 from dpselect.backends.lazy.extras import ibis
 from dpselect.backends.lazy.postgres import PostgresTable
-from dpselect.backends.lazy.postgres_columns import columns_of_query
+from dpselect.backends.lazy.postgres_dialect import columns_of_query
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.lazy.spark_frame import SparkFrame
 from dpselect.backends.lazy.table import LazyTable

@@ -19,9 +19,19 @@ from dpselect.backends.columns import Column
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.lazy.engine_contract import EVERY_KIND, Frame, plain
 from dpselect.backends.lazy.extras import ibis
-from dpselect.backends.lazy.postgres_columns import Types, check_unchanged, columns_of_table
-from dpselect.backends.lazy.postgres_dialect import IBIS_TYPES, POSTGRESQL, ibis_type, quoted
-from dpselect.backends.lazy.postgres_text import UNICODE, check_unicode, speak_unicode, storable
+from dpselect.backends.lazy.postgres_dialect import (
+    IBIS_TYPES,
+    POSTGRESQL,
+    UNICODE,
+    Types,
+    check_unchanged,
+    check_unicode,
+    columns_of_table,
+    ibis_type,
+    quoted,
+    speak_unicode,
+    storable,
+)
 from dpselect.backends.lazy.reading import unanswered
 from dpselect.backends.row_rules import Name, RowValue, rules
 from dpselect.backends.rows.arrow import pa

@@ -1,31 +1,213 @@
-"""Spark data frames: one job for each question, run where the rows are.
-
-If a machine dies, its tasks run again on another. So no task draws lots. Instead, the driver draws one key for each
-question, and a row's lot is a hash of the key and of the row's place. A task that runs twice computes the same lots, so
-that two different choices for one unit are never mixed.
-"""
+"""Spark data frames: rules for rows in Spark's SQL, public candidates, and one job for each question."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import date
+from typing import Any, ClassVar
 
 import narwhals.stable.v2 as nw
 
-from dpselect.backends.columns import Column
+from dpselect.backends.columns import Column, Holds
 from dpselect.backends.lazy.engine_contract import EVERY_KIND, Frame, plain
 from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.reading import reading
-from dpselect.backends.lazy.spark_candidates import SHOWN, is_spark, listed
-from dpselect.backends.lazy.spark_dialect import SPARK, read
-from dpselect.backends.lazy.spark_logs import unlogged
-from dpselect.backends.lazy.spark_selection import MOST_ON_THE_DRIVER, PersistedScores, scored, whole_numbers
-from dpselect.backends.lazy.spark_views import as_opened, columns_in
-from dpselect.backends.row_rules import RowValue
+from dpselect.backends.lazy.schema import columns_of
+from dpselect.backends.lazy.spark_selection import MOST_ON_THE_DRIVER, PersistedScores, scored, unlogged, whole_numbers
+from dpselect.backends.row_rules import Dialect, RowValue, Value, rules
 from dpselect.backends.rows.arrow import pa
-from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
+from dpselect.errors import InvalidCandidatesError, InvalidDataError, Shown
+from dpselect.summaries import MANY_CANDIDATES, CandidateKind, DistantCandidates, PublicCandidates
+
+
+class _Spark(Dialect):
+    types: ClassVar = {
+        CandidateKind.INTEGER: "bigint",
+        CandidateKind.NUMBER: "double",
+        CandidateKind.TEXT: "string",
+        CandidateKind.DATE: "date",
+        CandidateKind.BOOLEAN: "boolean",
+    }
+    amount = "decimal(38,0)"
+
+    def text(self, cell: str) -> str:
+        return f"CAST({cell} AS string COLLATE UTF8_BINARY)"  # byte by byte, whatever the column's collation
+
+    def valid_text(self, cell: str) -> str:
+        return f"try_validate_utf8({self.text(cell)})"
+
+    def unit_key(self, name: str, holds: Holds) -> str:
+        return f"hex({name})" if holds is Holds.BYTES else name
+
+    def is_whole(self, number: str) -> str:
+        return f"{number} = rint({number})"  # floor returns 64-bit numbers, and is an error beyond
+
+    def half_even(self, number: str) -> str:
+        return f"rint({number})"
+
+
+SPARK = _Spark()
+
+
+def cell(F: Any, column: Column) -> Any:  # noqa: N803
+    """The cell of `column`, whatever its name is.
+
+    Args:
+        F: the functions for columns of its frame, see `spark_functions`.
+        column: the column.
+    """
+    return F.col("`" + column.name.replace("`", "``") + "`")
+
+
+def read(frame: Any, values: Mapping[str, RowValue]) -> Any:
+    """A data frame of the values that the rules read from `frame`, with a column for each name."""
+    F = spark_functions(frame)  # noqa: N806
+    names, expressions = rules(values, SPARK)
+    cells = frame.select(*(cell(F, column).alias(name) for column, name in names.items()))
+    return cells.select(*(F.expr(sql).alias(name) for name, sql in expressions.items()))
+
+
+_TYPES = {
+    Holds.INTEGERS: "^(tiny|small|big)?int$",
+    Holds.FLOATS: "^double$",
+    Holds.SHORT_FLOATS: "^float$",
+    Holds.DECIMALS: "^decimal",
+    Holds.TEXT: "^(string|char|varchar)",
+    Holds.DATES: "^date$",
+    Holds.BOOLEANS: "^boolean$",
+    Holds.BYTES: "^binary$",
+}
+"""Spark's names of the types of columns that questions can use."""
+
+
+def columns_in(frame: Any, shown: str) -> tuple[Column, ...]:
+    """The columns of a Spark frame, from its schema."""
+    empty = {name: Holds.NOTHING for name, type_ in frame.dtypes if type_ == "void"}
+    return columns_of(frame, frame.columns, shown, unlike=empty.get)
+
+
+def as_opened(frame: Any, asked: Iterable[Column], shown: str) -> Any:
+    """`frame`, after a check that the columns asked for have the types that they had when it was opened.
+
+    The error depends on a column's type, never on its rows. If the type changes after this check, the column has only
+    nulls, so that reading it cannot fail.
+
+    Args:
+        frame: the frame.
+        asked: the columns, as they were when the frame was opened.
+        shown: its name in errors.
+
+    Raises:
+        InvalidDataError: a column is missing, or has another type.
+    """
+    if not nw.dependencies.is_pyspark_connect_dataframe(frame):
+        return frame
+    F = spark_functions(frame)  # noqa: N806
+    then = {column.name: column for column in asked}
+    now = {column.name: column for column in columns_in(frame.select("*"), shown)}  # a frame remembers its own schema
+    if any(now.get(name) != column for name, column in then.items()):
+        hint = "A view that it uses was replaced; open it again."
+        raise InvalidDataError("source", Shown(shown), "columns of the types that they had when it was opened", hint)
+    return frame.select(*(_unless_replaced(F, column) for column in then.values()))
+
+
+def _unless_replaced(F: Any, column: Column) -> Any:  # noqa: N803
+    value = cell(F, column)
+    pattern = _TYPES.get(column.holds)
+    return value if pattern is None else F.when(F.typeof(value).rlike(pattern), value).alias(column.name)
+
+
+SHOWN = "<PySpark DataFrame>"
+
+_KINDS = {
+    Holds.INTEGERS: CandidateKind.INTEGER,
+    Holds.FLOATS: CandidateKind.NUMBER,
+    Holds.SHORT_FLOATS: CandidateKind.NUMBER,
+    Holds.TEXT: CandidateKind.TEXT,
+    Holds.DATES: CandidateKind.DATE,
+    Holds.BOOLEANS: CandidateKind.BOOLEAN,
+}
+
+_PUBLIC = "Candidates are public: a list made from the table that is asked reveals what only one person has."
+
+
+def listed(given: Any, rows: Any, *, most_fetched: int, allow_many: bool) -> PublicCandidates | DistantCandidates:
+    """The candidates in a Spark frame, which has to contain each of them once.
+
+    They are public, so errors may say what is wrong with them; it is found before anything is charged. A frame may
+    give other rows when it is read again, and so other candidates. That is no loss of privacy if these are public too.
+
+    Args:
+        given: the frame of the candidates, with one column.
+        rows: the frame that will be asked, of the same Spark.
+        most_fetched: a longer list stays in Spark.
+        allow_many: whether more than `MANY_CANDIDATES` are allowed.
+
+    Raises:
+        InvalidCandidatesError: it is not such a frame, it is made of the same files as `rows`, or values are missing or
+            duplicated.
+        InvalidDataError: Spark could not answer.
+    """
+    if type(given) is not type(rows):
+        raise _refused("a frame of the same Spark as the table's", "One of the two uses Spark Connect.")
+    with reading(SHOWN):
+        columns = columns_of(given, given.columns, SHOWN)
+    if len(columns) != 1:
+        raise _refused("a frame of one column", "Select it: frame.select('page').")
+    kind = _KINDS.get(columns[0].holds)
+    if kind is None:
+        expected = "a column of whole numbers, floats, text, dates or booleans"
+        raise _refused(expected, f"This one holds {columns[0].holds}.")
+    with reading(SHOWN):
+        if not set(given.inputFiles()).isdisjoint(rows.inputFiles()):
+            raise _refused("a public list from elsewhere, not from the files of the table that is asked", _PUBLIC)
+        frame, found = _looked_at(given, columns[0], kind)
+        if found["bad"]:
+            missing = "missing values, NaN, infinities, empty text and dates outside the years 1 to 9999"
+            raise _refused(f"candidates without {missing}")
+        if found["different"] != found["number"]:
+            raise _refused("candidates without duplicates", _PUBLIC)
+        if found["number"] <= most_fetched:
+            fetched = frame.toArrow().column(0)
+            few = fetched.to_numpy() if kind is CandidateKind.INTEGER else fetched
+            return PublicCandidates.given(few, allow_many=allow_many)
+    if found["number"] > MANY_CANDIDATES and not allow_many:
+        raise _refused(f"at most {MANY_CANDIDATES:,} candidates", "To allow more, use allow_many=True.")
+    return DistantCandidates(kind, frame, found["number"], f"{found['mixed']} {found['added']}")
+
+
+def is_spark(given: object) -> bool:
+    """Whether `given` is a Spark frame, classic or through Spark Connect."""
+    return nw.dependencies.is_pyspark_dataframe(given) or nw.dependencies.is_pyspark_connect_dataframe(given)
+
+
+def _looked_at(given: Any, column: Column, kind: CandidateKind) -> tuple[Any, dict[str, Any]]:
+    """The candidates in the type that rows are compared in, and all facts about them that are checked, in one job."""
+    F = spark_functions(given)  # noqa: N806
+    frame = read(given, {"what": Value(column, kind)})
+    what = F.col("what")
+    bad = what.isNull()
+    if kind is CandidateKind.NUMBER:
+        bad = bad | (F.abs(what) == float("inf"))
+    if kind is CandidateKind.TEXT:
+        bad = bad | ~F.is_valid_utf8(what) | (what == "")
+    if kind is CandidateKind.DATE:
+        bad = bad | ~F.year(what).between(date.min.year, date.max.year)  # Python has no other dates
+    hashed = F.xxhash64(what)
+    found = frame.agg(
+        F.count(F.lit(1)).alias("number"),
+        F.count_distinct(what).alias("different"),
+        F.count_if(bad).alias("bad"),
+        F.bit_xor(hashed).alias("mixed"),
+        F.sum(F.shiftright(hashed, 24)).alias("added"),
+    )
+    return frame, found.collect()[0].asDict()
+
+
+def _refused(expected: str, hint: str = "") -> InvalidCandidatesError:
+    return InvalidCandidatesError("candidates", Shown(SHOWN), expected, hint)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

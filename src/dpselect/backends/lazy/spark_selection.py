@@ -9,19 +9,47 @@ drawn rows once, and they are not cached: no draw of a part is seen twice, or to
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import reduce
 from typing import Any
 
 from dpselect.backends.failures import TranslatedErrors
 from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.reading import reading
-from dpselect.backends.lazy.spark_logs import unlogged
 from dpselect.backends.rows.arrow import RecordBatch, pa, pc
 from dpselect.errors import InvalidDataError, SelectionError, Shown
 from dpselect.mechanisms import CandidateSelection, Mechanism, PartialSelection
+
+_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""The loggers to which PySpark writes its errors."""
+
+
+@contextmanager
+def unlogged() -> Generator[None]:
+    """Suppress PySpark's log of its errors on the driver: their messages quote values."""
+    from pyspark.logger import PySparkLogger
+
+    # Made by PySpark: plain loggers of these names would stay, and would fail when PySpark logs.
+    loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
+    nothing = _Nothing()
+    for logger in loggers:
+        logger.addFilter(nothing)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(nothing)
+
+
+class _Nothing(logging.Filter):
+    """Blocks all records. Each question has its own filter, because the first to end would remove a shared one."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return False
+
 
 MOST_ON_THE_DRIVER = 1_000_000
 """With more candidates than this, scores stay in Spark."""
