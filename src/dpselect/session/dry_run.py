@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import wraps
 from inspect import signature
 from pathlib import Path
-from typing import Any, Concatenate, Literal, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, cast
 
 from dpselect.backends.caller_connections import server_of
 from dpselect.backends.opening import open_table, origin_of
@@ -41,6 +41,16 @@ def _forecast(
     return forecast
 
 
+def _with_all_questions(dry_run: type[DryRun]) -> type[DryRun]:
+    """A new question is a method of `dpselect.Dataset`; here it is without a further line."""
+    for family in (CountQuestions, ChoiceQuestions, NumberQuestions):
+        for name, question in vars(family).items():
+            if not name.startswith("_"):
+                setattr(dry_run, name, _forecast(question))
+    return dry_run
+
+
+@_with_all_questions
 class DryRun(Asking):
     """The questions of a `dpselect.Dataset` without the data: what they would cost, and how accurate they would be.
 
@@ -94,23 +104,9 @@ class DryRun(Asking):
         columns = UnopenedTable() if self.unchecked else UnreadTable(open_table(source, table=table, format=said))
         self._rows = Rows(columns, origin=origin, unit=unit, format=said)
 
-    count = _forecast(CountQuestions.count)
-    histogram = _forecast(CountQuestions.histogram)
-    sum = _forecast(CountQuestions.sum)
-    values = _forecast(CountQuestions.values)
-    most_common = _forecast(ChoiceQuestions.most_common)
-    least_common = _forecast(ChoiceQuestions.least_common)
-    top_k = _forecast(ChoiceQuestions.top_k)
-    best_date = _forecast(ChoiceQuestions.best_date)
-    best_by = _forecast(ChoiceQuestions.best_by)
-    quantile = _forecast(NumberQuestions.quantile)
-    median = _forecast(NumberQuestions.median)
-    quantiles = _forecast(NumberQuestions.quantiles)
-    upper_bound = _forecast(NumberQuestions.upper_bound)
-    mean = _forecast(NumberQuestions.mean)
-    variance = _forecast(NumberQuestions.variance)
-    best_price = _forecast(NumberQuestions.best_price)
-    density = _forecast(NumberQuestions.density)
+    if TYPE_CHECKING:
+
+        def __getattr__(self, question: str) -> Callable[..., Forecast]: ...
 
     def __repr__(self) -> str:
         return f"DryRun(unit={self._rows.unit!r})"
