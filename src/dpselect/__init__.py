@@ -6,9 +6,9 @@ Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndF
 `DiscreteGaussianMechanism`, `MeanMechanism`, `RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`.
 Scores of numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`,
 `GridMechanism`. Whole distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`,
-`CurveMechanism`; the values that occur: `PartitionSelection`, `ThresholdCounts`. Tables: `Dataset`, whose answers are
-each a `Release`, and `DryRun`; `candidates_from` a public file; `Format` for files that are written in another way.
-Before spending: `planning`. What was spent: `accounting`.
+`CurveMechanism`; the values that occur: `PartitionSelection`, `ThresholdCounts`, `GaussianThresholdCounts`,
+`StopCandidate`. Tables: `Dataset`, whose answers are each a `Release`, and `DryRun`; `candidates_from` a public file;
+`Format` for files that are written in another way. Before spending: `planning`. What was spent: `accounting`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -59,6 +59,7 @@ from dpselect.mechanisms import (
     DensityMechanism,
     DiscreteGaussianMechanism,
     ExponentialMechanism,
+    GaussianThresholdCounts,
     GeometricMechanism,
     GridMechanism,
     IntegerCeiling,
@@ -80,6 +81,7 @@ from dpselect.mechanisms import (
     RandomizedResponse,
     ReportNoisyMax,
     SmoothedHistogramMechanism,
+    StopCandidate,
     ThresholdCounts,
     UnboundedQuantileMechanism,
 )
@@ -114,6 +116,7 @@ __all__ = [
     "FaultError",
     "Forecast",
     "Format",
+    "GaussianThresholdCounts",
     "GeometricMechanism",
     "GridMechanism",
     "IntegerCeiling",
@@ -159,6 +162,7 @@ __all__ = [
     "RequestReusedError",
     "SelectionError",
     "SmoothedHistogramMechanism",
+    "StopCandidate",
     "TableUnavailableError",
     "ThresholdCounts",
     "UnboundedQuantileMechanism",

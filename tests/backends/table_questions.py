@@ -57,6 +57,7 @@ QUESTIONS: dict[str, Question] = {
     "values-dates": lambda asked: asked.values("free", kind="date", max_values_per_unit=3, epsilon=0.2, delta=0.01),
     "values-numbers": lambda asked: asked.values("paid", kind="number", max_values_per_unit=3, epsilon=0.2, delta=0.01),
     "values-by": lambda asked: asked.values("name", max_values_per_unit=4, epsilon=0.2, delta=0.01, **BY_CITY),
+    "values-gaussian": lambda asked: asked.values("name", max_values_per_unit=4, epsilon=1.0, delta=0.001),
     "most_common": lambda asked: asked.most_common("page", candidates=PAGES, epsilon=0.5),
     "most_common-list": lambda asked: asked.most_common("page", candidates=[4, 9, 2], epsilon=0.5),
     "most_common-by": lambda asked: asked.most_common("name", candidates=NAMES, epsilon=0.5, **BY_CITY),
@@ -79,7 +80,11 @@ QUESTIONS: dict[str, Question] = {
     "best_by-counts": lambda asked: asked.best_by(
         "name", sum="paid", clip=(-1.5, 6), scale=100, candidates=NAMES, epsilon=0.5, with_counts=True
     ),
-    "top_k-unknown": lambda asked: asked.top_k("name", 2, max_values_per_unit=3, epsilon=0.5, delta=0.01),
+    "top_k-unknown": lambda asked: asked.top_k("name", 2, max_values_per_unit=3, epsilon=2.0, delta=0.2),
+    "top_k-unknown-gaussian": lambda asked: asked.top_k(
+        "page", 2, kind="integer", max_values_per_unit=5, epsilon=0.5, delta=0.01, with_counts=True
+    ),
+    "top_k-unknown-stop": lambda asked: asked.top_k("name", 1, max_values_per_unit=3, epsilon=0.5, delta=0.01),
     "top_k-unknown-by": lambda asked: asked.top_k("name", 3, max_values_per_unit=3, epsilon=0.5, delta=0.01, **BY_CITY),
     "best_by": lambda asked: asked.best_by(
         "name", sum="paid", clip=(-1.5, 6), scale=100, candidates=NAMES, epsilon=0.5

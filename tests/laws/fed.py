@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, pairwise, permutations, product
-from math import lcm, prod
+from math import isqrt, lcm, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ import pytest
 from dpselect.mechanisms import (
     DensityMechanism,
     DiscreteGaussianMechanism,
+    GaussianThresholdCounts,
     GeometricMechanism,
     MeanMechanism,
     PartitionSelection,
@@ -27,6 +28,7 @@ from dpselect.mechanisms import (
     PrivateBoundsMechanism,
     QuantileMechanism,
     QuantilesMechanism,
+    StopCandidate,
     ThresholdCounts,
     UnboundedQuantileMechanism,
 )
@@ -46,6 +48,7 @@ from tests.reference import (
     permute_and_flip,
     prices,
     quantile,
+    stop_candidate,
     threshold_counts,
     top_k,
 )
@@ -194,6 +197,10 @@ def _law(fed: Fed | Branches, cuts: tuple[Fraction, ...]) -> np.ndarray:
             law = _unbounded(mechanism, given)
         case ThresholdCounts():
             law = _reaching(mechanism, given)
+        case GaussianThresholdCounts():
+            law = _reaching_with_gaussian_noise(mechanism, given)
+        case StopCandidate():
+            law = _stopping(mechanism, given)
         case PrivateBoundsMechanism():
             law = _two_steps(mechanism, given, cuts)
         case _:
@@ -220,6 +227,30 @@ def _reaching(mechanism: ThresholdCounts, counts: tuple[int, ...]) -> list[Fract
     rate, share = _shares(mechanism)
     ratio = exp(-rate)
     return [*threshold_counts.law(counts, ratio, threshold_counts.threshold(ratio, share), cells=4).values()]
+
+
+def _reaching_with_gaussian_noise(mechanism: GaussianThresholdCounts, counts: tuple[int, ...]) -> list[Fraction]:
+    """The same with Gaussian noise, which is cut off far outside."""
+    variance, least = Fraction(mechanism.noise.variance), mechanism.threshold
+    each = [_gaussian_cells(count, variance, least) for count in counts]
+    return [prod(outcome) for outcome in product(*each)]
+
+
+@cache
+def _gaussian_cells(count: int, variance: Fraction, least: int) -> list[Fraction]:
+    """Of one value: not released, the first few noisy counts, and all others together."""
+    law = threshold_counts.gaussian_of_one(count, variance, least, reach=10 * (isqrt(int(variance)) + 1))
+    cells = [law.get(noisy, Fraction(0)) for noisy in (None, *range(least, least + 3))]
+    return [*cells, 1 - sum(cells, Fraction(0))]
+
+
+def _stopping(mechanism: StopCandidate, counts: tuple[int, ...]) -> list[Fraction]:
+    """Of each order of names."""
+    growth = exp(1 / Fraction(mechanism.rounds.scale))
+    base = mechanism.max_values_per_unit / Fraction(mechanism.stop_delta)
+    found = stop_candidate.law(counts, growth, base, k=mechanism.k)
+    orders = (order for size in range(mechanism.k + 1) for order in permutations(range(len(counts)), size))
+    return [found.get(order, Fraction(0)) for order in orders]
 
 
 def _shares(mechanism: PartitionSelection | ThresholdCounts) -> tuple[Fraction, Fraction]:

@@ -539,9 +539,9 @@ def values(most: int, delta: float = FAILING, **more: Any) -> Any:
     return lambda q, e: q.values("page", max_values_per_unit=most, epsilon=e, delta=delta, **more)
 
 
-def top(most: int, delta: float = FAILING, **more: Any) -> Any:
-    """The most common values without candidates, with their counts."""
-    return lambda q, e: q.top_k("page", 2, max_values_per_unit=most, epsilon=e, delta=delta, **more)
+def top(most: int, delta: float = FAILING, *, k: int = 2, **more: Any) -> Any:
+    """The most common values without candidates, with their counts unless there is a stop candidate."""
+    return lambda q, e: q.top_k("page", k, max_values_per_unit=most, epsilon=e, delta=delta, **more)
 
 
 UNKNOWN: dict[str, tuple[Asked, Any]] = {
@@ -559,6 +559,13 @@ UNKNOWN: dict[str, tuple[Asked, Any]] = {
     "top_k of one": (Asked(top(1), WORDS, of_words(1), epsilon=0.5), top(1, 3 * FAILING)),
     "top_k of two": (Asked(top(2), WORDS, of_words(2), epsilon=0.5), top(2, 3 * FAILING)),
     "top_k of three": (Asked(top(3), WORDS, of_words(3), epsilon=0.5), top(3, 4 * FAILING)),
+    "top_k of two, steep": (Asked(top(2), WORDS, of_words(2), epsilon=2.0), top(2, 3 * FAILING)),
+    "top_k first of three": (Asked(top(3, k=1), WORDS, of_words(3), epsilon=2.0), top(3, 4 * FAILING, k=1)),
+    "top_k three of four": (Asked(top(4, k=3), WORDS, of_words(4), epsilon=2.0), top(4, 4 * FAILING, k=3)),
+    "top_k first in groups": (
+        Asked(top(3, k=1, **_by(1)), PAGES_BY, of_groups(1), epsilon=2.0),
+        top(3, 4 * FAILING, k=1, **_by(1)),
+    ),
     "top_k in groups": (
         Asked(top(2, **_by(1)), PAGES_BY, of_groups(1), epsilon=0.5),
         top(2, 4 * FAILING, **_by(1)),
@@ -580,6 +587,17 @@ def test_without_candidates_epsilon_fails_no_more_often_than_delta(name: str, ne
     assert 0.0 < found <= FAILING + SLACK
     less = question(replace(asked, ask=cheap))
     assert worst_delta(ask, asked.universe, asked.limits, neighbours, noise_for=less) > FAILING + SLACK  # control
+
+
+def test_all_ways_without_candidates_are_enumerated() -> None:
+    found = {
+        (str(neighbours), planned(question(asked), neighbours).terms.mechanism)
+        for name, (asked, _) in UNKNOWN.items()
+        for neighbours in relations(name)
+    }
+    kinds = ("PartitionSelection", "ThresholdCounts", "GaussianThresholdCounts", "StopCandidate")
+    assert found >= {(str(neighbours), kind) for neighbours in Neighbours for kind in kinds[:1] + kinds[2:]}
+    assert found >= {("add_remove", kind) for kind in kinds}
 
 
 @pytest.mark.parametrize("broken", [each_row_a_unit, nameless_rows_counted])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import dpselect.mechanisms.partition_selection as product
+import dpselect.mechanisms.lazy_coins as product
 from dpselect import testing
 from dpselect.accounting import ApproximateEvent
 from dpselect.errors import InvalidDataError, InvalidParameterError

@@ -22,6 +22,7 @@ from dpselect.errors import (
     InvalidDataError,
     InvalidParameterError,
 )
+from dpselect.planning import unknown_noise
 from dpselect.questions import TopUnknown
 from dpselect.summaries import CandidateKind, NameCounts
 from tests.backends import model
@@ -79,21 +80,26 @@ def test_equal_counts_come_in_the_order_of_values() -> None:
         assert task.draw(counts) == ["a", "b"]
 
 
+GAUSSIAN = ((9, "add_remove", 22), (9, "replace_one", 31))
+"""About 4.7 sqrt(t)/epsilon sqrt(2/pi) for t changed counts."""
+
+
 def test_the_noise_covers_what_one_unit_changes() -> None:
     exact = NameCounts(pa.array([*range(400)]), np.full(400, 100_000), kind=CandidateKind.INTEGER)
-    for most, neighbours, moved in ((1, "add_remove", 1), (3, "add_remove", 3), (2, "replace_one", 4)):
+    for most, neighbours, deviation in ((1, "add_remove", 2), (2, "add_remove", 4), (1, "replace_one", 4), *GAUSSIAN):
         task = TopUnknown.planned(
             CandidateKind.INTEGER,
             400,
             epsilon=0.5,
             delta=1e-6,
             max_values_per_unit=most,
+            with_counts=True,
             neighbours=dps.Neighbours(neighbours),
         )
         counts = task.released(exact).counted
         assert counts is not None
         assert counts == sorted(counts, reverse=True)
-        assert moved * 2 * 0.7 < np.mean(np.abs(np.array(counts) - 100_000)) < moved * 2 * 1.35
+        assert deviation * 0.7 < np.mean(np.abs(np.array(counts) - 100_000)) < deviation * 1.35
 
 
 def test_the_cost_is_charged_with_its_delta(tmp_path: Path) -> None:
@@ -116,6 +122,126 @@ def test_the_number_of_units_comes_for_more_epsilon_where_it_is_known() -> None:
     assert check(release.to_json()).epsilon == 2e5
 
 
+FEW: dict[str, Any] = {"epsilon": 4.0, "delta": 1e-3, "max_values_per_unit": 9}
+"""A stop candidate needs fewer units than noise."""
+
+MANY = pa.table({"who": [*range(900), *range(300)], "name": ["x"] * 900 + ["y"] * 200 + ["z"] * 100})
+
+
+def test_a_stop_candidate_gives_values_without_counts() -> None:
+    release = dps.Dataset(MANY, unit="who").top_k("name", 2, **FEW)
+    assert (release.mechanism, release.rounds, release.counts, release.counted) == ("StopCandidate", 2, None, None)
+    assert release.value == ["x", "y"]
+    half = release.arguments["half_released_at"]
+    assert release.rule.startswith(
+        "A stop candidate ends the answer, because a value is then released with probability"
+    )
+    assert f"one half at {half} units (with geometric noise at" in release.rule
+    assert f"is drawn before the answer stops, or the answer has 2 others (at {half} units" in release.accuracy
+    assert release.count_accuracy == ""
+    assert release.rule in str(release)
+    assert release.proofs[:2] == ("proofs/unknown_candidates.md", "proofs/stop_candidate.md")
+    again = dps.Release.from_json(release.to_json())
+    assert (again.value, again.counts) == (release.value, None)
+    checked = check(release.to_json())
+    assert (checked.epsilon, checked.error_bound) == (4.0, True)
+    assert release.to_pandas()["released"].tolist() == ["x", "y"]
+
+
+def test_a_stop_candidate_that_is_drawn_is_a_stop() -> None:
+    release = dps.Dataset(MANY, unit="who").top_k("name", 9, **(FEW | {"max_values_per_unit": 1000, "epsilon": 8.0}))
+    assert release.mechanism == "StopCandidate"
+    assert release.value == ["x", "y", "z"]
+    assert "Released: 3 of 9. The stop candidate was drawn next." in str(release)
+    none = dps.Dataset(MANY.slice(0, 0), unit="who").top_k("name", 2, **FEW)
+    assert (none.value, none.counts) == ([], None)
+    assert "Released: 0 of 2. The stop candidate was drawn next." in str(none)
+    check(none.to_json())
+
+
+def test_a_stop_candidate_in_groups() -> None:
+    table = MANY.append_column("city", pa.array(["south"] * 1050 + ["north"] * 150))
+    asked: dict[str, Any] = {**FEW, "by": "city", "groups": ["south", "north", "nowhere"]}
+    release = dps.Dataset(table, unit="who").top_k("name", 2, **asked)
+    assert release.mechanism == "StopCandidate"
+    assert release.value == {"south": ["x", "y"], "north": ["z", "y"], "nowhere": []}
+    assert release.counts is None
+    check(release.to_json())
+    both = dps.Dataset(table, unit="who").top_k("name", 2, **asked, max_groups_per_unit=2)
+    assert both.groups is not None
+    assert both.groups["epsilon"] == 2.0
+    check(both.to_json())
+
+
+def test_counts_that_are_asked_for_come() -> None:
+    release = dps.Dataset(MANY, unit="who").top_k("name", 2, **FEW, with_counts=True)
+    assert release.mechanism in {"GaussianThresholdCounts", "ThresholdCounts"}
+    assert release.value == ["x", "y"]
+    assert abs(release.counts[0] - 900) < 60
+    assert "stop candidate" not in release.rule
+    assert release.arguments["with_counts"] is True
+    check(release.to_json())
+
+
+def test_gaussian_noise_gives_values_and_counts() -> None:
+    asked: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "max_values_per_unit": 10}
+    release = dps.Dataset(MANY, unit="who").top_k("name", 10, **asked)
+    assert (release.mechanism, release.arguments["threshold"]) == ("GaussianThresholdCounts", 81)
+    assert release.rule.startswith("Gaussian noise is added to all counts, because")
+    assert release.value[:1] == ["x"]
+    assert abs(release.counts[0] - 900) < 150
+    assert "reaches the threshold of 81 (at 81 units the probability passes one half)" in release.accuracy
+    assert "proofs/discrete_gaussian.md" in release.proofs
+    assert check(release.to_json()).error_bound
+
+
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+@pytest.mark.parametrize("k", [1, 3, 40])
+@pytest.mark.parametrize("most", [1, 8, 10**6])
+def test_every_choice_has_a_certificate(neighbours: Any, k: int, most: int) -> None:
+    data = dps.Dataset(MANY, unit="who", neighbours=neighbours)
+    release = data.top_k("name", k, epsilon=1.0, delta=1e-6, max_values_per_unit=most)
+    checked = check(release.to_json())
+    assert (checked.epsilon, checked.release.delta) == (1.0, 1e-6)
+    dry: Any = dps.DryRun(unit="who", neighbours=neighbours)
+    forecast = dry.top_k("name", k, epsilon=1.0, delta=1e-6, max_values_per_unit=most, kind="text")
+    assert forecast.rule == release.rule
+    assert forecast.terms.mechanism == release.mechanism
+    assert forecast.rule in str(forecast)
+
+
+def test_a_certificate_from_before_the_rule_is_still_one() -> None:
+    """Then noise was always geometric, also where another needs fewer units now."""
+    mechanism = dps.ThresholdCounts(epsilon=1.0, delta=1e-6, max_values_per_unit=10)
+    old = TopUnknown(kind=CandidateKind.TEXT, k=2, mechanism=mechanism)
+    release = dps.Dataset(MANY, unit="who")._ask("name", lambda **_: old, 1.0, None, None, None)
+    assert (release.value, release.rule) == (["x", "y"], "")
+    assert "rule" not in release.arguments
+    assert check(release.to_json()).error_bound
+    with pytest.raises(InvalidCertificateError, match="mechanism"):  # the rule would not have chosen it
+        check(
+            edited(
+                release.to_json(),
+                arguments__rule=unknown_noise(2, epsilon=1.0, delta=1e-6, max_values_per_unit=10).rule,
+            )
+        )
+
+
+def test_the_stop_candidate_draws_once_for_each_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The draw sees each value's count, in the order of the summary."""
+    given: list[list[int]] = []
+
+    def select(self: Any, counts: Any) -> np.ndarray:
+        given.append(counts.tolist())
+        return np.array([1])
+
+    monkeypatch.setattr(dps.StopCandidate, "select", select)
+    task = TopUnknown.planned(CandidateKind.TEXT, 1, epsilon=1.0, delta=1e-6, max_values_per_unit=100)
+    counts = NameCounts(pa.array(["b", "a"]), np.array([3, 9]), kind=CandidateKind.TEXT)
+    assert task.draw(counts) == ["a"]
+    assert given == [[3, 9]]
+
+
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"delta": 0}, "the public list of values to choose from, or a delta"),
     ({"delta": 0.0}, "or give a delta, such as 1e-6"),
@@ -134,6 +260,12 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"with_counts": 1}, "with_counts=1"),
     ({"candidates": ["x", "y"], "kind": "text"}, "kind=<a kind>: expected None, because candidates are given"),
     ({"column": "nothing"}, "column"),
+    ({"max_values_per_unit": 10**10}, "max_values_per_unit=10000000000"),
+    ({"column": "free", "kind": "date", "max_values_per_unit": 3_652_060}, "at most 3652059 (the number of days"),
+    (
+        {"kind": "boolean", "max_values_per_unit": 3},
+        "max_values_per_unit=3: expected at most 2 (the number of booleans)",
+    ),
 ]
 
 
@@ -185,12 +317,40 @@ EDITS: list[tuple[dict[str, Any], str]] = [
     ({"candidates__origin": "caller"}, "candidates"),
     ({"mechanism__name": "GeometricMechanism"}, "mechanism"),
     ({"task": "top_k"}, "candidates|arguments"),
+    ({"arguments__rule": "geometric noise"}, "arguments"),
+    ({"arguments__with_counts": True}, "arguments"),
+    ({"arguments__with_counts": 1}, "arguments"),
+    ({"mechanism__name": "GaussianThresholdCounts"}, "mechanism"),
+    ({"mechanism__name": "StopCandidate"}, "arguments|counts"),
 ]
 
 
 @pytest.mark.parametrize(("changes", "field"), EDITS)
 def test_an_edited_certificate_contradicts_itself(changes: dict[str, Any], field: str) -> None:
     text = PEOPLE.top_k("name", 2, epsilon=5.0, delta=1e-3).to_json()
+    assert check(edited(text)).error_bound
+    with pytest.raises(InvalidCertificateError, match=field):
+        check(edited(text, **changes))
+
+
+STOP_EDITS: list[tuple[dict[str, Any], str]] = [
+    ({"value": ["x", "x"]}, "value"),
+    ({"value": ["x", "y", "z"]}, "value"),
+    ({"counts": {"count": [3, 2], "within": 3, "confidence": 0.99}}, "counts"),
+    ({"mechanism__rounds": 1}, "mechanism"),
+    ({"mechanism__name": "ThresholdCounts"}, "arguments|counts"),
+    ({"guarantee__delta": 1e-7}, "guarantee"),
+    ({"arguments__half_released_at": 5}, "arguments"),
+    ({"arguments__k": 3}, "arguments|mechanism|error_bound"),
+    ({"arguments__max_values_per_unit": 2}, "arguments|error_bound|mechanism"),
+    ({"error_bound__within": 3.0}, "error_bound"),
+    ({"proofs": ["proofs/unknown_candidates.md"]}, "proofs"),
+]
+
+
+@pytest.mark.parametrize(("changes", "field"), STOP_EDITS)
+def test_an_edited_certificate_of_a_stop_candidate_contradicts_itself(changes: dict[str, Any], field: str) -> None:
+    text = dps.Dataset(MANY, unit="who").top_k("name", 2, **FEW).to_json()
     assert check(edited(text)).error_bound
     with pytest.raises(InvalidCertificateError, match=field):
         check(edited(text, **changes))

@@ -126,6 +126,37 @@ def test_the_number_of_units_comes_for_more_epsilon_where_it_is_known() -> None:
         PEOPLE.values("name", epsilon=1.0, delta=0.5, usable_epsilon=1.0, max_values_per_unit=2)
 
 
+def test_many_values_of_a_unit_take_gaussian_noise() -> None:
+    rows = pa.table({"who": [*range(600)] * 3, "what": ["b"] * 600 + ["a"] * 600 + ["c"] * 590 + ["rare"] * 10})
+    data = dps.Dataset(rows, unit="who")
+    release = data.values("what", epsilon=1.0, delta=1e-6, max_values_per_unit=10)
+    assert (release.mechanism, release.value) == ("GaussianThresholdCounts", ["a", "b", "c"])
+    assert release.arguments["half_named_at"] == 81
+    assert release.rule == (
+        "Gaussian noise is added to all counts, because a value is then named with probability one half at 81 units"
+        " (with coins at 132)."
+    )
+    assert release.proofs[1] == "proofs/discrete_gaussian.md"
+    assert "at 81 units the probability reaches one half" in release.accuracy
+    assert check(release.to_json()).error_bound
+    dry: Any = dps.DryRun(unit="who")
+    asked = dry.values("what", kind="text", epsilon=1.0, delta=1e-6, max_values_per_unit=10)
+    assert (asked.rule, asked.terms.mechanism) == (release.rule, release.mechanism)
+    few = data.values("what", epsilon=1.0, delta=1e-6, max_values_per_unit=3)
+    assert few.rule.startswith("Each value is named by a coin, because a value is then named with probability one half")
+    assert few.mechanism == "PartitionSelection"
+
+
+def test_a_certificate_from_before_the_rule_is_still_one() -> None:
+    """Then each value had a coin, also where noise needs fewer units now."""
+    mechanism = dps.PartitionSelection(epsilon=1.0, delta=1e-6, max_values_per_unit=10)
+    old = Values(kind=CandidateKind.TEXT, mechanism=mechanism)
+    release = PEOPLE._ask("name", lambda **_: old, 1.0, None, None, None)
+    assert (release.rule, release.mechanism) == ("", "PartitionSelection")
+    assert "rule" not in release.arguments
+    assert check(release.to_json()).error_bound
+
+
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"delta": 0}, "delta=0: expected a number strictly between 0 and 1. Without public candidates nothing"),
     ({"delta": None}, "delta=None: expected a number strictly between 0 and 1"),
@@ -137,6 +168,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"max_values_per_unit": 0}, "max_values_per_unit=0"),
     ({"max_values_per_unit": 2.0}, "max_values_per_unit"),
     ({"max_values_per_unit": True}, "max_values_per_unit"),
+    ({"max_values_per_unit": 10**10}, "max_values_per_unit=10000000000"),
+    ({"kind": "boolean", "max_values_per_unit": 3}, "max_values_per_unit=3: expected at most 2 (the number of boo"),
     ({"kind": "words"}, "kind='words': expected one of 'integer', 'number', 'text', 'date', 'boolean'"),
     ({"kind": 7}, "kind=7"),
     ({"kind": "date"}, "kind=<dates>"),

@@ -5,6 +5,7 @@ from dpselect.mechanisms.density import DensityMechanism
 from dpselect.mechanisms.density_dimensions import CurveMechanism, MarginalsMechanism
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
+from dpselect.mechanisms.gaussian_threshold import GaussianThresholdCounts
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.grid import GridCost, GridMechanism
 from dpselect.mechanisms.integers import IntegerCeiling, IntegerMechanism
@@ -26,9 +27,11 @@ from dpselect.mechanisms.quantile import QuantileMechanism
 from dpselect.mechanisms.quantiles import QuantilesMechanism, QuantilesMethod
 from dpselect.mechanisms.randomized_response import CountEstimate, RandomizedResponse
 from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
+from dpselect.mechanisms.stop_candidate import StopCandidate
 from dpselect.mechanisms.threshold_counts import ThresholdCounts
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.mechanisms.unbounded_quantile import UnboundedQuantileMechanism
+from dpselect.mechanisms.unknown_noise import NamingNoise, UnknownNoise, naming_noise, unknown_noise
 
 __all__ = [
     "CandidateSelection",
@@ -38,6 +41,7 @@ __all__ = [
     "DensityMechanism",
     "DiscreteGaussianMechanism",
     "ExponentialMechanism",
+    "GaussianThresholdCounts",
     "GeometricMechanism",
     "GridCost",
     "GridMechanism",
@@ -48,6 +52,7 @@ __all__ = [
     "MarginalsMechanism",
     "MeanMechanism",
     "Mechanism",
+    "NamingNoise",
     "NoisyHistogramMechanism",
     "NoisyOrder",
     "OrderNoise",
@@ -65,10 +70,14 @@ __all__ = [
     "RandomizedResponse",
     "ReportNoisyMax",
     "SmoothedHistogramMechanism",
+    "StopCandidate",
     "ThresholdCounts",
     "TopKPlan",
     "UnboundedQuantileMechanism",
+    "UnknownNoise",
     "Winner",
+    "naming_noise",
     "order_noise",
     "plan_top_k",
+    "unknown_noise",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -13,15 +14,13 @@ from dpselect.accounting import ApproximateEvent
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.integer_vectors import whole_values
+from dpselect.mechanisms.lazy_coins import heads
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.partition_law import PartitionLaw, first_count, shares
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 MOST_VALUES_PER_UNIT = 10**9
-
-_BITS = 60
-"""Binary digits of a coin that are looked at together."""
 
 _EQUAL = _core.Sampler("exponential", 1.0, 1.0, 1)
 """Of equal scores each is as likely as any other, so `peel` draws a uniform set."""
@@ -126,23 +125,9 @@ class PartitionSelection(MechanismValue):
         by_count = np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1])
         named = [np.empty(0, np.int64)]
         for count, places in zip(distinct.tolist(), by_count[: distinct.size], strict=True):
-            named.append(places[_some_of(places.size, self._heads(max(count, 0), places.size))])
+            bounds = partial(self._law.bounds, max(count, 0))
+            named.append(places[_some_of(places.size, heads(bounds, places.size))])
         return np.sort(np.concatenate(named))
-
-    def _heads(self, count: int, size: int) -> int:
-        """How many of `size` values with this count are named.
-
-        The uniform numbers of all of them are compared with the probability together, 60 digits at a time: those below
-        its lower bound are named, those above its upper bound are not, and the others get more digits.
-        """
-        named, bits, start, end = 0, 0, 0, 1
-        while size:
-            bits, start, end = bits + _BITS, start << _BITS, end << _BITS
-            low, high = (min(max(bound, start), end) for bound in self._law.bounds(count, bits))
-            cells = np.array([low - start, high - low, end - high], np.uint64)
-            below, size, _ = _core.tally(cells, size).tolist()
-            named, start, end = named + below, low, high
-        return named
 
 
 def open_delta(value: object) -> float:

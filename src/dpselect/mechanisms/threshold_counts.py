@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -37,7 +38,77 @@ class ReleasedCounts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdCounts(MechanismValue):
+class NoisyThreshold(MechanismValue, abc.ABC):
+    """The base of `ThresholdCounts` and `GaussianThresholdCounts`: their arguments, and the draw."""
+
+    epsilon: float
+    delta: float
+    max_values_per_unit: int = 1
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    threshold: int = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._set(epsilon=positive_epsilon(self.epsilon))
+        self._set(delta=open_delta(self.delta))
+        most = positive_count(self.max_values_per_unit, "max_values_per_unit", at_most=MOST_VALUES_PER_UNIT)
+        self._set(max_values_per_unit=most)
+        self._set(neighbours=neighbouring_relation(self.neighbours))
+
+    def _set_threshold(self, threshold: int) -> None:
+        if threshold >= LARGEST_COUNT // 2:
+            raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a count to be released")
+        self._set(threshold=threshold)
+
+    @property
+    def event(self) -> ApproximateEvent:
+        """What everything released costs, for accounting; it does not depend on the data."""
+        return ApproximateEvent(epsilon=self.epsilon, delta=self.delta)
+
+    @abc.abstractmethod
+    def probability(self, count: int) -> float:
+        """The probability that a value of `count` units is released, up to rounding. For planning."""
+
+    @abc.abstractmethod
+    def count_needed(self, chance: float) -> int:
+        """The smallest number of units at which a value is released with at least the probability `chance`.
+
+        It depends on public arguments only.
+
+        Raises:
+            InvalidParameterError: `chance` is not strictly between 0 and 1.
+        """
+
+    @abc.abstractmethod
+    def count_error(self, confidence: float) -> int:
+        """With probability `confidence` the noisy count of one value is at most this far from its count."""
+
+    @abc.abstractmethod
+    def _noisy(self, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The counts of values that occur, with noise."""
+
+    def draw(self, counts: ScoresLike) -> ReleasedCounts:
+        """Release the noisy counts that reach the threshold, at the cost of `epsilon` and `delta` for all together.
+
+        Args:
+            counts: shape ``(n,)``, the number of units with each value: whole numbers; ``n = 0`` is allowed. Those
+                below 1 are left out.
+
+        Raises:
+            InvalidDataError: `counts` is not one-dimensional or not of whole numbers. Nothing is drawn then.
+        """
+        numbers = whole_values(counts)
+        (occurring,) = np.nonzero(numbers > 0)
+        noisy = self._noisy(numbers[occurring])
+        reached = noisy >= self.threshold
+        return ReleasedCounts(occurring[reached], noisy[reached])
+
+    def select(self, counts: ScoresLike) -> npt.NDArray[np.int64]:
+        """The positions of the values whose noisy counts reach the threshold, in increasing order: see `draw`."""
+        return self.draw(counts).positions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThresholdCounts(NoisyThreshold):
     r"""Adds two-sided geometric noise to the count of each value that occurs, and releases those from a threshold on.
 
     If one unit changes at most t counts by 1, the noise has the scale :math:`t/\varepsilon`. A value that only this
@@ -65,31 +136,14 @@ class ThresholdCounts(MechanismValue):
     ([0, 2], True)
     """
 
-    epsilon: float
-    delta: float
-    max_values_per_unit: int = 1
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
-    threshold: int = field(init=False, compare=False)
     noise: GeometricMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._set(epsilon=positive_epsilon(self.epsilon))
-        self._set(delta=open_delta(self.delta))
-        most = positive_count(self.max_values_per_unit, "max_values_per_unit", at_most=MOST_VALUES_PER_UNIT)
-        self._set(max_values_per_unit=most)
-        self._set(neighbours=neighbouring_relation(self.neighbours))
-        moved = moved_counts(most, self.neighbours)
+        NoisyThreshold.__post_init__(self)
+        moved = moved_counts(self.max_values_per_unit, self.neighbours)
         rate, share = divided(self.epsilon, self.delta, moved)
-        threshold = 1 + first_count(lambda noise: _at_least(noise, rate)[1] <= share)
-        if threshold >= LARGEST_COUNT // 2:
-            raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a count to be released")
-        self._set(threshold=threshold)
+        self._set_threshold(1 + first_count(lambda noise: _at_least(noise, rate)[1] <= share))
         self._set(noise=GeometricMechanism(epsilon=self.epsilon, sensitivity=moved, neighbours=self.neighbours))
-
-    @property
-    def event(self) -> ApproximateEvent:
-        """What everything released costs, for accounting; it does not depend on the data."""
-        return ApproximateEvent(epsilon=self.epsilon, delta=self.delta)
 
     def probability(self, count: int) -> float:
         """The probability that a value of `count` units is released, up to rounding. For planning."""
@@ -98,9 +152,7 @@ class ThresholdCounts(MechanismValue):
         return 1.0 - float(self.noise.cdf(0, self.threshold - count - 1))
 
     def count_needed(self, chance: float) -> int:
-        """The smallest number of units at which a value is released with at least the probability `chance`.
-
-        It depends on public arguments only. Where no precision decides, the next larger number.
+        """See `NoisyThreshold.count_needed`. Where no precision decides, the next larger number.
 
         Raises:
             InvalidParameterError: `chance` is not strictly between 0 and 1.
@@ -119,21 +171,8 @@ class ThresholdCounts(MechanismValue):
         """With probability `confidence` the noisy count of one value is at most this far from its count."""
         return self.noise.error_bound(confidence)
 
-    def draw(self, counts: ScoresLike) -> ReleasedCounts:
-        """Release the noisy counts that reach the threshold, at the cost of `epsilon` and `delta` for all together.
-
-        Args:
-            counts: shape ``(n,)``, the number of units with each value: whole numbers; ``n = 0`` is allowed. Those
-                below 1 are left out.
-
-        Raises:
-            InvalidDataError: `counts` is not one-dimensional or not of whole numbers. Nothing is drawn then.
-        """
-        numbers = whole_values(counts)
-        (occurring,) = np.nonzero(numbers > 0)
-        noisy = self.noise.draw_many(numbers[occurring])
-        reached = noisy >= self.threshold
-        return ReleasedCounts(occurring[reached], noisy[reached])
+    def _noisy(self, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        return self.noise.draw_many(counts)
 
 
 def _at_least(noise: int, rate: Fraction) -> tuple[Fraction, Fraction]:

@@ -5,6 +5,7 @@ number of candidates alone, with last year's published figures, or with made-up 
 """
 
 from dpselect.mechanisms.noisy_order import OrderNoise, order_noise
+from dpselect.mechanisms.unknown_noise import NamingNoise, UnknownNoise, naming_noise, unknown_noise
 from dpselect.planning.curves import error_curve
 from dpselect.planning.optimal import Optimum, optimal_error, optimal_ratio
 from dpselect.planning.plots import plot_error
@@ -22,13 +23,16 @@ from dpselect.planning.worst_case import (
 
 __all__ = [
     "Bounds",
+    "NamingNoise",
     "Optimum",
     "OrderNoise",
     "Recommendation",
+    "UnknownNoise",
     "WorstCaseScores",
     "epsilon_for",
     "error_curve",
     "lead_needed",
+    "naming_noise",
     "optimal_error",
     "optimal_ratio",
     "order_noise",
@@ -36,6 +40,7 @@ __all__ = [
     "power_bound",
     "recommend",
     "recommendation",
+    "unknown_noise",
     "worst_case_bounds",
     "worst_case_error",
     "worst_case_scores",

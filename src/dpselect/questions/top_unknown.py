@@ -10,20 +10,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dpselect.accounting import ApproximateEvent
-from dpselect.arguments import positive_count
 from dpselect.errors import InvalidCandidatesError
-from dpselect.mechanisms import ThresholdCounts
+from dpselect.mechanisms import GaussianThresholdCounts, StopCandidate, ThresholdCounts
+from dpselect.mechanisms.stop_candidate import MOST_ANSWERS
+from dpselect.mechanisms.unknown_noise import UnknownMechanism, plan_unknown
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
 from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import CONFIDENCE, Drawn, NoisyUnits, Planned, Question, RowReader, Terms, Value
 from dpselect.questions.stated import Stated
-from dpselect.questions.values import check_countable, check_origin, most_values, name_sensitivity
+from dpselect.questions.values import check_countable, check_origin, checked_most, most_values, name_sensitivity
 from dpselect.summaries import CandidateKind, NameCounts, PublicGroups
-
-MOST_ANSWERS = 10_000_000
-"""More than this many values are refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +31,9 @@ class TopUnknown(Question[NameCounts]):
     Attributes:
         kind: the kind that the values are read as.
         k: the largest number of values in the answer.
-        mechanism: adds noise to all counts and releases those from a threshold on, at the whole cost.
+        mechanism: selects them, at the whole cost.
+        with_counts: whether only a mechanism with counts was to be chosen from.
+        rule: the outcome of `unknown_noise`; empty for a certificate from before there was one.
     """
 
     name: ClassVar[str] = "top_unknown"
@@ -42,7 +42,9 @@ class TopUnknown(Question[NameCounts]):
 
     kind: CandidateKind
     k: int
-    mechanism: ThresholdCounts
+    mechanism: UnknownMechanism
+    with_counts: bool = False
+    rule: str = ""
 
     @classmethod
     def planned(
@@ -53,9 +55,10 @@ class TopUnknown(Question[NameCounts]):
         epsilon: float,
         delta: float,
         max_values_per_unit: int = 1,
+        with_counts: bool = False,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
-        """The question, planned for a cost of `epsilon` and `delta`.
+        """The question, planned for a cost of `epsilon` and `delta`, with the mechanism that `unknown_noise` chooses.
 
         Raises:
             InvalidParameterError: `k` is not a whole number >= 1, or another argument is out of range.
@@ -63,10 +66,15 @@ class TopUnknown(Question[NameCounts]):
         >>> TopUnknown.planned(CandidateKind.TEXT, 10, epsilon=1.0, delta=1e-6).mechanism.threshold
         15
         """
-        mechanism = ThresholdCounts(
-            epsilon=epsilon, delta=delta, max_values_per_unit=max_values_per_unit, neighbours=neighbours
+        found, mechanism = plan_unknown(
+            k,
+            epsilon=epsilon,
+            delta=delta,
+            max_values_per_unit=checked_most(kind, max_values_per_unit),
+            with_counts=with_counts,
+            neighbours=neighbours,
         )
-        return cls(kind=kind, k=positive_count(k, "k", at_most=MOST_ANSWERS), mechanism=mechanism)
+        return cls(kind=kind, k=int(k), mechanism=mechanism, with_counts=with_counts, rule=found.rule)
 
     @property
     def event(self) -> ApproximateEvent:
@@ -77,30 +85,47 @@ class TopUnknown(Question[NameCounts]):
     def terms(self) -> Terms:
         """What the certificate will contain.
 
-        Proof: ``proofs/unknown_candidates.md`` (counts and threshold) and ``proofs/geometric_mechanism.md`` (noise).
+        Proof: ``proofs/unknown_candidates.md`` (counts and threshold) and the page of the noise, or
+        ``proofs/stop_candidate.md``.
         """
+        mechanism = self.mechanism
+        has_counts = not isinstance(mechanism, StopCandidate)
         return Terms(
             task=self.name,
-            mechanism=type(self.mechanism).__name__,
-            epsilon=self.mechanism.epsilon,
-            delta=self.mechanism.delta,
-            sensitivity=name_sensitivity(self.mechanism.neighbours),
+            mechanism=type(mechanism).__name__,
+            rounds=1 if has_counts else self.k,
+            epsilon=mechanism.epsilon,
+            delta=mechanism.delta,
+            sensitivity=name_sensitivity(mechanism.neighbours),
             candidates={"origin": "rows", "kind": str(self.kind)},
-            error_bound=float(self.mechanism.count_needed(CONFIDENCE)),
-            proofs=("proofs/geometric_mechanism.md",),
+            error_bound=float(mechanism.count_needed(CONFIDENCE)),
+            proofs=(_PROOFS[type(mechanism)],),
             arguments={
                 "k": self.k,
-                "max_values_per_unit": self.mechanism.max_values_per_unit,
-                "threshold": self.mechanism.threshold,
+                "max_values_per_unit": mechanism.max_values_per_unit,
+                **({"with_counts": True} if self.with_counts else {}),
+                **(
+                    {"threshold": mechanism.threshold}
+                    if has_counts
+                    else {"half_released_at": mechanism.count_needed(0.5)}
+                ),
+                **({"rule": self.rule} if self.rule else {}),
             },
-            counted=NoisyUnits(within=self.mechanism.count_error(CONFIDENCE)),
+            counted=NoisyUnits(within=mechanism.count_error(CONFIDENCE)) if has_counts else None,
         )
 
     @property
     def identity(self) -> dict[str, Any]:
         """The public arguments that distinguish this question from others about the same column."""
         most = self.mechanism.max_values_per_unit
-        return {"k": self.k, "kind": str(self.kind), "delta": self.mechanism.delta, "max_values_per_unit": most}
+        counted = {"with_counts": True} if self.with_counts else {}
+        return {
+            "k": self.k,
+            "kind": str(self.kind),
+            "delta": self.mechanism.delta,
+            "max_values_per_unit": most,
+            **counted,
+        }
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[NameCounts]:
         """How many units count for each value that occurs."""
@@ -118,7 +143,9 @@ class TopUnknown(Question[NameCounts]):
         return answer
 
     def released(self, summary: NameCounts, /) -> Drawn:
-        """See `Priced.released`. Of equal counts the smaller value comes first: the order of rows is private."""
+        """See `Priced.released`. Of equal noisy counts the smaller value comes first: the order of rows is private."""
+        if isinstance(self.mechanism, StopCandidate):
+            return Drawn(summary.names.take(self.mechanism.select(summary.counts)).to_pylist())
         positions, noisy = self.mechanism.draw(summary.counts)
         if positions.size > self.k:
             reached = noisy >= np.partition(noisy, -self.k)[-self.k]
@@ -135,9 +162,13 @@ class TopUnknown(Question[NameCounts]):
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
-        at = f"{release.arguments['threshold']:,}"
+        given, having = release.arguments, f"a value that at least {bound:,.0f} units ({release.unit}) have"
+        if "threshold" not in given:
+            half = f"at {given['half_released_at']:,} units the probability passes one half"
+            return f"{having} is drawn before the answer stops, or the answer has {given['k']:,} others ({half})"
+        at = f"{given['threshold']:,}"
         reached = f"reaches the threshold of {at} (at {at} units the probability passes one half)"
-        return f"the noisy count of a value that at least {bound:,.0f} units ({release.unit}) have {reached}"
+        return f"the noisy count of {having} {reached}"
 
     @classmethod
     def counting(cls, release: Planned) -> str:
@@ -157,7 +188,9 @@ class TopUnknown(Question[NameCounts]):
         asked = release.arguments["k"]
         if count == asked:
             return ""
-        return f"Released: {count:,} of {asked:,}. No other noisy count reaches the threshold."
+        has_threshold = "threshold" in release.arguments
+        why = "No other noisy count reaches the threshold" if has_threshold else "The stop candidate was drawn next"
+        return f"Released: {count:,} of {asked:,}. {why}."
 
     @classmethod
     def origin(cls, release: Planned) -> str:
@@ -168,17 +201,26 @@ class TopUnknown(Question[NameCounts]):
     def check_fields(cls, held: Fields) -> AnswerFields:
         """See `Question.check_fields`."""
         kind = check_origin(held)
-        given = fields.object_with(held.get("arguments", {}), "arguments", _ARGUMENTS)
-        if "counts" not in held:
-            raise fields.wrong("counts", "the counts of the values")
+        has_counts = held["mechanism"]["name"] != StopCandidate.__name__
+        checks = _ARGUMENTS | {"threshold" if has_counts else "half_released_at": fields.count}
+        given = fields.object_with(held.get("arguments", {}), "arguments", checks, optional=["rule", "with_counts"])
+        if has_counts != ("counts" in held):
+            raise fields.wrong("counts", "the counts of the values" if has_counts else "none with a stop candidate")
         return AnswerFields(kind, most=given["k"])
 
     @classmethod
     def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`."""
+        """See `Question.restated`. Before there was a rule, noise was geometric."""
         given = stated.arguments
-        kind, most = CandidateKind(stated.public["kind"]), given["max_values_per_unit"]
-        return cls.planned(kind, given["k"], delta=stated.delta, max_values_per_unit=most, **stated.price)
+        kind, k = CandidateKind(stated.public["kind"]), given["k"]
+        price: dict[str, Any] = {
+            "delta": stated.delta,
+            "max_values_per_unit": given["max_values_per_unit"],
+            **stated.price,
+        }
+        if "rule" not in given:
+            return cls(kind=kind, k=k, mechanism=ThresholdCounts(**price))
+        return cls.planned(kind, k, with_counts=given.get("with_counts", False), **price)
 
     @classmethod
     def allows(cls, values: list[Any], stated: Stated) -> bool:
@@ -200,4 +242,15 @@ def check_unlisted(delta: object) -> None:
         raise InvalidCandidatesError("candidates", None, "the public list of values to choose from, or a delta", hint)
 
 
-_ARGUMENTS: dict[str, fields.Check] = dict.fromkeys(("k", "max_values_per_unit", "threshold"), fields.count)
+_ARGUMENTS: dict[str, fields.Check] = {
+    "k": fields.whole(1, MOST_ANSWERS),
+    "max_values_per_unit": fields.count,
+    "with_counts": fields.boolean,
+    "rule": fields.text,
+}
+
+_PROOFS: dict[type[UnknownMechanism], str] = {
+    ThresholdCounts: "proofs/geometric_mechanism.md",
+    GaussianThresholdCounts: "proofs/discrete_gaussian.md",
+    StopCandidate: "proofs/stop_candidate.md",
+}

@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from dpselect.accounting import ApproximateEvent
+from dpselect.arguments import positive_count
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms import PartitionSelection
+from dpselect.mechanisms.unknown_noise import NamingMechanism, plan_naming
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
@@ -54,7 +57,8 @@ class Values(Question[NameCounts]):
 
     Attributes:
         kind: the kind that the values are read as.
-        mechanism: tosses the coin of each value, at the whole cost.
+        mechanism: decides which values are named, at the whole cost.
+        rule: the outcome of `naming_noise`; empty for a certificate from before there was one.
     """
 
     name: ClassVar[str] = "values"
@@ -71,7 +75,8 @@ class Values(Question[NameCounts]):
     )
 
     kind: CandidateKind
-    mechanism: PartitionSelection
+    mechanism: NamingMechanism
+    rule: str = ""
 
     @classmethod
     def planned(
@@ -83,19 +88,18 @@ class Values(Question[NameCounts]):
         max_values_per_unit: int = 1,
         neighbours: Neighbours = Neighbours.ADD_REMOVE,
     ) -> Self:
-        """The question, planned for a cost of `epsilon` and `delta`.
+        """The question, planned for a cost of `epsilon` and `delta`, with the mechanism that `naming_noise` chooses.
 
         Raises:
             InvalidParameterError: `epsilon` is not a finite number > 0, `delta` not strictly between 0 and 1, or
-                `max_values_per_unit` not a whole number >= 1.
+                `max_values_per_unit` not a whole number >= 1, or more than there are values of such a kind.
 
         >>> Values.planned(CandidateKind.TEXT, epsilon=1.0, delta=1e-6).terms.arguments["half_named_at"]
         14
         """
-        mechanism = PartitionSelection(
-            epsilon=epsilon, delta=delta, max_values_per_unit=max_values_per_unit, neighbours=neighbours
-        )
-        return cls(kind=kind, mechanism=mechanism)
+        most = checked_most(kind, max_values_per_unit)
+        found, mechanism = plan_naming(epsilon=epsilon, delta=delta, max_values_per_unit=most, neighbours=neighbours)
+        return cls(kind=kind, mechanism=mechanism, rule=found.rule)
 
     @property
     def event(self) -> ApproximateEvent:
@@ -106,8 +110,10 @@ class Values(Question[NameCounts]):
     def terms(self) -> Terms:
         """What the certificate will contain.
 
-        Proof: ``proofs/unknown_candidates.md`` (the counts) and ``proofs/partition_selection.md`` (the names).
+        Proof: ``proofs/unknown_candidates.md`` (the counts), and ``proofs/partition_selection.md`` or
+        ``proofs/discrete_gaussian.md`` (the names).
         """
+        is_coin = isinstance(self.mechanism, PartitionSelection)
         return Terms(
             task=self.name,
             mechanism=type(self.mechanism).__name__,
@@ -116,10 +122,11 @@ class Values(Question[NameCounts]):
             sensitivity=name_sensitivity(self.mechanism.neighbours),
             candidates={"origin": "rows", "kind": str(self.kind)},
             error_bound=float(self.mechanism.count_needed(CONFIDENCE)),
-            proofs=("proofs/partition_selection.md",),
+            proofs=("proofs/partition_selection.md" if is_coin else "proofs/discrete_gaussian.md",),
             arguments={
                 "max_values_per_unit": self.mechanism.max_values_per_unit,
                 "half_named_at": self.mechanism.count_needed(0.5),
+                **({"rule": self.rule} if self.rule else {}),
             },
         )
 
@@ -170,15 +177,20 @@ class Values(Question[NameCounts]):
     def check_fields(cls, held: Fields) -> AnswerFields:
         """See `Question.check_fields`."""
         kind = check_origin(held)
-        fields.object_with(held.get("arguments", {}), "arguments", {**_LIMIT, "half_named_at": fields.count})
+        fields.object_with(held.get("arguments", {}), "arguments", _ARGUMENTS, optional=["rule"])
         return AnswerFields(fields.list_of(kind))
 
     @classmethod
     def restated(cls, stated: Stated) -> Self:
-        """See `Question.restated`."""
+        """See `Question.restated`. Before there was a rule, each value had a coin."""
         most = stated.arguments["max_values_per_unit"]
         kind = CandidateKind(stated.public["kind"])
-        return cls.planned(kind, delta=stated.delta, max_values_per_unit=most, **stated.price)
+        price: dict[str, Any] = {"delta": stated.delta, "max_values_per_unit": most, **stated.price}
+        return (
+            cls.planned(kind, **price)
+            if "rule" in stated.arguments
+            else cls(kind=kind, mechanism=PartitionSelection(**price))
+        )
 
     @classmethod
     def allows(cls, values: list[Any], stated: Stated) -> bool:
@@ -192,6 +204,12 @@ def name_sensitivity(neighbours: Neighbours) -> Sensitivity:
     Proof: ``proofs/unknown_candidates.md``, claim 1.
     """
     return Sensitivity(1.0, monotonic=neighbours is Neighbours.ADD_REMOVE, neighbours=neighbours, proof=PAGE)
+
+
+def checked_most(kind: CandidateKind, max_values_per_unit: object) -> int:
+    """For how many values a unit counts, or an error if no unit can have so many of this kind."""
+    at_most, what = _POSSIBLE.get(kind, (None, ""))
+    return positive_count(max_values_per_unit, "max_values_per_unit", at_most=at_most, at_most_what=what)
 
 
 def check_countable(max_values_per_unit: object, usable_epsilon: object) -> None:
@@ -212,4 +230,14 @@ def most_values(release: Planned) -> str:
     return counted(release.arguments["max_values_per_unit"], "value")
 
 
-_LIMIT: dict[str, fields.Check] = {"max_values_per_unit": fields.count}
+_ARGUMENTS: dict[str, fields.Check] = {
+    "max_values_per_unit": fields.count,
+    "half_named_at": fields.count,
+    "rule": fields.text,
+}
+
+_POSSIBLE = {
+    CandidateKind.BOOLEAN: (2, "the number of booleans"),
+    CandidateKind.DATE: ((date.max - date.min).days + 1, "the number of days in the years 1 to 9999"),
+}
+"""Kinds with few values, of which no unit can have more."""

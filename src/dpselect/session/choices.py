@@ -158,8 +158,10 @@ class ChoiceQuestions(Asking):
             column: name of the column with the values.
             k: number of values to select, from 1 to the number of candidates.
             candidates: see `most_common`. None, with a delta above 0: the values that occur, as far as enough units
-                have them. Noise is added once to all their counts, and those of at least a public threshold come with
-                the answer (``release.counts``). The answer may be shorter than `k`.
+                have them. Either noise is added once to all their counts, and those of at least a public threshold come
+                with the answer (``release.counts``); or values are drawn until a candidate that means "stop", without
+                counts. The rule that decides is `dpselect.planning.unknown_noise`, and the release states it. The
+                answer may be shorter than `k`.
             epsilon: privacy loss of all `k` selections together, > 0.
             delta: probability with which epsilon may fail, from 0 (pure differential privacy) to below 1; choose it far
                 below one over the number of units. A delta above 0 lowers the error from about ten selections on. A
@@ -168,6 +170,7 @@ class ChoiceQuestions(Asking):
             by, groups, max_groups_per_unit, allow_many: see `most_common`.
             with_counts: also release the number of units with each answer, with noise: ``release.counts``. Half of
                 `epsilon` selects and half counts, unless noise once on all counts is better: then both come from it.
+                Without candidates, only ways to select that have counts are chosen from.
             max_values_per_unit: for how many candidates one unit counts; if it has more, so many are chosen at random.
                 None: for any number. Where it is small, as for people with one diagnosis each, noise is added once to
                 all counts: far less of it, and the counts of the answers cost nothing. The rule that decides is
@@ -197,10 +200,10 @@ class ChoiceQuestions(Asking):
             check_unlisted(delta)
             most = 1 if max_values_per_unit is None else max_values_per_unit
             check_countable(most, usable_epsilon)
-            checked_with_counts(with_counts)
             held = self._rows.name_kind(column, kind)
             share = delta if parts is None else parts.share_of_delta(delta)
-            unlisted = partial(TopUnknown.planned, held, k, delta=share, max_values_per_unit=most)
+            counting = {"max_values_per_unit": most, "with_counts": checked_with_counts(with_counts)}
+            unlisted = partial(TopUnknown.planned, held, k, delta=share, **counting)
             return self._ask(column, unlisted, epsilon, parts, request, usable_epsilon)
         if kind is not None:
             raise InvalidParameterError("kind", Shown("<a kind>"), "None, because candidates are given")

@@ -211,8 +211,9 @@ class CountQuestions(Asking):
     ) -> Release[list[Any]] | Release[dict[Any, list[Any]]]:
         """The values that occur in `column`, as far as enough units have them: where no list of candidates is public.
 
-        A value with more units is named with a higher probability, the highest possible one at this epsilon and delta.
-        A value that only one unit has is named with probability `delta` at most.
+        A value with more units is named with a higher probability. A value that only one unit has is named with
+        probability `delta` at most. Each value has a coin, or noise is added to its count; what needs fewer units is
+        chosen by a public rule, `dpselect.planning.naming_noise`, and the release states it.
 
         Args:
             column: name of the column with the values.

@@ -1,0 +1,96 @@
+"""The public rules for values without a list: the fewest units for one half, and what is said about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms import GaussianThresholdCounts, PartitionSelection, StopCandidate, ThresholdCounts
+from dpselect.mechanisms.unknown_noise import plan_naming, plan_unknown
+from dpselect.planning import NamingNoise, UnknownNoise, naming_noise, unknown_noise
+from dpselect.privacy import Neighbours
+
+PRICE: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
+KINDS = {"geometric": ThresholdCounts, "gaussian": GaussianThresholdCounts, "stop": StopCandidate}
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+@pytest.mark.parametrize("with_counts", [False, True])
+@pytest.mark.parametrize("k", [1, 3, 30])
+@pytest.mark.parametrize("most", [1, 2, 20, 1000])
+def test_the_fewest_units_decide(k: int, most: int, with_counts: bool, neighbours: Neighbours) -> None:
+    asked = {**PRICE, "max_values_per_unit": most, "neighbours": neighbours}
+    found = unknown_noise(k, **asked, with_counts=with_counts)
+    needed = {
+        "geometric": ThresholdCounts(**asked).threshold,
+        "gaussian": GaussianThresholdCounts(**asked).threshold,
+        "stop": None if with_counts else StopCandidate(k=k, **asked).count_needed(0.5),
+    }
+    assert found._asdict() == needed
+    assert needed[found.chosen] == min(number for number in needed.values() if number is not None)
+    same, mechanism = plan_unknown(k, **asked, with_counts=with_counts)
+    assert (same, type(mechanism)) == (found, KINDS[found.chosen])
+    assert mechanism.count_needed(0.5) == needed[found.chosen]
+    assert (mechanism.epsilon, mechanism.delta, mechanism.neighbours) == (1.0, 1e-6, neighbours)
+
+
+def test_each_of_the_three_is_chosen_somewhere_and_ties_have_counts() -> None:
+    assert unknown_noise(1, **PRICE) == UnknownNoise(geometric=15, gaussian=25, stop=15)
+    assert unknown_noise(1, **PRICE).chosen == "geometric"
+    assert unknown_noise(10, **PRICE, max_values_per_unit=10).chosen == "gaussian"
+    assert unknown_noise(10, **PRICE, max_values_per_unit=100).chosen == "stop"
+    assert unknown_noise(10, **PRICE, max_values_per_unit=100, with_counts=True).chosen == "gaussian"
+
+
+def test_names_alone() -> None:
+    for most, kind in ((1, PartitionSelection), (3, PartitionSelection), (4, GaussianThresholdCounts)):
+        asked: dict[str, Any] = {**PRICE, "max_values_per_unit": most}
+        found, mechanism = plan_naming(**asked, neighbours=Neighbours.ADD_REMOVE)
+        assert found == naming_noise(**asked)
+        assert type(mechanism) is kind
+        assert found.partition == PartitionSelection(**asked).count_needed(0.5)
+        assert found.gaussian == GaussianThresholdCounts(**asked).threshold
+        assert mechanism.count_needed(0.5) == min(found.partition, found.gaussian)
+    assert NamingNoise(7, 7).chosen == NamingNoise(7).chosen == "partition"
+
+
+def test_what_is_said() -> None:
+    reason = "because a value is then released with probability one half at 15 units (with Gaussian noise at 25, with a"
+    assert unknown_noise(10, **PRICE).rule == f"geometric noise is added to all counts, {reason} stop candidate at 99)"
+    assert UnknownNoise(1555, 75).rule.endswith("one half at 75 units (with geometric noise at 1,555)")
+    assert UnknownNoise(9, 9, 8).rule.startswith("a stop candidate ends the answer, because")
+    assert NamingNoise(14, 25).rule == (
+        "each value is named by a coin, because a value is then named with probability one half at 14 units"
+        " (with Gaussian noise at 25)"
+    )
+    assert UnknownNoise(15).rule.endswith("at 15 units")
+
+
+def test_what_cannot_be_planned_is_left_out() -> None:
+    assert unknown_noise(10**6, epsilon=1.0, delta=0.01).stop is None  # nothing would be left of epsilon
+    assert unknown_noise(1, epsilon=1.0, delta=5e-324).gaussian is None
+    assert naming_noise(epsilon=1.0, delta=5e-324).gaussian is None
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"k": 0}, "k=0"),
+    ({"k": 10**9}, "k=1000000000"),
+    ({"epsilon": 0}, "epsilon=0"),
+    ({"epsilon": 1e-300}, "large enough for a count to be released"),
+    ({"delta": 0}, "delta=0: expected a number strictly between 0 and 1"),
+    ({"delta": 1}, "delta=1"),
+    ({"max_values_per_unit": 0}, "max_values_per_unit=0"),
+    ({"max_values_per_unit": 10**10}, "max_values_per_unit=10000000000"),
+    ({"neighbours": "none"}, "neighbours"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), BAD)
+def test_bad_arguments(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidParameterError, match=said):
+        unknown_noise(**({"k": 3, **PRICE} | change))
+    if "k" not in change and "1e-300" not in str(change):
+        with pytest.raises(InvalidParameterError, match=said):
+            naming_noise(**(PRICE | change))
