@@ -284,9 +284,41 @@ def test_bad_input_is_refused_in_one_line(change: dict[str, Any], said: str, dry
     assert ledger.remaining("a") == 3.0
 
 
-def test_questions_without_candidates_name_the_ways_out() -> None:
-    with pytest.raises(InvalidCandidatesError, match=r"values\(\) and top_k\(\), with a delta"):
-        PEOPLE.most_common("name", epsilon=1.0)
+NO_LIST: list[Any] = [
+    lambda: PEOPLE.most_common("name", epsilon=1.0),
+    lambda: PEOPLE.least_common("name", epsilon=1.0),
+    lambda: PEOPLE.best_by("name", sum="paid", clip=(0, 1), epsilon=1.0),
+    lambda: PEOPLE.histogram("name", candidates=None, epsilon=1.0),
+    lambda: PEOPLE.most_common("name", candidates=["x", "x"], epsilon=1.0),
+    lambda: dps.check(ROWS, "name", unit="who", sum="paid", clip=(0, 1)),
+]
+
+
+@pytest.mark.parametrize("ask", NO_LIST)
+def test_questions_without_candidates_name_the_ways_out(ask: Any) -> None:
+    with pytest.raises(
+        InvalidCandidatesError, match=r"values\(\) and top_k\(\), with a delta, name what enough"
+    ) as refused:
+        ask()
+    assert "\n" not in str(refused.value)
+
+
+def test_groups_without_a_list_have_a_way_out() -> None:
+    with pytest.raises(
+        InvalidCandidatesError, match=r"values\(\), with a delta, names the groups that enough units have"
+    ):
+        PEOPLE.most_common("name", candidates=["x", "y"], epsilon=1.0, by="city")
+
+
+@pytest.mark.parametrize("command", ["most-common", "least-common", "histogram"])
+def test_commands_without_candidates_name_the_ways_out(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = "examples/data/clicks.parquet"
+    for more in ([], ["--candidates", f"@{path}"]):
+        assert main([command, path, "page", "--unit", "session", "--epsilon", "1", *more]) == 2
+        said = capsys.readouterr().err
+        assert "top-k" in said
+        assert "--delta" in said
+        assert said.count("\n") == 1
 
 
 def edited(text: str, **changes: Any) -> str:

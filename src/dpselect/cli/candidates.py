@@ -275,6 +275,7 @@ def _refuse_private(path: str, private: str, text: str, argument: str) -> None:
         return  # a missing file is reported elsewhere
     if same:
         hint = "Which values occur in it is private: a value that only one person has would reveal that person."
+        hint += " Without a public list, values and top-k, with --delta, name what enough units have."
         raise InvalidCandidatesError(argument, _shown(text), "a public file, not the table of the question", hint)
 
 

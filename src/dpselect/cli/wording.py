@@ -60,7 +60,8 @@ Names = Mapping[str, str]
 
 _ELSEWHERE = {"allow_many": "--yes", "kind": "--candidates-as"}
 _HINTS = {
-    "--candidates": "They are public values, never read from the column.",
+    "--candidates": "They are public values, never read from the column. Without a list use values, or top-k with "
+    "--delta.",
     "--bounds": "It takes two public numbers, the smallest and the largest answer.",
     "--clip": "It takes two public numbers, the smallest and the largest amount that one unit may add.",
     "--unit": "It is the column that identifies whom a row belongs to; if every row is a different person, number the "

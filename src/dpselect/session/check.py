@@ -251,6 +251,7 @@ def _clipped(listed: PublicCandidates | None, column: str | None, clip: object) 
     if column is None:
         raise InvalidParameterError("clip", Shown("<two numbers>"), "sum together with it: the column that is summed")
     if listed is None:
-        raise InvalidCandidatesError("candidates", None, "the public list of values to choose from")
+        hint = "Without such a list, values() and top_k(), with a delta, name what enough units have."
+        raise InvalidCandidatesError("candidates", None, "the public list of values to choose from", hint)
     lower, upper = finite_bounds(clip, "clip")
     return column, (float(lower), float(upper))

@@ -32,6 +32,7 @@ _DISTINCT = "candidates without duplicates"
 _MADE_DISTINCT = (
     "The result of unique() or value_counts() on the private column cannot be distinguished from a public list, but"
     " reveals people's data all the same. Take candidates from a public source."
+    " Without one, values() and top_k(), with a delta, name what enough units have."
 )
 _ACCEPTED = "whole numbers, finite numbers, non-empty text, dates or booleans, all of one kind"
 
@@ -161,6 +162,8 @@ class PublicCandidates:
             hint += " looks like a public list but reveals people's data all the same."
             if argument == "candidates":
                 hint += " Without such a list, values() and top_k(), with a delta, name what enough units have."
+            elif argument == "groups":
+                hint += " Without such a list, values(), with a delta, names the groups that enough units have."
             of = "values to choose from" if argument == "candidates" else argument
             raise InvalidCandidatesError(argument, None, f"the public list of {of}", hint)
         try:

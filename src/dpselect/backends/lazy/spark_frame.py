@@ -130,7 +130,10 @@ _KINDS = {
     Holds.BOOLEANS: CandidateKind.BOOLEAN,
 }
 
-_PUBLIC = "Candidates are public: a list made from the table that is asked reveals what only one person has."
+_PUBLIC = (
+    "Candidates are public: a list made from the table that is asked reveals what only one person has. values() and"
+    " top_k() without candidates, with a delta, name what enough units have."
+)
 
 
 def listed(given: Any, rows: Any, *, most_fetched: int, allow_many: bool) -> PublicCandidates | DistantCandidates:
