@@ -264,6 +264,24 @@ def test_a_budget_runs_out_on_the_command_line(capsys: Captured, tmp_path: Path)
     assert "4, closed" in told(capsys, "ledger", "close", url, "clicks")[1]
 
 
+def test_a_delta_that_is_set_aside_is_shown_and_runs_out(capsys: Captured, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/budget.db"
+    options = ["--epsilon", "5", "--delta", "1e-5", "--set-aside", "0.000002", "--unit", "session"]
+    status, out, _ = told(capsys, "ledger", "open", url, "clicks", *options)
+    heads = ["account", "unit", "epsilon", "spent", "left", "delta", "set", "aside", "set", "aside", "left", "entries"]
+    assert (status, out.splitlines()[0].split()) == (0, heads)
+    ask = ["values", CLICKS, "page", "--unit", "session", "--epsilon", "0.5", "--delta", "1.5e-6"]
+    ask += ["--ledger", url, "--account", "clicks"]
+    assert told(capsys, *ask)[0] == 0
+    status, out, err = told(capsys, *ask)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "Ask with a smaller delta. To set more aside, open another account" in err
+    account = json.loads(told(capsys, "ledger", "show", url, "--json")[1])
+    assert f"has {account['set_aside_left']!r} left of the delta of" in err
+    assert account["set_aside_left"] <= 5e-7 < account["set_aside_left"] * (1 + 1e-9)
+    assert told(capsys, *ask, "--dry-run")[0] == 2
+
+
 @pytest.mark.parametrize(
     ("text", "exact"), [("0.1", Fraction(0.1)), ("1/10", Fraction(1, 10)), ("1e-1", Fraction(0.1)), ("2", Fraction(2))]
 )

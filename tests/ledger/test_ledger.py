@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -82,14 +83,20 @@ def test_a_delta_lets_more_through_than_the_sum(ledger: Ledger) -> None:
 def test_a_delta_of_its_own_has_to_be_reserved(ledger: Ledger) -> None:
     event = ApproximateEvent(epsilon=0.1, delta=1e-8)
     ledger.open_account("none", epsilon=1, delta=1e-6)
-    with pytest.raises(ChargeRefusedError, match="not set aside enough delta"):
+    with pytest.raises(ChargeRefusedError, match=r"'none' has no delta set aside .* --set-aside\)\. Nothing"):
         ledger.charge("none", event)
-    ledger.open_account("some", epsilon=10, delta=1e-6, set_aside="3e-8")
+    ledger.open_account("some", epsilon=10, delta=1e-6, set_aside=3 * Fraction(1e-8))
     for _ in range(2):
         ledger.charge("some", event)
-    with pytest.raises(ChargeRefusedError, match="not set aside enough delta"):
+    left = r"'some' has (\S+) left of the delta of \S+ that it sets aside .*; this needs 1\.1e-08\. Ask with"
+    with pytest.raises(ChargeRefusedError, match=left) as refused:
         ledger.charge("some", ApproximateEvent(epsilon=0.1, delta=1.1e-8))
-    assert ledger.account("some").set_aside_spent == 2 * Fraction(1e-8)
+    stated = re.search(left, str(refused.value))
+    assert stated is not None
+    ledger.charge("some", ApproximateEvent(epsilon=0.1, delta=float(stated[1])))  # exactly as much as the error says
+    with pytest.raises(ChargeRefusedError, match=r"has \S+ left .* needs 1e-08\. To set more aside, open another"):
+        ledger.charge("some", event)
+    assert ledger.account("some").set_aside_spent == 2 * Fraction(1e-8) + Fraction(float(stated[1]))
     with pytest.raises(InvalidParameterError, match="set_aside"):
         ledger.open_account("too much", epsilon=1, delta=1e-6, set_aside=2e-6)
 

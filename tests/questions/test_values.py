@@ -105,13 +105,15 @@ def test_the_cost_is_charged_with_its_delta(tmp_path: Path) -> None:
     assert release.event == ApproximateEvent(epsilon=1.0, delta=1e-6)
     assert check(release.to_json(), ledger=ledger).charged
     pure = dps.Dataset(ROWS, unit="who", ledger=ledger, account="pure")
-    with pytest.raises(
-        ChargeRefusedError, match=r"not set aside enough delta .* set aside a part of it .*\(set_aside\)"
-    ):
+    with pytest.raises(ChargeRefusedError, match=r"has no delta set aside .* \(set_aside, --set-aside\)"):
         pure.values("name", **asked)
     assert ledger.remaining("pure") == 3.0
     dry = dps.DryRun(unit="who", ledger=ledger, account="pure").values("name", **asked)
     assert dry.fits is False
+    assert "has delta = 0.0 left of what it sets aside for such questions, and this needs 1e-06." in dry.charge
+    again = dps.DryRun(unit="who", ledger=ledger, account="both").values("name", **asked)
+    assert again.fits is True
+    assert again.charge == "Account both would accept it: it has epsilon = 2.0 left."
 
 
 def test_the_number_of_units_comes_for_more_epsilon_where_it_is_known() -> None:

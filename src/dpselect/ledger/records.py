@@ -98,6 +98,11 @@ class Account:
         """
         return fraction_down(self.epsilon - self.spent) if self.is_open else 0.0
 
+    @property
+    def set_aside_left(self) -> float:
+        """The largest delta of a question that the account still accepts, rounded down; 0 for a closed account."""
+        return fraction_down(self.set_aside - self.set_aside_spent) if self.is_open else 0.0
+
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values for JSON, with numbers rounded to doubles on the safe side."""
         return {
@@ -110,6 +115,7 @@ class Account:
             "left": self.left,
             "set_aside": as_written(self.set_aside),
             "set_aside_spent": fraction_up(self.set_aside_spent),
+            "set_aside_left": self.set_aside_left,
             "open": self.is_open,
             "entries": self.entries,
             "head": self.head,

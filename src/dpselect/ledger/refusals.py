@@ -28,8 +28,7 @@ def refusal(event: Event, cost: Cost, terms: AccountTerms, state: State, *, ledg
     account = described(terms, state, "")
     total = state.total + cost
     if event.delta and total.delta > terms.set_aside:
-        text = f"account {terms.name!r} has not set aside enough delta for a mechanism with a delta of its own"
-        text += ": open an account with a delta, and set aside a part of it for such mechanisms (set_aside)"
+        text = _no_delta(event.delta, terms, account.set_aside_left)
     else:
         left = epsilon_left(account.left, equals="=")
         text = f"account {terms.name!r} has {left} left of {as_written(state.epsilon)!r}; "
@@ -42,6 +41,18 @@ def refusal(event: Event, cost: Cost, terms: AccountTerms, state: State, *, ledg
         share = sure_share(event, terms, state) if terms.orders else 0.0
         text += f". At {share!r} times its epsilon it would fit" if share else ""
     return ChargeRefusedError(ledger, f"{text}. Nothing was charged or drawn.", account.left)
+
+
+def _no_delta(delta: float, terms: AccountTerms, left: float) -> str:
+    """What is left of the delta that is set aside, and how to get more."""
+    how = "an account is opened with a delta and a part of it set aside (set_aside, --set-aside)"
+    if not terms.set_aside:
+        return f"account {terms.name!r} has no delta set aside for questions that have one of their own: for them {how}"
+    aside = f"{as_written(terms.set_aside)!r} that it sets aside for questions that have a delta of their own"
+    text = f"account {terms.name!r} has {left!r} left of the delta of {aside}; this needs {delta!r}. "
+    if left > 0:
+        text += "Ask with a smaller delta. "
+    return f"{text}To set more aside, open another account: {how}, and what both accounts spend adds up"
 
 
 def sure_share(event: Event, terms: AccountTerms, state: State) -> float:

@@ -33,6 +33,7 @@ class Forecast:
         event: what would be charged.
         account: name of the account that would be charged, or None.
         left: the epsilon left in this account, or None.
+        set_aside_left: the delta left in it for questions that have a delta of their own, or None.
         is_answered: whether the answer is already stored under the request and would cost nothing; None without a
             ledger.
         fits: whether the account would accept the charge; None without a ledger.
@@ -48,6 +49,7 @@ class Forecast:
     event: Event
     account: str | None = None
     left: float | None = None
+    set_aside_left: float | None = None
     is_answered: bool | None = None
     fits: bool | None = None
 
@@ -119,6 +121,9 @@ class Forecast:
         if self.is_answered:
             return f"Answered before under this request: account {self.account} would be charged nothing."
         verb = "accept" if self.fits else "refuse"
+        if self.set_aside_left is not None and self.terms.delta > self.set_aside_left and not self.fits:
+            aside = f"delta = {self.set_aside_left!r} left of what it sets aside for such questions"
+            return f"Account {self.account} would {verb} it: it has {aside}, and this needs {self.terms.delta!r}."
         return f"Account {self.account} would {verb} it: it has {epsilon_left(self.left or 0.0)} left."
 
     def to_dict(self) -> dict[str, Any]:
@@ -206,10 +211,12 @@ class Forecasting(Payer[Forecast]):
             known = ledger.look(self.account, run, request=request, question=identity.text if request else "")
         except ChargeRefusedError:
             fits = False
+        account = ledger.account(self.account)
         return replace(
             forecast,
             account=self.account,
-            left=ledger.remaining(self.account),
+            left=account.left,
+            set_aside_left=account.set_aside_left,
             is_answered=known is not None and known.release is not None,
             fits=fits,
         )

@@ -23,11 +23,14 @@ def show_accounts(found: Sequence[Account], *, as_json: bool, quiet: bool = Fals
         return _objects([account.to_dict() for account in found])
     if quiet:
         return None
-    heads = ["account", "unit", "epsilon", "spent", "left", "delta", "entries"]
+    names = ["epsilon", "spent", "left", "delta"]
+    if any(account.set_aside for account in found):  # of delta, for questions that have a delta of their own
+        names += ["set_aside", "set_aside_left"]
+    heads = ["account", "unit", *(name.replace("_", " ") for name in names), "entries"]
     rows: list[list[str]] = []
     for account in found:
         held = account.to_dict()
-        numbers = [_number(held[name]) for name in ("epsilon", "spent", "left", "delta")]
+        numbers = [_number(held[name]) for name in names]
         state = str(account.entries) if account.is_open else f"{account.entries}, closed"
         rows.append([account.name, account.unit or "", *numbers, state])
     _table(heads, rows)
