@@ -248,6 +248,68 @@ def test_what_contradicts_itself_is_refused(question: str, path: str, value: Any
         check(text)
 
 
+ONCE: dict[str, Any] = {"max_values_per_unit": 1, "epsilon": 0.5}
+WITH_NUMBERS: dict[str, Callable[[], Release]] = {
+    "histogram": lambda: VISITS.histogram("page", candidates=[3, 5, 7], **ONCE),
+    "histogram in groups": lambda: VISITS.histogram("page", candidates=[3, 5, 7], **ONCE, **OF_GROUPS),
+    "density": ASK["density"],
+    "top_k once": lambda: VISITS.top_k("page", 3, candidates=[3, 5, 7, 9], **ONCE),
+    "top_k of unknown values": lambda: VISITS.top_k("page", 2, delta=1e-6, **ONCE),
+}
+
+
+@cache
+def numbered(question: str) -> Release:
+    """Asked once; no count of these is near 0."""
+    return WITH_NUMBERS[question]()
+
+
+@pytest.mark.parametrize("question", WITH_NUMBERS)
+def test_numbers_that_come_with_an_answer_pass(question: str) -> None:
+    assert check(numbered(question).to_json()).error_bound
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "change"),
+    [
+        ("histogram", "usable.count", lambda count: count + 1),
+        ("histogram", "usable.count", lambda count: count - 1),
+        ("histogram", "value", lambda value: [value[0] + 1, *value[1:]]),
+        ("histogram", "value", lambda value: [0, *value[1:]]),  # then no more than the others together
+        ("histogram in groups", "usable.count", lambda pairs: [*pairs[:2], [pairs[2][0], pairs[2][1] + 10**6]]),
+        ("density", "usable.count", lambda count: count + 1),
+        ("density", "usable.count", lambda _: 0),
+        ("top_k once", "counts.count", lambda counts: [counts[1], counts[0] + 1, counts[2]]),
+        ("top_k of unknown values", "counts.count", lambda counts: [counts[1], counts[0] + 1]),
+        ("top_k of unknown values", "counts.count", lambda counts: [counts[0], 1]),
+    ],
+)
+def test_numbers_that_contradict_their_answer_are_refused(
+    question: str, path: str, change: Callable[[Any], Any]
+) -> None:
+    held: Any = numbered(question).to_dict()
+    for key in path.split("."):
+        held = held[key]
+    with pytest.raises(InvalidCertificateError, match="<value>: expected one that agrees with the number of units"):
+        check(edited(numbered(question), path, change(held)))
+
+
+def test_a_zero_may_stand_for_less_and_paid_numbers_may_be_any() -> None:
+    release = numbered("histogram")
+    value: Any = release.value
+    held = json.loads(edited(release, "value", [0, *value[1:]]))
+    for units, passes in ((sum(value[1:]), True), (sum(value[1:]) - 9, True), (sum(value[1:]) + 1, False)):
+        held["usable"]["count"] = units
+        text = canonical_json(held | {"digest": digest(held)})
+        if passes:
+            check(text)
+        else:
+            with pytest.raises(InvalidCertificateError, match="<value>"):
+                check(text)
+    paid = VISITS.most_common("page", candidates=PAGES, epsilon=0.5, with_counts=True, usable_epsilon=0.5)
+    check(edited(paid, "usable.count", 7))
+
+
 def test_a_draw_where_the_scores_are_is_proved_by_one_more_page() -> None:
     check(edited(ASK["most_common"](), "proofs", [*IN_PLACE]))
     several = ASK["top_k"]()

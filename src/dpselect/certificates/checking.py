@@ -199,15 +199,28 @@ def check_claims(release: Release) -> bool:
 
 
 def check_value(release: Release) -> None:
-    """Refuse a value that the stated candidates do not allow, in any of the groups.
+    """Refuse a value that the stated candidates do not allow, or its noisy numbers contradict, in any of the groups.
 
     Raises:
         InvalidCertificateError: names the value, or the candidates if their description is impossible.
     """
     stated, kind = _stated(release), QUESTIONS[release.task]
-    for answer in release.value.values() if isinstance(release.value, dict) else [release.value]:
-        if not kind.allows(answer if isinstance(answer, list) else [answer], stated):
+    answers: dict[Any, Any] = release.value if isinstance(release.value, dict) else {None: release.value}
+    for group, answer in answers.items():
+        values = cast("list[Any]", answer) if isinstance(answer, list) else [answer]
+        if not kind.allows(values, stated):
             raise wrong("value", "one that the stated candidates allow")
+        units, counts = _at_no_cost(release.usable, group), _at_no_cost(release.counted, group)
+        if not kind.agrees(values, units, counts if isinstance(answer, list) else None, stated):
+            raise wrong("value", "one that agrees with the number of units or the counts released with it")
+
+
+def _at_no_cost(numbers: NoisyUnits | None, group: object) -> Any:
+    """The numbers that came with the answer of the group at no cost; None if there are none."""
+    if numbers is None or numbers.epsilon is not None:
+        return None
+    count: Any = numbers.count
+    return cast("dict[Any, Any]", count)[group] if isinstance(count, dict) else count
 
 
 def _planned_anew(release: Release) -> Priced[Any]:

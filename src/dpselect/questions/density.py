@@ -302,6 +302,15 @@ class Density(ValuesQuestion):
             return total > 1.0 - 1e-9
         return all(abs(value * sample_size - round(value * sample_size)) <= 1e-6 for value in values)
 
+    @classmethod
+    def agrees(cls, values: list[Any], units: int | None, counts: list[int] | None, stated: Stated) -> bool:
+        """See `Question.agrees`. Shares are multiples of half a unit (see `shares`), and all equal without any."""
+        del counts, stated
+        if not units:
+            return units is None or min(values) == max(values)
+        halves = [2 * value * units for value in values]
+        return units == LARGEST_COUNT or all(abs(each - round(each)) <= 1e-6 + 1e-14 * units for each in halves)
+
 
 _COUNTS: dict[str, fields.Check] = {"method": fields.one_of("counts"), "max_rows_per_unit": fields.whole(1, 1)}
 _SAMPLE: dict[str, fields.Check] = {

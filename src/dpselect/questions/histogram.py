@@ -259,5 +259,12 @@ class Histogram(ListQuestion[CandidateCounts]):
         """See `Question.allows`."""
         return len(values) == stated.public["count"] and all(0 <= value <= LARGEST_COUNT for value in values)
 
+    @classmethod
+    def agrees(cls, values: list[Any], units: int | None, counts: list[int] | None, stated: Stated) -> bool:
+        """See `Question.agrees`. The units are the sum of the noisy counts; a 0 may stand for a negative one."""
+        del counts, stated
+        most = min(sum(values), LARGEST_COUNT)
+        return units is None or (units == most if all(values) else units <= most)
+
 
 _NAMED: dict[str, fields.Check] = {**fields.LISTED, "values": fields.list_of(fields.anything)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any, ClassVar, TypeVar, cast
 
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, PendingSelection, PermuteAndFlip
@@ -72,6 +73,12 @@ class ListQuestion(Question[Summary]):
     def allows(cls, values: list[Any], stated: Stated) -> bool:
         """See `Question.allows`."""
         return stated.lists(values)
+
+    @classmethod
+    def agrees(cls, values: list[Any], units: int | None, counts: list[int] | None, stated: Stated) -> bool:
+        """See `Question.agrees`. The most common comes first."""
+        del values, units, stated
+        return counts is None or all(one >= next_one for one, next_one in pairwise(counts))
 
 
 def counts_or_draw(

@@ -412,6 +412,15 @@ class Question(Priced[Summary]):
             InvalidCertificateError: there are no such candidates.
         """
 
+    @classmethod
+    def agrees(cls, values: list[Any], units: int | None, counts: list[int] | None, stated: Stated) -> bool:
+        """Whether the values of one answer agree with the `units` and `counts` that came with it at no cost.
+
+        These are read from the same noise. Those that are paid for have noise of their own, and may be any.
+        """
+        del values, units, counts, stated
+        return True
+
 
 PARTIAL_SELECTION = "proofs/partial_selection.md"
 """The page that also proves a release drawn where the rows are."""

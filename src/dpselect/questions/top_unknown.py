@@ -227,6 +227,15 @@ class TopUnknown(Question[NameCounts]):
         """See `Question.allows`."""
         return len(set(values)) == len(values)
 
+    @classmethod
+    def agrees(cls, values: list[Any], units: int | None, counts: list[int] | None, stated: Stated) -> bool:
+        """See `Question.agrees`. None below the threshold; the most common first, of equal ones the smaller."""
+        del units
+        if counts is None:
+            return True
+        ranked = [(-count, value) for count, value in zip(counts, values, strict=True)]
+        return ranked == sorted(ranked) and all(count >= stated.arguments["threshold"] for count in counts)
+
 
 def check_unlisted(delta: object) -> None:
     """Refuse a question without candidates that has no delta either, with both ways out.
