@@ -18,7 +18,8 @@ MAX_VALUES_PER_UNIT = Option(
     "max_values_per_unit",
     "whole",
     "Number of values for which one unit counts; if a unit has more, this many are chosen at random. If it is small,"
-    " noise is added once to all counts: far less noise, and the counts come with the answer. Default: any number.",
+    " noise is added once to all counts: far less noise, and the counts come with the answer. Default: any number;"
+    " for top-k without candidates, 1.",
     default=None,
 )
 

@@ -186,7 +186,8 @@ class ChoiceQuestions(Asking):
         Raises:
             InvalidCandidatesError, InvalidDataError, InvalidParameterError: see `most_common`.
 
-        Proof: ``proofs/counting.md`` and ``proofs/top_k.md``; without candidates ``proofs/unknown_candidates.md``.
+        Proof: ``proofs/counting.md`` and ``proofs/top_k.md``; without candidates ``proofs/unknown_candidates.md``
+        and ``proofs/stop_candidate.md``.
 
         >>> import dpselect as dps
         >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
