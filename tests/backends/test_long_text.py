@@ -154,7 +154,7 @@ def test_grouping_rows_of_one_long_unit_takes_little(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(connection.SETTINGS, "threads", "1")
     size = 200_000
     unit = pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array(["u" * 1000]))
-    table = open_table(pa.table({"unit": unit, "value": np.arange(size)}), memory_limit=32 << 20)
+    table = open_table(pa.table({"unit": unit, "value": np.arange(size)}), memory_limit=24 << 20)
     column = table.column("value")
     asked = {"unit": table.unit("unit"), "column": column, "candidates": PublicCandidates.given(range(size))}
     amount = Amount(column, 1.0, 0, 1)

@@ -21,9 +21,9 @@ def told(*arguments: object) -> list[tuple[int, str]]:
     return [(int(sequence), digest) for sequence, digest in map(str.split, done.stdout.splitlines())]
 
 
-def test_of_32_processes_racing_for_the_last_epsilon_none_gets_too_much(ledger: Ledger, url: str) -> None:
+def test_of_processes_racing_for_the_last_epsilon_none_gets_too_much(ledger: Ledger, url: str) -> None:
     ledger.open_account("clicks", epsilon=1)
-    receipts = told("race", url, 32, 2.0**-6)
+    receipts = told("race", url, 32 if SLOW else 12, 2.0**-6)
     assert sorted(sequence for sequence, _ in receipts) == list(range(1, 65))  # 64 times 1/64: none lost, none too many
     assert {(entry.sequence, entry.hash) for entry in ledger.history("clicks")} >= set(receipts)
     account = ledger.account("clicks")
@@ -40,7 +40,7 @@ def test_every_charge_that_returned_outlives_kill_9(ledger: Ledger, url: str) ->
         (verified,) = reopened.verify()
         kept = {(entry.sequence, entry.hash) for entry in reopened.history("clicks")}
     assert set(receipts) <= kept
-    assert len(receipts) >= 0.75 * times  # they were killed at work, not before it
+    assert len(receipts) >= 0.75 * times  # three of four were killed at work, not before it
     assert verified.entries - 1 >= len(receipts)  # a charge may be on disk that nobody was told of, never the reverse
 
 
