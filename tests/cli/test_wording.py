@@ -151,3 +151,24 @@ def test_the_commonest_words(word: str, command: str, capsys: Captured) -> None:
 def test_a_word_in_another_place_is_none_of_them(capsys: Captured) -> None:
     assert "There is no command" not in run(capsys, "ledger", "mode")[2]
     assert "There is no command" not in run(capsys, "fraction")[2]
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (
+            "values {} education",
+            "--delta is required. It is the probability with which the guarantee may fail: far below",
+        ),
+        ("top-k {} education", "K is required. It is how many values to select, such as 10."),
+        ("quantile {} age", "LEVEL is required. It is from 0 to 1; 0.5 is the median."),
+        ("quantiles {} age", "LEVELS is required. They are from 0 to 1, such as 0.25,0.5,0.75."),
+        ("best-by {} education", "SUM is required. It is the column that is added up for each value."),
+        ("sum {} age", "may add. If none is known, upper-bound finds a largest one."),
+        ("density {} age", "answer. If none is known, upper-bound finds a largest one."),
+    ],
+)
+def test_what_is_missing_is_explained(capsys: pytest.CaptureFixture[str], command: str, expected: str) -> None:
+    arguments = [word.format("people.csv") for word in command.split()]
+    assert main([*arguments, "--unit", "person_id", "--epsilon", "1"]) == 2
+    assert expected in capsys.readouterr().err

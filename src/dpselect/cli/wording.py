@@ -62,8 +62,16 @@ _ELSEWHERE = {"allow_many": "--yes", "kind": "--candidates-as"}
 _HINTS = {
     "--candidates": "They are public values, never read from the column. Without a list use values, or top-k with "
     "--delta.",
-    "--bounds": "It takes two public numbers, the smallest and the largest answer.",
-    "--clip": "It takes two public numbers, the smallest and the largest amount that one unit may add.",
+    "--bounds": "It takes two public numbers, the smallest and the largest answer. If none is known, upper-bound finds "
+    "a largest one.",
+    "--clip": "It takes two public numbers, the smallest and the largest amount that one unit may add. If none "
+    "is known, upper-bound finds a largest one.",
+    "--delta": "It is the probability with which the guarantee may fail: far below one over the number of units, such "
+    "as 1e-6 for up to about 10,000.",
+    "K": "It is how many values to select, such as 10.",
+    "LEVEL": "It is from 0 to 1; 0.5 is the median.",
+    "LEVELS": "They are from 0 to 1, such as 0.25,0.5,0.75.",
+    "SUM": "It is the column that is added up for each value.",
     "--unit": "It is the column that identifies whom a row belongs to; if every row is a different person, number the "
     "rows (docs/choosing.md).",
     "--bins": "It is the number of bins of equal width.",
