@@ -338,3 +338,15 @@ def test_an_account_is_opened_changed_and_closed_without_a_word(capsys: Captured
         assert run(capsys, "ledger", *words, "--quiet") == (0, "", "")
     status, out, err = run(capsys, "ledger", "close", ledger, "a", "--quiet", "--json")
     assert (status, json.loads(out)["epsilon"], err) == (0, 2.0, "")
+
+
+def test_a_histogram_is_headed_by_its_column_and_its_units(capsys: Captured) -> None:
+    who = ["--unit", "person_id", "--epsilon", "9"]
+    asked = [ADULT, "education_num", "--candidates", "9,10", *who]
+    heads = run(capsys, "histogram", *asked)[1].splitlines()[0]
+    assert heads == "education_num  units (person_id)"
+    grouped = run(capsys, "histogram", *asked, "--by", "age", "--groups", "30,40")[1].splitlines()[0]
+    assert grouped.split() == ["age", "units", "(person_id)", "with", "each", "education_num"]
+    assert run(capsys, "count", ADULT, *who)[1].splitlines()[0].split() == ["answer", "person_id"]
+    html = dpselect.Dataset(ADULT, unit="person_id").histogram("age", candidates=[30, 40], epsilon=9)._repr_html_()
+    assert html.startswith("<table><tr><th>age</th><th>units (person_id)</th></tr>")

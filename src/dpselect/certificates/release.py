@@ -362,13 +362,14 @@ class Release(Generic[Answer]):
         return f"Release({shown}, seeded=True)" if self.seeded else f"Release({shown})"
 
     def _repr_html_(self) -> str:
-        label, lines = self.rows()
+        _, lines = self.rows()
+        titles = wording.heads(QUESTIONS[self.task], self)
         shown = lines[:_MOST_SHOWN]
         left = f"{len(lines) - len(shown):,} more rows: see rows()." if len(lines) > len(shown) else ""
         tallies = wording.tallies(self)
         if tallies is None:
-            return wording.html_table((label, self.column), shown, left, self.promise, *self.sentences)
-        heads = (label, self.column, wording.tally_head(self))
+            return wording.html_table(titles, shown, left, self.promise, *self.sentences)
+        heads = (*titles, wording.tally_head(self))
         counted = [(*line, tally) for line, tally in zip(shown, tallies, strict=False)]
         return wording.html_table(heads, counted, left, self.promise, *self.sentences)
 

@@ -33,10 +33,10 @@ def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:
     """What is printed of the release; nothing else is written to standard output."""
     if as_json:
         return release.to_json()
-    label, rows = release.rows()
+    _, rows = release.rows()
     lines: list[tuple[str, ...]] = [(printable(key), printable(as_text(value))) for key, value in rows]
-    label = printable(label)
-    heads, tallies = [label, printable(release.column)], wording.tallies(release)
+    heads = [printable(head) for head in wording.heads(QUESTIONS[release.task], release)]
+    tallies = wording.tallies(release)
     if tallies is not None:
         heads.append(printable(wording.tally_head(release)))
         lines = [(*line, tally) for line, tally in zip(lines, tallies, strict=True)]

@@ -155,6 +155,16 @@ def basis_planned(release: Planned) -> str:
     return f"The number of units ({release.unit}) counted{each} would be released, {sure}, {cost}."
 
 
+def heads(kind: Kind, release: Planned) -> tuple[str, str]:
+    """The headings of the two columns of `table`. Where each value has a count, these are the column and the units."""
+    first = kind.label if release.groups is None else str(release.groups["column"])
+    if kind.label != "value":
+        return first, release.column
+    if release.groups is None:
+        return release.column, tally_head(release)
+    return first, f"{tally_head(release)} with each {release.column}"
+
+
 def tally_head(release: Planned) -> str:
     """The heading of the column of counts."""
     return f"units ({release.unit})"
