@@ -69,7 +69,7 @@ def _lines(command: App) -> Iterator[Line]:
         value = "" if argument.is_flag() else f" {'|'.join(choices) if choices else _called(argument.hint)}"
         shown = argument.name if argument.is_positional_only() else argument.name + value
         default = argument.field_info.default
-        said = str(argument.parameter.help or "")
+        said = " ".join(str(argument.parameter.help or "").split())  # Python 3.13 breaks lines of docstrings elsewhere
         if argument.required and not argument.is_positional_only():
             said += " Required."
         elif argument.show_default and default not in (None, "") and not argument.is_flag():
