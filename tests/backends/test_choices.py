@@ -6,7 +6,6 @@ import os
 from collections import defaultdict
 from itertools import combinations
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -166,14 +165,3 @@ def test_unknown_values_are_of_as_many_groups_as_are_allowed(table: Table) -> No
     found = table.names(unit=table.unit("unit"), column=table.column("value"), **asked)
     assert sum(each.counts.size for each in found) == 2 * UNITS  # each group of a unit has one of its values
     assert p_value(np.array([each.counts.size for each in found]), np.full(ROWS, 1.0 / ROWS)) > NEVER
-
-
-def test_the_hash_of_whole_numbers_is_one_to_one() -> None:
-    """As far as samples tell: neighbours, multiples of powers of two, and numbers anywhere."""
-    anywhere = np.random.default_rng(5).integers(-(2**63), 2**63 - 1, 300_000)
-    powers = [sign * (step << shift) for sign in (-1, 1) for shift in range(53) for step in range(1024)]
-    numbers = np.unique([*range(-100_000, 100_000), *powers, *anywhere.tolist()])
-    listed = pa.table({"number": numbers})
-    found = duckdb.sql("SELECT count(DISTINCT hash(number)), count(DISTINCT hash(hash(number))), count(*) FROM listed")
-    assert found.fetchall() == [(len(numbers),) * 3]
-    assert listed.num_rows == len(numbers)

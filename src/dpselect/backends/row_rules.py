@@ -206,9 +206,10 @@ def rule(value: RowValue, cell: str, dialect: Dialect) -> str:
         case Number(column):
             return _number(cell, _held(column, dialect), dialect)
         case Amount(column, scale, lower, upper) if column.holds is Holds.INTEGERS and scale == 1:
-            # The same as below: what a double cannot hold is beyond both bounds.
-            clipped = dialect.cast(f"GREATEST({lower}, LEAST({upper}, {cell}))", dialect.amount)
-            return f"CASE WHEN {cell} IS NOT NULL THEN {clipped} END"
+            # The same as below: what a double cannot hold is beyond both bounds. An engine that knows the smallest and
+            # the largest number of a column leaves out comparisons, and sums in 64 bits; it cannot for GREATEST.
+            clipped = f"CASE WHEN {cell} < {lower} THEN {lower} WHEN {cell} > {upper} THEN {upper} ELSE {cell} END"
+            return dialect.cast(clipped, dialect.amount)
         case Amount(column, scale, lower, upper):
             number = _number(cell, _held(column, dialect), dialect)
             nearest = dialect.half_even(dialect.product(f"({number})", float(scale)))

@@ -23,6 +23,7 @@ from dpselect.backends.rows.relation import (
     value_hash,
     within_groups,
 )
+from dpselect.backends.rows.reversible_lots import smallest_lots
 from dpselect.summaries import CandidateKind, NameCounts, PublicCandidates, PublicDomain
 
 
@@ -98,7 +99,9 @@ def totalled(
     rows.compute("added", rule(amount, "amount", DUCKDB))
     whose = ", ".join(["who", *keys])
     units = f"SELECT {whose}, sum(added) AS added FROM ({rows.sql}) GROUP BY {whose}"
-    clipped = f"greatest({amount.lower}, least({amount.upper}, added))"
+    clipped = f"least({amount.upper}, added)"
+    if amount.lower < 0:  # else no row adds less than the lower bound, and a unit here has a row
+        clipped = f"greatest({amount.lower}, {clipped})"
     sums = saturated(f"coalesce(sum({clipped}), 0)")
     by = f"GROUP BY {', '.join(keys)}" if keys else ""
     found = connection.execute(
@@ -175,13 +178,13 @@ def named(
 def _chosen(rows: str, keys: tuple[str, ...], most: int, kind: CandidateKind) -> str:
     """The values ``what`` chosen for their `keys`, at most `most` for each: those with the smallest hashes.
 
-    If two values have the same hash, the smaller one is chosen: the choice depends on the unit's own values alone. Of
-    two whole numbers this cannot be, because the engine's hash of a number of 64 bits is one-to-one.
+    If two values have the same hash, the smaller one is chosen: the choice depends on the unit's own values alone.
     """
+    if most == 1 and kind is CandidateKind.INTEGER:
+        return smallest_lots(rows, keys)
     whose, lot = ", ".join(keys), value_hash(keys, "hash(what)")
     if most == 1:
-        order = lot if kind is CandidateKind.INTEGER else f"row({lot}, what)"
-        return f"SELECT {whose}, arg_min(what, {order}) AS what FROM {rows} GROUP BY {whose}"
+        return f"SELECT {whose}, arg_min(what, row({lot}, what)) AS what FROM {rows} GROUP BY {whose}"
     different = f"SELECT DISTINCT {whose}, what, {lot} AS lot FROM {rows}"
     return f"SELECT {whose}, what FROM ({different}) QUALIFY {among_first(most, keys, ('lot', 'what'))}"
 
