@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.backends.columns import Column
+from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Amount, Grouping
-from dpselect.backends.row_rules import Name, Number, rule
+from dpselect.backends.row_rules import Name, Number, Value, rule
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
 from dpselect.backends.rows.relation import (
@@ -192,6 +192,9 @@ def _chosen(rows: str, keys: tuple[str, ...], most: int, kind: CandidateKind) ->
 ROW_LOT = "row_lot"
 """Column of the random numbers by which a unit's rows are chosen."""
 
+_NARROW, _EXACT = 2.0**20, 2.0**53
+"""A narrower range leaves at least 44 bits to a lot that ends with the value; smaller whole numbers are doubles."""
+
 
 def gathered(
     connection: Connection,
@@ -214,14 +217,19 @@ def gathered(
 
     Proof: ``proofs/unit_values.md``; with groups ``proofs/groups.md``.
     """
-    rows = Relation(connection, unit=unit, grouping=grouping, lots=(ROW_LOT,))
-    rows.compute("what", rule(Number(column), "value", DUCKDB))
     keys = ("who",) if grouping is None else ("who", "part")
-    limited = _one_of_each if max_rows_per_unit == 1 else partial(_several_of_each, most=max_rows_per_unit)
+    rows = Relation(connection, unit=unit, grouping=grouping, lots=(ROW_LOT,))
+    if max_rows_per_unit == 1 and _is_narrow(column, domain):
+        low, high = int(domain.lower), int(domain.upper)
+        value = rule(Value(column, CandidateKind.INTEGER), "value", DUCKDB)
+        rows.compute("what", f"CASE WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high} ELSE {value} END")
+        sql = _one_narrow_of_each(within_groups(rows.sql, grouping), keys, low, high)
+    else:
+        rows.compute("what", rule(Number(column), "value", DUCKDB))
+        limited = _one_of_each if max_rows_per_unit == 1 else partial(_several_of_each, most=max_rows_per_unit)
+        sql = limited(within_groups(rows.sql, grouping), keys)
     clipped = ", ".join(["greatest(?::DOUBLE, least(?::DOUBLE, what)) AS value", *keys[1:]])
-    found = connection.execute(
-        f"SELECT {clipped} FROM ({limited(within_groups(rows.sql, grouping), keys)})", [domain.lower, domain.upper]
-    ).fetchnumpy()
+    found = connection.execute(f"SELECT {clipped} FROM ({sql})", [domain.lower, domain.upper]).fetchnumpy()
     values = np.asarray(found["value"], np.float64)
     return [values] if grouping is None else _split(values, np.asarray(found["part"], np.int64), len(grouping.groups))
 
@@ -229,6 +237,23 @@ def gathered(
 def _split(values: NDArray[np.float64], parts: NDArray[np.int64], groups: int) -> list[NDArray[np.float64]]:
     ends = np.cumsum(np.bincount(parts, minlength=groups))
     return np.split(values[np.argsort(parts, kind="stable")], ends[:-1])
+
+
+def _is_narrow(column: Column, domain: PublicDomain) -> bool:
+    """Whether the values are whole numbers between whole bounds that are not far apart."""
+    whole = column.holds is Holds.INTEGERS and domain.lower.is_integer() and domain.upper.is_integer()
+    return whole and max(-domain.lower, domain.upper) < _EXACT and domain.upper - domain.lower < _NARROW
+
+
+def _one_narrow_of_each(sql: str, keys: tuple[str, ...], low: int, high: int) -> str:
+    """What `_one_of_each` returns, for whole numbers from `low` to `high`: the last bits of a lot are the value itself.
+
+    The engine keeps one number for each unit. If the other bits of two lots are equal, the smaller value counts.
+    """
+    values = 2 ** (high - low).bit_length()
+    lots = f"SELECT {', '.join(keys)}, ({ROW_LOT} & {-values}) + (what - {low}) AS lot FROM ({sql})"
+    smallest = f"SELECT {', '.join(keys)}, min(lot) AS lot FROM ({lots}) GROUP BY {', '.join(keys)}"
+    return f"SELECT {', '.join(keys)}, (lot & {values - 1}) + {low} AS what FROM ({smallest})"
 
 
 def _one_of_each(sql: str, keys: tuple[str, ...]) -> str:
