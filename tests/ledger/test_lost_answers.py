@@ -386,24 +386,31 @@ def test_the_command_line_answers_with_a_warning_of_one_line(
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("statement", [1, 2, 3])
+@pytest.mark.parametrize("statement", [1, 2, 3, 4])
 def test_an_interrupt_within_a_statement_is_one_and_frees_the_lock(
     opened: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: int
 ) -> None:
     """At once: its traceback holds the statement, and with it SQLite's connection, for as long as somebody looks."""
     path = shutil.copy(opened, tmp_path / "budget.db")
     half = dps.PermuteAndFlip(epsilon=0.5, sensitivity=1).event
-    numbers, execute = itertools.count(1), DefaultDialect.do_execute
+    numbers, execute, directly = itertools.count(1), DefaultDialect.do_execute, FileConnection.execute
 
     def interrupted(self: DefaultDialect, cursor: Any, *given: Any) -> None:
         execute(self, cursor, *given)
         if next(numbers) == statement:
             raise KeyboardInterrupt
 
+    def interrupted_directly(self: FileConnection, *given: Any) -> sqlite3.Cursor:
+        cursor = directly(self, *given)
+        if next(numbers) == statement:
+            raise KeyboardInterrupt
+        return cursor
+
     with dps.Ledger(path) as ledger:
         ledger.charge("clicks", half)
         with monkeypatch.context() as patch:
             patch.setattr(DefaultDialect, "do_execute", interrupted)
+            patch.setattr(FileConnection, "execute", interrupted_directly)
             with pytest.raises(KeyboardInterrupt) as caught:
                 ledger.charge("clicks", half)
         other = sqlite3.connect(path, timeout=0, isolation_level=None)

@@ -15,6 +15,7 @@ from dpselect.ledger.anchors import Head
 from dpselect.ledger.chain import account_seal, canonical, entry_hash
 from dpselect.ledger.damage import damaged_account, readable, sound
 from dpselect.ledger.schema import accounts, entries, releases, version_now
+from dpselect.ledger.statements import first, run
 
 _ACCOUNT = sa.select(accounts, version_now.label("version")).where(accounts.c.name == sa.bindparam("account_key"))
 _LOCKED = _ACCOUNT.with_for_update(of=accounts)
@@ -68,7 +69,7 @@ def account_row(connection: sa.Connection, name: str, *, ledger: str, lock: bool
         InvalidAccountError: there is no account of this name.
         LedgerDamagedError: its row was changed by hand.
     """
-    row = connection.execute(_LOCKED if lock else _ACCOUNT, {"account_key": name}).mappings().first()
+    row = first(connection, _LOCKED if lock else _ACCOUNT, {"account_key": name})
     if row is None:
         names = account_names(connection, ledger=ledger)  # a name that is not text is damage, not a missing account
         close = [each for each in names if each.casefold() == name.casefold()] or get_close_matches(name, names, n=1)
@@ -155,10 +156,10 @@ def append(connection: sa.Connection, before: AccountRow, after: State, body: Ma
     text = canonical({**body, "account": terms.name, "sequence": before.state.entries})
     head, state = entry_hash(before.head, text), after.to_text()
     place = {"account": terms.number, "sequence": before.state.entries}
-    connection.execute(_INSERT_ENTRY, {**place, "request": body.get("request"), "body": text, "hash": head})
+    run(connection, _INSERT_ENTRY, {**place, "request": body.get("request"), "body": text, "hash": head})
     seal = account_seal(terms.number, terms.name, terms.to_text(), state, head)
     moved = {"account_key": terms.number, "new_state": state, "new_head": head, "new_seal": seal}
-    connection.execute(_MOVE_ON, moved)
+    run(connection, _MOVE_ON, moved)
     if len(_written) >= _CACHED_ACCOUNTS:
         _written.clear()
     _written[terms.to_text()] = (terms.number, terms.name, terms.to_text(), state, head, seal), after
@@ -168,4 +169,4 @@ def append(connection: sa.Connection, before: AccountRow, after: State, body: Ma
 def insert_release(connection: sa.Connection, number: int, sequence: int, *, body: str, digest: str) -> None:
     """Store the answer of a charge."""
     held = {"account": number, "sequence": sequence, "body": body, "hash": digest}
-    connection.execute(_INSERT_RELEASE, held)
+    run(connection, _INSERT_RELEASE, held)
