@@ -125,6 +125,24 @@ class Engine(Protocol):
 
 
 @runtime_checkable
+class ChoosingQuery(EngineQuery, Protocol):
+    """A query that chooses one value of each unit faster than by sorting all lots."""
+
+    def one_of_each(self, rows: Frame, whose: Sequence[str], column: str, kind: CandidateKind) -> Frame:
+        """The columns `whose` and, for each of their values, one of the different values of `column`, by random lots.
+
+        Equal values have equal lots, so that the choice depends on the unit's own different values and on chance alone.
+
+        Args:
+            rows: rows with these columns, without nulls; they may be repeated.
+            whose: columns that say whose values they are.
+            column: column of the values.
+            kind: their kind.
+        """
+        ...
+
+
+@runtime_checkable
 class DrawingQuery(EngineQuery, Protocol):
     """A query that can also draw in its engine."""
 

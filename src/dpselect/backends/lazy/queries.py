@@ -8,7 +8,7 @@ import narwhals.stable.v2 as nw
 
 from dpselect.backends.columns import Column
 from dpselect.backends.contract import Amount, Grouping, Needed
-from dpselect.backends.lazy.engine_contract import EngineQuery, Frame, matched
+from dpselect.backends.lazy.engine_contract import ChoosingQuery, EngineQuery, Frame, matched
 from dpselect.backends.row_rules import Name, Number, RowValue, Unit, Value
 from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates, PublicDomain
 
@@ -120,8 +120,12 @@ def names(
     A unit counts for `most` of its values (in each group), chosen at random.
     """
     rows = _grouped(query, {"who": Unit(unit), "what": Name(column, kind)}, grouping)
-    once = _within_groups(query, query.different(rows.filter(~nw.col("what").is_null())), grouping)
-    few = _first(query, once, ["who", *_keys(grouping)], "what", most)
+    known, whose = rows.filter(~nw.col("what").is_null()), ["who", *_keys(grouping)]
+    if most == 1 and isinstance(query, ChoosingQuery):
+        few = query.one_of_each(_within_groups(query, known, grouping), whose, "what", kind)
+    else:
+        once = _within_groups(query, query.different(known), grouping)
+        few = _first(query, once, whose, "what", most)
     return few.group_by(*_keys(grouping, "what")).agg(nw.len().alias("number"))
 
 

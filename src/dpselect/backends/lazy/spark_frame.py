@@ -267,6 +267,18 @@ class SparkFrame:
         lot = F.sha2(F.concat(F.lit(os.urandom(32).hex()), *parts), 256)
         return nw.from_native(frame.to_native().withColumn("lot", lot))
 
+    def one_of_each(self, rows: Frame, whose: Sequence[str], column: str, kind: CandidateKind) -> Frame:
+        """The value with the smallest lot, a hash of 64 bits of a new key, of `whose` and of the value.
+
+        Spark aggregates numbers by hashing. That hash is one-to-one on a number, a date or a boolean; of texts with the
+        same hash, the smaller one is chosen, for which Spark has to sort.
+        """
+        F = spark_functions(self.frame)  # noqa: N806
+        key = F.lit(int.from_bytes(os.urandom(8), signed=True))
+        lot = F.xxhash64(key, *(F.col(name) for name in (*whose, column)))
+        order = F.struct(lot, F.col(column)) if kind is CandidateKind.TEXT else lot
+        return nw.from_native(rows.to_native().groupBy(*whose).agg(F.min_by(column, order).alias(column)))
+
     @property
     def most_fetched(self) -> int:
         """With more candidates than this, scores stay in Spark."""
