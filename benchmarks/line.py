@@ -18,7 +18,8 @@ class Line:
         n: number of candidates.
         dtype: of the scores.
         value: the measurement, in `unit`.
-        unit: ``"x"`` (a ratio), ``"us"``, ``"ms"``, ``"s"``, ``"draws/s"``, ``"%"``, ``"GiB"`` or empty (a number).
+        unit: ``"x"`` (a ratio), ``"us"``, ``"ms"``, ``"s"``, ``"draws/s"``, ``"%"``, ``"GiB"``,
+            ``"ranks"`` or empty (a number).
         at_most: what `value` may not exceed, if anything.
         at_least: what `value` has to reach, if anything.
         low: lower quartile of the runs behind `value`, where there were several.

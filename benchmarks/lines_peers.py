@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks import table_peers
 from benchmarks.line import Line
-from benchmarks.lines_tables import HERE, PAGES, ask, write_clicks
+from benchmarks.lines_tables import HERE, PAGES, ask, ask_unlisted, write_clicks, write_values
 from benchmarks.timing import ratio
 
 MANY, FEW = 10**7, 10**6
@@ -24,9 +24,16 @@ PEERS: dict[str, tuple[Callable[[Path, int], table_peers.Call], int]] = {
     "PipelineDP, local": (table_peers.pipelinedp_local, FEW),
 }
 
+UNLISTED: dict[str, Callable[[Path, int], table_peers.Call]] = {
+    "OpenDP Polars": table_peers.opendp_polars_unlisted,
+    "PipelineDP, local, with Google's selection": table_peers.pipelinedp_local_unlisted,
+}
+UNLISTED_BUDGET = 30.0
+"""Seconds."""
+
 
 def lines() -> Iterator[Line]:
-    """One for each peer, theirs in units of ours."""
+    """One for each peer, theirs in units of ours; with a public list and without."""
     with tempfile.TemporaryDirectory(prefix=".peers-", dir=HERE) as folder:
         paths = {rows: write_clicks(Path(folder, f"{rows}.parquet"), rows) for rows in (MANY, FEW)}
         for case, (peer, rows) in PEERS.items():
@@ -37,6 +44,19 @@ def lines() -> Iterator[Line]:
                 what="top 10 by distinct units by peers / ours",
                 case=f"{case}, {PAGES:,} pages",
                 n=rows,
+                dtype="rows",
+                unit="x",
+                at_least=3.0,
+            )
+        path = write_values(Path(folder, "values.parquet"), FEW)
+        ours = partial(ask_unlisted, path)
+        ours()
+        for case, peer in UNLISTED.items():
+            yield Line.of(
+                ratio(peer(path, PAGES), ours, pairs=3, budget=UNLISTED_BUDGET),
+                what="top 10 without a public list by peers / ours",
+                case=f"{case}, one page per session",
+                n=FEW,
                 dtype="rows",
                 unit="x",
                 at_least=3.0,

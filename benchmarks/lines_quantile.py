@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import dpselect as dps
-from benchmarks import peers
+from benchmarks import peers, unbounded_quantiles
 from benchmarks.line import Line
 from benchmarks.timing import ratio, seconds
 
@@ -18,6 +18,9 @@ SMALLEST_EPSILON = 1e-6
 JOINT_COUNT, JOINT_LEVELS = 10**6, 999
 PEERS_COUNT = 10**5
 PEERS_CANDIDATES = 1000
+UNBOUNDED_DRAWS = 10
+MOST_UNBOUNDED = {(0.9, 0.1): 42.0, (0.9, 1.0): 2.4, (0.99, 1.0): 3.4}
+"""Mean rank errors by level and epsilon: those of simulations (37, 2.1 and 3.0), and a seventh more for chance."""
 
 
 def lines() -> Iterator[Line]:
@@ -74,7 +77,28 @@ def lines() -> Iterator[Line]:
         unit="s",
         at_most=1.0,
     )
+    yield from _unbounded()
     yield from _peers(random.normal(50.0, 15.0, PEERS_COUNT))
+
+
+def _unbounded() -> Iterator[Line]:
+    """How far off quantiles without bounds are, in ranks, beside bounds that are ten times too wide."""
+    for level, epsilon in unbounded_quantiles.CASES:
+        errors = unbounded_quantiles.mean_errors(level, epsilon, draws=UNBOUNDED_DRAWS)
+        for name, at_most in (
+            ("tested in order", MOST_UNBOUNDED.get((level, epsilon))),
+            ("bounds ten times too wide", None),
+        ):
+            yield Line(
+                what="mean rank error of a quantile without bounds",
+                case=f"{name}, level {level:g}, epsilon {epsilon:g}, lognormal",
+                n=unbounded_quantiles.SIZE,
+                dtype="float64",
+                value=errors[name],
+                unit="ranks",
+                at_most=at_most,
+                runs=UNBOUNDED_DRAWS * unbounded_quantiles.TABLES,
+            )
 
 
 def _peers(values: np.ndarray[Any, np.dtype[np.float64]]) -> Iterator[Line]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from benchmarks.line import Line
+from benchmarks.lines_tables import DELTA, HERE, ROWS, write_values
 from benchmarks.timing import ratio
-from dpselect import PermuteAndFlip
+from dpselect import Dataset, PermuteAndFlip
 from dpselect.backends.lazy.spark_selection import PersistedScores, scored, whole_numbers
 
 CANDIDATES = 10_000_000
@@ -18,7 +21,7 @@ UNITS_PER_CANDIDATE = 1 / 3
 
 
 def lines() -> Iterator[Line]:
-    """One line: rows of a fixed shape are counted by distinct units, every candidate scored, one selected."""
+    """Rows of a fixed shape are counted by distinct units, every candidate scored, one selected."""
     import pyspark.sql.functions as F  # noqa: N812
 
     spark = _session()
@@ -50,7 +53,31 @@ def lines() -> Iterator[Line]:
         unit="x",
         at_most=1.5,
     )
+    yield _unlisted(spark)
     spark.stop()
+
+
+def _unlisted(spark: Any) -> Line:
+    """The top ten without a public list of candidates, beside Spark's own counts."""
+    import pyspark.sql.functions as F  # noqa: N812
+
+    with tempfile.TemporaryDirectory(prefix=".spark-", dir=HERE) as folder:
+        rows = spark.read.parquet(str(write_values(Path(folder) / "values.parquet", ROWS)))
+        visits = Dataset(rows, unit="session")
+
+        def own() -> object:
+            counted = rows.groupBy("page").agg(F.countDistinct("session").alias("number"))
+            return counted.orderBy(F.desc("number")).limit(10).collect()
+
+        return Line.of(
+            ratio(lambda: visits.top_k("page", 10, epsilon=1.0, delta=DELTA), own, pairs=3, budget=60.0),
+            what="top 10 without a public list, 10^6 different values / Spark's own counts",
+            case="one value per unit chosen",
+            n=ROWS,
+            dtype="int64",
+            unit="x",
+            at_most=1.3,
+        )
 
 
 def _session() -> Any:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -18,7 +19,8 @@ from benchmarks.timing import Sample, ratio
 from dpselect import Dataset, check
 
 HERE = Path(__file__).parent
-ROWS, MANY = 10**7, 10**8
+ROWS, MANY, PEOPLE = 10**7, 10**8, 3 * 10**6
+DELTA = 1e-9
 PAGES, SEED, PIECE = 41_270, 20_261_121, 10**6
 LIMIT = "2GiB"
 _SETTLED = 200.0
@@ -68,6 +70,21 @@ def lines(sizes: list[int]) -> Iterator[Line]:
                 unit="x",
                 at_most=1.3,
             )
+        people = write_people(Path(folder) / "people.parquet", PEOPLE)
+        yield Line.of(
+            ratio(
+                lambda: Dataset(people, unit="person").median("age", bounds=(0, 120), epsilon=1.0),
+                partial(_plain_median, people),
+                pairs=15,
+                budget=_SETTLED,
+            ),
+            what="median in Parquet, one row per unit / DuckDB's one value per unit and `np.median`",
+            case="whole numbers",
+            n=PEOPLE,
+            dtype="int64",
+            unit="x",
+            at_most=1.2,
+        )
         path = Path(folder) / "clicks.parquet"
         for name, ending, reader in (("CSV", "csv", "read_csv"), ("JSON lines", "jsonl", "read_json")):
             text = _as_text(path, ending)
@@ -111,8 +128,8 @@ _COUNTS: tuple[tuple[str, Callable[[Dataset], object], str], ...] = (
 
 
 _UNKNOWN: tuple[tuple[str, Callable[[Dataset], object]], ...] = (
-    ("top 10, one value per unit chosen", lambda data: data.top_k("page", 10, epsilon=1.0, delta=1e-9)),
-    ("all names, one value per unit chosen", lambda data: data.values("page", epsilon=1.0, delta=1e-9)),
+    ("top 10, one value per unit chosen", lambda data: data.top_k("page", 10, epsilon=1.0, delta=DELTA)),
+    ("all names, one value per unit chosen", lambda data: data.values("page", epsilon=1.0, delta=DELTA)),
 )
 
 
@@ -161,6 +178,20 @@ def write_values(path: Path, rows: int) -> Path:
     return path
 
 
+def write_people(path: Path, rows: int) -> Path:
+    """A table of people, one row each, and their ages."""
+    generator = np.random.default_rng(SEED)
+    ages = np.clip(generator.normal(45.0, 18.0, rows), 0, 119).astype(np.int64)
+    pq.write_table(pa.table({"person": generator.permutation(rows), "age": ages}), path)
+    return path
+
+
+def _plain_median(path: Path) -> object:
+    query = f"SELECT any_value(age) AS age FROM read_parquet('{path}') GROUP BY person"
+    with duckdb.connect() as connection:
+        return np.median(connection.execute(query).fetchnumpy()["age"])
+
+
 def _as_text(path: Path, ending: str) -> Path:
     """The same table as lines of text."""
     text, format = path.with_suffix(f".{ending}"), "json" if ending == "jsonl" else ending
@@ -183,6 +214,11 @@ def ask(path: Path, memory_limit: str | None = None) -> object:
     """The question, from a path to a release."""
     data = Dataset(path, unit="session", memory_limit=memory_limit)
     return data.top_k("page", 10, candidates=range(1, PAGES + 1), epsilon=1.0)
+
+
+def ask_unlisted(path: Path) -> object:
+    """The same without a public list of pages; each session counts for one page."""
+    return Dataset(path, unit="session").top_k("page", 10, epsilon=1.0, delta=DELTA)
 
 
 def _peak(path: Path) -> int:
