@@ -78,6 +78,9 @@ def test_without_the_units_own_clip_that_law_fails() -> None:
     """Control: rows that are each within the bounds add up to more than them."""
     rows = [("ann", ("x", "a", 7.0))] * 3
     assert totals_of(rows, kind="csv", scale=Fraction(1), bounds=(0, 10)) == [10, 0, 0]
+    owed = [(unit, (part, group, -number)) for unit, (part, group, number) in rows]
+    assert totals_of(owed, kind="csv", scale=Fraction(1), bounds=(-10, 10)) == [-10, 0, 0]
+    assert totals_of(owed, kind="csv", scale=Fraction(1), bounds=(-10, 0)) == [-10, 0, 0]
     assert sum(min(10, number) for _, (_, _, number) in rows) == 21
 
 
