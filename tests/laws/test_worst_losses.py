@@ -523,7 +523,7 @@ def test_epsilon_fails_no_more_often_than_delta(neighbours: Neighbours) -> None:
     assert much_less > task.terms.delta + SLACK  # control
 
 
-WORDS = replace(PAGES, always=singles([("x",)] * 2), most=2)
+WORDS = replace(PAGES, always=singles([("x",)] * 2), most=2 if SLOW else 1)
 
 
 def of_words(most: int) -> Limits:
@@ -574,7 +574,12 @@ UNKNOWN: dict[str, tuple[Asked, Any]] = {
 """Questions without candidates, and for controls the noise of one that pays for less."""
 
 
-@pytest.mark.parametrize("name", UNKNOWN)
+def of_three(name: str) -> list[pytest.MarkDecorator]:
+    """The same as of two, and the longest."""
+    return [pytest.mark.slow] if name.endswith("three") else []
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=of_three(name)) for name in UNKNOWN])
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_without_candidates_epsilon_fails_no_more_often_than_delta(name: str, neighbours: Neighbours) -> None:
     asked, cheap = UNKNOWN[name]

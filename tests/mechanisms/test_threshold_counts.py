@@ -18,7 +18,7 @@ from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference.precision import exponential, logarithm
 from tests.reference.threshold_counts import of_one, threshold
 
-PRICES = [(1.0, 1e-6, 1), (0.1, 1e-8, 1), (3.0, 0.3, 2), (0.5, 0.9, 1), (1.0, 1e-6, 10), (20.0, 1e-300, 3)]
+PRICES = [(1.0, 1e-6, 1), (0.3, 1e-8, 1), (3.0, 0.3, 2), (0.5, 0.9, 1), (1.0, 1e-6, 10), (20.0, 1e-300, 3)]
 PRICED = pytest.mark.parametrize(("epsilon", "delta", "most"), PRICES)
 
 

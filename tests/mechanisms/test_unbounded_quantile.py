@@ -18,6 +18,7 @@ from dpselect.privacy import Neighbours
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import unbounded_quantiles as model
 from tests.reference.precision import exponential as exp
+from tests.slow import SLOW
 
 LEVELS = [0.0, 0.1, 0.5, 0.9, 0.99, 1.0]
 VALUES = [0.0, 1.0, 1.0, 2.5, 3.0, 7.0, 7.0, 40.0]
@@ -54,7 +55,7 @@ def test_the_pmf_is_the_models(level: float, neighbours: str, epsilon: float) ->
 def test_draws_have_the_law(level: float, most: int) -> None:
     mechanism = made(level=level, epsilon=2.0, values_per_unit=most)
     law = mechanism.pmf(VALUES)
-    drawn = [mechanism.draw(VALUES) for _ in range(3000)]
+    drawn = [mechanism.draw(VALUES) for _ in range(3000 if SLOW else 2000)]
     tally = np.bincount(np.searchsorted(mechanism.candidates, drawn), minlength=law.size)
     assert p_value(tally, law) > NEVER
     other = made(level=level, epsilon=1.0, values_per_unit=most).pmf(VALUES)

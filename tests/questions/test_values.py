@@ -87,11 +87,11 @@ def test_rare_values_are_hardly_ever_named_and_order_tells_nothing() -> None:
 def test_names_follow_the_number_of_units_alone() -> None:
     task = Values.planned(CandidateKind.TEXT, epsilon=0.5, delta=0.1)
     counts = NameCounts(pa.array(["b", "a", "c"]), np.array([2, 40, 1]), kind=CandidateKind.TEXT)
-    drawn = [task.draw(counts) for _ in range(3000)]
+    drawn = [task.draw(counts) for _ in range(1000)]
     assert all(names == sorted(names) and "a" in names for names in drawn)
     for name, count in (("b", 2), ("c", 1)):
         share = sum(name in names for names in drawn) / len(drawn)
-        assert abs(share - task.mechanism.probability(count)) < 0.06  # 6 standard deviations
+        assert abs(share - task.mechanism.probability(count)) < 0.1  # 6 standard deviations
     assert repr(counts) == "NameCounts(<private>)"
 
 
