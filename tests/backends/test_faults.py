@@ -49,14 +49,14 @@ BROKEN = {
     "duckdb": "lazy.duckdb_relation._read",
     "ibis": "lazy.duckdb_relation.valid_text",
     "postgres": "lazy.postgres._answer",
-    "spark": "lazy.spark_dialect.rules",
+    "spark": "lazy.spark_frame.rules",
 }
 """What each engine needs to answer, of our own code."""
 
 EVERYWHERE = {
     "what is handed to the engine": ("rows.scan.short_units", "arrow"),
     "what is asked of the engine": ("rows.relation.unit_key", "arrow"),
-    "what came back from the engine": ("rows.gather.np", "arrow"),
+    "what came back from the engine": ("rows.queries.np", "arrow"),
     "queries": ("lazy.queries._grouped", "polars"),
     "answers of queries": ("lazy.table.np", "polars"),
     "lots within Polars": ("lazy.polars_frame.np", "polars"),

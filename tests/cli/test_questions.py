@@ -169,3 +169,10 @@ def test_bounds_can_be_private(written: list[str], name: str, capsys: pytest.Cap
     assert main([*asked, "--dry-run", "--json"]) == 0  # control: without them the level decides
     without = "unbounded_quantile" if level else "private_bounds_quantile"
     assert json.loads(capsys.readouterr().out)["task"] == without
+
+
+def test_private_bounds_are_taken_where_pydantic_is_loaded(capsys: pytest.CaptureFixture[str]) -> None:
+    """The parser checks the type of what was read with it, if another library, such as pyiceberg, has loaded it."""
+    pytest.importorskip("pydantic")
+    question = ["median", str(EXAMPLES / "adult.csv"), "age", "--unit", "person_id", "--step", "1", "--epsilon", "1"]
+    assert main([*question, "--bounds", "private"]) == 0, capsys.readouterr().err

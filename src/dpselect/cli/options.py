@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import CoercionError, Parameter, Token
 
@@ -142,8 +143,17 @@ Bounds = Annotated[
     tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_both_exactly, n_tokens=2)
 ]
 """Two such numbers."""
+_CALLED: Any = {"metavar": "FLOAT FLOAT"} if "metavar" in signature(Parameter).parameters else {}  # since Cyclopts 5
 BoundsOrPrivate = Annotated[
-    tuple[float, float], Parameter(allow_leading_hyphen=True, negative="", converter=_both_or_private, n_tokens=2)
+    tuple[float, float] | Literal["private"],
+    Parameter(
+        allow_leading_hyphen=True,
+        negative="",
+        converter=_both_or_private,
+        n_tokens=2,
+        show_choices=False,
+        **_CALLED,
+    ),
 ]
 """Two such numbers, or the word "private", which `with_two_words` writes twice."""
 Names = Annotated[list[str] | None, Parameter(negative=())]
