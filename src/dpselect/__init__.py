@@ -2,8 +2,9 @@
 
 Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndFlip`, `ExponentialMechanism`,
 `ReportNoisyMax`; in several places: `PartialSelection`. Numbers: `quantile`, `median`, `quantiles`,
-`UnboundedQuantileMechanism`, `PrivateBoundsMechanism`, `LaplaceMechanism`, `GeometricMechanism`,
-`DiscreteGaussianMechanism`, `MeanMechanism`, `RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`.
+`UnboundedQuantileMechanism`, `PrivateBoundsMechanism`, `ClippingBoundMechanism`, `LaplaceMechanism`,
+`GeometricMechanism`, `DiscreteGaussianMechanism`, `MeanMechanism`, `RandomizedResponse`; prices: `PriceListMechanism`,
+`PriceMechanism`.
 Scores of numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`,
 `GridMechanism`. Whole distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`,
 `CurveMechanism`; the values that occur: `PartitionSelection`, `ThresholdCounts`, `GaussianThresholdCounts`,
@@ -54,6 +55,7 @@ from dpselect.errors import (
 )
 from dpselect.formats import Format
 from dpselect.mechanisms import (
+    ClippingBoundMechanism,
     ConcaveMechanism,
     CurveMechanism,
     DensityMechanism,
@@ -106,6 +108,7 @@ __all__ = [
     "AnswerLostError",
     "AnswerNotStoredWarning",
     "ChargeRefusedError",
+    "ClippingBoundMechanism",
     "ConcaveMechanism",
     "CurveMechanism",
     "Dataset",

@@ -30,6 +30,7 @@ from dpselect.questions import (
     Mean,
     MostCommon,
     PrivateBoundsQuantile,
+    PrivateClipSum,
     Quantile,
     Quantiles,
     Sum,
@@ -56,6 +57,7 @@ from dpselect.summaries import (
     NameCounts,
     PublicCandidates,
     PublicDomain,
+    UnitTotals,
     UnitValues,
 )
 from tests.backends import model
@@ -125,6 +127,8 @@ def law(task: Priced[Any], summary: Any) -> Law:
             return [_noisy(task.mechanism, count) for count in summary.counts.tolist()]
         case Values() | TopUnknown():
             return _named(task, summary)
+        case PrivateClipSum():
+            return [np.array([*summary.above(), *map(summary.clipped_to, range(len(task.cuts)))], float)]
         case Sum():
             return [_noisy(task.mechanism, int(summary.totals[0]))]
         case Density():
@@ -230,6 +234,19 @@ class ModelTable:
         name = "" if column is None else column.name
         found = model.totals(self.rows, unit.name, name, listed, **asked, **_groups(grouping))
         return [CandidateTotals(np.array(each)) for each in found]
+
+    def amounts(
+        self,
+        *,
+        unit: Column,
+        amount: Amount,
+        cuts: tuple[int, ...],
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[UnitTotals]:
+        asked = {"scale": amount.scale, "lower": amount.lower, "upper": amount.upper, "cuts": cuts}
+        found = model.amounts(self.rows, unit.name, amount.column.name, **asked, **_groups(grouping))
+        return [UnitTotals(np.array(counts), np.array(totals), cuts=cuts) for counts, totals in found]
 
     def gather(
         self,

@@ -52,6 +52,8 @@ QUESTIONS: dict[str, Question] = {
     ),
     "sum": lambda asked: asked.sum("paid", clip=(-1.5, 6), scale=100, epsilon=0.5),
     "sum-by": lambda asked: asked.sum("age", clip=(0, 60), epsilon=0.5, **BY_PAGE),
+    "sum-private": lambda asked: asked.sum("paid", clip="private", lower=-2, scale=100, epsilon=0.5),
+    "sum-private-by": lambda asked: asked.sum("age", clip="private", epsilon=0.5, **BY_PAGE),
     "values": lambda asked: asked.values("page", kind="integer", max_values_per_unit=5, epsilon=0.2, delta=0.01),
     "values-text": lambda asked: asked.values("name", max_values_per_unit=3, epsilon=0.2, delta=0.01),
     "values-dates": lambda asked: asked.values("free", kind="date", max_values_per_unit=3, epsilon=0.2, delta=0.01),

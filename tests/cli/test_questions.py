@@ -46,10 +46,16 @@ def test_an_argument_that_the_command_line_forgets_is_found() -> None:
 
 
 def test_every_question_of_a_table_has_a_command() -> None:
-    """Features are selected from arrays, not from a table; quantiles without bounds are asked by `quantile`, and a top
-    k without candidates by `top_k`."""
+    """Features are selected from arrays, not from a table; quantiles without bounds are asked by `quantile`, a top
+    k without candidates by `top_k`, and a sum without a clip by `sum`."""
     without = {name for name, question in QUESTIONS.items() if not question.commands}
-    assert without == {"best_features", "unbounded_quantile", "private_bounds_quantile", "top_unknown"}
+    assert without == {
+        "best_features",
+        "unbounded_quantile",
+        "private_bounds_quantile",
+        "private_clip_sum",
+        "top_unknown",
+    }
 
 
 def test_every_question_of_a_table_is_a_method() -> None:

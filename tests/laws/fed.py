@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from dpselect.mechanisms import (
+    ClippingBoundMechanism,
     DensityMechanism,
     DiscreteGaussianMechanism,
     GaussianThresholdCounts,
@@ -34,7 +35,7 @@ from dpselect.mechanisms import (
 )
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.privacy import Neighbours
-from dpselect.questions import TopUnknown, Values, WithCounts
+from dpselect.questions import PrivateClipSum, TopUnknown, Values, WithCounts
 from dpselect.questions.question import Drawn
 from dpselect.summaries import NameCounts
 from tests.reference import (
@@ -66,6 +67,13 @@ NAMES = ("X", "w", "x", "y")
 """All values in tiny tables that could be named without a list."""
 
 
+BOUND_FIRST = (PrivateClipSum,)
+"""Questions that draw a bound, and then an answer below it."""
+
+LIKELY_BOUNDS = 5
+"""Of tiny tables; the others are looked at without what comes after them."""
+
+
 class Fed(NamedTuple):
     """A mechanism, what it draws from, and how many times."""
 
@@ -82,8 +90,11 @@ class Branches(NamedTuple):
 
 
 @contextmanager
-def written_down(winners: Sequence[tuple[int, ...]] = ()) -> Iterator[list[Fed]]:
-    """Mechanisms note what they are given, and draw nothing; selections reply with `winners`, if there are any."""
+def written_down(winners: Sequence[tuple[int, ...]] = (), place: int = 1) -> Iterator[list[Fed]]:
+    """Mechanisms note what they are given, and draw nothing; selections reply with `winners`, if there are any.
+
+    A bound to clip by is the candidate at `place`.
+    """
     fed: list[Fed] = []
     replies = iter(winners)
 
@@ -110,6 +121,8 @@ def written_down(winners: Sequence[tuple[int, ...]] = ()) -> Iterator[list[Fed]]
         first = noting(lambda mechanism, *_: float(mechanism.candidates[0]), is_sorted=True)
         patch.setattr(UnboundedQuantileMechanism, "draw", first)
         patch.setattr(PrivateBoundsMechanism, "draw", noting(lambda mechanism, *_: mechanism.lower, is_sorted=True))
+        bound = noting(lambda *_: place, is_sorted=False)
+        patch.setattr(ClippingBoundMechanism, "draw_place", bound)
         several = noting(lambda mechanism, *_: mechanism.levels, is_sorted=True)
         patch.setattr(QuantilesMechanism, "draw", several)
         several_ways = ((GeometricMechanism, "draw_many"), (GeometricMechanism, "draw"), (DensityMechanism, "draw"))
@@ -135,6 +148,13 @@ def laws_of(task: Any, summary: Any) -> tuple[Fed | Branches, ...]:
     """What `task` hands to its mechanisms if this is the summary: in groups one after the other."""
     with written_down() as fed:
         task.released(summary)
+    if isinstance(task, BOUND_FIRST):
+        then = []
+        for place in range(1, LIKELY_BOUNDS + 1):
+            with written_down(place=place) as after:
+                task.released(summary)
+            then.append(tuple(after[1:]))
+        return (Branches((fed[0],), tuple(then)),)
     if not isinstance(task, WithCounts):
         return tuple(fed)
     selections = tuple(each for each in fed if isinstance(each.mechanism, Mechanism))
@@ -195,6 +215,8 @@ def _law(fed: Fed | Branches, cuts: tuple[Fraction, ...]) -> np.ndarray:
             law = _names(mechanism, given)
         case UnboundedQuantileMechanism():
             law = _unbounded(mechanism, given)
+        case ClippingBoundMechanism():
+            law = _clipping(mechanism, given)
         case ThresholdCounts():
             law = _reaching(mechanism, given)
         case GaussianThresholdCounts():
@@ -220,6 +242,14 @@ def _names(mechanism: PartitionSelection, counts: tuple[int, ...]) -> list[Fract
     rate, share = _shares(mechanism)
     chances = partition_selection.probabilities(exp(rate), share, max(counts))
     return [*partition_selection.law([chances[count] for count in counts]).values()]
+
+
+def _clipping(mechanism: ClippingBoundMechanism, above: tuple[int, ...]) -> list[float]:
+    """Of the first few bounds after the first candidate.
+
+    By the product's own law, which `tests/mechanisms/test_clipping_bound.py` compares with the model's.
+    """
+    return mechanism.pmf(above)[1 : LIKELY_BOUNDS + 1].tolist()
 
 
 def _reaching(mechanism: ThresholdCounts, counts: tuple[int, ...]) -> list[Fraction]:

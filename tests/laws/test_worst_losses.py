@@ -215,6 +215,12 @@ QUESTIONS: dict[str, Asked] = {
         for clip in ((0, 3), (-2, 3), (-3, 0))
     },
     "sum scaled": Asked(lambda q, e: q.sum("paid", clip=(-1, 2.5), scale=2, epsilon=e), NUMBERS),
+    **{
+        f"sum from {lower} to a private clip": Asked(
+            lambda q, e, lower=lower: q.sum("paid", clip="private", lower=lower, epsilon=e), NUMBERS
+        )
+        for lower in (0, -2)
+    },
     "sum in groups": Asked(
         lambda q, e: q.sum("paid", clip=(0, 2), epsilon=e, **_by(1)), NUMBERS_BY, of_groups(1, rows=9)
     ),
@@ -464,6 +470,7 @@ BOUNDED = (
     "count",
     "histogram of one value",
     "sum (0, 3)",
+    "sum from 0 to a private clip",
     "most_common and its units",
     "most_common",
     "least_common",

@@ -112,6 +112,9 @@ class _Remembering:
     def total(self, **asked: Any) -> Any:
         return self._read("total", asked)
 
+    def amounts(self, **asked: Any) -> Any:
+        return self._read("amounts", asked)
+
     def gather(self, **asked: Any) -> Any:
         return self._read("gather", asked)
 

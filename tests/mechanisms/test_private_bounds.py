@@ -132,7 +132,7 @@ def test_bad_values_draw_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(_: object) -> int:
         raise AssertionError("drawn")
 
-    monkeypatch.setattr(unbounded_quantile, "_one_sided", none)
+    monkeypatch.setattr(unbounded_quantile, "one_sided", none)
     with pytest.raises(InvalidDataError):
         made().draw([1.0, math.nan])
 

@@ -183,7 +183,7 @@ def test_bad_values_draw_nothing(values: Any, monkeypatch: pytest.MonkeyPatch) -
     def none(_: object) -> int:
         raise AssertionError("drawn")
 
-    monkeypatch.setattr(unbounded_quantile, "_one_sided", none)
+    monkeypatch.setattr(unbounded_quantile, "one_sided", none)
     with pytest.raises(InvalidDataError) as raised:
         made().draw(values)
     assert "nan" not in str(raised.value)

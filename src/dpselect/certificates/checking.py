@@ -16,7 +16,7 @@ from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours
 from dpselect.questions import CONFIDENCE, QUESTIONS, Grouped, NoisyUnits, Terms, WithCounts, WithUsable
 from dpselect.questions.fields import wrong
-from dpselect.questions.question import PARTIAL_SELECTION, Priced
+from dpselect.questions.question import PARTIAL_SELECTION, Priced, ReleasedBound
 from dpselect.questions.stated import Stated
 from dpselect.summaries import CandidateKind, PublicCandidates, PublicGroups
 
@@ -192,6 +192,7 @@ def check_claims(release: Release) -> bool:
         (_is_bound(release, terms.error_bound), "error_bound", "the bound that its event and public arguments give"),
         (_is_usable(release.usable, terms.usable), "usable", "the bound and the cost of such a number of units"),
         (_are_counted(release.counted, terms.counted), "counts", "the bound and the cost of such counts"),
+        (_is_found(release.bound, terms.bound), "bound", "the accuracy and the cost of such a bound"),
     ):
         if not agrees:
             raise wrong(field, expected)
@@ -213,6 +214,11 @@ def check_value(release: Release) -> None:
         units, counts = _at_no_cost(release.usable, group), _at_no_cost(release.counted, group)
         if not kind.agrees(values, units, counts if isinstance(answer, list) else None, stated):
             raise wrong("value", "one that agrees with the number of units or the counts released with it")
+    if release.bound is not None:
+        found = release.bound.value
+        possible = {*kind.possible_bounds(stated)}
+        if not {*(found.values() if isinstance(found, dict) else [found])} <= possible:
+            raise wrong("bound.value", "one of the possible bounds")
 
 
 def _at_no_cost(numbers: NoisyUnits | None, group: object) -> Any:
@@ -284,6 +290,12 @@ def _is_bound(release: Release, derived: float | None) -> bool:
 
 
 def _are_counted(held: NoisyUnits | None, expected: NoisyUnits | None) -> bool:
+    if held is None or expected is None:
+        return held is expected
+    return held.description == expected.description
+
+
+def _is_found(held: ReleasedBound | None, expected: ReleasedBound | None) -> bool:
     if held is None or expected is None:
         return held is expected
     return held.description == expected.description

@@ -20,7 +20,7 @@ from dpselect.privacy import Guarantee, Neighbours
 from dpselect.public_time import as_utc_text
 from dpselect.questions import CONFIDENCE, QUESTIONS, Answered, Value, wording
 from dpselect.questions.fields import wrong
-from dpselect.questions.question import Drawn, NoisyUnits, Numbers, Priced
+from dpselect.questions.question import Drawn, NoisyUnits, Numbers, Priced, ReleasedBound
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -96,6 +96,8 @@ class Release(Generic[Answer]):
         usable: the noisy number of units that the question could use, if one was released: see `NoisyUnits`.
         counted: the noisy number of units with each selected candidate, if released, with its accuracy and its part of
             epsilon: see `NoisyUnits`. `counts` has the numbers alone.
+        bound: the upper bound that was found first, if it was not public, with its accuracy and its part of epsilon:
+            see `ReleasedBound`.
         seeded: drawn in a block of `dpselect.testing.seeded`, and so not private at all, whatever the rest says.
 
     >>> import dpselect as dps
@@ -134,6 +136,7 @@ class Release(Generic[Answer]):
     source: Mapping[str, Any] | None = None
     usable: NoisyUnits | None = None
     counted: NoisyUnits | None = None
+    bound: ReleasedBound | None = None
     seeded: bool = False
 
     @property
@@ -177,6 +180,11 @@ class Release(Generic[Answer]):
         return wording.count_accuracy(QUESTIONS[self.task], self)
 
     @property
+    def bound_accuracy(self) -> str:
+        """The upper bound that was found first, in one sentence; empty if the bounds were public."""
+        return wording.bound_found(self)
+
+    @property
     def rule(self) -> str:
         """How the noise was chosen, in one sentence; empty if there was no choice: see `planning.order_noise`."""
         return wording.rule(self)
@@ -185,15 +193,21 @@ class Release(Generic[Answer]):
         """With what was drawn: the answer, and the noisy numbers of units that belong to it."""
         usable, counted = self.usable, self.counted
         if usable is not None and drawn.usable is not None:
-            each: Answered = dict.fromkeys(drawn.answer, 0) if isinstance(drawn.answer, dict) else 0
-            usable = replace(usable, count=_shaped(drawn.usable, each))
+            shape: Answered = dict.fromkeys(drawn.answer, 0) if isinstance(drawn.answer, dict) else 0
+            usable = replace(usable, count=_shaped(drawn.usable, shape))
         if counted is not None and drawn.counted is not None:
             counted = replace(counted, count=_shaped(drawn.counted, drawn.answer))
-        return replace(self, value=drawn.answer, usable=usable, counted=counted)
+        bound = self.bound
+        if bound is not None and drawn.bounds is not None:
+            found, answer = drawn.bounds, drawn.answer
+            bound = replace(
+                bound, value=dict(zip(answer, found, strict=True)) if isinstance(answer, dict) else found[0]
+            )
+        return replace(self, value=drawn.answer, usable=usable, counted=counted, bound=bound)
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain Python values: what `to_json` writes."""
-        guarantee, usable, counted = self.guarantee, self.usable, self.counted
+        guarantee, usable, counted, bound = self.guarantee, self.usable, self.counted, self.bound
         arguments = {"arguments": dict(self.arguments)} if self.arguments else {}
         return {
             "value": _plain(self.value),
@@ -221,6 +235,7 @@ class Release(Generic[Answer]):
             **({} if self.source is None else {"source": dict(self.source)}),
             **({} if usable is None else {"usable": {"count": _plain(usable.count), **usable.description}}),
             **({} if counted is None else {"counts": {"count": _plain(counted.count), **counted.description}}),
+            **({} if bound is None else {"bound": {"value": _plain(bound.value), **bound.description}}),
             **({"seeded": SEEDED} if self.seeded else {}),
             "proofs": list(self.proofs),
             "version": self.version,
@@ -336,6 +351,7 @@ class Release(Generic[Answer]):
             source=held.get("source"),
             usable=_noisy_units(held.get("usable"), groups=groups),
             counted=_noisy_units(held.get("counts"), groups=groups),
+            bound=_released_bound(held.get("bound"), groups=groups),
             seeded="seeded" in held,
         )
 
@@ -355,7 +371,7 @@ class Release(Generic[Answer]):
         values: object = self.value
         count = len(cast("list[object]", values)) if isinstance(values, list) else None
         ending = "" if count is None else QUESTIONS[self.task].ending(self, count)
-        return ending, self.accuracy, self.count_accuracy, self.rule, self.basis
+        return ending, self.accuracy, self.bound_accuracy, self.count_accuracy, self.rule, self.basis
 
     def __repr__(self) -> str:
         shown = f"value={self.value!r}, epsilon={self.epsilon!r}, delta={self.delta!r}, unit={self.unit!r}"
@@ -414,6 +430,7 @@ def draft(question: Priced[Summary], summary: Summary, /, *, column: str, unit: 
         groups=terms.groups,
         usable=terms.usable,
         counted=terms.counted,
+        bound=terms.bound,
     )
 
 
@@ -436,6 +453,8 @@ def question_hash(held: Mapping[str, Any]) -> str:
     stated = {key: value for key, value in held.items() if key not in ("value", "receipt", "digest")}
     for numbers in {"usable", "counts"} & set(stated):
         stated[numbers] = {key: value for key, value in stated[numbers].items() if key != "count"}
+    if "bound" in stated:
+        stated["bound"] = {key: value for key, value in stated["bound"].items() if key != "value"}
     if held.get("groups") is not None:
         stated["groups asked"] = [group for group, _ in held["value"]]
     return hashlib.sha256(b"dpselect question 1" + canonical_json(stated).encode()).hexdigest()
@@ -460,6 +479,18 @@ def _noisy_units(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | 
         within=held["within"],
         epsilon=held.get("epsilon"),
         answer_epsilon=held.get("answer_epsilon"),
+    )
+
+
+def _released_bound(held: Mapping[str, Any] | None, *, groups: Mapping[str, Any] | None) -> ReleasedBound | None:
+    if held is None:
+        return None
+    value = held["value"]
+    return ReleasedBound(
+        value=value if groups is None else {_value(group, kind=groups["kind"]): bound for group, bound in value},
+        above=held["above"],
+        epsilon=held["epsilon"],
+        answer_epsilon=held["answer_epsilon"],
     )
 
 

@@ -51,6 +51,8 @@ def parsed(text: object) -> Fields:
     if "counts" in held:
         lengths = [len(cast("list[object]", answer)) if isinstance(answer, list) else None for answer in answers]
         _check_counts(held, "counts", lengths)
+    if "bound" in held:
+        _check_bound(held)
     return held
 
 
@@ -83,6 +85,20 @@ def _noisy_units(value: object, name: str) -> None:
     held = fields.object_with(value, name, _NOISY_UNITS, optional=["epsilon", "answer_epsilon"])
     if ("epsilon" in held) != ("answer_epsilon" in held):
         raise wrong(name, "epsilon and answer_epsilon together")
+
+
+def _check_bound(held: Fields) -> None:
+    """One number, or one for each group in the order of the answers."""
+    value, name = held["bound"]["value"], "bound.value"
+    if "groups" not in held:
+        fields.number(value, name)
+        return
+    fields.list_of(_pair)(value, name)
+    pairs = cast("list[list[object]]", value)
+    for _, bound in pairs:
+        fields.number(bound, name)
+    if [group for group, _ in pairs] != [group for group, _ in held["value"]]:
+        raise wrong(name, "one for each group, in the order of the answers")
 
 
 _ERROR_UNITS = sorted({unit for kind in QUESTIONS.values() for unit in kind.error_units})
@@ -127,6 +143,13 @@ _NOISY_UNITS: dict[str, Check] = {
     "epsilon": fields.positive,
     "answer_epsilon": fields.positive,
 }
+_RELEASED_BOUND: dict[str, Check] = {
+    "value": fields.anything,
+    "above": fields.whole(0),
+    "confidence": fields.probability,
+    "epsilon": fields.positive,
+    "answer_epsilon": fields.positive,
+}
 _FIELDS: dict[str, Check] = {
     "value": fields.anything,
     "guarantee": fields.always(_GUARANTEE),
@@ -143,13 +166,14 @@ _FIELDS: dict[str, Check] = {
     "source": fields.always(_SOURCE, optional=["schema", "name"], one_of=["files", "table", "frame"]),
     "usable": _noisy_units,
     "counts": _noisy_units,
+    "bound": fields.always(_RELEASED_BOUND),
     "seeded": fields.one_of(SEEDED),
     "proofs": fields.list_of(fields.text),
     "version": fields.text,
     "time": fields.utc_time,
     "digest": fields.sha256,
 }
-_OPTIONAL = ("event", "arguments", "groups", "format", "source", "usable", "counts", "seeded", "digest")
+_OPTIONAL = ("event", "arguments", "groups", "format", "source", "usable", "counts", "bound", "seeded", "digest")
 _GROUPS: dict[str, Check] = {
     "column": fields.any_text,
     "count": fields.count,

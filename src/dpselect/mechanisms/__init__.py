@@ -1,5 +1,6 @@
 """Mechanisms: from scores to a candidate. They are values with arguments; the compiled core draws."""
 
+from dpselect.mechanisms.clipping_bound import ClippingBoundMechanism
 from dpselect.mechanisms.concave import ConcaveMechanism
 from dpselect.mechanisms.density import DensityMechanism
 from dpselect.mechanisms.density_dimensions import CurveMechanism, MarginalsMechanism
@@ -35,6 +36,7 @@ from dpselect.mechanisms.unknown_noise import NamingNoise, UnknownNoise, naming_
 
 __all__ = [
     "CandidateSelection",
+    "ClippingBoundMechanism",
     "ConcaveMechanism",
     "CountEstimate",
     "CurveMechanism",

@@ -154,9 +154,9 @@ class UnboundedQuantileMechanism(MechanismValue):
         depends on what they are. Proof that the draw is exact: ``proofs/unbounded_quantiles.md``, claim 4.
         """
         reached = self._reached(values)
-        threshold = _one_sided(self._threshold)
+        threshold = one_sided(self._threshold)
         if threshold > _FAR:
-            found = (place for place, each in enumerate(reached) if _one_sided(self._noise) >= threshold - int(each))
+            found = (place for place, each in enumerate(reached) if one_sided(self._noise) >= threshold - int(each))
             return float(self._points[next(found, -1)])
         passed = np.flatnonzero(_one_sided_many(self._noise, reached.size) >= threshold - reached)
         return float(self._points[passed[0] if passed.size else -1])
@@ -243,7 +243,7 @@ def _rates(epsilon: float, share: Fraction, neighbours: Neighbours) -> tuple[flo
     return first, fraction_down(exact - share * Fraction(first))
 
 
-def _one_sided(sampler: _core.GeometricSampler) -> int:
+def one_sided(sampler: _core.GeometricSampler) -> int:
     """Two-sided noise, given that it is not below 0: one-sided geometric noise, exactly."""
     while (noise := sampler.noise()) < 0:
         pass

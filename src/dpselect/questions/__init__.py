@@ -17,6 +17,7 @@ from dpselect.questions.histogram import Histogram
 from dpselect.questions.mean import Mean
 from dpselect.questions.most_common import BestDate, LeastCommon, MostCommon
 from dpselect.questions.private_bounds import PrivateBoundsQuantile
+from dpselect.questions.private_sum import PrivateClipSum
 from dpselect.questions.quantile import Quantile
 from dpselect.questions.quantiles import Quantiles
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits, Planned, Question, Terms, Value
@@ -48,6 +49,7 @@ __all__ = [
     "NoisyUnits",
     "Planned",
     "PrivateBoundsQuantile",
+    "PrivateClipSum",
     "Quantile",
     "Quantiles",
     "Question",
@@ -68,7 +70,18 @@ QUESTIONS: dict[str, type[Question[Any]]] = {
     kind.name: kind
     for kind in (
         *(Count, Histogram, MostCommon, TopK, TopUnknown, Values, LeastCommon),
-        *(Sum, Mean, Variance, Quantile, Quantiles, UnboundedQuantile, PrivateBoundsQuantile, UpperBound, Density),
+        *(
+            Sum,
+            PrivateClipSum,
+            Mean,
+            Variance,
+            Quantile,
+            Quantiles,
+            UnboundedQuantile,
+            PrivateBoundsQuantile,
+            UpperBound,
+            Density,
+        ),
         *(BestBy, BestDate, BestPrice, BestFeatures),
     )
 }

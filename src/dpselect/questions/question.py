@@ -26,6 +26,7 @@ from dpselect.summaries import (
     PublicCondition,
     PublicDomain,
     PublicGroups,
+    UnitTotals,
     UnitValues,
 )
 
@@ -85,6 +86,40 @@ class NoisyUnits:
         return {**accuracy, "epsilon": self.epsilon, "answer_epsilon": self.answer_epsilon}
 
 
+Bound = float | dict[Value, float]
+"""A released bound; or one for each group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasedBound:
+    """An upper bound that was found with a part of epsilon and is released with the answer: ``release.bound``.
+
+    Attributes:
+        value: values above it count as it; with groups a dictionary with one for each group. None before the draw.
+        above: with `confidence` at most so many units have a value above it, unless it is the last possible one.
+        epsilon: the part of the release's epsilon that was spent on it; with groups, of one group's.
+        answer_epsilon: the part that was spent on the answer; likewise.
+
+    Proof: ``proofs/clipping_bounds.md``.
+    """
+
+    value: Bound | None = None
+    above: int
+    epsilon: float
+    answer_epsilon: float
+
+    @property
+    def confidence(self) -> float:
+        """Confidence level of `above`."""
+        return CONFIDENCE
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Its accuracy and its cost, as in a certificate."""
+        spent = {"epsilon": self.epsilon, "answer_epsilon": self.answer_epsilon}
+        return {"above": self.above, "confidence": self.confidence, **spent}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """The contents of a certificate except the answer. They are public, and known before the data is seen.
@@ -103,6 +138,7 @@ class Terms:
         groups: the groups, for a question about groups.
         usable: the accuracy and the cost of a noisy number of units, if one is released, without the number.
         counted: the same of the noisy numbers of units with each selected candidate.
+        bound: the same of an upper bound that is found first, if there is one.
     """
 
     task: str
@@ -118,6 +154,7 @@ class Terms:
     groups: Mapping[str, Any] | None = None
     usable: NoisyUnits | None = None
     counted: NoisyUnits | None = None
+    bound: ReleasedBound | None = None
 
     @property
     def pages(self) -> tuple[str, ...]:
@@ -146,6 +183,8 @@ class Planned(Protocol):
     def usable(self) -> NoisyUnits | None: ...
     @property
     def counted(self) -> NoisyUnits | None: ...
+    @property
+    def bound(self) -> ReleasedBound | None: ...
 
 
 class RowReader(Protocol):
@@ -165,6 +204,9 @@ class RowReader(Protocol):
     def total(
         self, candidates: PublicCandidates | None, clip: PublicClip, groups: PublicGroups | None = None
     ) -> list[CandidateTotals]: ...
+    def amounts(
+        self, clip: PublicClip, cuts: tuple[int, ...], groups: PublicGroups | None = None
+    ) -> list[UnitTotals]: ...
     def gather(
         self, domain: PublicDomain, groups: PublicGroups | None = None, *, max_rows_per_unit: int
     ) -> list[UnitValues]: ...
@@ -181,11 +223,13 @@ class Drawn(NamedTuple):
         answer: the answer.
         usable: the noisy number of units in each group, one without groups; None if none was released.
         counted: the noisy number of units with each selected candidate, of all groups one after another; None likewise.
+        bounds: the upper bound that was found first, of each group; None likewise.
     """
 
     answer: Answered
     usable: list[int] | None = None
     counted: list[int] | None = None
+    bounds: list[float] | None = None
 
 
 class Priced(ABC, Generic[Summary]):
@@ -367,6 +411,12 @@ class Question(Priced[Summary]):
     def shown(cls, value: Value) -> Value:
         """A value as shown in the table."""
         return value
+
+    @classmethod
+    def possible_bounds(cls, stated: Stated) -> Iterable[float]:
+        """The upper bounds that may be found first; none if the bounds are public."""
+        del stated
+        return ()
 
     # Certificates.
 

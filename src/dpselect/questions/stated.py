@@ -93,8 +93,11 @@ class Stated:
     def clip(self) -> PublicClip:
         """How much one unit may add to a sum."""
         given = self.arguments
-        scale = decimal_fraction(given["scale"], "scale", expected="a number")
-        return PublicClip(given["sum"], scale, given["lower"], given["upper"])
+        return PublicClip(given["sum"], self.scale(), given["lower"], given["upper"])
+
+    def scale(self) -> Fraction:
+        """By what amounts are multiplied before they are rounded to whole numbers."""
+        return decimal_fraction(self.arguments["scale"], "scale", expected="a number")
 
     def plan(self, moved: Sensitivity) -> TopKPlan:
         """At the epsilon of a round that the event states, and with as many: another version may have planned others.

@@ -49,8 +49,15 @@ class Sum(Question[CandidateTotals]):
             options=(
                 Option(
                     "clip",
-                    "bounds",
-                    "Smallest and largest amount that one unit may add; public. The noise grows with it.",
+                    "bounds or private",
+                    "Smallest and largest amount that one unit may add; public. The noise grows with it. With --clip"
+                    " private the largest one is found first, with half of --epsilon.",
+                ),
+                Option(
+                    "lower",
+                    "exact",
+                    "With --clip private, the smallest amount that one unit may add; public. Default: 0.",
+                    default=None,
                 ),
                 Option(
                     "scale",

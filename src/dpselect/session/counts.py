@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError
-from dpselect.questions import Count, Histogram, Sum, Values
+from dpselect.questions import Count, Histogram, PrivateClipSum, Question, Sum, Values
 from dpselect.questions.count import condition_given, listed_values
 from dpselect.questions.values import check_countable
 from dpselect.session.asking import Asking
@@ -147,8 +148,9 @@ class CountQuestions(Asking):
         self,
         column: str,
         *,
-        clip: tuple[float, float],
+        clip: tuple[float, float] | Literal["private"],
         epsilon: float,
+        lower: float | None = None,
         scale: float = 1.0,
         by: str | None = None,
         groups: object = None,
@@ -161,8 +163,11 @@ class CountQuestions(Asking):
         Args:
             column: name of a column of numbers.
             clip: smallest and largest amount that one unit may add; public, never taken from the column. All rows of a
-                unit are added up, and the total is clipped. The noise grows with the larger bound.
+                unit are added up, and the total is clipped. The noise grows with the larger bound. If you know none,
+                ``"private"``: an upper end that only few units are above is found first, with half of epsilon, and is
+                released, too (``release.bound``).
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            lower: with ``clip="private"``, the smallest amount, 0 unless you say otherwise. Public.
             scale: numbers are multiplied by this and rounded to whole numbers, so that the sum is exact: 100 counts
                 cents.
             by: name of the column with the group of each row, for one answer per group in `groups`.
@@ -182,7 +187,8 @@ class CountQuestions(Asking):
             InvalidDataError: there is no such column, or it does not hold numbers.
             InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
-        Proof: ``proofs/clipped_sums.md`` and ``proofs/geometric_mechanism.md``; for groups ``proofs/groups.md``.
+        Proof: ``proofs/clipped_sums.md`` and ``proofs/geometric_mechanism.md``; of a private clip
+        ``proofs/clipping_bounds.md``; for groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -191,9 +197,15 @@ class CountQuestions(Asking):
         With 99% confidence the released sum is within 368 of the total hours_per_week, counting from 0 to 80 of each
         person_id.
         """
-        clipped = PublicClip.given(column, clip, scale=scale)
+        if clip == "private":
+            below = PublicClip.below(column, lower=0 if lower is None else lower, scale=scale)
+            planned: Callable[..., Question[Any]] = partial(PrivateClipSum.planned, below)
+        else:
+            if lower is not None:
+                raise InvalidParameterError("lower", lower, "None, because the clip is given")
+            planned = partial(Sum.planned, PublicClip.given(column, clip, scale=scale))
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
-        return self._ask(column, partial(Sum.planned, clipped), epsilon, parts, request, usable_epsilon)
+        return self._ask(column, planned, epsilon, parts, request, usable_epsilon)
 
     def values(
         self,

@@ -3,7 +3,7 @@
 `counts.py` has the methods and their documentation; `stubtest` compares the two.
 """
 
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 from dpselect.certificates.release import Release
 from dpselect.session.asking import Asking
@@ -104,8 +104,9 @@ class CountQuestions(Asking):
         self,
         column: str,
         *,
-        clip: tuple[float, float],
+        clip: tuple[float, float] | Literal["private"],
         epsilon: float,
+        lower: float | None = None,
         scale: float = 1.0,
         by: None = None,
         groups: object = None,
@@ -118,8 +119,9 @@ class CountQuestions(Asking):
         self,
         column: str,
         *,
-        clip: tuple[float, float],
+        clip: tuple[float, float] | Literal["private"],
         epsilon: float,
+        lower: float | None = None,
         scale: float = 1.0,
         by: str,
         groups: object,
@@ -132,8 +134,9 @@ class CountQuestions(Asking):
         self,
         column: str,
         *,
-        clip: tuple[float, float],
+        clip: tuple[float, float] | Literal["private"],
         epsilon: float,
+        lower: float | None = None,
         scale: float = 1.0,
         by: str | None = None,
         groups: object = None,

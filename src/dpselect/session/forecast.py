@@ -15,7 +15,7 @@ from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.ledger.records import epsilon_left
 from dpselect.privacy import Guarantee
 from dpselect.questions import CONFIDENCE, QUESTIONS, NoisyUnits, Terms, wording
-from dpselect.questions.question import Priced
+from dpselect.questions.question import Priced, ReleasedBound
 from dpselect.session.asking import Payer, run_of
 from dpselect.session.rows import NothingRead
 
@@ -79,6 +79,11 @@ class Forecast:
         return self.terms.counted
 
     @property
+    def bound(self) -> ReleasedBound | None:
+        """The accuracy and the cost of an upper bound, if one would be found first."""
+        return self.terms.bound
+
+    @property
     def error_bound(self) -> float | None:
         """See `dpselect.Release`."""
         return self.terms.error_bound
@@ -112,6 +117,11 @@ class Forecast:
     def rule(self) -> str:
         """How the noise is chosen, in one sentence; empty if there is no choice."""
         return wording.rule(self)
+
+    @property
+    def bound_accuracy(self) -> str:
+        """The upper bound that would be found first, in one sentence; empty if there would be none."""
+        return wording.bound_found(self)
 
     @property
     def charge(self) -> str:
@@ -150,6 +160,7 @@ class Forecast:
             "groups": None if self.groups is None else dict(self.groups),
             **({} if self.usable is None else {"usable": self.usable.description}),
             **({} if self.counted is None else {"counts": self.counted.description}),
+            **({} if self.bound is None else {"bound": self.bound.description}),
             "error_bound": wording.error_bound(QUESTIONS[self.terms.task], self),
             "account": self.account,
             "left": self.left,
@@ -174,7 +185,7 @@ class Forecast:
 
     @property
     def _sentences(self) -> tuple[str, ...]:
-        return self.accuracy, self.count_accuracy, self.rule, self.basis
+        return self.accuracy, self.bound_accuracy, self.count_accuracy, self.rule, self.basis
 
     def __str__(self) -> str:
         drawn = self.terms.mechanism + (f", {self.terms.rounds} rounds" if self.terms.rounds > 1 else "")

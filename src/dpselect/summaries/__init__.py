@@ -14,7 +14,7 @@ from dpselect.summaries.dates import public_dates
 from dpselect.summaries.domain import GrowingBins, PublicBins, PublicDomain
 from dpselect.summaries.features import HIGHEST_WEIGHT, MOST_CELLS, PublicFeatures
 from dpselect.summaries.groups import PublicGroups
-from dpselect.summaries.private import CandidateCounts, CandidateTotals, NameCounts, RuleCounts, UnitValues
+from dpselect.summaries.private import CandidateCounts, CandidateTotals, NameCounts, RuleCounts, UnitTotals, UnitValues
 
 __all__ = [
     "HIGHEST_WEIGHT",
@@ -35,6 +35,7 @@ __all__ = [
     "PublicFeatures",
     "PublicGroups",
     "RuleCounts",
+    "UnitTotals",
     "UnitValues",
     "candidate_kind",
     "public_dates",

@@ -49,10 +49,7 @@ class PublicClip:
         except InvalidParameterError as refused:
             hint = "They are public: what one unit may add at least and at most, such as (0, 80)."
             raise InvalidParameterError("clip", refused.got, refused.expected, hint) from None
-        expected = "a decimal number > 0, such as 100 or 0.001"
-        factor = decimal_fraction(scale, "scale", expected=expected)
-        if not factor > 0 or decimal_fraction(float(factor), "scale", expected=expected) != factor:
-            raise InvalidParameterError("scale", scale, expected)
+        factor = _scale(scale)
         ends = lower * factor, upper * factor
         if not all(end.denominator == 1 and abs(end) <= _LARGEST for end in ends):
             got = Shown(f"({float(lower)!r}, {float(upper)!r})")
@@ -64,6 +61,26 @@ class PublicClip:
                 "clip", got, "bounds that are whole when multiplied by the scale, from -2^31 to 2^31", hint
             )
         return cls(column, factor, *map(int, ends))
+
+    @classmethod
+    def below(cls, column: object, *, lower: object = 0, scale: object = 1) -> PublicClip:
+        """From `lower`, in the unit of the column, to the largest amount that can be added: where no clip is known.
+
+        Raises:
+            InvalidParameterError: `lower` times `scale` is not whole, or not from -2^31 to below 2^31.
+
+        >>> PublicClip.below("paid", lower=-1.5, scale=100).lower
+        -150
+        """
+        first = decimal_fraction(lower, "lower", expected="a finite number")
+        factor = _scale(scale)
+        end = first * factor
+        if end.denominator != 1 or not -_LARGEST <= end < _LARGEST:
+            expected = "a number that is whole when multiplied by the scale, from -2^31 to below 2^31"
+            raise InvalidParameterError("lower", lower, expected)
+        if not isinstance(column, str):
+            raise InvalidParameterError("column", column, "the name of a column, as text")
+        return cls(column, factor, int(end), _LARGEST)
 
     def in_units(self, amount: float) -> float:
         """A scaled `amount` in the unit of the column: the double that is written as it, or else the next above."""
@@ -83,3 +100,11 @@ class PublicClip:
     def description(self) -> dict[str, Any]:
         """What a certificate says of it: the bounds in scaled whole numbers."""
         return {"sum": self.column, "scale": float(self.scale), "lower": self.lower, "upper": self.upper}
+
+
+def _scale(scale: object) -> Fraction:
+    expected = "a decimal number > 0, such as 100 or 0.001"
+    factor = decimal_fraction(scale, "scale", expected=expected)
+    if not factor > 0 or decimal_fraction(float(factor), "scale", expected=expected) != factor:
+        raise InvalidParameterError("scale", scale, expected)
+    return factor

@@ -23,7 +23,7 @@ from dpselect.backends.rows.inspect import (
     together,
     with_more_words,
 )
-from dpselect.backends.rows.queries import ROW_LOT, counted, gathered, named, totalled, units_counted
+from dpselect.backends.rows.queries import ROW_LOT, banded, counted, gathered, named, totalled, units_counted
 from dpselect.backends.rows.relation import candidates_of, columns_of
 from dpselect.backends.rows.scan import Scan
 from dpselect.backends.rows.source import Lines, Source
@@ -36,6 +36,7 @@ from dpselect.summaries import (
     NameCounts,
     PublicCandidates,
     PublicDomain,
+    UnitTotals,
     UnitValues,
 )
 
@@ -114,6 +115,24 @@ class StreamTable:
         )
         query = partial(totalled, unit=unit, amount=amount, matched=matched, grouping=grouping)
         return [CandidateTotals(totals) for totals in self._answer(scan, query, progress)]
+
+    def amounts(
+        self,
+        *,
+        unit: Column,
+        amount: Amount,
+        cuts: tuple[int, ...],
+        grouping: Grouping | None = None,
+        progress: Progress | None = None,
+    ) -> list[UnitTotals]:
+        """How many units have a clipped amount between the cuts, and what they add up to."""
+        check_numeric(amount.column)
+        check_groups(grouping)
+        grouping = compared_groups(grouping, self.format)
+        columns = columns_of(unit, grouping, amount=amount.column)
+        scan = Scan(self.source, columns, candidates=candidates_of(grouping), format=self.format)
+        query = partial(banded, unit=unit, amount=amount, cuts=cuts, grouping=grouping)
+        return [UnitTotals(*each, cuts=cuts) for each in self._answer(scan, query, progress)]
 
     def gather(
         self,
