@@ -191,8 +191,8 @@ def check_claims(release: Release) -> bool:
         (release.confidence == CONFIDENCE, "error_bound.confidence", f"{CONFIDENCE}, that of every release"),
         (_is_bound(release, terms.error_bound), "error_bound", "the bound that its event and public arguments give"),
         (_is_usable(release.usable, terms.usable), "usable", "the bound and the cost of such a number of units"),
-        (_are_counted(release.counted, terms.counted), "counts", "the bound and the cost of such counts"),
-        (_is_found(release.bound, terms.bound), "bound", "the accuracy and the cost of such a bound"),
+        (_is_described(release.counted, terms.counted), "counts", "the bound and the cost of such counts"),
+        (_is_described(release.bound, terms.bound), "bound", "the accuracy and the cost of such a bound"),
     ):
         if not agrees:
             raise wrong(field, expected)
@@ -289,13 +289,7 @@ def _is_bound(release: Release, derived: float | None) -> bool:
     return release.error_bound is not None and _agree(release, release.error_bound, derived)
 
 
-def _are_counted(held: NoisyUnits | None, expected: NoisyUnits | None) -> bool:
-    if held is None or expected is None:
-        return held is expected
-    return held.description == expected.description
-
-
-def _is_found(held: ReleasedBound | None, expected: ReleasedBound | None) -> bool:
+def _is_described(held: NoisyUnits | ReleasedBound | None, expected: NoisyUnits | ReleasedBound | None) -> bool:
     if held is None or expected is None:
         return held is expected
     return held.description == expected.description

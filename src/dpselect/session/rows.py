@@ -182,7 +182,7 @@ class ColumnRows:
             unit=self.rows.unit_column,
             amount=Amount(self.column, clip.scale, clip.lower, clip.upper),
             cuts=cuts,
-            grouping=self._grouping(groups, len(cuts)),
+            grouping=self._grouping(groups, cuts),
             progress=self.rows.progress,
         )
 
@@ -235,7 +235,7 @@ class ColumnRows:
         )
         return [each.in_order() for each in found] if seeded_draws()[0] else found  # see `gather`
 
-    def _grouping(self, groups: PublicGroups | None, candidates: PublicCandidates | None = None) -> Grouping | None:
+    def _grouping(self, groups: PublicGroups | None, candidates: Sized | None = None) -> Grouping | None:
         if groups is None:
             return None
         groups.check_size(1 if candidates is None else len(candidates))
