@@ -160,6 +160,7 @@ def test_what_is_below_zero_is_released_as_zero() -> None:
             "max_values_per_unit=0",
         ),
         (lambda data: data.histogram("name", candidates=None, epsilon=1), InvalidCandidatesError, "candidates=None"),
+        (lambda data: data.histogram("name", epsilon=1), InvalidCandidatesError, "candidates=None"),
         (lambda data: data.sum("name", clip=(0, 1), epsilon=1), InvalidDataError, "column='name'"),
         (lambda data: data.sum("age", clip=(1, 1), epsilon=1), InvalidParameterError, "clip="),
         (lambda data: data.sum("age", clip=(0, 2**40), epsilon=1), InvalidParameterError, "clip="),

@@ -331,10 +331,10 @@ def test_sentences_tables_and_pictures(capsys: pytest.CaptureFixture[str]) -> No
         "a,b (30)",
         "c (20)",
         "Differentially private: epsilon = 4000, when one who is added or removed.",
-        "With 99% confidence each count is within 0 of the best one left when it was selected, counting each who for at"
-        " most 1 value.",
-        "With 99% confidence each count is within 0 of the number of units (who) with the released page, counting each"
-        " who for at most 1 value.",
+        "With 99% confidence each count is within 0 of the best one left when it was selected, counting at most 1"
+        " value of each who.",
+        "With 99% confidence each count is within 0 of the number of units (who) with the released page, counting at"
+        " most 1 value of each who.",
         "Noise is added once to all counts, which takes less noise than a draw for each value.",
     ]
     html = release._repr_html_()

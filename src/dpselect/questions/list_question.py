@@ -56,7 +56,7 @@ class ListQuestion(Question[Summary]):
     def counting(cls, release: Planned) -> str:
         """See `Question.counting`."""
         most = release.arguments.get("max_values_per_unit")
-        return "" if most is None else f", counting each {release.unit} for at most {counted(most, 'value')}"
+        return "" if most is None else f", counting at most {counted(most, 'value')} of each {release.unit}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:

@@ -173,7 +173,7 @@ class TopUnknown(Question[NameCounts]):
     @classmethod
     def counting(cls, release: Planned) -> str:
         """See `Question.counting`."""
-        return f", counting each {release.unit} for at most {most_values(release)}"
+        return f", counting at most {most_values(release)} of each {release.unit}"
 
     @classmethod
     def counts_within(cls, release: Planned, within: int) -> str:

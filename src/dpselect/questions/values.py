@@ -166,7 +166,7 @@ class Values(Question[NameCounts]):
     def counting(cls, release: Planned) -> str:
         """See `Question.counting`."""
         half = f"at {counted(release.arguments['half_named_at'], 'unit')} the probability reaches one half"
-        return f", counting each {release.unit} for at most {most_values(release)}; {half}"
+        return f", counting at most {most_values(release)} of each {release.unit}; {half}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:

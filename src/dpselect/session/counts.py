@@ -85,7 +85,7 @@ class CountQuestions(Asking):
         self,
         column: str,
         *,
-        candidates: object,
+        candidates: object = None,
         epsilon: float,
         max_values_per_unit: int = 1,
         delta: float = 0.0,
@@ -135,7 +135,7 @@ class CountQuestions(Asking):
         >>> abs(release.value[8] - 10501) < 50  # 10501 in truth
         True
         >>> print(release.accuracy)
-        With 99% confidence each released count is within 7 of the truth, counting each person_id for at most 1 value.
+        With 99% confidence each released count is within 7 of the truth, counting at most 1 value of each person_id.
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         public = PublicCandidates.given(candidates, allow_many=allow_many)
@@ -262,8 +262,8 @@ class CountQuestions(Asking):
         >>> release.value
         [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
         >>> print(release.accuracy)
-        With 99% confidence a value that at least 18 units (person_id) have is named, counting each person_id for at
-        most 1 value; at 14 units the probability reaches one half.
+        With 99% confidence a value that at least 18 units (person_id) have is named, counting at most 1 value of
+        each person_id; at 14 units the probability reaches one half.
         """
         parts = PublicGroups.given(by, groups, max_groups_per_unit)
         share = delta if parts is None else parts.share_of_delta(delta)
