@@ -1,5 +1,6 @@
 pub mod answer_range;
 pub mod cuts;
+pub mod gaussian;
 pub mod geometric;
 pub mod grid;
 pub mod grid_counts;

@@ -1,4 +1,4 @@
-//! `GeometricSampler`, `Proposals` and `ResponseSampler`: noise on whole numbers, proposals of them, noise on bits.
+//! `GeometricSampler`, `GaussianSampler`, `Proposals` and `ResponseSampler`: noise on whole numbers, proposals of them, noise on bits.
 
 use dashu_int::{IBig, UBig};
 use numpy::{PyArray1, PyArrayMethods};
@@ -7,9 +7,10 @@ use pyo3::types::{IntoPyDict, PyBytes, PyInt};
 
 use super::errors::invalid_parameter;
 use super::sampler::{run, scale_of};
-use crate::entropy::with_thread_entropy;
+use crate::entropy::{ThreadEntropy, with_thread_entropy};
 use crate::error::reserved;
 use crate::interrupt;
+use crate::intervals::gaussian::Gaussian;
 use crate::intervals::geometric::{Geometric, Noise};
 use crate::intervals::integers;
 use crate::numbers::exp_enclosure::Ratio;
@@ -49,22 +50,53 @@ impl GeometricSampler {
         lower: i64,
         upper: i64,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let values = values.readonly();
-        let values = values.as_array();
-        let noisy = run(py, values.len() * 8, || {
-            let mut noisy = reserved(values.len())?;
-            with_thread_entropy(|entropy| {
-                for (number, &value) in values.iter().enumerate() {
-                    if number.is_multiple_of(NUMBERS_BETWEEN_QUESTIONS) {
-                        interrupt::check()?;
-                    }
-                    noisy.push(self.0.around(value, lower, upper, entropy));
-                }
-                Ok(noisy)
-            })
-        })?;
-        Ok(PyArray1::from_vec(py, noisy))
+        each_with_noise(py, values, |value, entropy| self.0.around(value, lower, upper, entropy))
     }
+}
+
+/// The discrete Gaussian law at one variance, and nothing else.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct GaussianSampler(Gaussian);
+
+#[pymethods]
+impl GaussianSampler {
+    #[new]
+    fn new(py: Python<'_>, variance: f64, block: f64) -> PyResult<Self> {
+        Ok(Self(run(py, 0, || Gaussian::new(variance, block))?))
+    }
+
+    /// `values`, each with noise of its own, moved into the machine's integers.
+    #[pyo3(signature = (values, /))]
+    fn draw_many<'py>(
+        &self,
+        py: Python<'py>,
+        values: &Bound<'py, PyArray1<i64>>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        each_with_noise(py, values, |value, entropy| self.0.around(value, entropy))
+    }
+}
+
+/// What `noisy` makes of each of `values`.
+fn each_with_noise<'py>(
+    py: Python<'py>,
+    values: &Bound<'py, PyArray1<i64>>,
+    noisy: impl Fn(i64, &mut ThreadEntropy) -> i64 + Sync,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let values = values.readonly();
+    let values = values.as_array();
+    let made = run(py, values.len() * 8, || {
+        let mut made = reserved(values.len())?;
+        with_thread_entropy(|entropy| {
+            for (number, &value) in values.iter().enumerate() {
+                if number.is_multiple_of(NUMBERS_BETWEEN_QUESTIONS) {
+                    interrupt::check()?;
+                }
+                made.push(noisy(value, entropy));
+            }
+            Ok(made)
+        })
+    })?;
+    Ok(PyArray1::from_vec(py, made))
 }
 
 /// A Python integer of any size.

@@ -29,6 +29,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(seeding::seeded_draws, module)?)?;
     module.add_function(wrap_pyfunction!(weighted_counts::tally, module)?)?;
     module.add_class::<density::DensityPlan>()?;
+    module.add_class::<integers::GaussianSampler>()?;
     module.add_class::<integers::GeometricSampler>()?;
     module.add_class::<integers::Proposals>()?;
     module.add_class::<integers::ResponseSampler>()?;

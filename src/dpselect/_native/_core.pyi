@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "DensityPlan",
+    "GaussianSampler",
     "GeometricSampler",
     "Grid",
     "IntervalSampler",
@@ -34,6 +35,17 @@ class GeometricSampler:
 
     def draw_many(self, values: NDArray[np.int64], lower: int, upper: int, /) -> NDArray[np.int64]:
         """`values`, each with a draw of its own added, moved into [lower, upper] (no sum wraps around)."""
+
+@final
+class GaussianSampler:
+    """Whole numbers y with probability proportional to ``exp(-y^2 / (2 variance))``; no generator state.
+
+    `block` is the whole scale of the proposals: any gives the same law, one near the root of the variance is fast.
+    """
+
+    def __new__(cls, variance: float, block: float) -> GaussianSampler: ...
+    def draw_many(self, values: NDArray[np.int64], /) -> NDArray[np.int64]:
+        """`values`, each with a draw of its own added, moved into 64 bits (no sum wraps around)."""
 
 @final
 class DensityPlan:

@@ -21,7 +21,6 @@ from dpselect.mechanisms.partition_law import exp_minus
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
 
-_MACHINE = (-(2**63), 2**63 - 1)
 _MOST_VARIANCE = 2.0**100
 _HALVINGS = 60
 
@@ -67,8 +66,7 @@ class DiscreteGaussianMechanism(MechanismValue):
     squared_sensitivity: int
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     variance: float = field(init=False)
-    _proposals: _core.GeometricSampler = field(init=False, repr=False, compare=False)
-    _coins: _core.Proposals = field(init=False, repr=False, compare=False)
+    _sampler: _core.GaussianSampler = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self._set(epsilon=positive_epsilon(self.epsilon))
@@ -79,9 +77,7 @@ class DiscreteGaussianMechanism(MechanismValue):
         if not variance <= _MOST_VARIANCE:
             raise InvalidParameterError("epsilon", self.epsilon, "a number large enough for a useful count")
         self._set(variance=variance)
-        self._set(_proposals=_core.GeometricSampler(1.0, float(self._block)))
-        one = (1).to_bytes(1, "little")
-        self._set(_coins=_core.Proposals(1.0, 1.0, 1, (one, one), (one, one)))
+        self._set(_sampler=_core.GaussianSampler(variance, float(self._block)))
 
     @property
     def scale(self) -> float:
@@ -112,11 +108,7 @@ class DiscreteGaussianMechanism(MechanismValue):
 
         Proof that the draw is exact: ``proofs/discrete_gaussian.md``, claim 4.
         """
-        whole = whole_values(values)
-        lower, upper = _MACHINE
-        noise = self._noise(whole.size)
-        noisy = [min(max(value + more, lower), upper) for value, more in zip(whole.tolist(), noise, strict=True)]
-        return np.array(noisy, np.int64)
+        return self._sampler.draw_many(whole_values(values))
 
     def pmf(self, value: int, points: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Probability of each of `points` if the true number is `value`. For planning: it depends on the data."""
@@ -175,19 +167,6 @@ class DiscreteGaussianMechanism(MechanismValue):
         r"""The scale of the proposals: the whole number after :math:`\sigma`, at which most of them are accepted."""
         return math.isqrt(math.floor(self.variance)) + 1
 
-    def _noise(self, size: int) -> list[int]:
-        variance, block = Fraction(self.variance), self._block
-        costs: dict[int, tuple[bytes, bytes]] = {}
-        drawn: list[int] = []
-        while len(drawn) < size:
-            proposed = self._proposals.noise()
-            distance = abs(proposed)
-            if distance not in costs:
-                costs[distance] = _bytes((distance - variance / block) ** 2 / (2 * variance))
-            if self._coins.accepts(costs[distance]):
-                drawn.append(proposed)
-        return drawn
-
 
 def affordable_rho(epsilon: float, delta: float) -> float:
     """The largest rho, rounded down, whose zero-concentrated privacy is proved to be (`epsilon`, `delta`)-private.
@@ -211,9 +190,3 @@ def affordable_rho(epsilon: float, delta: float) -> float:
     if not affordable:
         raise InvalidParameterError("epsilon", epsilon, "a number large enough for a useful count")
     return affordable
-
-
-def _bytes(number: Fraction) -> tuple[bytes, bytes]:
-    """Numerator and denominator for the core."""
-    top, bottom = number.as_integer_ratio()
-    return top.to_bytes(top.bit_length() // 8 + 1, "little"), bottom.to_bytes(bottom.bit_length() // 8 + 1, "little")
