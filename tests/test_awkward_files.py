@@ -65,6 +65,30 @@ def test_nobody_is_answered_about_nothing(case: Case, tmp_path: Path, capsys: py
         assert status == 0
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("is_forecast", [False, True], ids=["answered", "planned"])
+def test_no_file_is_answered_about_nothing_without_a_word(
+    case: Case, is_forecast: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Asked with what the question requires and nothing else, with an epsilon that hides people."""
+    path = tmp_path / case.file
+    path.write_bytes(case.content)
+    question, column, *more = case.asked
+    planning = ["--dry-run"] if is_forecast else []
+    status, said = run(capsys, question, str(path), column, "--unit", "who", *more, "--epsilon", "1", *planning)
+    if case.outcome == "refused":
+        assert status == 2
+        return
+    assert status == 0
+    assert "How many units (who) had usable rows w" in said
+    assert "--usable-epsilon 0.05 would tell." in said
+    status, said = run(capsys, *asked(case, path)[:-3], "--epsilon", "1", "--usable-epsilon", "40", *planning)
+    assert status == 0
+    assert "would tell" not in said
+    if not is_forecast and case.taking_part is not None and case.taking_part < 5:  # without noise, few
+        assert "WARNING" in said
+
+
 @pytest.mark.parametrize("case", [case for case in CASES if case.taking_part is not None], ids=lambda case: case.name)
 def test_how_many_take_part_is_seen_without_a_check(case: Case, tmp_path: Path) -> None:
     """In the release itself, as a noisy number; here with so much epsilon that it is the number of the check."""

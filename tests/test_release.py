@@ -241,9 +241,10 @@ def test_a_release_is_a_frozen_value() -> None:
 
 def test_representations() -> None:
     release = make(value=["<b>", "a&b"], task="top_k")
-    assert repr(release) == "Release(value=['<b>', 'a&b'], epsilon=0.5, delta=0.0, unit='session')"
-    assert str(release).splitlines() == ["['<b>', 'a&b']", release.promise, release.accuracy]
+    assert repr(release) == "Release(value=['<b>', 'a&b'], epsilon=0.5, delta=0.0, unit='session', usable=None)"
+    assert str(release).splitlines() == ["['<b>', 'a&b']", release.promise, release.accuracy, release.basis_missing]
     page = release._repr_html_()
+    assert f"<p>{release.basis_missing}</p></table>" in page.replace("</p>", "</p></table>")
     assert "<td>1</td><td>&lt;b&gt;</td>" in page
     assert "<td>2</td><td>a&amp;b</td>" in page
     assert "<b>" not in page

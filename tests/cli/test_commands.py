@@ -41,6 +41,7 @@ def test_most_common_for_people(capsys: Captured) -> None:
         "",
         "Differentially private: epsilon = 4, when one session is added or removed.",
         "With 99% confidence the count of the released page is within 3 of the best.",
+        "How many units (session) had usable rows was not released: --usable-epsilon 0.05 would tell.",
         "Drawn by PermuteAndFlip, out of 41,270 candidates given by the caller. "
         "Nothing was charged to a ledger; the costs of releases on the same data add up.",
     ]
@@ -63,6 +64,7 @@ def test_a_quantile_for_people(capsys: Captured) -> None:
         "Differentially private: epsilon = 1, when one person_id is added or removed.",
         "With 99% confidence the released age is within 19 ranks of the true median, "
         "values rounded to steps of 1, counting at most 2 rows of each person_id.",
+        "How many units (person_id) had usable rows was not released: --usable-epsilon 0.05 would tell.",
         "Drawn by QuantileMechanism, out of the 121 numbers from 0 to 120, from at most 2 rows of each person_id. "
         "Nothing was charged to a ledger; the costs of releases on the same data add up.",
     ]
@@ -97,6 +99,7 @@ def test_a_price_for_people(capsys: Captured) -> None:
         "Differentially private: epsilon = 1, when one person_id is added or removed.",
         "With 99% confidence the revenue of the released price is within 32,212.5 of the best, "
         "counting at most 1 row of each person_id.",
+        "How many units (person_id) had usable rows was not released: --usable-epsilon 0.05 would tell.",
         "Drawn by PriceListMechanism, out of 3 prices from 5000 to 8000.5, from at most 1 row of each person_id. "
         "Nothing was charged to a ledger; the costs of releases on the same data add up.",
     ]
@@ -114,6 +117,7 @@ def test_a_price_between_bounds(capsys: Captured) -> None:
         "",
         "Differentially private: epsilon = 1, when one person_id is added or removed.",
         "No bound on the error holds for all data; with a step or a list of prices there is one.",
+        "How many units (person_id) had usable rows was not released: --usable-epsilon 0.05 would tell.",
         "Drawn by PriceMechanism, out of all prices from 500 to 10000, from at most 2 rows of each person_id. "
         "Nothing was charged to a ledger; the costs of releases on the same data add up.",
     ]

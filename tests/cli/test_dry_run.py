@@ -68,7 +68,7 @@ def test_a_dry_run_says_what_the_certificate_then_says(command: str, capsys: Cap
     assert said["mechanism"] == certificate["mechanism"]
 
 
-def test_for_people_a_dry_run_is_three_sentences(capsys: Captured) -> None:
+def test_for_people_a_dry_run_is_four_sentences(capsys: Captured) -> None:
     status, out, err = run(capsys, "median", ADULT, "age", *WHO, *AGES, "--dry-run")
     assert (status, err) == (0, "")
     # Without the file it is the same, and said to be less.
@@ -77,6 +77,7 @@ def test_for_people_a_dry_run_is_three_sentences(capsys: Captured) -> None:
         "Differentially private: epsilon = 0.5, when one person_id is added or removed.",
         "With 99% confidence the released age is within 19 ranks of the true median, "
         "values rounded to steps of 1, counting at most 1 row of each person_id.",
+        "How many units (person_id) had usable rows would not be released: --usable-epsilon 0.05 would tell.",
         "To be drawn by QuantileMechanism, out of the 121 numbers from 0 to 120, from at most 1 row of each person_id. "
         "Nothing would be charged to a ledger; the costs of releases on the same data add up.",
     ]

@@ -17,7 +17,7 @@ from dpselect.certificates import check
 from dpselect.errors import ChargeRefusedError, InvalidCertificateError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.mechanisms.noisy_histogram import NoisyHistogramMechanism
-from dpselect.questions import MostCommon, NoisyUnits, WithUsable
+from dpselect.questions import QUESTIONS, MostCommon, NoisyUnits, WithUsable, wording
 from dpselect.questions.with_numbers import CountedSummary
 from dpselect.summaries import CandidateCounts, PublicCandidates
 from tests.backends import model, table_questions
@@ -225,6 +225,32 @@ def test_what_cannot_be_told_from_nobody_is_said_aloud() -> None:
     assert release.basis.startswith(("About 2,9", "About 3,0"))
     assert release.basis.endswith(" units (who) counted, within 4 with 99% confidence.")
     assert release.basis in release._repr_html_()
+
+
+@pytest.mark.parametrize("name", table_questions.QUESTIONS)
+def test_an_answer_without_a_number_of_units_says_how_to_have_one(name: str) -> None:
+    ask = table_questions.QUESTIONS[name]
+    release: dps.Release = ask(PEOPLE)
+    planned: dps.Forecast = ask(dps.DryRun(unit="who"))
+    said = "How many units (who) had usable rows was not released: usable_epsilon=0.05 would tell."
+    if said in str(release):
+        assert said.replace("was not", "would not be") in str(planned)
+        assert said in release._repr_html_()
+        assert repr(release).endswith(", usable=None)")
+        assert "would tell" not in release.to_json()
+        counting = Counting(PEOPLE, 0.05)  # what it says can be done
+        number = ask(counting).usable.count
+        assert repr(ask(Counting(PEOPLE, SURE))).endswith(f", usable={ask(Counting(PEOPLE, SURE)).usable.count})")
+        assert number is not None
+        assert "would tell" not in str(ask(counting))
+        return
+    assert "would tell" not in str(release) + str(planned)
+    shown = "units (who)"  # there is a number, in the answer or beside it; or as many values for each unit
+    assert shown in release.basis + release.count_accuracy + wording.heads(QUESTIONS[release.task], release)[1] or (
+        release.task in ("count", "histogram", "values", "top_unknown")
+    )
+    if release.task == "values":
+        assert release.arguments["max_values_per_unit"] > 1
 
 
 def told(count: Any, *, within: int = 92, bound: float | None = 10.0, **changes: Any) -> str:

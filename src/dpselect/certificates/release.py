@@ -104,11 +104,12 @@ class Release(Generic[Answer]):
     >>> visits = dps.Dataset("examples/data/clicks.parquet", unit="session")
     >>> release = visits.most_common("page", candidates=range(1, 41271), epsilon=1.0)
     >>> release
-    Release(value=6, epsilon=1.0, delta=0.0, unit='session')
+    Release(value=6, epsilon=1.0, delta=0.0, unit='session', usable=None)
     >>> print(release)
     6
     Differentially private: epsilon = 1, when one session is added or removed.
     With 99% confidence the count of the released page is within 14 of the best.
+    How many units (session) had usable rows was not released: usable_epsilon=0.05 would tell.
     """
 
     value: Answer
@@ -159,6 +160,14 @@ class Release(Generic[Answer]):
         """How many units were counted, with warnings if they are few; empty if no number of them was released."""
         said = wording.basis(QUESTIONS[self.task], self), wording.large_delta(self, self.delta)
         return " ".join(filter(None, said))
+
+    @property
+    def basis_missing(self) -> str:
+        """How to have a number of units released, too; empty if one was, or if there is none to be had.
+
+        It is not part of the certificate.
+        """
+        return wording.basis_missing(QUESTIONS[self.task], self, verb="was not")
 
     @property
     def counts(self) -> Any:
@@ -363,7 +372,7 @@ class Release(Generic[Answer]):
             value = "\n".join(f"{wording.as_text(answer)} ({tally})" for answer, tally in each)
         elif isinstance(value, dict):
             value = "\n".join(f"{key}: {wording.as_text(answer)}" for key, answer in self.rows()[1])
-        return "\n".join(filter(None, (str(value), self.promise, *self.sentences)))
+        return "\n".join(filter(None, (str(value), self.promise, *self.sentences, self.basis_missing)))
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -375,19 +384,21 @@ class Release(Generic[Answer]):
 
     def __repr__(self) -> str:
         shown = f"value={self.value!r}, epsilon={self.epsilon!r}, delta={self.delta!r}, unit={self.unit!r}"
+        if self.usable is not None or self.basis_missing:
+            shown += f", usable={None if self.usable is None else self.usable.count!r}"
         return f"Release({shown}, seeded=True)" if self.seeded else f"Release({shown})"
 
     def _repr_html_(self) -> str:
         _, lines = self.rows()
         titles = wording.heads(QUESTIONS[self.task], self)
-        shown = lines[:_MOST_SHOWN]
+        shown, notes = lines[:_MOST_SHOWN], (self.promise, *self.sentences, self.basis_missing)
         left = f"{len(lines) - len(shown):,} more rows: see rows()." if len(lines) > len(shown) else ""
         tallies = wording.tallies(self)
         if tallies is None:
-            return wording.html_table(titles, shown, left, self.promise, *self.sentences)
+            return wording.html_table(titles, shown, left, *notes)
         heads = (*titles, wording.tally_head(self))
         counted = [(*line, tally) for line, tally in zip(shown, tallies, strict=False)]
-        return wording.html_table(heads, counted, left, self.promise, *self.sentences)
+        return wording.html_table(heads, counted, left, *notes)
 
 
 def _frame(package: str, table: dict[str, list[Any]]) -> Any:

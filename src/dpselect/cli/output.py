@@ -15,6 +15,9 @@ from dpselect.questions.wording import as_text
 if TYPE_CHECKING:
     from dpselect.session import Forecast
 
+_TO_COUNT_UNITS = "--usable-epsilon 0.05"
+"""`wording.TO_COUNT_UNITS` as it is typed."""
+
 
 def encode_anything(stream: TextIO) -> None:
     """Write characters that the stream's encoding lacks as JSON escapes, so that no answer that was charged is lost."""
@@ -44,7 +47,8 @@ def shown(release: Release, *, as_json: bool, quiet: bool = False) -> str:
         is_labelled = release.groups is not None or QUESTIONS[release.task].label == "value"
         return "\n".join("  ".join(line if is_labelled else line[1:]) for line in lines)
     table = _for_terminals(heads, lines) if sys.stdout.isatty() else _for_pipes([tuple(heads), *lines])
-    sentences = release.promise, *release.sentences, _provenance(release)
+    missing = release.basis_missing.replace(wording.TO_COUNT_UNITS, _TO_COUNT_UNITS)
+    sentences = release.promise, *release.sentences, missing, _provenance(release)
     return "\n".join([table, "", *map(_escaped, filter(None, sentences))])
 
 
@@ -61,7 +65,7 @@ def forecast_shown(forecast: Forecast, *, as_json: bool, quiet: bool = False) ->
         return forecast.to_json()
     if quiet:
         return as_text(forecast.guarantee.epsilon)
-    text = str(forecast)
+    text = str(forecast).replace(wording.TO_COUNT_UNITS, _TO_COUNT_UNITS)
     for name in (forecast.unit, forecast.column):
         text = text.replace(name, _escaped(name))
     return "\n".join(map(_escaped, text.split("\n")))

@@ -151,6 +151,11 @@ class BestBy(ListQuestion[CandidateTotals]):
         return ["best"]
 
     @classmethod
+    def counts_units_if_asked(cls, release: Planned) -> bool:
+        """See `Question.counts_units_if_asked`. Counts are of units with a candidate, whether or not with an amount."""
+        return True
+
+    @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         total = f"the total {release.arguments['sum']}"

@@ -103,6 +103,11 @@ class BestFeatures(ListQuestion[RuleCounts]):
         return [self.features.names[position] for position in self.plan.select(scores.values)]
 
     @classmethod
+    def counts_units_if_asked(cls, release: Planned) -> bool:
+        """See `Question.counts_units_if_asked`. Features are arrays of numbers, of which each row counts."""
+        return False
+
+    @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         fewer = f"is right about at most {counted(math.floor(bound), f'fewer {release.unit}')} (weighted)"

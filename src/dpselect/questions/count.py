@@ -162,6 +162,11 @@ class Count(Question[CandidateCounts]):
         return ["count"]
 
     @classmethod
+    def counts_units_if_asked(cls, release: Planned) -> bool:
+        """See `Question.counts_units_if_asked`. Of numbers between two others, none may be there or none be read."""
+        return "between" in release.arguments
+
+    @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         return (

@@ -210,6 +210,11 @@ class Histogram(ListQuestion[CandidateCounts]):
         return [str(about["first"] + place * about["step"]) for place in range(count)]
 
     @classmethod
+    def counts_units_if_asked(cls, release: Planned) -> bool:
+        """See `Question.counts_units_if_asked`. The answers are numbers of units."""
+        return False
+
+    @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         return f"each released count is within {bound:,.0f} of the truth"

@@ -226,6 +226,11 @@ class LeastCommon(MostCommon):
         return [*self.counts(rows, groups)]
 
     @classmethod
+    def counts_units_if_asked(cls, release: Planned) -> bool:
+        """See `Question.counts_units_if_asked`. Few units have the rarest value, whatever else can be read."""
+        return True
+
+    @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         return f"the count of the released {release.column} is within {math.floor(bound):,} of the lowest"

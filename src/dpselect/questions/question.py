@@ -398,6 +398,11 @@ class Question(Priced[Summary]):
     is_count: ClassVar[bool] = False
     """Whether a value is a number of units, and so cannot be below 0."""
 
+    @classmethod
+    def counts_units_if_asked(cls, release: Planned) -> bool:
+        """Whether ``usable_epsilon`` could be given, and would tell more than the answer and its counts do."""
+        return release.counted is None
+
     error_units: ClassVar[tuple[str, ...]] = ()
     """The possible units of the error, if it is not a count."""
 

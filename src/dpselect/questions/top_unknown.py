@@ -160,6 +160,11 @@ class TopUnknown(Question[NameCounts]):
         return [str(rank) for rank in range(1, count + 1)]
 
     @classmethod
+    def counts_units_if_asked(cls, release: Planned) -> bool:
+        """See `Question.counts_units_if_asked` and `check_countable`."""
+        return release.counted is None and release.arguments["max_values_per_unit"] == 1
+
+    @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         given, having = release.arguments, f"a value that at least {bound:,.0f} units ({release.unit}) have"

@@ -158,6 +158,11 @@ class Values(Question[NameCounts]):
         return [str(place) for place in range(1, count + 1)]
 
     @classmethod
+    def counts_units_if_asked(cls, release: Planned) -> bool:
+        """See `Question.counts_units_if_asked` and `check_countable`."""
+        return release.counted is None and release.arguments["max_values_per_unit"] == 1
+
+    @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         return f"a value that at least {bound:,.0f} units ({release.unit}) have is named"

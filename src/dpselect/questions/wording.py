@@ -17,6 +17,9 @@ _USELESS = 1e15
 LOUD = "WARNING"
 """In the sentence about an answer that may be mostly noise."""
 
+TO_COUNT_UNITS = "usable_epsilon=0.05"
+"""As it is written in Python: what adds a noisy number of units to an answer, within 92 of the truth."""
+
 _FAR_BELOW = 0.1
 """Of a delta times the number of units."""
 
@@ -123,6 +126,13 @@ def basis(kind: Kind, release: Planned) -> str:
     if not small:
         return said
     return f"{said} {LOUD}: these answers may be mostly noise, because too few units were counted: {_some_of(small)}."
+
+
+def basis_missing(kind: Kind, release: Planned, *, verb: str) -> str:
+    """That no number of units says what the answer is about, and how to have one; empty if one does or none can."""
+    if release.usable is not None or not kind.counts_units_if_asked(release):
+        return ""
+    return f"How many units ({release.unit}) had usable rows {verb} released: {TO_COUNT_UNITS} would tell."
 
 
 def _some_of(names: list[str]) -> str:

@@ -78,6 +78,7 @@ class DryRun(Asking):
     >>> print(forecast)
     Differentially private: epsilon = 0.5, when one session is added or removed.
     With 99% confidence the count of the released page is within 29 of the best.
+    How many units (session) had usable rows would not be released: usable_epsilon=0.05 would tell.
     To be drawn by PermuteAndFlip, out of 41,270 candidates given by the caller. Nothing would be charged to a ledger;
     the costs of releases on the same data add up.
     """

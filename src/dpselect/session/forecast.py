@@ -185,7 +185,8 @@ class Forecast:
 
     @property
     def _sentences(self) -> tuple[str, ...]:
-        return self.accuracy, self.bound_accuracy, self.count_accuracy, self.rule, self.basis
+        missing = wording.basis_missing(QUESTIONS[self.terms.task], self, verb="would not be")
+        return self.accuracy, self.bound_accuracy, self.count_accuracy, self.rule, self.basis, missing
 
     def __str__(self) -> str:
         drawn = self.terms.mechanism + (f", {self.terms.rounds} rounds" if self.terms.rounds > 1 else "")
