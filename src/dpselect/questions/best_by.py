@@ -151,8 +151,8 @@ class BestBy(ListQuestion[CandidateTotals]):
         return ["best"]
 
     @classmethod
-    def counts_units_if_asked(cls, release: Planned) -> bool:
-        """See `Question.counts_units_if_asked`. Counts are of units with a candidate, whether or not with an amount."""
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """See `Question.accepts_usable_epsilon`. Counts are of units with a candidate, whether or not with an amount."""
         return True
 
     @classmethod

@@ -103,8 +103,8 @@ class BestFeatures(ListQuestion[RuleCounts]):
         return [self.features.names[position] for position in self.plan.select(scores.values)]
 
     @classmethod
-    def counts_units_if_asked(cls, release: Planned) -> bool:
-        """See `Question.counts_units_if_asked`. Features are arrays of numbers, of which each row counts."""
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """See `Question.accepts_usable_epsilon`. Features are arrays of numbers, of which each row counts."""
         return False
 
     @classmethod

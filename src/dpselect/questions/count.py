@@ -162,8 +162,8 @@ class Count(Question[CandidateCounts]):
         return ["count"]
 
     @classmethod
-    def counts_units_if_asked(cls, release: Planned) -> bool:
-        """See `Question.counts_units_if_asked`. Of numbers between two others, none may be there or none be read."""
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """See `Question.accepts_usable_epsilon`. Of numbers between two others, none may be there or none be read."""
         return "between" in release.arguments
 
     @classmethod

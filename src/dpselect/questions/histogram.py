@@ -210,8 +210,8 @@ class Histogram(ListQuestion[CandidateCounts]):
         return [str(about["first"] + place * about["step"]) for place in range(count)]
 
     @classmethod
-    def counts_units_if_asked(cls, release: Planned) -> bool:
-        """See `Question.counts_units_if_asked`. The answers are numbers of units."""
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """See `Question.accepts_usable_epsilon`. The answers are numbers of units."""
         return False
 
     @classmethod

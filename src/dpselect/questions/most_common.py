@@ -226,8 +226,8 @@ class LeastCommon(MostCommon):
         return [*self.counts(rows, groups)]
 
     @classmethod
-    def counts_units_if_asked(cls, release: Planned) -> bool:
-        """See `Question.counts_units_if_asked`. Few units have the rarest value, whatever else can be read."""
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """See `Question.accepts_usable_epsilon`. Few units have the rarest value, whatever else can be read."""
         return True
 
     @classmethod

@@ -399,8 +399,8 @@ class Question(Priced[Summary]):
     """Whether a value is a number of units, and so cannot be below 0."""
 
     @classmethod
-    def counts_units_if_asked(cls, release: Planned) -> bool:
-        """Whether ``usable_epsilon`` could be given, and would tell more than the answer and its counts do."""
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """Whether ``usable_epsilon`` can be given, and would tell more than the answer and its counts do."""
         return release.counted is None
 
     error_units: ClassVar[tuple[str, ...]] = ()

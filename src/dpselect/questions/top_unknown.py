@@ -160,8 +160,8 @@ class TopUnknown(Question[NameCounts]):
         return [str(rank) for rank in range(1, count + 1)]
 
     @classmethod
-    def counts_units_if_asked(cls, release: Planned) -> bool:
-        """See `Question.counts_units_if_asked` and `check_countable`."""
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """See `Question.accepts_usable_epsilon` and `check_countable`."""
         return release.counted is None and release.arguments["max_values_per_unit"] == 1
 
     @classmethod

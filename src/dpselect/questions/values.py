@@ -158,8 +158,8 @@ class Values(Question[NameCounts]):
         return [str(place) for place in range(1, count + 1)]
 
     @classmethod
-    def counts_units_if_asked(cls, release: Planned) -> bool:
-        """See `Question.counts_units_if_asked` and `check_countable`."""
+    def accepts_usable_epsilon(cls, release: Planned) -> bool:
+        """See `Question.accepts_usable_epsilon` and `check_countable`."""
         return release.counted is None and release.arguments["max_values_per_unit"] == 1
 
     @classmethod

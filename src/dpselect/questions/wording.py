@@ -130,7 +130,7 @@ def basis(kind: Kind, release: Planned) -> str:
 
 def basis_missing(kind: Kind, release: Planned, *, verb: str) -> str:
     """That no number of units says what the answer is about, and how to have one; empty if one does or none can."""
-    if release.usable is not None or not kind.counts_units_if_asked(release):
+    if release.usable is not None or not kind.accepts_usable_epsilon(release):
         return ""
     return f"How many units ({release.unit}) had usable rows {verb} released: {TO_COUNT_UNITS} would tell."
 
