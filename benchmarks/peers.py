@@ -37,6 +37,13 @@ def numpy_gumbel(scores: np.ndarray[Any, Any]) -> Call:
     return lambda: np.argmax(scores * rate + generator.gumbel(size=scores.size))
 
 
+def numpy_gumbel_rows(matrix: np.ndarray[Any, Any]) -> Call:
+    """The same for each row of a matrix."""
+    generator = np.random.default_rng()
+    rate = EPSILON / (2 * SENSITIVITY)
+    return lambda: np.argmax(matrix * rate + generator.gumbel(size=matrix.shape), axis=1)
+
+
 def opendp_noisy_max(scores: np.ndarray[Any, Any]) -> Call:
     """`make_noisy_max` under pure differential privacy: exponential noise, the law of permute-and-flip.
 

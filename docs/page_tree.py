@@ -28,6 +28,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         "docs/files",
         "Tables on servers and in Spark </docs/engines>",
         "docs/planning",
+        "docs/rows",
         "docs/ledger",
         "docs/sklearn",
         "Mechanisms for numbers </docs/numbers>",

@@ -22,6 +22,7 @@ SOON = 1.0
 LONG_CALLS = {
     "one draw by Laplace noise": ("zeros = np.zeros(3 * 10**8, np.int8)", "sampler('laplace').select(zeros)"),
     "draws by Laplace noise": ("", "sampler('laplace').select_many(np.zeros(10**5), 10**6)"),
+    "draws from rows": ("", "sampler('laplace').select_rows(np.broadcast_to(np.zeros(10**5), (10**7, 10**5)))"),
     "draws by permute-and-flip": (
         "scores = np.arange(10**5) * 1e-3",
         "sampler('permute_and_flip').select_many(scores, 2 * 10**7)",

@@ -47,6 +47,7 @@ DRAWS: dict[str, Draw] = {
     "many draws, for several threads": lambda: dps.PermuteAndFlip(epsilon=0.01, sensitivity=1.0).select_many(
         SCORES, 5000
     ),
+    "rows": lambda: dps.PermuteAndFlip(epsilon=0.01, sensitivity=1.0).select_rows(np.tile(SCORES, (300, 1))),
     "top k": lambda: dps.top_k(SCORES, 5, epsilon=0.01, sensitivity=1.0),
     "noise": lambda: dps.GeometricMechanism(epsilon=0.01, sensitivity=1).draw(7),
     "density": lambda: _people().density("age", bounds=(0, 120), bins=8, epsilon=0.01).value,

@@ -3,7 +3,7 @@
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
-use super::arrays::{Memory, with_view};
+use super::arrays::{Memory, Memory2, with_element, with_view};
 use super::errors::{invalid_parameter, to_python};
 use crate::entropy::with_thread_entropy;
 use crate::error::SelectError;
@@ -11,6 +11,7 @@ use crate::float_control::with_standard_floats;
 use crate::interrupt::interruptible;
 use crate::numbers::scale::Scale;
 use crate::selection::many_draws::{self, Law};
+use crate::selection::rows::{Matrix, select_rows};
 use crate::selection::top_k;
 
 /// From this many bytes of scores on, other Python threads may run meanwhile.
@@ -44,6 +45,18 @@ impl Sampler {
         let memory = Memory::of(scores)?;
         let draws = with_view!(memory, view => {
             run(scores.py(), usize::MAX, || many_draws::select_many(self.law, view, &self.scale, size))
+        })?;
+        Ok(to_numpy(scores.py(), draws))
+    }
+
+    /// One draw for each row.
+    #[pyo3(signature = (scores, /))]
+    fn select_rows<'py>(&self, scores: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let memory = Memory2::of(scores)?;
+        let draws = with_element!(memory.kind, Element => {
+            // SAFETY: `Memory2` describes readable memory that outlives the call.
+            let matrix = unsafe { Matrix::<Element>::new(memory.first.cast(), memory.shape, memory.strides) };
+            run(scores.py(), usize::MAX, || select_rows(self.law, &matrix, &self.scale))
         })?;
         Ok(to_numpy(scores.py(), draws))
     }

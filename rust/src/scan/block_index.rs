@@ -98,6 +98,11 @@ impl<'a, T: Indexable> Blocks<'a, T> {
         Self::of_blocks::<LARGE_BLOCK>(view, threads_for(&view), Level::detect())
     }
 
+    /// The same in large blocks, with a given number of threads, at a level that this processor has.
+    pub fn of_large_blocks(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
+        Self::of_blocks::<LARGE_BLOCK>(view, threads, level)
+    }
+
     /// With a given number of threads, at a level that this processor has.
     pub fn with_threads(view: View<'a, T>, threads: usize, level: Level) -> Result<Self, SelectError> {
         Self::of_blocks::<BLOCK>(view, threads, level)
@@ -351,6 +356,19 @@ impl<T: Score> Blocks<'_, T> {
     #[inline]
     pub fn score_bounds(&self, top: T, scale: &Scale, bounds: WeightBounds, scores: &[T], into: &mut [u64]) -> Filled {
         kernels::fill_bounds(self.level, scores, top, scale, bounds, into)
+    }
+
+    /// About which share of the blocks have as many items as it takes, at the weight of the best of them, to expect one that
+    /// is taken. A guess from a sample, which only steers.
+    pub fn about_share_of_hot(&self, scale: &Scale) -> f64 {
+        let (bounds, mut weights) = (WeightBounds::for_count(self.len()), [0; MOST_LANES]);
+        let (mut hot, mut sampled) = (0, 0);
+        for stripe in (0..self.stripes()).step_by(self.stripes().div_ceil(SAMPLED_STRIPES)) {
+            let of_blocks = self.block_weights(self.top, scale, bounds, stripe, &mut weights);
+            hot += of_blocks.iter().filter(|&&weight| weight * self.rows as u64 > 1 << bounds.bits).count();
+            sampled += self.lanes;
+        }
+        hot as f64 / sampled as f64
     }
 
     /// About how many blocks, and so at least how many items, are near the top. It only steers, so most of it is a

@@ -46,7 +46,11 @@ pub fn select<T: Indexable>(law: Law, scores: View<'_, T>, scale: &Scale) -> Res
     with_thread_entropy(|entropy| draw(law, &Round::new(&blocks, scale), entropy))
 }
 
-fn draw<T: Score, E: Entropy>(law: Law, round: &Round<'_, '_, T>, entropy: &mut E) -> Result<usize, SelectError> {
+pub(super) fn draw<T: Score, E: Entropy>(
+    law: Law,
+    round: &Round<'_, '_, T>,
+    entropy: &mut E,
+) -> Result<usize, SelectError> {
     match law {
         Law::Exponential => exponential_mechanism::draw_once(round, entropy),
         Law::PermuteAndFlip => permute_and_flip::draw_once(round, entropy),
@@ -106,33 +110,47 @@ pub fn select_many<T: Indexable>(
     })
 }
 
-/// Run `one` `size` times, on all cores if that is worth it; every thread has a stream of its own.
+/// Run `one` for each of `size` draws, on all cores if that is worth it.
 fn repeat(
     size: usize,
     one: impl Fn(&mut ThreadEntropy) -> Result<usize, SelectError> + Sync,
 ) -> Result<Vec<usize>, SelectError> {
-    let mut draws = zeros(size)?;
-    // Helpers are out of a seeded block: it draws alone.
-    let most = if seeding::is_on() { 1 } else { available_threads() };
-    let threads = most.min(size / DRAWS_PER_THREAD).max(1);
+    let threads = threads_for(size / DRAWS_PER_THREAD);
     // A common pile of pieces: a reseeding may take place between any two of them.
     let per_turn = (size / (8 * threads)).clamp(1, LARGEST_PIECE);
+    share_out(size, per_turn, threads, |_, piece, entropy| {
+        for (number, slot) in piece.iter_mut().enumerate() {
+            if number.is_multiple_of(DRAWS_BETWEEN_QUESTIONS) {
+                interrupt::check()?;
+            }
+            *slot = one(entropy)?;
+        }
+        Ok(())
+    })
+}
+
+/// How many threads draw, if so many are worth it. Helpers are out of a seeded block: it draws alone.
+pub(super) fn threads_for(worth: usize) -> usize {
+    let most = if seeding::is_on() { 1 } else { available_threads() };
+    most.min(worth).max(1)
+}
+
+/// Fill `size` places by `fill`, which gets `per_turn` of them at a time, with the first one's number. Every thread has a stream
+/// of its own.
+pub(super) fn share_out(
+    size: usize,
+    per_turn: usize,
+    threads: usize,
+    fill: impl Fn(usize, &mut [usize], &mut ThreadEntropy) -> Result<(), SelectError> + Sync,
+) -> Result<Vec<usize>, SelectError> {
+    let mut draws = zeros(size)?;
     let pile = Pile::new(size, per_turn);
     let pieces: Vec<_> = draws.chunks_mut(per_turn).map(Mutex::new).collect();
     with_helpers(threads - 1, &|| {
         let _guard = pile.ended_by_unwinding();
         while let Some(turn) = pile.take() {
             let mut piece = pieces[turn.start / per_turn].lock().unwrap_or_else(PoisonError::into_inner);
-            let drawn = with_thread_entropy(|entropy| {
-                for (number, slot) in piece.iter_mut().enumerate() {
-                    if number.is_multiple_of(DRAWS_BETWEEN_QUESTIONS) {
-                        interrupt::check()?;
-                    }
-                    *slot = one(entropy)?;
-                }
-                Ok(())
-            });
-            if let Err(error) = drawn {
+            if let Err(error) = with_thread_entropy(|entropy| fill(turn.start, &mut piece, entropy)) {
                 pile.fail(error);
             }
         }

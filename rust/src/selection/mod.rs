@@ -11,6 +11,7 @@ pub mod permute_and_flip;
 pub mod randomized_response;
 pub mod refined_line;
 pub mod removed;
+pub mod rows;
 pub mod thinning;
 pub mod top_k;
 pub mod tries;

@@ -28,6 +28,9 @@ const COST_OF_STRIPE: f64 = 100.0;
 const COST_OF_HOT_BLOCK: f64 = 400.0;
 const COST_OF_ITEM: f64 = 0.1;
 const COST_OF_NEAR_ITEMS: f64 = 100.0;
+/// Where blocks of which that may be are this large a share, nearly all items are looked at one by one.
+const MANY_HOT: f64 = 0.25;
+const COST_OF_CLOSE_LOOK: f64 = 6.0;
 /// Stripes passed over at once where nobody rings.
 const STRIPES_AT_ONCE: usize = 32;
 /// Items passed over at once where nobody rings, among those that are looked at in a row.
@@ -44,6 +47,7 @@ pub fn draw_once<T: Score, E: Entropy>(round: &Round<'_, '_, T>, entropy: &mut E
     let blocks = round.blocks;
     let cost_of_list = |near: f64| match blocks.stripes() {
         1 => blocks.len() as f64 * COST_OF_ITEM + near * COST_OF_NEAR_ITEMS,
+        _ if blocks.about_share_of_hot(round.scale) > MANY_HOT => blocks.len() as f64 * COST_OF_CLOSE_LOOK,
         stripes => (stripes as f64).min(1.0 + near * blocks.lanes() as f64) * COST_OF_STRIPE + near * COST_OF_HOT_BLOCK,
     };
     let (first, mut others) = match open(round, true, || visits_worth(round, PATIENCE, cost_of_list), entropy)? {

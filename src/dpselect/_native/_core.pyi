@@ -269,6 +269,12 @@ class Sampler:
     def select_many(self, scores: object, size: int, /) -> NDArray[np.int64]:
         """`size` independent draws, each at the full price."""
 
+    def select_rows(self, scores: object, /) -> NDArray[np.int64]:
+        """One draw for each row of a two-dimensional array, of any strides, each at the full price.
+
+        If a row is refused, others may have been drawn from; then no draw is returned.
+        """
+
     def peel(self, scores: object, k: int, /) -> NDArray[np.int64]:
         """`k` draws one after another, each without the ones before it, best first; ``1 <= k <= len(scores)``."""
 

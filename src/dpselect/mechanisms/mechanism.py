@@ -20,6 +20,7 @@ from dpselect.errors import InvalidScoresError
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.gaps import Gaps
 from dpselect.mechanisms.laws import Law
+from dpselect.mechanisms.score_rows import ScoreRows, named_matrix, native_rows
 from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores, native_scores, score_count
 from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
 
@@ -214,6 +215,51 @@ class Mechanism(ScaledMechanism, abc.ABC):
         if isinstance(event, BoundedRangeEvent):
             return NonAdaptiveEvent(event=event, count=size)
         return ComposedEvent(event=event, count=size)
+
+    def select_rows(self, matrix: ScoreRows) -> NDArray[np.int64]:
+        """Draw one index for each row of a matrix, independently of each other, *each* at the cost of `epsilon`.
+
+        For simulations, and for decoding a table of logits. Long matrices are drawn from on all cores. The cost is
+        `event_of_rows`; if one unit changes a single row only, that of one selection (``proofs/groups.md``).
+
+        Args:
+            matrix: shape ``(rows, n)``, finite floats or integers of any type up to 64 bits and in any order in memory.
+                NumPy arrays, Arrow lists of a fixed size, and arrays with DLPack in the processor's memory (PyTorch,
+                JAX) are read in place.
+
+        Returns:
+            Shape ``(rows,)``: for each row an index of its scores.
+
+        Raises:
+            InvalidScoresError: `matrix` is empty, not two-dimensional, not finite, or not exactly representable.
+                No draw is returned then, of any row.
+
+        Proof: ``proofs/exact_sampling.md``.
+
+        >>> from dpselect import PermuteAndFlip
+        >>> mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0)
+        >>> mechanism.select_rows([[0, 500, 10], [700, 20, 30]])
+        array([1, 0])
+        """
+        native = native_rows(matrix)
+        try:
+            return self._sampler.select_rows(native)
+        except InvalidScoresError as error:
+            raise named_matrix(error) from None
+
+    def event_of_rows(self, rows: int) -> ComposedEvent:
+        """What one call of `select_rows` costs for so many rows, if one unit may change all of them.
+
+        Raises:
+            InvalidParameterError: `rows` is not a whole number >= 1.
+
+        Proof: ``proofs/composition.md``.
+
+        >>> from dpselect import PermuteAndFlip
+        >>> PermuteAndFlip(epsilon=0.5, sensitivity=1.0).event_of_rows(4).epsilon
+        2.0
+        """
+        return ComposedEvent(event=self.event, count=positive_count(rows, "rows", at_most=sys.maxsize))
 
     def peel(self, scores: ScoresLike, k: int) -> NDArray[np.int64]:
         """Draw `k` different indices one after another, each round without the earlier winners.
