@@ -635,6 +635,22 @@ def test_gaussian_noise_fails_no_more_often_than_delta(neighbours: Neighbours, m
     assert with_less > task.terms.delta + SLACK  # control
 
 
+def test_order_and_counts_of_gaussian_noise_fail_no_more_often_than_delta() -> None:
+    """Under add/remove the rule prefers other noise in tables this small: `tests/reference/test_noisy_order.py`."""
+    neighbours = Neighbours.REPLACE_ONE
+
+    def ask(asked: Questions, factor: float = 1.0) -> Any:
+        return asked.top_k(
+            "page", 2, candidates=XY, max_values_per_unit=2, with_counts=True, epsilon=0.5 * factor, delta=0.2
+        )
+
+    task = planned(ask, neighbours)
+    assert (task.terms.mechanism, task.terms.delta) == ("DiscreteGaussianMechanism", 0.2)
+    assert 0.0 < worst_delta(ask, PAGES, UNLIMITED, neighbours) <= task.terms.delta + SLACK
+    with_less = worst_delta(ask, PAGES, UNLIMITED, neighbours, noise_for=lambda asked: ask(asked, 4.0))
+    assert with_less > task.terms.delta + SLACK  # control
+
+
 def test_every_question_is_asked() -> None:
     public = {name for name in dir(Questions) if not name.startswith("_")}
     assert public == {name.split()[0] for name in (*QUESTIONS, *UNKNOWN)} - {"halving"}

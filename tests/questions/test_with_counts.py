@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from dpselect.certificates.release import canonical_json, digest
 from dpselect.cli import main
 from dpselect.errors import InvalidCertificateError, InvalidParameterError
 from dpselect.mechanisms import GeometricMechanism, NoisyOrder, TopKPlan
-from dpselect.mechanisms.noisy_order import EACH, ONCE
+from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE
 from dpselect.planning import order_noise
 from dpselect.privacy import Neighbours
 from dpselect.questions import MostCommon, TopK, WithCounts
@@ -133,9 +134,37 @@ def test_a_delta_is_weighed_by_its_own_deviation() -> None:
     noise = order_noise(1000, 100, epsilon=1.0, delta=1e-6, max_values_per_unit=19)
     assert noise.each == pytest.approx(draws.mechanism.scale * math.pi / math.sqrt(6))
     assert 27.5 < noise.each < 28
-    assert isinstance(planned(100, delta=1e-6, max_values_per_unit=19).plan, NoisyOrder)
-    assert not isinstance(planned(100, delta=1e-6, max_values_per_unit=20).plan, NoisyOrder)
-    assert planned(100, delta=1e-6, max_values_per_unit=19).terms.delta == 0.0
+    for most, kind in ((10, "Geometric"), (11, "DiscreteGaussian"), (37, "DiscreteGaussian")):
+        question = planned(100, delta=1e-6, max_values_per_unit=most)
+        assert isinstance(question.plan, NoisyOrder)
+        assert question.terms.mechanism == f"{kind}Mechanism"
+        assert question.terms.delta == (0.0 if kind == "Geometric" else 1e-6)
+        assert question.event == (PureEvent(epsilon=1.0) if not question.terms.delta else question.plan.noise.event)
+        assert question.terms.sensitivity.value == pytest.approx(most if not question.terms.delta else math.sqrt(most))
+    assert isinstance(planned(100, delta=1e-6, max_values_per_unit=38).plan, TopKPlan)
+    assert planned(100, delta=1e-6, max_values_per_unit=38).terms.arguments["rule"] == EACH
+    noise = order_noise(1000, 100, epsilon=1.0, delta=1e-6, max_values_per_unit=20)
+    assert noise.gaussian == planned(100, delta=1e-6, max_values_per_unit=20).plan.noise.scale  # type: ignore[union-attr]
+    assert (noise.is_once, noise.rule) == (True, GAUSSIAN_ONCE)
+    assert order_noise(1000, 100, epsilon=1.0, max_values_per_unit=20).gaussian is None
+
+
+def test_for_one_answer_a_delta_gives_nothing() -> None:
+    """So the most common and the rarest value take none. Control: for many answers it does."""
+    settings = product(Neighbours, (0.01, 0.5, 4.0), (1e-12, 1e-6, 0.01), (1, 2, 30), (False, True))
+    for relation, epsilon, part, most, with_counts in settings:
+        for k in (1, 40):
+            noise = order_noise(
+                1000,
+                k,
+                epsilon=epsilon,
+                delta=part * epsilon,
+                max_values_per_unit=most,
+                with_counts=with_counts,
+                neighbours=relation,
+            )
+            assert k > 1 or not noise.is_gaussian
+            assert k == 1 or most < 30 or not with_counts or noise.is_gaussian
 
 
 @pytest.mark.parametrize("relation", Neighbours)
@@ -424,7 +453,14 @@ def test_a_bound_holds_where_values_are_drawn_one_by_one() -> None:
     assert int(summary.counts.sum()) == 2
 
 
-PLANS: list[dict[str, Any]] = [{}, {"delta": 1e-4}, {"max_values_per_unit": 2, "delta": 1e-3}, {"usable_epsilon": 0.25}]
+GAUSSIAN: dict[str, Any] = {"max_values_per_unit": 5, "delta": 0.02}
+PLANS: list[dict[str, Any]] = [
+    {},
+    {"delta": 1e-4},
+    {"max_values_per_unit": 2, "delta": 1e-3},
+    GAUSSIAN,
+    {"usable_epsilon": 0.25},
+]
 
 
 @pytest.mark.parametrize("more", PLANS)
@@ -441,3 +477,26 @@ def test_every_plan_has_a_certificate_that_passes(more: dict[str, Any], n: int) 
             assert checked.epsilon <= release.epsilon == 0.5 + more.get("usable_epsilon", 0.0)
             assert checked.error_bound
             assert dps.Release.from_json(release.to_json()) == release
+
+
+def test_a_certificate_of_gaussian_noise_once_says_so_and_does_not_contradict_itself(tmp_path: Path) -> None:
+    ledger = dps.Ledger(tmp_path / "budget.db")
+    ledger.open_account("people", epsilon=10, delta=0.1, set_aside=0.05, unit="who", neighbours="replace_one")
+    data = dps.Dataset(ROWS, unit="who", ledger=ledger, account="people", neighbours="replace_one")
+    release: Any = data.top_k("page", 5, candidates=range(5), epsilon=0.5, with_counts=True, **GAUSSIAN)
+    assert (release.mechanism, release.delta) == ("DiscreteGaussianMechanism", 0.02)
+    assert release.rule == f"{GAUSSIAN_ONCE}."
+    assert release.counted.epsilon is None
+    assert "proofs/discrete_gaussian.md" in release.proofs
+    assert check(release.to_json(), ledger=ledger).question
+    assert ledger.remaining("people") == pytest.approx(9.5, abs=1e-6)
+    changes: tuple[tuple[Any, str], ...] = (
+        (lambda held: held["arguments"].update(rule=ONCE), "arguments.rule"),
+        (lambda held: held["arguments"].update(max_values_per_unit=2), "mechanism.sensitivity|error_bound|event"),
+        (lambda held: held["guarantee"].update(delta=0.01), "guarantee"),
+        (lambda held: held["mechanism"].update(name="GeometricMechanism"), "arguments.rule"),
+        (lambda held: held["counts"].update(within=1), "counts"),
+    )
+    for change, named in changes:
+        with pytest.raises(InvalidCertificateError, match=f"<({named})>"):
+            check(edited(release, change))

@@ -58,6 +58,41 @@ def once_law(counts: Mapping[Counts, Fraction], *, k: int, ratio: Fraction, reac
     return law
 
 
+def noise_once_law(
+    counts: Mapping[Counts, Fraction], *, k: int, noise: Mapping[int, Fraction], reach: int
+) -> dict[Released, Fraction]:
+    """The same with any noise, such as the discrete Gaussian.
+
+    >>> from tests.reference.discrete_gaussian import law as gaussian_noise
+    >>> noise = gaussian_noise(Fraction(1, 2), reach=4)
+    >>> law = noise_once_law({(1, 0): Fraction(1)}, k=1, noise=noise, reach=1)
+    >>> max(law, key=lambda each: law[each]), sum(law.values())
+    (((0,), (1,)), Fraction(1, 1))
+    """
+    law: defaultdict[Released, Fraction] = defaultdict(Fraction)
+    for exact, chance in counts.items():
+        each = [_moved_into(noise, count, reach) for count in exact]
+        for noisy in product(range(-reach, reach + 1), repeat=len(exact)):
+            law[ranked(noisy, k=k)] += chance * prod(of[number] for of, number in zip(each, noisy, strict=True))
+    return law
+
+
+def _moved_into(noise: Mapping[int, Fraction], count: int, reach: int) -> dict[int, Fraction]:
+    law = dict.fromkeys(range(-reach, reach + 1), Fraction(0))
+    for offset, chance in noise.items():
+        law[min(max(count + offset, -reach), reach)] += chance
+    return law
+
+
+def hockey_stick(one: Mapping[Released, Fraction], other: Mapping[Released, Fraction], growth: Fraction) -> Fraction:
+    """By how much the bound ``growth * other`` is exceeded in all, in the worse direction."""
+
+    def above(first: Mapping[Released, Fraction], second: Mapping[Released, Fraction]) -> Fraction:
+        return sum((max(chance - growth * second[each], Fraction(0)) for each, chance in first.items()), Fraction(0))
+
+    return max(above(one, other), above(other, one))
+
+
 def counted_law(
     counts: Mapping[Counts, Fraction], *, k: int, flip_ratio: Fraction, ratio: Fraction, reach: int
 ) -> dict[Released, Fraction]:
@@ -107,10 +142,15 @@ def difference_above(ratio: Fraction, bound: int) -> Fraction:
     return ratio**m * (m * (1 - ratio) + (1 + ratio + 2 * ratio**2) / (1 + ratio)) / (1 + ratio) ** 2
 
 
-def order_error_above(exact: Counts, bound: int, *, k: int, ratio: Fraction, reach: int) -> Fraction:
+def geometric_noise(ratio: Fraction, reach: int) -> dict[int, Fraction]:
+    """Law of geometric noise up to `reach`."""
+    return {offset: noise_law(ratio, offset) for offset in range(-reach, reach + 1)}
+
+
+def order_error_above(exact: Counts, bound: int, *, k: int, noise: Mapping[int, Fraction]) -> Fraction:
     """Probability that a selected count is more than `bound` below the best one left when it was selected."""
-    chance = Fraction(0)
-    each = [{offset: noise_law(ratio, offset) for offset in range(-reach, reach + 1)} for _ in exact]
+    chance, reach = Fraction(0), max(noise)
+    each = [noise for _ in exact]
     for offsets in product(range(-reach, reach + 1), repeat=len(exact)):
         order, _ = ranked([count + offset for count, offset in zip(exact, offsets, strict=True)], k=k)
         left = list(exact)
@@ -122,11 +162,11 @@ def order_error_above(exact: Counts, bound: int, *, k: int, ratio: Fraction, rea
     return chance
 
 
-def count_error_above(exact: Counts, bound: int, *, k: int, ratio: Fraction, reach: int) -> Fraction:
+def count_error_above(exact: Counts, bound: int, *, k: int, noise: Mapping[int, Fraction]) -> Fraction:
     """Probability that one of the released counts is more than `bound` away from the true one."""
-    chance = Fraction(0)
+    chance, reach = Fraction(0), max(noise)
     for offsets in product(range(-reach, reach + 1), repeat=len(exact)):
         order, _ = ranked([count + offset for count, offset in zip(exact, offsets, strict=True)], k=k)
         if any(abs(offsets[place]) > bound for place in order):
-            chance += prod(noise_law(ratio, offset) for offset in offsets)
+            chance += prod(noise[offset] for offset in offsets)
     return chance

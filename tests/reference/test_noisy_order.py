@@ -8,15 +8,21 @@ from itertools import product
 from math import exp, log
 from typing import Any
 
+import numpy as np
 import pytest
 
+from dpselect.mechanisms import DiscreteGaussianMechanism
 from dpselect.mechanisms.noisy_order import NoisyOrder
 from tests.reference.counting import Contribution, add_remove_pairs, bounded_counts, replace_one_pairs
+from tests.reference.discrete_gaussian import law as gaussian_noise
 from tests.reference.noisy_order import (
     count_error_above,
     counted_law,
     difference_above,
     exponential_order_law,
+    geometric_noise,
+    hockey_stick,
+    noise_once_law,
     once_law,
     order_error_above,
     worst_ratio,
@@ -111,8 +117,70 @@ def test_the_bounds_hold(exact: tuple[int, ...], k: int, ratio: Fraction) -> Non
     """With noise of this ratio, at 90 %, for the exact probabilities."""
     reach = REACH[ratio] if len(exact) == 2 else 9
     order = NoisyOrder.planned(len(exact), k, epsilon=-log(ratio), max_values_per_unit=1)
-    assert order_error_above(exact, order.error_bound(0.9), k=k, ratio=ratio, reach=reach) <= Fraction(1, 10)
-    assert count_error_above(exact, order.count_bound(0.9), k=k, ratio=ratio, reach=reach) <= Fraction(1, 10)
+    noise = geometric_noise(ratio, reach)
+    assert order_error_above(exact, order.error_bound(0.9), k=k, noise=noise) <= Fraction(1, 10)
+    assert count_error_above(exact, order.count_bound(0.9), k=k, noise=noise) <= Fraction(1, 10)
+
+
+def in_doubles(variance: float, *, reach: int) -> dict[int, Fraction]:
+    """Gaussian noise, so exactly that its fractions do not get long."""
+    return {y: Fraction(float(chance)) for y, chance in gaussian_noise(Fraction(variance), reach=reach).items()}
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("exact", [(0, 0), (4, 0), (12, 0), (3, 2, 0), (9, 9, 0)])
+def test_the_bounds_of_gaussian_noise_hold(exact: tuple[int, ...], k: int) -> None:
+    """At 90 %, for the exact probabilities. Control: 0 is no bound for counts."""
+    order = NoisyOrder.planned(len(exact), k, epsilon=2.0, delta=0.1, max_values_per_unit=1)
+    noise = in_doubles(order.noise.variance, reach=8)
+    assert order_error_above(exact, order.error_bound(0.9), k=k, noise=noise) <= Fraction(1, 10)
+    assert count_error_above(exact, order.count_bound(0.9), k=k, noise=noise) <= Fraction(1, 10)
+    assert count_error_above(exact, 0, k=k, noise=noise) > Fraction(1, 10)
+
+
+@pytest.mark.parametrize("variance", [0.03, 0.3, 1.0, 4.5, 40.0])
+def test_the_difference_of_two_gaussian_noises(variance: float) -> None:
+    """Claim 9 of the discrete Gaussian's page: never too small, and close for the differences that bounds are about."""
+    mechanism = DiscreteGaussianMechanism(epsilon=1.0, delta=0.5, squared_sensitivity=1)
+    object.__setattr__(mechanism, "variance", variance)
+    reach = 15 + round(4 * variance**0.5)
+    noise = np.array([float(each) for each in in_doubles(variance, reach=reach).values()])
+    difference = np.convolve(noise, noise[::-1])
+    for bound in range(12):
+        exact = difference[2 * reach + bound + 1 :].sum()
+        assert exact <= np.exp(mechanism.difference_bound(bound)) * (1 + 1e-12) + 1e-15
+        if variance > 1 and exact > 1e-9:
+            assert np.exp(mechanism.difference_bound(bound)) < 3 * exact
+
+
+GAUSSIAN = {"epsilon": 0.5, "delta": 0.15}
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("most", [1, 2])
+@pytest.mark.parametrize("relation", PAIRS)
+def test_gaussian_noise_once_fails_no_more_often_than_delta(relation: str, most: int, k: int) -> None:
+    """Of order and counts together, over all tables of two units. Control: noise for epsilon times three."""
+    candidates = ("x", "y")
+
+    def failing(**price: float) -> Fraction:
+        order: Any = NoisyOrder.planned(2, k, **price, max_values_per_unit=most, neighbours=relation)  # type: ignore[arg-type]
+        assert order.noise.squared_sensitivity == (most if relation == "add_remove" else 2)
+        noise = in_doubles(order.noise.variance, reach=30)
+        known: dict[Any, Any] = {}
+
+        def of(data: dict[str, Contribution]) -> dict[Any, Fraction]:
+            key = tuple(data.items())
+            if key not in known:
+                counts = bounded_counts(data, candidates=candidates, most=most)
+                known[key] = noise_once_law(counts, k=k, noise=noise, reach=6)
+            return known[key]
+
+        growth = Fraction(exp(GAUSSIAN["epsilon"]))
+        return max(hockey_stick(of(one), of(other), growth) for one, other in PAIRS[relation](UNITS, ROWS))
+
+    assert 0 < failing(**GAUSSIAN) <= Fraction(GAUSSIAN["delta"])
+    assert failing(epsilon=2.5, delta=GAUSSIAN["delta"]) > Fraction(GAUSSIAN["delta"])
 
 
 @pytest.mark.parametrize("n", [2, 3, 50, 10**6])

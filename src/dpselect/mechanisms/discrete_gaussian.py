@@ -145,6 +145,45 @@ class DiscreteGaussianMechanism(MechanismValue):
         spread = 2.0 * size * self.variance * math.log(2.0 / (1.0 - confidence))
         return min(alone, math.floor(math.sqrt(spread) * (1.0 + 1e-9)))
 
+    def one_sided_bound(self, failure: float) -> int:
+        """With probability 1 - `failure` noise is at most this: for the sum of such statements about several noises.
+
+        Proof: ``proofs/discrete_gaussian.md``, claim 5.
+
+        >>> DiscreteGaussianMechanism(epsilon=1.0, delta=1e-6, squared_sensitivity=1).one_sided_bound(1e-3)
+        15
+        """
+        from scipy import stats
+
+        return max(0, math.ceil(self.scale * float(stats.norm.isf(failure)) * (1.0 + 1e-9)))
+
+    def difference_bound(self, difference: int) -> float:
+        """The logarithm of a bound on the probability that two noises differ by more than a number >= 0.
+
+        The first one is the larger. Rounded up.
+
+        Proof: ``proofs/discrete_gaussian.md``, claim 9.
+
+        >>> mechanism = DiscreteGaussianMechanism(epsilon=1.0, delta=1e-6, squared_sensitivity=1)
+        >>> f"{math.exp(mechanism.difference_bound(20)):.2g}"
+        '0.0009'
+        """
+        from scipy import stats
+
+        variance = self.variance
+        by_moments = -((difference + 1) ** 2) / (4.0 * variance)
+        total = max(math.sqrt(2.0 * math.pi * variance), 1.0 + 2.0 * math.exp(-1.0 / (2.0 * variance)))
+        narrow = variance / 2.0  # the sum of exp(-x^2 / variance)
+        weights = (
+            math.sqrt(2.0 * math.pi * narrow) * (1.0 + 2.0**-20)
+            if narrow > 1.0
+            else 1.0 + 2.0 * sum(math.exp(-(x**2) / variance) for x in range(1, 12))
+        )
+        factor = math.log(2.0 * math.sqrt(math.pi * variance) * weights) - 2.0 * math.log(total)
+        by_normal = factor + float(stats.norm.logsf(difference / math.sqrt(2.0 * variance)))
+        least = min(by_moments, by_normal)
+        return least + 1e-9 * (1.0 + abs(least))
+
     def tail_bound(self, noise: int) -> Fraction:
         """At most so likely is noise that is at least as large as a number >= 1. Verified by exact arithmetic.
 

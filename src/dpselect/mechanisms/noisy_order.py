@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dpselect.accounting import PureEvent
-from dpselect.arguments import positive_count, positive_epsilon, probability
+from dpselect.accounting import ApproximateEvent, PureEvent
+from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
+from dpselect.errors import InvalidParameterError
+from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.top_k import plan_top_k
@@ -20,8 +24,11 @@ _MOST = 2**62
 """Noisy counts are moved between the negative of this and this, so that their order fits 64 bits."""
 
 ONCE = "noise is added once to all counts, which takes less noise than a draw for each value"
+GAUSSIAN_ONCE = (
+    "Gaussian noise is added once to all counts, which takes less noise than geometric noise or a draw for each value"
+)
 EACH = "each value is drawn by itself, which takes less noise than adding noise once to all counts"
-"""The two outcomes of `order_noise`, as certificates state them. The words are part of their format."""
+"""The three outcomes of `order_noise`, as certificates state them. The words are part of their format."""
 
 
 class RankedCounts(NamedTuple):
@@ -37,7 +44,8 @@ class NoisyOrder:
 
     One unit counts for at most `max_values_per_unit` candidates. So two-sided geometric noise of the scale
     ``max_values_per_unit / epsilon`` on each of the counts is enough for *all* of them together, and the order of the
-    noisy counts and the counts of the selected candidates cost nothing more.
+    noisy counts and the counts of the selected candidates cost nothing more. With a delta, discrete Gaussian noise,
+    which grows only with the root of `max_values_per_unit`.
 
     Attributes:
         noise: the noise of each count.
@@ -52,9 +60,11 @@ class NoisyOrder:
     (2.0, 19, 14)
     >>> order.select([900, 20, 1800, 30] + [0] * 12).positions[:2]
     [2, 0]
+    >>> round(NoisyOrder.planned(50, 3, epsilon=0.5, delta=1e-6, max_values_per_unit=16).noise.scale, 1)
+    34.7
     """
 
-    noise: GeometricMechanism
+    noise: GeometricMechanism | DiscreteGaussianMechanism
     n_candidates: int
     k: int
     max_values_per_unit: int
@@ -66,10 +76,11 @@ class NoisyOrder:
         k: int,
         *,
         epsilon: float,
+        delta: float = 0.0,
         max_values_per_unit: int,
         neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
     ) -> NoisyOrder:
-        """The plan for a cost of `epsilon`, counts included.
+        """The plan for a cost of `epsilon`, counts included: with a `delta` above 0, by discrete Gaussian noise.
 
         Raises:
             InvalidParameterError: an argument is out of range.
@@ -77,7 +88,13 @@ class NoisyOrder:
         relation = neighbouring_relation(neighbours)
         n, k, most = _sizes(n_candidates, k, max_values_per_unit)
         moved = most if relation is Neighbours.ADD_REMOVE else min(2 * most, n)
-        noise = GeometricMechanism(epsilon=epsilon, sensitivity=moved, bounds=(-_MOST, _MOST), neighbours=relation)
+        noise: GeometricMechanism | DiscreteGaussianMechanism
+        if delta_below_one(delta):
+            noise = DiscreteGaussianMechanism(
+                epsilon=epsilon, delta=delta, squared_sensitivity=moved, neighbours=relation
+            )
+        else:
+            noise = GeometricMechanism(epsilon=epsilon, sensitivity=moved, bounds=(-_MOST, _MOST), neighbours=relation)
         return cls(noise=noise, n_candidates=n, k=k, max_values_per_unit=most)
 
     @property
@@ -86,12 +103,17 @@ class NoisyOrder:
         return self.noise.epsilon
 
     @property
+    def delta(self) -> float:
+        """The probability with which epsilon may fail; 0 with geometric noise."""
+        return self.noise.delta if isinstance(self.noise, DiscreteGaussianMechanism) else 0.0
+
+    @property
     def neighbours(self) -> Neighbours:
         """Which data sets the guarantee compares."""
         return self.noise.neighbours
 
     @property
-    def event(self) -> PureEvent:
+    def event(self) -> ApproximateEvent | PureEvent:
         """What order and counts cost together, for accounting."""
         return self.noise.event
 
@@ -103,18 +125,16 @@ class NoisyOrder:
         Raises:
             InvalidParameterError: `confidence` is not strictly between 0 and 1.
 
-        Proof: ``proofs/noisy_order.md``, claim 3.
+        Proof: ``proofs/noisy_order.md``, claim 3; of Gaussian noise, claim 7.
         """
         failure = 1.0 - probability(confidence, "confidence")
         if self.n_candidates == 1:
             return 0
-        rate = self._rate
-        ratio, step = math.exp(-rate), -math.expm1(-rate)
-        constant = (1.0 + ratio + 2.0 * ratio**2) / (1.0 + ratio)
-        pairs = math.log(self.k * (self.n_candidates - 1) / failure) - 2.0 * math.log1p(ratio)
+        pairs = math.log(self.k * (self.n_candidates - 1) / failure)
+        above = self._difference() if isinstance(self.noise, GeometricMechanism) else self.noise.difference_bound
 
         def is_exceeded(bound: int) -> bool:  # by the difference of two noises, of one pair at least
-            return pairs - (bound + 1) * rate + math.log((bound + 1) * step + constant) > -1e-12
+            return pairs + above(bound) > -1e-12
 
         high = 1
         while is_exceeded(high):
@@ -133,9 +153,11 @@ class NoisyOrder:
         Raises:
             InvalidParameterError: `confidence` is not strictly between 0 and 1.
 
-        Proof: ``proofs/noisy_order.md``, claim 4.
+        Proof: ``proofs/noisy_order.md``, claim 4; of Gaussian noise, claim 7.
         """
         failure = 1.0 - probability(confidence, "confidence")
+        if isinstance(self.noise, DiscreteGaussianMechanism):
+            return self.noise.one_sided_bound(failure / (self.n_candidates + self.k))
         halves = math.log((self.n_candidates + self.k) / failure) - math.log1p(math.exp(-self._rate))
         return max(math.ceil(halves * (1.0 + 1e-12) / self._rate) - 1, 0)
 
@@ -153,12 +175,19 @@ class NoisyOrder:
         Raises:
             InvalidDataError: `counts` are not whole numbers.
         """
-        noisy = self.noise.draw_many(np.asarray(counts))
+        noisy = np.clip(self.noise.draw_many(np.asarray(counts)), -_MOST, _MOST)
         keys = noisy if rarest else -noisy
         worst = np.partition(keys, self.k - 1)[self.k - 1]
         among = np.flatnonzero(keys <= worst)
         positions = among[np.argsort(keys[among], kind="stable")][: self.k]
         return RankedCounts(positions.tolist(), noisy[positions].tolist())
+
+    def _difference(self) -> Callable[[int], float]:
+        """The logarithm of the probability that the difference of two geometric noises is above a number."""
+        rate = self._rate
+        ratio, step = math.exp(-rate), -math.expm1(-rate)
+        constant = (1.0 + ratio + 2.0 * ratio**2) / (1.0 + ratio)
+        return lambda bound: math.log((bound + 1) * step + constant) - (bound + 1) * rate - 2.0 * math.log1p(ratio)
 
     @property
     def _rate(self) -> float:
@@ -170,21 +199,30 @@ class OrderNoise(NamedTuple):
     """Standard deviations of the noise that decides the order, in units: see `order_noise`.
 
     Attributes:
-        once: of noise once on all counts.
+        once: of geometric noise once on all counts.
         each: of the noise of each of several draws, at the epsilon that is left for them.
+        gaussian: of discrete Gaussian noise once on all counts; None without a delta, or if that cannot be planned.
     """
 
     once: float
     each: float
+    gaussian: float | None = None
 
     @property
     def is_once(self) -> bool:
-        """Whether noise is added once."""
-        return self.once < self.each
+        """Whether noise is added once, of either kind."""
+        return self.is_gaussian or self.once < self.each
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether discrete Gaussian noise is added once. Only then the delta is spent on noise once."""
+        return self.gaussian is not None and self.gaussian < min(self.once, self.each)
 
     @property
     def rule(self) -> str:
         """The choice and its reason, in a few words."""
+        if self.is_gaussian:
+            return GAUSSIAN_ONCE
         return ONCE if self.is_once else EACH
 
 
@@ -206,6 +244,10 @@ def order_noise(
     candidates), whatever `k` is. The noise of a draw grows with `k`, and if counts are wanted, only half of epsilon is
     left for the draws; the other half pays for the counts.
 
+    With a delta, the noise may also be discrete Gaussian noise once on all counts, whose deviation grows only with the
+    root of L. The smallest of the three decides. For one answer (k = 1) that is never Gaussian noise, unless
+    delta is above a hundredth of epsilon.
+
     Without a delta and without counts, noise is added once if and only if L < 0.707 k, for k below the number of
     candidates; with counts, if and only if L < 1.414 k.
 
@@ -221,13 +263,15 @@ def order_noise(
     Raises:
         InvalidParameterError: an argument is out of range.
 
-    Proof: ``proofs/noisy_order.md``; either plan is private, so the rule cannot be wrong, only more or less accurate.
+    Proof: ``proofs/noisy_order.md``; each plan is private, so the rule cannot be wrong, only more or less accurate.
 
     >>> order_noise(1000, 10, epsilon=1.0, max_values_per_unit=1)
-    OrderNoise(once=1.4142135623730951, each=10.0)
+    OrderNoise(once=1.4142135623730951, each=10.0, gaussian=None)
     >>> order_noise(1000, 10, epsilon=1.0, max_values_per_unit=8).is_once
     False
     >>> order_noise(1000, 10, epsilon=1.0, max_values_per_unit=8, with_counts=True).is_once
+    True
+    >>> order_noise(1000, 100, epsilon=1.0, delta=1e-6, max_values_per_unit=30).is_gaussian
     True
     """
     epsilon = positive_epsilon(epsilon)
@@ -245,7 +289,20 @@ def order_noise(
     # Of Gumbel noise, and of exponential noise, of this scale.
     of_one = math.pi / math.sqrt(6.0) if isinstance(plan.mechanism, ExponentialMechanism) else 1.0
     moved = most if relation is Neighbours.ADD_REMOVE else min(2 * most, n)
-    return OrderNoise(once=math.sqrt(2.0) * moved / epsilon, each=of_one * plan.mechanism.scale)
+    return OrderNoise(
+        once=math.sqrt(2.0) * moved / epsilon,
+        each=of_one * plan.mechanism.scale,
+        gaussian=_gaussian_scale(epsilon, delta, moved) if delta else None,
+    )
+
+
+@lru_cache(maxsize=256)
+def _gaussian_scale(epsilon: float, delta: float, moved: int) -> float | None:
+    """An upper bound of the standard deviation of Gaussian noise; None where epsilon is too small for it."""
+    try:
+        return DiscreteGaussianMechanism(epsilon=epsilon, delta=delta, squared_sensitivity=moved).scale
+    except InvalidParameterError:
+        return None
 
 
 def left_for_selection(epsilon: float) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from dpselect.accounting import PureEvent
 from dpselect.arguments import finite_bounds
 from dpselect.errors import InvalidParameterError, Shown
-from dpselect.mechanisms import GeometricMechanism
+from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
@@ -204,7 +204,7 @@ class Count(Question[CandidateCounts]):
         return all(0 <= value <= LARGEST_COUNT for value in values)
 
 
-def check_useful(mechanism: GeometricMechanism, counts: int) -> None:
+def check_useful(mechanism: GeometricMechanism | DiscreteGaussianMechanism, counts: int) -> None:
     """Refuse an epsilon at which noise would drown any number of units."""
     if mechanism.error_bound(CONFIDENCE, size=counts) * counts >= LARGEST_COUNT:
         raise InvalidParameterError("epsilon", mechanism.epsilon, "a number large enough for a useful count")

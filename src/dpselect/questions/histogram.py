@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,13 +10,14 @@ from typing import Any, ClassVar, Self
 from dpselect.accounting import ApproximateEvent, PureEvent
 from dpselect.arguments import delta_below_one, positive_count
 from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism, NoisyHistogramMechanism
-from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.privacy import Neighbours
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
 from dpselect.questions.count import LARGEST_COUNT, check_useful
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.list_question import ListQuestion
 from dpselect.questions.question import CONFIDENCE, Answered, Drawn, NoisyUnits, Planned, RowReader, Terms, Value
+from dpselect.questions.scores import noise_sensitivity
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text, counted
 from dpselect.summaries import CandidateCounts, PublicCandidates, PublicCondition, PublicGroups
@@ -133,12 +133,7 @@ class Histogram(ListQuestion[CandidateCounts]):
         Proof: ``proofs/counting.md``, claim 6; ``proofs/geometric_mechanism.md`` or ``proofs/discrete_gaussian.md``.
         """
         mechanism = self.mechanism
-        if isinstance(mechanism, GeometricMechanism):
-            moved, delta, page = float(mechanism.sensitivity), 0.0, "proofs/geometric_mechanism.md"
-        else:
-            root = math.sqrt(mechanism.squared_sensitivity)
-            moved = root if root.is_integer() else math.nextafter(root, math.inf)
-            delta, page = mechanism.delta, "proofs/discrete_gaussian.md"
+        is_gaussian = isinstance(mechanism, DiscreteGaussianMechanism)
         names = self.candidates.description()
         if "range" not in names:
             names["values"] = self.candidates.stated()
@@ -146,16 +141,11 @@ class Histogram(ListQuestion[CandidateCounts]):
             task=self.name,
             mechanism=type(mechanism).__name__,
             epsilon=mechanism.epsilon,
-            delta=delta,
-            sensitivity=Sensitivity(
-                moved,
-                monotonic=mechanism.neighbours is Neighbours.ADD_REMOVE,
-                neighbours=mechanism.neighbours,
-                proof="proofs/counting.md",
-            ),
+            delta=mechanism.delta if is_gaussian else 0.0,
+            sensitivity=noise_sensitivity(mechanism),
             candidates=names,
             error_bound=float(mechanism.error_bound(CONFIDENCE, size=len(self.candidates))),
-            proofs=(page,),
+            proofs=("proofs/discrete_gaussian.md" if is_gaussian else "proofs/geometric_mechanism.md",),
             arguments={
                 "max_values_per_unit": self.max_values_per_unit,
                 **({} if self.noise is None else {"noise": self.noise}),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent, PureEvent
+from dpselect.accounting import ApproximateEvent, BoundedRangeEvent, LaplaceProfileEvent, PureEvent
 from dpselect.mechanisms import NoisyOrder, PendingSelection, PermuteAndFlip
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.privacy import Neighbours
@@ -105,7 +105,7 @@ class MostCommon(ListQuestion[CandidateCounts | PendingSelection]):
         )
 
     @property
-    def event(self) -> BoundedRangeEvent | LaplaceProfileEvent | PureEvent:
+    def event(self) -> ApproximateEvent | BoundedRangeEvent | LaplaceProfileEvent | PureEvent:
         """What one release costs, for accounting; to be charged before `draw` is called."""
         return self.mechanism.event
 

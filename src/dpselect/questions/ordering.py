@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpselect.mechanisms import GeometricMechanism, NoisyOrder, order_noise
-from dpselect.mechanisms.noisy_order import EACH, ONCE
-from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism, NoisyOrder, order_noise
+from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE
+from dpselect.privacy import Neighbours
 from dpselect.questions import fields
 from dpselect.questions.command import Option
 from dpselect.questions.count import LARGEST_COUNT, check_useful
 from dpselect.questions.fields import Fields
 from dpselect.questions.question import CONFIDENCE, NoisyUnits, Terms, Value
+from dpselect.questions.scores import noise_sensitivity
 from dpselect.summaries import CandidateCounts, DistantCandidates, PublicCandidates
 
 MAX_VALUES_PER_UNIT = Option(
@@ -59,7 +60,10 @@ def ruled_order(
         with_counts=with_counts,
         neighbours=neighbours,
     )
-    return planned_order(candidates, k, epsilon, max_values_per_unit, neighbours) if found.is_once else None
+    if not found.is_once:
+        return None
+    spent = delta if found.is_gaussian else 0.0
+    return planned_order(candidates, k, epsilon, max_values_per_unit, neighbours, delta=spent)
 
 
 def planned_order(
@@ -68,15 +72,17 @@ def planned_order(
     epsilon: float,
     max_values_per_unit: int | None,
     neighbours: Neighbours,
+    *,
+    delta: float = 0.0,
 ) -> NoisyOrder:
-    """Noise once on all counts.
+    """Noise once on all counts: Gaussian noise if there is a delta.
 
     Raises:
         InvalidParameterError: an argument is out of range, or `epsilon` too small for counts to be of use.
     """
     n = len(candidates)
     most = n if max_values_per_unit is None else max_values_per_unit
-    order = NoisyOrder.planned(n, k, epsilon=epsilon, max_values_per_unit=most, neighbours=neighbours)
+    order = NoisyOrder.planned(n, k, epsilon=epsilon, delta=delta, max_values_per_unit=most, neighbours=neighbours)
     check_useful(order.noise, n)
     return order
 
@@ -84,23 +90,20 @@ def planned_order(
 def terms_once(
     order: NoisyOrder, *, task: str, candidates: PublicCandidates | DistantCandidates, arguments: dict[str, Any]
 ) -> Terms:
-    """The certificate of noise once on all counts; the sensitivity is the largest total change of all counts.
+    """The certificate of noise once on all counts.
 
     Proof: ``proofs/counting.md``, claim 6, and ``proofs/noisy_order.md``.
     """
+    page = "proofs/discrete_gaussian.md" if order.delta else "proofs/geometric_mechanism.md"
     return Terms(
         task=task,
         mechanism=type(order.noise).__name__,
         epsilon=order.epsilon,
-        sensitivity=Sensitivity(
-            float(order.noise.sensitivity),
-            monotonic=order.neighbours is Neighbours.ADD_REMOVE,
-            neighbours=order.neighbours,
-            proof="proofs/counting.md",
-        ),
+        delta=order.delta,
+        sensitivity=noise_sensitivity(order.noise),
         candidates=candidates.description(),
         error_bound=float(order.error_bound(CONFIDENCE)),
-        proofs=("proofs/geometric_mechanism.md", "proofs/noisy_order.md"),
+        proofs=(page, "proofs/noisy_order.md"),
         arguments=arguments,
         counted=NoisyUnits(within=order.count_bound(CONFIDENCE)),
     )
@@ -120,18 +123,22 @@ def ruled_arguments(
 ) -> dict[str, Any]:
     """The arguments in a certificate that say how the order was decided; none if the caller left nothing to decide."""
     is_once = isinstance(order, NoisyOrder)
+    rule = (GAUSSIAN_ONCE if order.delta else ONCE) if isinstance(order, NoisyOrder) else EACH
     return {
         **({"k": k} if is_once and k is not None else {}),
         **({} if max_values_per_unit is None else {"max_values_per_unit": max_values_per_unit}),
-        **({"rule": ONCE if is_once else EACH} if is_ruled else {}),
+        **({"rule": rule} if is_ruled else {}),
     }
 
 
 def check_ruled(held: Fields, *, has_k: bool) -> bool:
     """Check the arguments that `ruled_arguments` wrote, and say whether noise was added once."""
-    is_once = held["mechanism"]["name"] == GeometricMechanism.__name__
+    rule = {GeometricMechanism.__name__: ONCE, DiscreteGaussianMechanism.__name__: GAUSSIAN_ONCE}.get(
+        held["mechanism"]["name"], EACH
+    )
+    is_once = rule != EACH
     checks: dict[str, fields.Check] = {"k": fields.count} if is_once and has_k else {}
-    checks |= {"max_values_per_unit": fields.count, "rule": fields.one_of(ONCE if is_once else EACH)}
+    checks |= {"max_values_per_unit": fields.count, "rule": fields.one_of(rule)}
     given = fields.object_with(held.get("arguments", {}), "arguments", checks, optional=["max_values_per_unit", "rule"])
     if "rule" not in given and (is_once or given):
         raise fields.wrong("arguments.rule", "the rule by which the noise was chosen")

@@ -6,6 +6,7 @@ feature gets right.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NoReturn
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.arguments import decimal_fraction, positive_sensitivity
+from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
 from dpselect.mechanisms.quantile import moves_one_way
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.summaries import CandidateCounts, CandidateTotals, PublicClip, PublicFeatures, RuleCounts
@@ -54,6 +56,29 @@ def count_sensitivity(neighbours: Neighbours) -> Sensitivity:
     False
     """
     return DISTINCT_UNITS if neighbours is Neighbours.ADD_REMOVE else REPLACED_UNITS
+
+
+def noise_sensitivity(noise: GeometricMechanism | DiscreteGaussianMechanism) -> Sensitivity:
+    """How much one unit can change all counts that get this noise: in sum, or by the root of the sum of squares.
+
+    Proof: ``proofs/counting.md``, claim 6, and ``proofs/discrete_gaussian.md``, claim 2.
+
+    >>> noise_sensitivity(GeometricMechanism(epsilon=1.0, sensitivity=4)).value
+    4.0
+    >>> noise_sensitivity(DiscreteGaussianMechanism(epsilon=1.0, delta=1e-6, squared_sensitivity=4)).value
+    2.0
+    """
+    if isinstance(noise, GeometricMechanism):
+        moved = float(noise.sensitivity)
+    else:
+        root = math.sqrt(noise.squared_sensitivity)
+        moved = root if root.is_integer() else math.nextafter(root, math.inf)
+    return Sensitivity(
+        moved,
+        monotonic=noise.neighbours is Neighbours.ADD_REMOVE,
+        neighbours=noise.neighbours,
+        proof="proofs/counting.md",
+    )
 
 
 def count_scores(summary: CandidateCounts, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Scores:

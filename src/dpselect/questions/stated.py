@@ -17,7 +17,7 @@ import numpy as np
 from dpselect.accounting import ComposedEvent, Event
 from dpselect.arguments import decimal_fraction
 from dpselect.grids import Grid
-from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
+from dpselect.mechanisms import DiscreteGaussianMechanism, ExponentialMechanism, GeometricMechanism, PermuteAndFlip
 from dpselect.mechanisms.top_k import TopKPlan
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.fields import wrong
@@ -69,7 +69,7 @@ class Stated:
     @property
     def is_noise_once(self) -> bool:
         """Whether noise was added once to all counts, for a question that selects candidates."""
-        return self.mechanism == GeometricMechanism.__name__
+        return self.mechanism in (GeometricMechanism.__name__, DiscreteGaussianMechanism.__name__)
 
     @property
     def ends(self) -> tuple[float, float]:

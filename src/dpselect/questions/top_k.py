@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from dpselect.accounting import ComposedEvent, PureEvent
+from dpselect.accounting import ApproximateEvent, ComposedEvent, PureEvent
 from dpselect.mechanisms import NoisyOrder, PendingSelection
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
@@ -71,7 +71,8 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
                     "delta",
                     "number",
                     "Probability with which the guarantee may fail. A value above 0 reduces the error from about ten"
-                    " values on.",
+                    " values on. With --max-values-per-unit or --with-counts, Gaussian noise on all counts is used if"
+                    " it is smaller.",
                     default=0.0,
                 ),
                 WITH_COUNTS,
@@ -151,7 +152,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         return self.max_values_per_unit
 
     @property
-    def event(self) -> ComposedEvent | PureEvent:
+    def event(self) -> ApproximateEvent | ComposedEvent | PureEvent:
         """What one release costs, for accounting; to be charged before `draw` is called."""
         return self.plan.event
 
@@ -181,10 +182,9 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
     @property
     def identity(self) -> dict[str, Any]:
         """The public arguments that distinguish this question from others about the same column."""
-        delta = 0.0 if isinstance(self.plan, NoisyOrder) else self.plan.delta
         most = self.max_values_per_unit
         bounded = {} if most is None else {"max_values_per_unit": most}
-        return {"k": self.plan.k, "delta": delta, "candidates": public_values(self.candidates), **bounded}
+        return {"k": self.plan.k, "delta": self.plan.delta, "candidates": public_values(self.candidates), **bounded}
 
     def summaries(self, rows: RowReader, groups: PublicGroups | None, /) -> list[CandidateCounts | PendingSelection]:
         """How many units have each candidate, or a pending draw where they are counted."""
@@ -228,7 +228,9 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         """See `Question.restated`. Another version may have chosen the plan by another rule."""
         most, candidates = stated.arguments.get("max_values_per_unit"), stated.candidates()
         if stated.is_noise_once:
-            plan = planned_order(candidates, stated.selected, stated.epsilon, most, stated.neighbours)
+            plan = planned_order(
+                candidates, stated.selected, stated.epsilon, most, stated.neighbours, delta=stated.delta
+            )
         else:
             plan = stated.plan(count_sensitivity(stated.neighbours))
         is_ruled = "rule" in stated.arguments
