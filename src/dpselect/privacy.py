@@ -40,7 +40,7 @@ def check_monotonic(monotonic: object, neighbours: Neighbours) -> bool:
     """
     if not isinstance(monotonic, bool):
         raise InvalidParameterError("monotonic", monotonic, "True or False")
-    if monotonic and neighbours is Neighbours.REPLACE_ONE:
+    if monotonic and neighbouring_relation(neighbours) is Neighbours.REPLACE_ONE:
         raise InvalidParameterError(
             "monotonic",
             monotonic,

@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours
 from tests.backends.laws import Questions, planned
 from tests.backends.table_questions import Question
@@ -495,6 +496,19 @@ BOUNDED = (
     "quantile in 1 groups",
 )
 """One of each way that contributions are bounded and weighed."""
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_name_of_a_relation_plans_what_the_relation_does(name: str) -> None:
+    """So that ``"replace_one"`` never gets the noise of add/remove; and a name that is none is refused."""
+    ask = question(QUESTIONS[name])
+    for relation in relations(name):
+        by_name, by_relation = planned(ask, str(relation)), planned(ask, relation)  # type: ignore[arg-type]
+        assert by_name.terms == by_relation.terms
+        assert by_name.event == by_relation.event
+        assert isinstance(by_name.terms.sensitivity.neighbours, Neighbours)
+    with pytest.raises(InvalidParameterError, match=r"^neighbours='replace one'"):
+        planned(ask, "replace one")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("broken", [each_row_a_unit, nameless_rows_counted])

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from dpselect.accounting import BoundedRangeEvent, LaplaceProfileEvent
 from dpselect.mechanisms import PermuteAndFlip
 from dpselect.mechanisms.noisy_order import left_for_selection
-from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
@@ -93,7 +93,8 @@ class BestBy(ListQuestion[CandidateTotals]):
         # At the scale sum_range / epsilon, which is all that its proof asks for: the factor is in the range already.
         part = left_for_selection(epsilon) if with_counts else epsilon
         mechanism = PermuteAndFlip(epsilon=part, sensitivity=sum_range(clip, neighbours), monotonic=True)
-        return cls(candidates=candidates, clip=clip, mechanism=mechanism, neighbours=neighbours)
+        relation = neighbouring_relation(neighbours)
+        return cls(candidates=candidates, clip=clip, mechanism=mechanism, neighbours=relation)
 
     @property
     def event(self) -> BoundedRangeEvent | LaplaceProfileEvent:

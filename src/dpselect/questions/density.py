@@ -19,7 +19,7 @@ from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms import DensityMechanism, NoisyHistogramMechanism
 from dpselect.mechanisms.density import LARGEST_SAMPLE
 from dpselect.mechanisms.noisy_histogram import shares
-from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
 from dpselect.questions.count import LARGEST_COUNT
@@ -117,7 +117,7 @@ class Density(ValuesQuestion):
                 if given is not None:
                     raise InvalidParameterError(name, given, "None with method='counts'", "It is for method='sample'.")
             noisy = NoisyHistogramMechanism(epsilon=epsilon, neighbours=neighbours)
-            return cls(bins=bins, mechanism=noisy, units=None, neighbours=neighbours)
+            return cls(bins=bins, mechanism=noisy, units=None, neighbours=noisy.neighbours)
         if method != "sample":
             got = Shown(repr(method)) if isinstance(method, str) else method
             raise InvalidParameterError("method", got, "'counts' or 'sample'")
@@ -128,7 +128,7 @@ class Density(ValuesQuestion):
         k = None if sample_size is None else positive_count(sample_size, "sample_size", at_most=LARGEST_SAMPLE)
         k = DensityMechanism(epsilon=epsilon, k=k).sample_size(n)
         sample = DensityMechanism(epsilon=epsilon, k=k, base="histograms")
-        return cls(bins=bins, mechanism=sample, units=n, neighbours=neighbours)
+        return cls(bins=bins, mechanism=sample, units=n, neighbours=neighbouring_relation(neighbours))
 
     @property
     def domain(self) -> PublicDomain:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from dpselect.accounting import ApproximateEvent, PureEvent
 from dpselect.arguments import delta_below_one, positive_count
 from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism, NoisyHistogramMechanism
-from dpselect.privacy import Neighbours
+from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.questions import fields
 from dpselect.questions.command import Command, Option
 from dpselect.questions.count import LARGEST_COUNT, check_useful
@@ -104,14 +104,15 @@ class Histogram(ListQuestion[CandidateCounts]):
             at_most=len(candidates),
             at_most_what="the number of candidates",
         )
-        moved = most if neighbours is Neighbours.ADD_REMOVE else min(2 * most, len(candidates))
-        mechanism = GeometricMechanism(epsilon=epsilon, sensitivity=moved, neighbours=neighbours)
+        relation = neighbouring_relation(neighbours)
+        moved = most if relation is Neighbours.ADD_REMOVE else min(2 * most, len(candidates))
+        mechanism = GeometricMechanism(epsilon=epsilon, sensitivity=moved, neighbours=relation)
         check_useful(mechanism, len(candidates))
         chosen: GeometricMechanism | DiscreteGaussianMechanism = mechanism
         if not (failing := delta_below_one(delta)):
             return cls(candidates=candidates, max_values_per_unit=most, mechanism=chosen)
         gaussian = DiscreteGaussianMechanism(
-            epsilon=mechanism.epsilon, delta=failing, squared_sensitivity=moved, neighbours=neighbours
+            epsilon=mechanism.epsilon, delta=failing, squared_sensitivity=moved, neighbours=relation
         )
         bounds = [each.error_bound(CONFIDENCE, size=len(candidates)) for each in (mechanism, gaussian)]
         if bounds[1] < bounds[0]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpselect.arguments import decimal_fraction, positive_sensitivity
 from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism
 from dpselect.mechanisms.quantile import moves_one_way
-from dpselect.privacy import Neighbours, Sensitivity
+from dpselect.privacy import Neighbours, Sensitivity, neighbouring_relation
 from dpselect.summaries import CandidateCounts, CandidateTotals, PublicClip, PublicFeatures, RuleCounts
 
 
@@ -47,6 +47,12 @@ REPLACED_UNITS = Sensitivity(1.0, monotonic=False, neighbours=Neighbours.REPLACE
 """Replacing a unit changes counts in both directions at once: b = 2/epsilon."""
 
 
+def _if_added(value: float, neighbours: Neighbours | str, *, proof: str) -> Sensitivity:
+    """Of scores that all move in the same direction if a unit is added or removed."""
+    relation = neighbouring_relation(neighbours)
+    return Sensitivity(value, monotonic=relation is Neighbours.ADD_REMOVE, neighbours=relation, proof=proof)
+
+
 def count_sensitivity(neighbours: Neighbours) -> Sensitivity:
     """How much one unit can change the counts, and so their negatives.
 
@@ -55,7 +61,7 @@ def count_sensitivity(neighbours: Neighbours) -> Sensitivity:
     >>> count_sensitivity(Neighbours.REPLACE_ONE).monotonic
     False
     """
-    return DISTINCT_UNITS if neighbours is Neighbours.ADD_REMOVE else REPLACED_UNITS
+    return DISTINCT_UNITS if neighbouring_relation(neighbours) is Neighbours.ADD_REMOVE else REPLACED_UNITS
 
 
 def noise_sensitivity(noise: GeometricMechanism | DiscreteGaussianMechanism) -> Sensitivity:
@@ -73,12 +79,7 @@ def noise_sensitivity(noise: GeometricMechanism | DiscreteGaussianMechanism) -> 
     else:
         root = math.sqrt(noise.squared_sensitivity)
         moved = root if root.is_integer() else math.nextafter(root, math.inf)
-    return Sensitivity(
-        moved,
-        monotonic=noise.neighbours is Neighbours.ADD_REMOVE,
-        neighbours=noise.neighbours,
-        proof="proofs/counting.md",
-    )
+    return _if_added(moved, noise.neighbours, proof="proofs/counting.md")
 
 
 def count_scores(summary: CandidateCounts, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Scores:
@@ -128,11 +129,12 @@ def sum_sensitivity(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_RE
     >>> sum_sensitivity(PublicClip.given("paid", (-2, 5)), Neighbours.REPLACE_ONE).value
     7.0
     """
-    if neighbours is Neighbours.REPLACE_ONE:
-        return Sensitivity(float(_spread(clip)), monotonic=False, neighbours=neighbours, proof="proofs/clipped_sums.md")
+    relation = neighbouring_relation(neighbours)
+    if relation is Neighbours.REPLACE_ONE:
+        return Sensitivity(float(_spread(clip)), monotonic=False, neighbours=relation, proof="proofs/clipped_sums.md")
     most = max(abs(clip.lower), abs(clip.upper))
     one_way = clip.lower >= 0 or clip.upper <= 0
-    return Sensitivity(float(most), monotonic=one_way, neighbours=neighbours, proof="proofs/clipped_sums.md")
+    return Sensitivity(float(most), monotonic=one_way, neighbours=relation, proof="proofs/clipped_sums.md")
 
 
 def sum_range(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> int:
@@ -147,7 +149,7 @@ def sum_range(clip: PublicClip, neighbours: Neighbours = Neighbours.ADD_REMOVE) 
     >>> sum_range(clip), sum_range(clip, Neighbours.REPLACE_ONE)
     (7, 14)
     """
-    return _spread(clip) if neighbours is Neighbours.ADD_REMOVE else 2 * _spread(clip)
+    return _spread(clip) * (1 if neighbouring_relation(neighbours) is Neighbours.ADD_REMOVE else 2)
 
 
 def _spread(clip: PublicClip) -> int:
@@ -194,11 +196,11 @@ def rank_sensitivity(
     >>> rank_sensitivity(0.5, max_rows_per_unit=1).monotonic, rank_sensitivity(1.0, max_rows_per_unit=1).monotonic
     (False, True)
     """
-    exact = Fraction(level)
-    most = max(exact, 1 - exact) if neighbours is Neighbours.ADD_REMOVE else 1
+    exact, relation = Fraction(level), neighbouring_relation(neighbours)
+    most = max(exact, 1 - exact) if relation is Neighbours.ADD_REMOVE else 1
     value = positive_sensitivity(max_rows_per_unit * most)
-    monotonic = moves_one_way(level, neighbours)
-    return Sensitivity(value, monotonic=monotonic, neighbours=neighbours, proof="proofs/unit_values.md")
+    monotonic = moves_one_way(level, relation)
+    return Sensitivity(value, monotonic=monotonic, neighbours=relation, proof="proofs/unit_values.md")
 
 
 def price_sensitivity(
@@ -225,9 +227,7 @@ def price_sensitivity(
     """
     exact = decimal_fraction(highest, "highest", expected="a finite number > 0")
     value = positive_sensitivity(max_rows_per_unit * exact)
-    return Sensitivity(
-        value, monotonic=neighbours is Neighbours.ADD_REMOVE, neighbours=neighbours, proof="proofs/best_price.md"
-    )
+    return _if_added(value, neighbours, proof="proofs/best_price.md")
 
 
 def price_range_sensitivity(
@@ -250,9 +250,7 @@ def price_range_sensitivity(
     19.0
     """
     value = positive_sensitivity(max_rows_per_unit * Fraction(upper))
-    return Sensitivity(
-        value, monotonic=neighbours is Neighbours.ADD_REMOVE, neighbours=neighbours, proof="proofs/prices.md"
-    )
+    return _if_added(value, neighbours, proof="proofs/prices.md")
 
 
 def rule_sensitivity(highest_weight: int, *, neighbours: Neighbours) -> Sensitivity:
@@ -272,12 +270,7 @@ def rule_sensitivity(highest_weight: int, *, neighbours: Neighbours) -> Sensitiv
     >>> rule_sensitivity(20, neighbours=Neighbours.REPLACE_ONE).value
     20.0
     """
-    return Sensitivity(
-        positive_sensitivity(highest_weight),
-        monotonic=neighbours is Neighbours.ADD_REMOVE,
-        neighbours=neighbours,
-        proof="proofs/feature_scores.md",
-    )
+    return _if_added(positive_sensitivity(highest_weight), neighbours, proof="proofs/feature_scores.md")
 
 
 def rule_scores(summary: RuleCounts, features: PublicFeatures, *, neighbours: Neighbours) -> Scores:

@@ -87,7 +87,7 @@ class Sum(Question[CandidateTotals]):
         mechanism = GeometricMechanism(epsilon=epsilon, sensitivity=moved, neighbours=neighbours)
         if Fraction(mechanism.error_bound(CONFIDENCE)) / clip.scale > MOST_ERROR:
             raise InvalidParameterError("epsilon", epsilon, "a number large enough for a useful sum")
-        return cls(clip=clip, mechanism=mechanism, neighbours=neighbours)
+        return cls(clip=clip, mechanism=mechanism, neighbours=mechanism.neighbours)
 
     @property
     def event(self) -> PureEvent:
