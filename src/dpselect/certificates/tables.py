@@ -39,7 +39,8 @@ def columns(release: Released) -> dict[str, list[Any]]:
     ``group`` if there are groups; what the value is, under the name that the release prints (``value``, ``bin``,
     ``level``, ``rank``, ``answer``); ``released``; ``units``, the noisy count of each answer, if counts were released;
     and, if there is an error bound of the count or of the value itself, ``lower`` and ``upper``: the number minus and
-    plus the bound, but a count is not below 0. Counts of values without a list have none: those selected tend to be
+    plus the bound, as far as the question's public arguments allow: no count is below 0, and no mean outside the bounds
+    that values are clipped to. Counts of values without a list have none: those selected tend to be
     high, so that no interval of each holds.
     """
     kind, value = QUESTIONS[release.task], release.value
@@ -66,10 +67,11 @@ def columns(release: Released) -> dict[str, list[Any]]:
     known = [bound for bound in bounds if bound is not None and math.isfinite(bound)]
     if len(known) == len(bounds):
         # Whole numbers throughout for counts: a column of a frame has one type.
-        least, known = (0, [math.ceil(bound) for bound in known]) if kind.is_count else (-math.inf, known)
+        known = [math.ceil(bound) for bound in known] if kind.is_count else known
+        least, most = kind.possible_values(release)
         pairs = [*zip(table["released"], known, strict=True)]
         table["lower"] = [max(least, each - bound) for each, bound in pairs]
-        table["upper"] = [each + bound for each, bound in pairs]
+        table["upper"] = [min(most, each + bound) for each, bound in pairs]
     return table
 
 

@@ -153,7 +153,7 @@ class BestBy(ListQuestion[CandidateTotals]):
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:
-        """See `Question.accepts_usable_epsilon`. Counts are of units with a candidate, whether or not with an amount."""
+        """See `Question.accepts_usable_epsilon`. Counts are of units with a candidate, with or without an amount."""
         return True
 
     @classmethod

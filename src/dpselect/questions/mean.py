@@ -192,6 +192,11 @@ class Mean(ValuesQuestion):
         return None if units is None else mean_within(release, units)
 
     @classmethod
+    def possible_values(cls, release: Planned) -> tuple[float, float]:
+        """See `Question.possible_values`. Values outside the bounds count as the nearer one, and so does their mean."""
+        return release.candidates["lower"], release.candidates["upper"]
+
+    @classmethod
     def error_unit(cls, release: Planned) -> str:
         """See `Question.error_unit`. The error of a mean of a private number of units is stated times that number."""
         return "value" if "units" in release.arguments else "sum"

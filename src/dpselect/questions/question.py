@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -397,6 +398,12 @@ class Question(Priced[Summary]):
 
     is_count: ClassVar[bool] = False
     """Whether a value is a number of units, and so cannot be below 0."""
+
+    @classmethod
+    def possible_values(cls, release: Planned) -> tuple[float, float]:
+        """The least and the largest true value, by public arguments alone; an interval need not go further."""
+        del release
+        return (0 if cls.is_count else -math.inf), math.inf
 
     @classmethod
     def accepts_usable_epsilon(cls, release: Planned) -> bool:

@@ -130,6 +130,11 @@ class Variance(ValuesQuestion):
         return ["variance"]
 
     @classmethod
+    def possible_values(cls, release: Planned) -> tuple[float, float]:
+        """See `Question.possible_values`. At most half of the units are at either bound."""
+        return 0.0, (release.candidates["upper"] - release.candidates["lower"]) ** 2 / 4.0
+
+    @classmethod
     def value_bound(cls, release: Planned, units: int | None) -> float | None:
         """See `Question.value_bound`."""
         return None if units is None else variance_within(release, units)
