@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from dpselect.arguments import (
     delta_below_one,
+    finite_bounds,
     memory_size,
     positive_count,
     positive_epsilon,
@@ -144,3 +145,11 @@ def test_sizes_of_memory(value: Any, size: int) -> None:
 def test_what_is_no_size_of_memory(value: Any) -> None:
     with pytest.raises(InvalidParameterError, match="at least 64 MiB"):
         memory_size(value, "memory_limit")
+
+
+def test_bounds_that_nobody_knows_lead_to_a_private_one() -> None:
+    for unknown in (None, "private"):
+        with pytest.raises(InvalidParameterError, match=r"lower < upper\. If none is publicly known, .*upper_bound"):
+            finite_bounds(unknown)
+    with pytest.raises(InvalidParameterError, match=r"lower < upper\.$"):
+        finite_bounds(5)

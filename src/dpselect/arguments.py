@@ -213,6 +213,9 @@ def exact_number(value: object, name: str, *, expected: str = "a finite number")
     raise InvalidParameterError(name, value, expected)
 
 
+_UNKNOWN_BOUNDS = "If none is publicly known, Dataset.upper_bound finds a largest one, at a cost of its own."
+
+
 def finite_bounds(value: object, name: str = "bounds", *, may_be_equal: bool = False) -> tuple[Fraction, Fraction]:
     """Two finite numbers, the first below the second, or equal to it if that is allowed; read as decimals.
 
@@ -223,7 +226,8 @@ def finite_bounds(value: object, name: str = "bounds", *, may_be_equal: bool = F
     """
     expected = "two finite numbers, lower <= upper" if may_be_equal else "two finite numbers, lower < upper"
     if not isinstance(value, (tuple, list)):
-        raise InvalidParameterError(name, value, expected)
+        hint = _UNKNOWN_BOUNDS if value is None or isinstance(value, str) else ""
+        raise InvalidParameterError(name, value, expected, hint)
     pair = cast("Sequence[object]", value)
     if len(pair) != 2:
         raise InvalidParameterError(name, Shown(f"<{len(pair)} of them>"), expected)

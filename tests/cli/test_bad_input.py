@@ -69,6 +69,7 @@ BAD: list[tuple[list[str], str]] = [
     (["quantile", "nowhere.csv", *AGE[1:], *BOUNDS], "an existing file"),
     (["density", *AGES, *BOUNDS], "--bins"),
     (["density", *AGES, "--bins", "3"], "--bounds is required. It takes two public numbers"),
+    (["mean", *AGES, "--bounds", "private"], "two public numbers, not the word private. If none is known, upper-bound"),
     (["density", *AGES, *BOUNDS, "--bins", "0"], "--bins=0"),
     (["density", *AGES, *BOUNDS, "--bins", "2.5"], "--bins"),
     (["density", *AGES, *BOUNDS, "--bins", "3", "--method", "kde"], "--method"),

@@ -83,6 +83,10 @@ def _exactly(kind: object, tokens: Sequence[Token]) -> float | Fraction:
 
 
 def _both_exactly(kind: object, tokens: Sequence[Token]) -> tuple[float | Fraction, ...]:
+    if [token.value for token in tokens] == [PRIVATE, PRIVATE]:
+        known = f"this question takes two public numbers, not the word {PRIVATE}"
+        said = f"{known}. If none is known, upper-bound finds a largest one"
+        raise CoercionError(msg=said, token=tokens[0], target_type=tuple)
     numbers: list[float | Fraction] = []
     for token in tokens:
         try:

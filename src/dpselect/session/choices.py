@@ -164,7 +164,8 @@ class ChoiceQuestions(Asking):
                 answer may be shorter than `k`.
             epsilon: privacy loss of all `k` selections together, > 0.
             delta: probability with which epsilon may fail, from 0 (pure differential privacy) to below 1; choose it far
-                below one over the number of units. A delta above 0 lowers the error from about ten selections on. A
+                below one over the number of units. A delta above 0 lowers the error from about ten selections on, or
+                allows Gaussian noise once on all counts (then an account needs a delta that it sets aside). A
                 ledger composes the rounds at the account's own delta, to a few percent more than `epsilon`
                 (``docs/ledger.md``), and without a delta to the sum of their epsilons.
             by, groups, max_groups_per_unit, allow_many: see `most_common`.
