@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import dpselect as dps
@@ -217,6 +218,32 @@ def test_a_block_ends_only_in_its_own_thread() -> None:
     from dpselect._native import _core
 
     _core.end_seeded()
+
+
+def test_a_block_ends_with_its_thread() -> None:
+    block = seeded(7)
+    thread = threading.Thread(target=block.__enter__)
+    thread.start()
+    thread.join()
+    block.__exit__(None, None, None)
+    assert not _median().seeded
+
+
+def test_the_values_that_count_for_a_unit_are_repeated() -> None:
+    data = dps.Dataset(pa.table({"who": [0] * 1000, "value": range(1000)}), unit="who")
+
+    def counted_values() -> list[int]:
+        # so much epsilon that the counts are exact: which value counts is the only choice
+        return data.histogram("value", candidates=range(1000), epsilon=1000.0).value
+
+    with seeded(7):
+        first, second = counted_values(), counted_values()
+    with seeded(7):
+        assert [counted_values(), counted_values()] == [first, second]
+    with seeded(8):
+        assert counted_values() != first  # the keys of these seeds choose different values
+    assert first != second
+    assert sum(first) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no forks")

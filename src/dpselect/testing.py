@@ -19,9 +19,9 @@ def seeded(seed: int) -> AbstractContextManager[None]:
 
     The block is of the thread that began it. Other threads, children of a fork and workers of Spark go on with the
     operating system's randomness; in asynchronous code, do not wait for anything within a block. If a unit has more
-    than ``max_rows_per_unit`` rows, or rows in more groups than it may take part in, those used are chosen by the
-    operating system's randomness, too. Draws are the same for the same calls in the same order, on the same version
-    and kind of machine. Nothing but this call begins a block: no setting of the environment does.
+    than ``max_rows_per_unit`` rows, those used are chosen by the operating system's randomness, too. Draws are the same
+    for the same calls in the same order, on the same version and kind of machine. Nothing but this call begins a block:
+    no setting of the environment does.
 
     Args:
         seed: a whole number from 0 to 2^64 - 1.

@@ -82,6 +82,22 @@ SAID: list[tuple[list[str], str]] = [
         ["median", "postgresql:///", *AGES[1:], *STEP, "--table", "t", "--engine", "duckdb"],
         "--engine='duckdb': expected nothing, because frames and servers use their own engine.",
     ),
+    (["values", *AGES, "--delta", "0"], "--delta=0.0: expected a number strictly between 0 and 1"),
+    (["top-k", ADULT, "age", "3", *AGES[2:], "--delta", "0"], "--delta 0: expected a number above 0, because"),
+    (["top-k", ADULT, "age", "3", *AGES[2:]], "--candidates is missing: expected the public list"),
+    (["sum", *AGES, "--clip", "0", "9e18"], "with a smaller scale: --scale 0.0000000001."),
+    (["sum", *AGES, "--clip", "0", "9000000000000000001"], "--scale 0.001 counts thousands."),
+    (
+        ["median", CLICKS, "page", *COMMON[:2], *BOUNDS, "--step", "1", "--epsilon", "1", "--thousands", ","],
+        "They take --ignore-case, --trim.",
+    ),
+    (
+        ["check", *AGES[:4], *BOUNDS, "--to-file-i-keep-private", "found.txt"],
+        "--to-file-i-keep-private takes no name of a file, here 'found.txt'. The shell writes the file: end",
+    ),
+    (["check", *AGES[:4], *BOUNDS, "--to-file-i-keep-private", "--foo"], "Unknown option: --foo."),
+    (["ledger", "list", "sqlite:///x.db"], "There is no command ledger list. Use ledger show: all accounts,"),
+    (["ledger", "create", "sqlite:///x.db"], "There is no command ledger create. Use ledger open: it makes"),
     (["ledger", "open", "sqlite:////nowhere/x.db", "a", "--epsilon", "x"], "--epsilon=<text>: expected a decimal"),
 ]
 

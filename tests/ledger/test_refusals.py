@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dpselect as dps
 from dpselect.accounting import BoundedRangeEvent, ComposedEvent, Event, NonAdaptiveEvent, PureEvent, SequenceEvent
 from dpselect.errors import ChargeRefusedError
 from dpselect.ledger import Ledger
@@ -74,6 +75,24 @@ def test_the_share_fits_and_much_more_does_not(event: Event, spent: float) -> No
         assert terms.allow(state.epsilon, state.total + terms.cost(scaled(event, share)))
     if isinstance(event, (BoundedRangeEvent, PureEvent)) and event.epsilon > 1.01:
         assert not terms.allow(state.epsilon, state.total + terms.cost(scaled(event, share + Fraction(2, 1000))))
+
+
+def test_a_question_with_a_number_of_units_fits_at_what_is_said(tmp_path: Path) -> None:
+    people = {"who": list(range(100)), "age": [40] * 100}
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open_account("people", epsilon=0.9, delta=1e-6)
+        data = dps.Dataset(people, unit="who", ledger=ledger, account="people")
+
+        def ask(share: float) -> object:
+            asked = {"epsilon": share * 1.0, "usable_epsilon": share * 0.05}
+            return data.median("age", bounds=(0, 120), step=1, **asked)
+
+        with pytest.raises(ChargeRefusedError, match=r"At 0\.857 times each of its epsilons it would fit") as refused:
+            ask(1.0)
+        (share,) = re.findall("At ([0-9.]+) times", refused.value.what)
+        with pytest.raises(ChargeRefusedError):
+            ask(float(share) + 0.002)
+        ask(float(share))
 
 
 def test_every_part_of_a_group_is_scaled() -> None:

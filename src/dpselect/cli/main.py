@@ -30,7 +30,7 @@ from dpselect.cli.plan import plan
 from dpselect.cli.question_options import REFUSED
 from dpselect.cli.questions import COMMANDS, command_of, usage_of
 from dpselect.cli.streams import can_be_written, fill_closed
-from dpselect.cli.wording import in_words, misread, names_of
+from dpselect.cli.wording import file_named, in_words, misread, names_of
 
 BAD_INPUT, UNFORESEEN, INTERRUPTED, BROKEN_PIPE = REFUSED, 1, 130, 141
 
@@ -98,7 +98,9 @@ def _unforeseen(error: Exception) -> int:
 
 def _in_words(error: CycloptsError | SelectionError, arguments: Sequence[str]) -> str:
     names = names_of(app, arguments)
-    return misread(error, arguments, names) if isinstance(error, CycloptsError) else in_words(error, names)
+    if said := file_named(arguments):
+        return said
+    return misread(error, arguments, names) if isinstance(error, CycloptsError) else in_words(error, names, arguments)
 
 
 @contextmanager

@@ -45,11 +45,22 @@ MEANT = {
 }
 """Other words for a command that there is."""
 
+_SHOW = "Use ledger show: all accounts, what is spent and what is left; or ledger history ACCOUNT: each charge."
+_NEW = "Use ledger open: it makes an account, and the ledger if there is none."
+MEANT_OF_LEDGER = {
+    **dict.fromkeys(("list", "ls", "accounts", "status", "info", "balance", "remaining"), _SHOW),
+    **dict.fromkeys(("log", "entries", "charges"), _SHOW),
+    **dict.fromkeys(("create", "new", "add", "init"), _NEW),
+}
+"""Other words for a command of the ledger."""
+
 
 def instead(error: UnknownCommandError, arguments: Sequence[str]) -> str:
     """What to use instead of the command that `arguments` begin with; empty if that is not known."""
     unknown = (error.unused_tokens or [""])[0]
     word = unknown.lower()
+    if list(arguments[:2]) == ["ledger", unknown] and word in MEANT_OF_LEDGER:
+        return f"There is no command ledger {word}. {MEANT_OF_LEDGER[word]}"
     if list(arguments[:1]) != [unknown]:
         return ""
     return f"There is no command {word}. {MEANT[word]}" if word in MEANT else ""
@@ -82,6 +93,8 @@ _FIRST_LINE = "it is not shown, as it might be somebody's row."
 """What is said of the names of columns where errors must not list them."""
 _FIRST_LINE_FOR_YOU = f"{_FIRST_LINE[:-1]}; --show-columns shows it on your own terminal."
 _BLANKS = "Put file patterns and anything with a blank in quotes; separate lists by commas without blanks."
+_PRIVATE = "--to-file-i-keep-private"
+_LISTED = re.compile(r"(?<=\bThey take )[a-z_]+(, [a-z_]+)*(?=\.)")
 _OPTION = re.compile(r"--[a-z]+(-[a-z]+)*|-[a-z]")
 _MEANT = {
     "--bounds": ("--clip", "--between"),
@@ -114,10 +127,22 @@ def names_of(app: App, arguments: Sequence[str]) -> Names:
     return named
 
 
-def in_words(error: SelectionError, names: Names) -> str:
+def file_named(arguments: Sequence[str]) -> str:
+    """What to do instead if a file follows the flag for private output; else an empty text."""
+    if _PRIVATE not in arguments[3:]:
+        return ""
+    (file, *_) = [*arguments[arguments.index(_PRIVATE) + 1 :], "--"]
+    if file.startswith("-"):
+        return ""
+    return f"{_PRIVATE} takes no name of a file, here {_quoted([file])}. The shell writes the file: end with > FILE."
+
+
+def in_words(error: SelectionError, names: Names, arguments: Sequence[str] = ()) -> str:
     """The message of `error`, with options in place of arguments."""
     if not isinstance(error, InvalidParameterError):
         return str(error)
+    if error.name == "candidates" and error.got == "None" and (delta := _after("--delta", arguments)):
+        return f"--delta {delta[0][:40]}: expected a number above 0, because --candidates are missing. {error.hint}"
     name = names.get(error.name.replace("-", "_"), error.name)
     came, expected = f"{name} is missing" if error.got == "None" else f"{name}={error.got}", error.expected
     if error.got == "True" and expected.startswith("False,"):  # a flag has no values
@@ -208,6 +233,7 @@ def _translated(text: str, names: Names) -> str:
         return names[name] if value == "True" else f"{names[name]} {_typed(value, name)}"
 
     text = text.replace(_IN_PYTHON, "")
+    text = _LISTED.sub(lambda found: ", ".join(names.get(each, each) for each in found[0].split(", ")), text)
     text = _FRACTION.sub(r"\1/\2", _GIVEN.sub(option, text))
     text = _NOTHING.sub("nothing", text)
     return _UNDERSCORED.sub(lambda found: names.get(found[0], found[0]), text)

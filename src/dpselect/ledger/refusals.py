@@ -37,9 +37,10 @@ def refusal(event: Event, cost: Cost, terms: AccountTerms, state: State, *, ledg
             text += f"with this, {_shown(terms.spent(total), _FEW)} would be spent"
         else:
             text += f"this would cost {_shown(cost.pure)}"
-            text += ", the sum of its rounds" if rounds else ""
+            text += f", the sum of its {'parts' if isinstance(event, SequenceEvent) else 'rounds'}" if rounds else ""
         share = sure_share(event, terms, state) if terms.orders else 0.0
-        text += f". At {share!r} times its epsilon it would fit" if share else ""
+        whose = "each of its epsilons" if isinstance(event, SequenceEvent) else "its epsilon"
+        text += f". At {share!r} times {whose} it would fit" if share else ""
     return ChargeRefusedError(ledger, f"{text}. Nothing was charged or drawn.", account.left)
 
 
@@ -61,7 +62,8 @@ def sure_share(event: Event, terms: AccountTerms, state: State) -> float:
     The search scales the epsilons of the event. The epsilon of a question of several rounds with a delta falls faster
     than those of its rounds, but no faster than their squares: divided by a squared epsilon, neither a Rényi divergence
     nor the term that converts it increases with epsilon. So for several rounds the square of the fraction is returned,
-    less the thousandth by which the search for their epsilon may miss.
+    less the thousandth by which the search for their epsilon may miss. The parts of a question that also releases
+    numbers of units are single ones, as they were asked for: scaled by the fraction itself.
     """
     fits, too_much = 0, _FINEST
     while too_much - fits > 1:
@@ -70,8 +72,15 @@ def sure_share(event: Event, terms: AccountTerms, state: State) -> float:
             fits = middle
         else:
             too_much = middle
-    is_single = not isinstance(event, (ComposedEvent, SequenceEvent, NonAdaptiveEvent))
-    return fits / _FINEST if is_single else max(0, fits * fits // _FINEST - 1) / _FINEST
+    if not _has_rounds(event):
+        return fits / _FINEST
+    return max(0, fits * fits // _FINEST - 1) / _FINEST
+
+
+def _has_rounds(event: Event) -> bool:
+    if isinstance(event, SequenceEvent):
+        return any(map(_has_rounds, event.events))
+    return isinstance(event, ComposedEvent | NonAdaptiveEvent)
 
 
 def _allows(terms: AccountTerms, state: State, event: Event, factor: Fraction) -> bool:

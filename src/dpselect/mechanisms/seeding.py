@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import count
 
 from dpselect._native import _core
 from dpselect.errors import InvalidParameterError, SelectionError, Shown
@@ -23,13 +26,34 @@ def seeded(seed: int) -> Generator[None]:
     key = hashlib.sha256(b"dpselect seeded %d" % seed).digest()
     if not _core.begin_seeded(key):
         raise InvalidParameterError("seed", seed, "no other seeded block of this thread that has not ended")
-    thread = threading.get_ident()
+    thread = threading.current_thread()
+    _KEYS.set((os.getpid(), _keys(key)))
     try:
         yield
     finally:
-        if threading.get_ident() != thread:
+        _KEYS.set(None)
+        if threading.current_thread() is thread:
+            _core.end_seeded()
+        elif thread.is_alive():  # else the block has ended with its thread
             raise SelectionError("A seeded block has to end in the thread that it began in; there it goes on.")
-        _core.end_seeded()
+
+
+_KEYS: ContextVar[tuple[int, Iterator[bytes]] | None] = ContextVar("keys of the seeded block", default=None)
+"""Of the block in which the work was begun, also in a thread that reads rows for it; with its process."""
+
+
+def _keys(seed: bytes) -> Iterator[bytes]:
+    for place in count():
+        yield hashlib.sha256(b"dpselect seeded key %d" % place + seed).digest()[:8]
+
+
+def key_of_a_choice() -> bytes:
+    """Eight random bytes for the hash that chooses rows or values; within a seeded block those of its seed.
+
+    Not for noise. A choice depends on the rows of one unit alone, whatever the key is.
+    """
+    held = _KEYS.get()
+    return next(held[1]) if held is not None and held[0] == os.getpid() else os.urandom(8)
 
 
 def seeded_draws() -> tuple[bool, int]:

@@ -19,7 +19,7 @@ from dpselect.questions.command import BOUNDS, MOMENT_STEP, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.moments import MomentSums, mean_within, said_of
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
-from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms
+from dpselect.questions.question import CONFIDENCE, Answered, Drawn, Planned, RowReader, Terms, Value
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counted, counting_rows, from_rows, rounded_up
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
@@ -173,6 +173,11 @@ class Mean(ValuesQuestion):
     def keys(cls, release: Planned, count: int) -> Iterable[str]:
         """See `Question.keys`."""
         return ["mean"]
+
+    @classmethod
+    def shown(cls, value: Value) -> Value:
+        """See `Question.shown`. Ten digits; the certificate has all."""
+        return float(f"{value:.10g}") if isinstance(value, float) else value
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:

@@ -20,7 +20,14 @@ from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import CONFIDENCE, Drawn, NoisyUnits, Planned, Question, RowReader, Terms, Value
 from dpselect.questions.stated import Stated
-from dpselect.questions.values import check_countable, check_origin, checked_most, most_values, name_sensitivity
+from dpselect.questions.values import (
+    check_countable,
+    check_origin,
+    checked_most,
+    most_values,
+    name_sensitivity,
+    nothing_named,
+)
 from dpselect.summaries import CandidateKind, NameCounts, PublicGroups
 
 
@@ -195,7 +202,8 @@ class TopUnknown(Question[NameCounts]):
             return ""
         has_threshold = "threshold" in release.arguments
         why = "No other noisy count reaches the threshold" if has_threshold else "The stop candidate was drawn next"
-        return f"Released: {count:,} of {asked:,}. {why}."
+        more = "" if count else f" {nothing_named(release)}"
+        return f"Released: {count:,} of {asked:,}. {why}.{more}"
 
     @classmethod
     def origin(cls, release: Planned) -> str:

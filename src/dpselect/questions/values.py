@@ -163,6 +163,11 @@ class Values(Question[NameCounts]):
         return release.counted is None and release.arguments["max_values_per_unit"] == 1
 
     @classmethod
+    def ending(cls, release: Planned, count: int) -> str:
+        """See `Question.ending`."""
+        return "" if count else nothing_named(release)
+
+    @classmethod
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         return f"a value that at least {bound:,.0f} units ({release.unit}) have is named"
@@ -228,6 +233,12 @@ def check_origin(held: Fields) -> fields.Check:
     """Check the description of candidates that nobody gave, and return the check of one of them."""
     checks: dict[str, fields.Check] = {"origin": fields.one_of("rows"), "kind": fields.one_of(*fields.KINDS)}
     return fields.KINDS[fields.object_with(held["candidates"], "candidates", checks)["kind"]]
+
+
+def nothing_named(release: Planned) -> str:
+    """The sentence about an answer without any value."""
+    kind = release.candidates["kind"]
+    return f"No value was named: none has enough units, or nothing in the column could be read as {kind}."
 
 
 def most_values(release: Planned) -> str:

@@ -17,7 +17,7 @@ from dpselect.questions.command import BOUNDS, MOMENT_STEP, Command
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.moments import MomentSums, said_of, variance_within
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
-from dpselect.questions.question import Answered, Drawn, Planned, RowReader, Terms
+from dpselect.questions.question import Answered, Drawn, Planned, RowReader, Terms, Value
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import counting_rows, from_rows, rounded_up
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
@@ -138,6 +138,11 @@ class Variance(ValuesQuestion):
     def value_bound(cls, release: Planned, units: int | None) -> float | None:
         """See `Question.value_bound`."""
         return None if units is None else variance_within(release, units)
+
+    @classmethod
+    def shown(cls, value: Value) -> Value:
+        """See `Question.shown`. Ten digits; the certificate has all."""
+        return float(f"{value:.10g}") if isinstance(value, float) else value
 
     @classmethod
     def within(cls, release: Planned, bound: float) -> str:

@@ -57,7 +57,10 @@ _LINES = (
 FEW_UNITS = 20
 """Units."""
 _NO_NAME = "if it stands for an unknown one, leave these rows out of the table."
-_SENTINEL = "often a word for a missing value. If it is one here, leave these rows out."
+_SENTINEL = (
+    "often a word for a missing value. If it is one here, make these cells empty: no option leaves them out, and"
+    " bounds count them as the nearest bound."
+)
 _GERMAN = "They count as numbers near 1. If the dot is between thousands: --thousands . --decimal ','."
 WHOSE = "An answer needs many of them. Is this the column that says whose row it is?"
 

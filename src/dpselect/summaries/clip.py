@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 from dpselect.accounting.rounding import fraction_up
@@ -12,6 +13,8 @@ from dpselect.arguments import decimal_fraction, finite_bounds
 from dpselect.errors import InvalidParameterError, Shown
 
 _LARGEST = 2**31
+_MOST_DIGITS = 20
+"""Of a scale in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class PublicClip:
         if not all(end.denominator == 1 and abs(end) <= _LARGEST for end in ends):
             got = Shown(f"({float(lower)!r}, {float(upper)!r})")
             if any(abs(end) > _LARGEST for end in ends):
-                hint = "Count in larger units, with a smaller scale: scale=0.001 counts thousands."
+                hint = f"Count in larger units, with a smaller scale: {_smaller_scale(lower, upper)}."
             else:
                 hint = "Set scale=100 to count hundredths." if factor == 1 else ""
             raise InvalidParameterError(
@@ -100,6 +103,13 @@ class PublicClip:
     def description(self) -> dict[str, Any]:
         """What a certificate says of it: the bounds in scaled whole numbers."""
         return {"sum": self.column, "scale": float(self.scale), "lower": self.lower, "upper": self.upper}
+
+
+def _smaller_scale(lower: Fraction, upper: Fraction) -> str:
+    """The largest negative power of ten with which both fit; or an example, if they are not whole then."""
+    digits = next(digits for digits in count(1) if max(abs(lower), abs(upper)) <= _LARGEST * 10**digits)
+    is_whole = all((end / 10**digits).denominator == 1 for end in (lower, upper))
+    return f"scale={10.0**-digits:.{digits}f}" if is_whole and digits < _MOST_DIGITS else "scale=0.001 counts thousands"
 
 
 def _scale(scale: object) -> Fraction:

@@ -19,6 +19,7 @@ from dpselect.backends.lazy.spark_selection import MOST_ON_THE_DRIVER, Persisted
 from dpselect.backends.row_rules import Dialect, RowValue, Value, rules
 from dpselect.backends.rows.arrow import pa
 from dpselect.errors import InvalidCandidatesError, InvalidDataError, Shown
+from dpselect.mechanisms.seeding import key_of_a_choice
 from dpselect.summaries import MANY_CANDIDATES, CandidateKind, DistantCandidates, PublicCandidates
 
 
@@ -274,7 +275,7 @@ class SparkFrame:
         same hash, the smaller one is chosen, for which Spark has to sort.
         """
         F = spark_functions(self.frame)  # noqa: N806
-        key = F.lit(int.from_bytes(os.urandom(8), signed=True))
+        key = F.lit(int.from_bytes(key_of_a_choice(), signed=True))
         lot = F.xxhash64(key, *(F.col(name) for name in (*whose, column)))
         order = F.struct(lot, F.col(column)) if kind is CandidateKind.TEXT else lot
         return nw.from_native(rows.to_native().groupBy(*whose).agg(F.min_by(column, order).alias(column)))

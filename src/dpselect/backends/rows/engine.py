@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextlib import suppress
+from contextvars import copy_context
 from functools import partial
 from threading import Thread
 from typing import Any, Protocol, TypeVar
@@ -77,7 +78,8 @@ def _ask(reading: Pass, query: Query[Answer], progress: Progress | None, memory_
     """Run one pass to its end."""
     with connected(memory_limit=memory_limit, paths=reading.paths) as connection:
         running: Future[Answer] = Future()
-        worker = Thread(target=_fulfil, args=(running, connection, reading, query), daemon=True)
+        given = _fulfil, running, connection, reading, query
+        worker = Thread(target=copy_context().run, args=given, daemon=True)  # knows of a seeded block
         try:
             worker.start()
             _wait(running, partial(reading.fraction, connection), progress)

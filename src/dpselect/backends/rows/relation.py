@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from dpselect.backends.row_rules import Value, rule, unit_is_known, unit_key
 from dpselect.backends.rows.arrow import pa
 from dpselect.backends.rows.connection import Connection
 from dpselect.backends.rows.duckdb_dialect import DUCKDB
+from dpselect.mechanisms.seeding import key_of_a_choice
 from dpselect.summaries import CandidateKind, PublicCandidates
 
 _ARROW_TYPES = {
@@ -121,7 +121,7 @@ def value_hash(keys: tuple[str, ...], column: str) -> str:
     own values alone. Every set of as many values is equally likely as far as the hash with a random key behaves like a
     random function.
     """
-    key = int.from_bytes(os.urandom(8))
+    key = int.from_bytes(key_of_a_choice())
     return f"hash(xor(hash({', '.join(keys)}, {key}::UBIGINT), {column}::UBIGINT))"
 
 

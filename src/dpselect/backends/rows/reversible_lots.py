@@ -5,7 +5,7 @@ The engine then keeps one number for each key, not a lot and a value; that takes
 
 from __future__ import annotations
 
-import os
+from dpselect.mechanisms.seeding import key_of_a_choice
 
 _HALF = 2**32
 _MASK = _HALF - 1
@@ -26,7 +26,7 @@ def smallest_lots(rows: str, keys: tuple[str, ...]) -> str:
         rows: a query in parentheses, with `keys` and ``what``, whole numbers of 64 bits without nulls.
         keys: whose values they are.
     """
-    whose, secret = ", ".join(keys), f"hash({', '.join(keys)}, {int.from_bytes(os.urandom(8))}::UBIGINT) AS secret"
+    whose, secret = ", ".join(keys), f"hash({', '.join(keys)}, {int.from_bytes(key_of_a_choice())}::UBIGINT) AS secret"
     halves = f"SELECT {whose}, {secret}, (what >> 32) & {_MASK} AS high, what & {_MASK} AS low FROM {rows}"
     once = f"SELECT {whose}, secret, high, xor(low, {_first('high')}) AS low FROM ({halves})"
     high = f"xor(high, {_second('low')})"

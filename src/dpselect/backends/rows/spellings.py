@@ -77,6 +77,8 @@ MISSING_WORD = Spelling(
 )
 _NO_DIGIT = Spelling("text without a digit", "many", "[^0-9]+")
 
+_WITH_MINUS = "No option reads them: write -5 in the file, or make a column of such numbers in a frame."
+
 NUMBERS = (
     MISSING_WORD,
     UNCLEAR,
@@ -113,8 +115,8 @@ NUMBERS = (
     *_currencies(),
     Spelling("a percent sign", "5%", f"{_SIGN}({_DIGITS}){_GAP}%", {"strip": "%"}),
     Spelling("a percent sign and a decimal comma", "5,5%", f"{_SIGN}{_COMMA}{_GAP}%", {"strip": "%", "decimal": ","}),
-    Spelling("parentheses", "(5) for -5", f"[(][$€£¥]? ?({_DIGITS}|{_COMMAS})[)]"),
-    Spelling("a minus sign at the end", "5-", f"({_DIGITS}|{_COMMAS})-"),
+    Spelling("parentheses", "(5) for -5", f"[(][$€£¥]? ?({_DIGITS}|{_COMMAS})[)]", otherwise=_WITH_MINUS),
+    Spelling("a minus sign at the end", "5-", f"({_DIGITS}|{_COMMAS})-", otherwise=_WITH_MINUS),
     Spelling("a date", "2026-12-24", f"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}.*|{_DAY}[/.]{_DAY}[/.][0-9]{{2,4}}.*"),
     Spelling("a unit of measurement", "5 kg", f"{_SIGN}({_DIGITS}) ?[a-zA-Zµ°]+"),
     _NO_DIGIT,

@@ -119,4 +119,5 @@ def _printable(cell: str) -> str:
 
 
 def _number(value: float) -> str:
-    return repr(value).removesuffix(".0")
+    """For people: without the last digits of a sum of doubles, which JSON keeps."""
+    return f"{value:.12g}"

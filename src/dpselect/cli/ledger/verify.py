@@ -23,9 +23,10 @@ def verify(certificate: File, /, *, ledger: str | None = None, as_json: Json = F
 
     dpselect verify release.json --ledger sqlite:///budget.db
 
-    The value itself is certified only for a release with a request id (--request), which its ledger stored. Any other
-    value may have been edited unnoticed. Without --ledger this is true of every field that the certificate states only
-    once, such as the column.
+    What was drawn is certified only for a release with a request id (--request), which its ledger stored: the value,
+    and if there are any, the numbers usable.count and counts.count and the bound bound.value. Otherwise these may have
+    been edited unnoticed. Without --ledger this is true of every field that the certificate states only once, such as
+    the column.
 
     Args:
         certificate: File with what --json printed.
@@ -96,6 +97,8 @@ def _numbers_drawn(release: Release[Any]) -> Iterator[str]:
         yield "counts.count"
     if release.usable is not None:
         yield "usable.count"
+    if release.bound is not None:
+        yield "bound.value"
 
 
 def _text(path: str) -> str:
