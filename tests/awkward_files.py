@@ -280,7 +280,22 @@ CASES = [
         option="--decimal ','",
         taking_part=0,
     ),
-    Case("parentheses for a minus", "flagged", paid(lambda each: f"({each})"), said="parentheses", taking_part=0),
+    Case(
+        "decimal commas declared, thousands not",
+        "flagged",
+        paid(lambda each: f"{in_german(each)}", delimiter=";", header="who;value"),
+        (*MEDIAN, "--delimiter", "semicolon", "--decimal", ","),
+        said="a dot before three digits",
+        option="--thousands .",
+        answers=ANSWERS[MEDIAN],
+    ),
+    Case(
+        "parentheses for a minus",
+        "flagged",
+        paid(lambda each: f"({each})"),
+        said="No option reads them: write -5",
+        taking_part=0,
+    ),
     Case(
         "a unit of measurement", "flagged", paid(lambda each: f"{each} kg"), said="a unit of measurement", taking_part=0
     ),

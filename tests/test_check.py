@@ -435,3 +435,13 @@ def test_a_server_is_asked_for_units_alone(postgres: Any) -> None:
 
 def test_spark_is_asked_for_units_alone() -> None:
     engine_says(engines.spark_frame(ROWS))
+
+
+def test_objects_that_are_read_as_missing_are_named_by_their_kind() -> None:
+    cells = [b"a", b"b", pd.Timestamp("2026-12-24"), None, float("nan"), pd.NaT, pd.NA, 5, "a"]
+    frame = pd.DataFrame({"who": range(9), "value": pd.Series(cells, dtype=object)})
+    (problem, *_) = dps.check(frame, "value", unit="who", candidates=["a", "5"]).problems
+    assert "or an object that is read as missing (Timestamp, bytes). Make text, numbers or dates" in problem
+    plain = dps.check(frame.iloc[3:], "value", unit="who", candidates=["a", "5"])
+    assert "object" not in str(plain)
+    assert plain.usable_rows == 2

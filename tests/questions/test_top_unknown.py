@@ -70,6 +70,7 @@ def test_fewer_values_than_asked_for_are_a_stop() -> None:
     none = dps.Dataset(ROWS.slice(0, 0), unit="who").top_k("name", 3, epsilon=1.0, delta=1e-6)
     assert (none.value, none.counts) == ([], [])
     assert "Released: 0 of 3." in str(none)
+    assert "nothing in the column could be read as text" in str(none)
     check(none.to_json())
 
 

@@ -64,6 +64,10 @@ class Quantile(ValuesQuestion):
                     "And without known bounds?",
                     ("adult.csv hours_per_week 0.9", "--unit person_id --step 1 --epsilon 0.5"),
                 ),
+                (
+                    "And from bounds that are found first?",
+                    ("adult.csv hours_per_week 0.9", "--unit person_id --bounds private --step 1 --epsilon 1"),
+                ),
             ),
             positional=(Option("level", "number", "Share of the values below the quantile, from 0 to 1."),),
             options=_OPTIONS,

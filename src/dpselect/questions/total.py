@@ -46,6 +46,12 @@ class Sum(Question[CandidateTotals]):
             asks="What do the values add up to?",
             does="Add up the numbers in COLUMN, a bounded amount for each unit.",
             example=("adult.csv hours_per_week", "--unit person_id --clip 0 80 --epsilon 0.5"),
+            also=(
+                (
+                    "And without a known clip?",
+                    ("adult.csv hours_per_week", "--unit person_id --clip private --epsilon 1"),
+                ),
+            ),
             options=(
                 Option(
                     "clip",

@@ -229,6 +229,8 @@ def with_more_words(read: Inspection, raw: Inspection, declared: Format) -> Insp
         agrees = all(declared.words.get(name, value) == value for name, value in each.words.items())
         if more and agrees and _is_format({**declared.words, **more}):
             found.append(each._replace(words=more))
+    if declared.decimal == "," and declared.thousands is None and 0 < raw.grouped == raw.dotted:
+        found.append(Unread("a dot before three digits, as in 1.234", raw.grouped, {"thousands": "."}))
     unlike = next((each for each in read.unusable if each.reason == UNLIKE_DECLARED), None)
     if unlike is None or not found or (left := unlike.rows - sum(each.rows for each in found)) < 0:
         return read

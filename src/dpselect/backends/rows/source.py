@@ -59,6 +59,15 @@ class Lines(Source, Protocol):
 
 
 @runtime_checkable
+class Objects(Source, Protocol):
+    """Rows of which a column may hold Python objects of any kind."""
+
+    def kinds_without_text(self, column: Column) -> tuple[str, ...]:
+        """The names of the types of objects in it that are read as missing, and are not."""
+        ...
+
+
+@runtime_checkable
 class Catalogued(Source, Protocol):
     """Rows of a table that has a name and an id of its own, wherever its files are."""
 

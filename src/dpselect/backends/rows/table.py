@@ -26,7 +26,7 @@ from dpselect.backends.rows.inspect import (
 from dpselect.backends.rows.queries import ROW_LOT, banded, counted, gathered, named, totalled, units_counted
 from dpselect.backends.rows.relation import candidates_of, columns_of
 from dpselect.backends.rows.scan import Scan
-from dpselect.backends.rows.source import Lines, Source
+from dpselect.backends.rows.source import Lines, Objects, Source
 from dpselect.formats import Format
 from dpselect.summaries import (
     CandidateCounts,
@@ -39,6 +39,9 @@ from dpselect.summaries import (
     UnitTotals,
     UnitValues,
 )
+
+_MOST_KINDS = 3
+"""Kinds of objects named in a sentence."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -218,7 +221,7 @@ class StreamTable:
         skipped: list[int] = []
         source = self.source.counting(skipped.append) if isinstance(self.source, Lines) else self.source
         scan = Scan(source, columns_of(unit, None, value=column), candidates=named, format=self.format)
-        null_means = self._null_means(CandidateKind.NUMBER if candidates is None else candidates.kind)
+        null_means = self._null_means(column, CandidateKind.NUMBER if candidates is None else candidates.kind)
         query = partial(
             inspected, unit=unit, column=column, candidates=candidates, bounds=bounds, null_means=null_means
         )
@@ -246,12 +249,16 @@ class StreamTable:
         query = partial(together, unit=unit, matched=matched, numbers=numbers, between=between)
         return self._answer(scan, query, progress)
 
-    def _null_means(self, kind: CandidateKind) -> Unread:
+    def _null_means(self, column: Column, kind: CandidateKind) -> Unread:
         words = {} if self.format is None else self.format.words
         if {"thousands", "decimal"} & words.keys() and kind in (CandidateKind.NUMBER, CandidateKind.INTEGER):
             return Unread(UNLIKE_DECLARED, 0)
         if "date_format" in words and kind is CandidateKind.DATE:
             return Unread(UNLIKE_DECLARED, 0)
+        if isinstance(self.source, Objects) and (kinds := self.source.kinds_without_text(column)):
+            which = f"{', '.join(kinds[:_MOST_KINDS])}{' and others' if kinds[_MOST_KINDS:] else ''}"
+            how = "Make text, numbers or dates of these objects first."
+            return Unread(f"{BLANK}, or an object that is read as missing ({which})", 0, otherwise=how)
         if not isinstance(self.source, Lines) or not self.source.can_be_broken:
             return Unread(BLANK, 0)
         return Unread(BROKEN, 0) if "encoding" in words else NOT_UTF_8
