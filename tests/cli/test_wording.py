@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import dpselect as dps
+from dpselect.accounting import PureEvent
 from dpselect.cli import main
 from dpselect.cli.main import app
 from dpselect.cli.wording import MEANT, in_words, names_of
@@ -188,3 +191,20 @@ def test_what_is_missing_is_explained(capsys: pytest.CaptureFixture[str], comman
     arguments = [word.format("people.csv") for word in command.split()]
     assert main([*arguments, "--unit", "person_id", "--epsilon", "1"]) == 2
     assert expected in capsys.readouterr().err
+
+
+def test_people_read_rounded_numbers_and_programs_all_digits(capsys: Captured, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'budget.db'}"
+    with dps.Ledger(url) as ledger:
+        ledger.open_account("people", epsilon=1)
+        for part in (0.1, 0.2):
+            ledger.charge("people", PureEvent(epsilon=part))
+        ledger.charge("people", PureEvent(epsilon=0.1 + 0.2))
+    _, out, _ = run(capsys, "ledger", "history", url, "people")
+    assert out.splitlines()[-1].split()[-1] == "0.3"
+    _, out, _ = run(capsys, "ledger", "history", url, "people", "--json")
+    assert '"epsilon": 0.30000000000000004' in out
+    _, out, _ = run(capsys, "mean", *AGES, *STEP)
+    shown = out.splitlines()[1].split()[-1]
+    assert shown.startswith("38.")
+    assert len(shown) <= len("38.") + 8
