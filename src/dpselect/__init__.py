@@ -9,7 +9,8 @@ Scores of numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMech
 `GridMechanism`. Whole distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`,
 `CurveMechanism`; the values that occur: `PartitionSelection`, `ThresholdCounts`, `GaussianThresholdCounts`,
 `StopCandidate`. Tables: `Dataset`, whose answers are each a `Release`, and `DryRun`; `candidates_from` a public file;
-`Format` for files that are written in another way. Before spending: `planning`. What was spent: `accounting`.
+`Format` for files that are written in another way. Before spending: `planning`. What was spent: `accounting`. Trees,
+synthetic tables and networks: `recipes`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -94,7 +95,7 @@ from dpselect.mechanisms.top_k import top_k
 from dpselect.privacy import Neighbours
 
 if TYPE_CHECKING:
-    from dpselect import planning, testing
+    from dpselect import planning, recipes, testing
     from dpselect.backends.public_column import candidates_from
     from dpselect.certificates.release import Release
     from dpselect.ledger import Ledger
@@ -178,6 +179,7 @@ __all__ = [
     "planning",
     "quantile",
     "quantiles",
+    "recipes",
     "select",
     "testing",
     "top_k",
@@ -193,6 +195,7 @@ _LOADED_ON_USE = {
     "candidates_from": "dpselect.backends.public_column",
     "check": "dpselect.session.check",
     "planning": "dpselect.planning",
+    "recipes": "dpselect.recipes",
     "testing": "dpselect.testing",
 }
 

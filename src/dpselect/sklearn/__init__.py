@@ -1,4 +1,6 @@
-"""Feature selection for scikit-learn; needs the extra ``sklearn``. Not imported by the rest of the package.
+"""Feature selection and a classifier for scikit-learn; needs the extra ``sklearn``.
+
+The rest of the package does not import it.
 
 ``docs/sklearn.md`` describes how to use it, and which of scikit-learn's own checks do not apply.
 """
@@ -8,8 +10,9 @@ from dpselect.errors import MissingExtraError
 try:
     import sklearn as _installed  # noqa: F401  # pyright: ignore
 except ImportError as missing:
-    raise MissingExtraError("selectors for scikit-learn", "sklearn") from missing
+    raise MissingExtraError("estimators for scikit-learn", "sklearn") from missing
 
 from dpselect.sklearn.select_k_best import PrivateSelectKBest
+from dpselect.sklearn.tree_classifier import PrivateTreeClassifier
 
-__all__ = ["PrivateSelectKBest"]
+__all__ = ["PrivateSelectKBest", "PrivateTreeClassifier"]

@@ -145,7 +145,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
         def tally() -> RuleCounts:
             return features.tally((column(table, place) for place in range(len(table.columns))), classes)
 
-        spending = Spending(_without_password(self.ledger), self.account)
+        spending = Spending(without_password(self.ledger), self.account)
         if self.ledger is None and hasattr(self, "release_"):
             warnings.warn(
                 "fitted again without a ledger: this is another release, and its epsilon adds to the earlier ones",
@@ -170,7 +170,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
         return tags
 
 
-def _without_password(ledger: Ledger | str | Path | None) -> Ledger | str | Path | None:
+def without_password(ledger: Ledger | str | Path | None) -> Ledger | str | Path | None:
     """Parameters are shown by the estimator's ``repr`` and kept by its pickles."""
     if isinstance(ledger, str) and ledger.startswith("postgres") and may_hold_password(ledger):
         hint = "The estimator's repr would show it. Give dpselect.Ledger(url) instead, whose repr does not."

@@ -1,0 +1,180 @@
+"""A synthetic table from the marginals that it gets most wrong: the loop of AIM, on a domain that fits into memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.accounting import ComposedEvent, Event, SequenceEvent
+from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
+from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.recipes.codes import codes_within
+from dpselect.recipes.shared_selections import Selection, budget_share, shared_selections
+
+_UNIT = 1 << 16
+_MOST_CELLS = 1 << 22
+_PASSES = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdaptiveMarginals:
+    """In each round selects the marginal with the largest error, measures it, and fits the distribution to all.
+
+    The score of a marginal is its weight times (the l1 distance between the table's marginal and the fitted one, less
+    the error that the noise of a measurement would have itself).
+
+    Args:
+        epsilon: of everything, > 0.
+        sizes: how many values each attribute has; public. Their product is at most 2^22.
+        marginals: tuples of positions of attributes; public.
+        weights: whole numbers >= 1, one for each marginal; None: 1 each.
+        rounds: how many marginals are measured; public.
+        selection_share: the part of epsilon that the selections cost.
+        selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
+        delta: that the guarantee may fail, from 0 to below 1, for the selections.
+        neighbours: ``"add_remove"`` or ``"replace_one"``; of rows.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/marginal_scores.md``, claim 2. Source: McKenna, Mullins, Sheldon & Miklau (2022), who fit a
+    graphical model and use Gaussian noise.
+
+    >>> import numpy as np
+    >>> codes = np.array([[0, 1, 0], [1, 0, 1]] * 500)
+    >>> loop = AdaptiveMarginals(epsilon=4.0, sizes=(2, 2, 2), marginals=((0, 1), (1, 2), (0, 2)), rounds=3)
+    >>> bool(loop.fit(codes)[1, 0, 1] > 400)
+    True
+    """
+
+    epsilon: float
+    sizes: tuple[int, ...]
+    marginals: tuple[tuple[int, ...], ...]
+    rounds: int
+    weights: tuple[int, ...] | None = None
+    selection_share: float = 0.5
+    selection: Selection = "auto"
+    delta: float = 0.0
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    selecting: PermuteAndFlip | ExponentialMechanism = field(init=False, repr=False, compare=False)
+    measuring: GeometricMechanism = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        epsilon, rounds = positive_epsilon(self.epsilon), positive_count(self.rounds, "rounds", at_most=1 << 20)
+        relation = neighbouring_relation(self.neighbours)
+        share = budget_share(self.selection_share, "selection_share")
+        sizes = tuple(positive_count(each, "sizes", at_most=_MOST_CELLS) for each in self.sizes)
+        if not 1 <= math.prod(sizes) <= _MOST_CELLS:
+            raise InvalidParameterError("sizes", Shown("<a large product>"), f"at most {_MOST_CELLS:,} cells in all")
+        marginals = tuple(_marginal(each, len(sizes)) for each in self.marginals)
+        given = (1,) * len(marginals) if self.weights is None else self.weights
+        if not marginals or len(given) != len(marginals):
+            raise InvalidParameterError("weights", Shown(f"<{len(given)} of them>"), "one for each of the marginals")
+        weights = tuple(positive_count(each, "weights", at_most=1 << 20) for each in given)
+        moved = 1 if relation is Neighbours.ADD_REMOVE else 2  # a replaced row leaves one cell and enters another
+        selecting = shared_selections(
+            self.selection,
+            count=rounds,
+            epsilon=epsilon * share,
+            delta=delta_below_one(self.delta),
+            sensitivity=moved * max(weights) * _UNIT,
+            neighbours=relation,
+        )
+        measuring = GeometricMechanism(epsilon=epsilon * (1.0 - share) / rounds, sensitivity=moved, neighbours=relation)
+        checked: dict[str, object] = {
+            "epsilon": epsilon,
+            "rounds": rounds,
+            "neighbours": relation,
+            "sizes": sizes,
+            "marginals": marginals,
+            "weights": weights,
+            "selecting": selecting,
+            "measuring": measuring,
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def event(self) -> Event:
+        """What one table costs, for accounting."""
+        rounds = (ComposedEvent(event=each.event, count=self.rounds) for each in (self.selecting, self.measuring))
+        return SequenceEvent(events=tuple(rounds))
+
+    @property
+    def noise(self) -> float:
+        """The expected distance between one measured count and the true one."""
+        power = math.exp(-1.0 / self.measuring.scale)
+        return 2.0 * power / ((1.0 - power) * (1.0 + power))
+
+    def fit(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
+        """The fitted table, at the cost of `event`: numbers >= 0, of shape `sizes`.
+
+        Args:
+            codes: shape ``(rows, attributes)``: whole numbers from 0, below the attribute's size.
+
+        Raises:
+            InvalidDataError: another shape or type. Nothing is drawn then.
+        """
+        cells = np.ravel_multi_index(tuple(codes_within(codes, self.sizes).T), self.sizes)
+        table = np.bincount(cells, minlength=math.prod(self.sizes)).astype(np.int64).reshape(self.sizes)
+        truths = [_summed(table, each) for each in self.marginals]
+        fitted = np.full(self.sizes, 1.0 / table.size)
+        measured: dict[int, NDArray[np.float64]] = {}
+        rows = 1.0
+        for _ in range(self.rounds):
+            winner = self.selecting.select(self._scores(truths, fitted * rows))
+            noisy = self.measuring.draw_many(truths[winner].ravel()).reshape(truths[winner].shape).astype(np.float64)
+            measured[winner] = noisy if winner not in measured else (measured[winner] + noisy) / 2.0
+            # The number of rows is that of the measured marginals, the smaller ones counting for more.
+            sums = np.array([each.sum() for each in measured.values()])
+            sizes = np.array([each.size for each in measured.values()], np.float64)
+            rows = max(1.0, float((sums / sizes).sum() / (1.0 / sizes).sum()))
+            fitted = self._refitted(fitted, measured, rows)
+        return fitted * rows
+
+    def _scores(self, truths: Sequence[NDArray[np.int64]], fitted: NDArray[np.float64]) -> NDArray[np.int64]:
+        scores: list[int] = []
+        for attributes, truth, weight in zip(self.marginals, truths, self.weights or (), strict=True):
+            guess = np.rint(_summed(fitted, attributes) * _UNIT).astype(np.int64)
+            allowance = round(self.noise * truth.size * _UNIT)  # public: it depends on sizes and epsilon alone
+            scores.append(weight * (int(np.abs(truth * _UNIT - guess).sum()) - allowance))
+        return np.array(scores, np.int64)
+
+    def _refitted(
+        self, fitted: NDArray[np.float64], measured: dict[int, NDArray[np.float64]], rows: float
+    ) -> NDArray[np.float64]:
+        """Iterative proportional fitting, half a step at a time, as noisy marginals contradict each other."""
+        floor = (1.0 + self.noise) / 8.0
+        for _ in range(_PASSES):
+            for place, noisy in measured.items():
+                attributes = self.marginals[place]
+                ratio = (np.maximum(noisy, 0.0) + floor) / (_summed(fitted, attributes) * rows + floor)
+                fitted = fitted * np.sqrt(_spread(ratio, attributes, len(self.sizes)))
+                fitted = fitted / fitted.sum()
+        return fitted
+
+
+def _marginal(attributes: Sequence[int], count: int) -> tuple[int, ...]:
+    found = tuple(attributes)
+    if not found or list(found) != sorted(set(found)) or not all(0 <= each < count for each in found):
+        expected = f"increasing positions of attributes, from 0 to {count - 1}"
+        raise InvalidParameterError("marginals", Shown(repr(found)), expected)
+    return found
+
+
+def _summed(table: NDArray[np.int64] | NDArray[np.float64], attributes: tuple[int, ...]) -> NDArray[np.int64]:
+    """The marginal of some attributes."""
+    return table.sum(axis=tuple(each for each in range(table.ndim) if each not in attributes))
+
+
+def _spread(marginal: NDArray[np.float64], attributes: tuple[int, ...], count: int) -> NDArray[np.float64]:
+    """The marginal, with a side of length 1 for each of the other attributes."""
+    return marginal.reshape(
+        [marginal.shape[attributes.index(each)] if each in attributes else 1 for each in range(count)]
+    )

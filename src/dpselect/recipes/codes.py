@@ -1,0 +1,31 @@
+"""Rows whose cells are whole numbers: which bin, or which value of an attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.errors import InvalidDataError, Shown
+
+
+def codes_within(codes: NDArray[np.integer], sizes: Sequence[int], *, rows: int | None = None) -> NDArray[np.int64]:
+    """`codes`, each moved into 0 ... size - 1 of its column, so that no row's contents make a difference to errors.
+
+    Raises:
+        InvalidDataError: not whole numbers, or of another shape than ``(rows, sizes)``.
+
+    >>> import numpy as np
+    >>> codes_within(np.array([[1, -1], [7, 2]]), (3, 3)).tolist()
+    [[1, 0], [2, 2]]
+    """
+    table = np.asarray(codes)
+    fits = table.ndim == 2 and table.shape[1] == len(sizes) and rows in (None, len(table))
+    if table.dtype.kind not in "iu" or not fits:
+        shown = Shown(f"<array of {table.dtype}, {table.ndim} dimensions>")
+        expected = f"whole numbers of shape ({'rows' if rows is None else rows}, {len(sizes)})"
+        raise InvalidDataError("codes", shown, expected)
+    # Unsigned numbers beyond 2^63 would turn negative.
+    within = np.minimum(table, np.array(sizes, np.uint64 if table.dtype == np.uint64 else np.int64) - 1)
+    return np.maximum(within.astype(np.int64), 0)

@@ -1,0 +1,148 @@
+"""MWEM: a synthetic histogram that answers many counting queries, improved where it is worst."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.accounting import ComposedEvent, Event, SequenceEvent
+from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
+from dpselect.errors import InvalidDataError, Shown
+from dpselect.mechanisms import ExponentialMechanism, GeometricMechanism, PermuteAndFlip
+from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.recipes.shared_selections import Selection, budget_share, shared_selections
+
+_UNIT = 1 << 16
+"""Scores are whole multiples of 1/65536, so that the sensitivity holds for what is computed."""
+
+_PASSES = 10
+"""Over all measurements so far, after each new one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MWEM:
+    """In each round selects the query with the largest error, measures it, and reweighs the histogram.
+
+    Args:
+        epsilon: of everything, > 0.
+        rounds: how many queries are measured; public.
+        selection_share: the part of epsilon that the selections cost; the rest is for measuring.
+        total_share: the part of epsilon that the number of rows costs. Under ``"replace_one"`` it is public, and the
+            part goes to the rounds.
+        selection: which mechanism selects, ``"auto"``, ``"permute_and_flip"`` or ``"exponential"``.
+        delta: that the guarantee may fail, from 0 to below 1, for the selections.
+        neighbours: ``"add_remove"`` or ``"replace_one"``; of rows.
+
+    Raises:
+        InvalidParameterError: an argument is out of range.
+
+    Proof: ``proofs/marginal_scores.md``, claim 1. Source: Hardt, Ligett & McSherry (2012).
+
+    >>> import numpy as np
+    >>> counts = np.array([0, 0, 900, 0, 0, 0, 100, 0])
+    >>> queries = np.tril(np.ones((8, 8), bool))  # how many are in the first cell, the first two, ...
+    >>> found = MWEM(epsilon=4.0, rounds=6).fit(counts, queries)
+    >>> bool(abs(found[2] - 900) < 200)
+    True
+    """
+
+    epsilon: float
+    rounds: int
+    selection_share: float = 0.5
+    total_share: float = 0.05
+    selection: Selection = "auto"
+    delta: float = 0.0
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    selecting: PermuteAndFlip | ExponentialMechanism = field(init=False, repr=False, compare=False)
+    measuring: GeometricMechanism = field(init=False, repr=False, compare=False)
+    totalling: GeometricMechanism | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        epsilon, rounds = positive_epsilon(self.epsilon), positive_count(self.rounds, "rounds", at_most=1 << 20)
+        relation = neighbouring_relation(self.neighbours)
+        select, total = (
+            budget_share(self.selection_share, "selection_share"),
+            budget_share(self.total_share, "total_share"),
+        )
+        known = relation is Neighbours.REPLACE_ONE
+        rest = epsilon if known else epsilon * (1.0 - total)
+        selecting = shared_selections(
+            self.selection,
+            count=rounds,
+            epsilon=rest * select,
+            delta=delta_below_one(self.delta),
+            sensitivity=_UNIT,
+            neighbours=relation,
+        )
+        each = rest * (1.0 - select) / rounds
+        checked: dict[str, object] = {
+            "epsilon": epsilon,
+            "rounds": rounds,
+            "neighbours": relation,
+            "selecting": selecting,
+            "measuring": GeometricMechanism(epsilon=each, sensitivity=1, neighbours=relation),
+            "totalling": None if known else GeometricMechanism(epsilon=epsilon * total, sensitivity=1),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def event(self) -> Event:
+        """What one histogram costs, for accounting."""
+        total = () if self.totalling is None else (self.totalling.event,)
+        rounds = (ComposedEvent(event=each.event, count=self.rounds) for each in (self.selecting, self.measuring))
+        return SequenceEvent(events=(*total, *rounds))
+
+    def fit(self, counts: NDArray[np.integer], queries: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """A histogram that was never of the data, at the cost of `event`.
+
+        Args:
+            counts: shape ``(cells,)``: how many rows each cell has. A row is in one cell.
+            queries: shape ``(queries, cells)``, booleans: the cells that each query counts. Public.
+
+        Returns:
+            Shape ``(cells,)``: numbers >= 0 that sum to the (noisy) number of rows.
+
+        Raises:
+            InvalidDataError: other shapes or types. Nothing is drawn then.
+        """
+        held, asked = _checked(counts, queries)
+        total = int(held.sum()) if self.totalling is None else self.totalling.draw(int(held.sum()))
+        rows = float(max(total, 1))
+        answers = asked @ held
+        weights = np.full(held.size, rows / held.size)
+        measured: dict[int, float] = {}
+        for _ in range(self.rounds):
+            guesses = np.rint(asked @ weights * _UNIT).astype(np.int64)
+            winner = self.selecting.select(np.abs(answers * _UNIT - guesses))
+            found = float(self.measuring.draw(int(answers[winner])))
+            # A query that is measured twice is known better; their mean is as good as any.
+            measured[winner] = found if winner not in measured else (measured[winner] + found) / 2.0
+            weights = _reweighed(weights, asked, measured, rows)
+        return weights
+
+
+def _reweighed(
+    weights: NDArray[np.float64], asked: NDArray[np.bool_], measured: dict[int, float], rows: float
+) -> NDArray[np.float64]:
+    """Multiplicative weights: cells in a query that is too small grow, all others shrink."""
+    for _ in range(_PASSES):
+        for place, found in measured.items():
+            cells = asked[place]
+            error = min(max(found, 0.0), rows) - float(weights[cells].sum())
+            grown = np.where(cells, weights * np.exp(error / (2.0 * rows)), weights)
+            weights = grown * (rows / grown.sum())
+    return weights
+
+
+def _checked(counts: object, queries: object) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    held, asked = np.asarray(counts), np.asarray(queries)
+    if held.dtype.kind not in "iu" or held.ndim != 1 or held.size == 0:
+        shown = Shown(f"<array of {held.dtype}, {held.ndim} dimensions>")
+        raise InvalidDataError("counts", shown, "whole numbers, one for each cell")
+    if asked.dtype.kind != "b" or asked.ndim != 2 or asked.shape[1] != held.size or not len(asked):
+        shown = Shown(f"<array of {asked.dtype}, {asked.ndim} dimensions>")
+        raise InvalidDataError("queries", shown, f"booleans of shape (queries, {held.size})")
+    return held.astype(np.int64), asked

@@ -1,0 +1,68 @@
+"""How a recipe's selections share its budget: which mechanism, and what each of them may spend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from dpselect.accounting import calibrate
+from dpselect.arguments import probability
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.mechanisms import ExponentialMechanism, PermuteAndFlip
+from dpselect.planning import recommend
+from dpselect.privacy import Neighbours
+
+Selection = Literal["auto", "permute_and_flip", "exponential"]
+"""Which mechanism selects; ``"auto"``: the one with the smaller error at the number of selections and the delta."""
+
+
+def shared_selections(
+    selection: Selection,
+    *,
+    count: int,
+    epsilon: float,
+    delta: float,
+    sensitivity: int,
+    monotonic: bool = False,
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+) -> PermuteAndFlip | ExponentialMechanism:
+    """The mechanism of each of `count` selections that cost (`epsilon`, `delta`) together.
+
+    Raises:
+        InvalidParameterError: `selection` is not one of the three words.
+
+    >>> shared_selections("auto", count=4, epsilon=1.0, delta=0.0, sensitivity=1).epsilon
+    0.25
+    """
+    if selection not in get_args(Selection):
+        raise unknown_word("selection", selection, get_args(Selection))
+    kinds = {"permute_and_flip": PermuteAndFlip, "exponential": ExponentialMechanism}
+    kind = recommend(count, delta, epsilon=epsilon) if selection == "auto" else kinds[selection]
+    return calibrate(
+        kind,
+        count=count,
+        epsilon=epsilon,
+        delta=delta,
+        sensitivity=sensitivity,
+        monotonic=monotonic,
+        neighbours=neighbours,
+    )
+
+
+def budget_share(value: float, name: str) -> float:
+    """`value`, or an error unless it is strictly between 0 and 1.
+
+    >>> budget_share(0.5, "leaf_share")
+    0.5
+    """
+    return probability(value, name)
+
+
+def unknown_word(name: str, given: object, known: Sequence[str]) -> InvalidParameterError:
+    """The error for a word that is none of `known`.
+
+    >>> str(unknown_word("score", "G", ("F", "R")))
+    "score='G': expected 'F' or 'R'."
+    """
+    got = Shown(repr(given)) if isinstance(given, str) else given
+    return InvalidParameterError(name, got, " or ".join(repr(word) for word in known))

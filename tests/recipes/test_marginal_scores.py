@@ -1,0 +1,193 @@
+"""MWEM, adaptive marginals and parents: what one row changes, over all small tables, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpselect as dps
+from dpselect.recipes import MWEM, AdaptiveMarginals, ParentChoice, parents
+from tests.reference import marginal_scores as model
+
+UNIT = 65536
+
+
+def largest_change(score: Callable[[Any], Any], shape: tuple[int, int], rows: int) -> Any:
+    found = {table: score(table) for table in model.tables(shape, rows)}
+    return max(abs(found[table] - found[moved]) for table in found for moved in model.replaced(table))
+
+
+def product(table: Any) -> np.ndarray:
+    return np.array(table, np.int64)
+
+
+@pytest.mark.parametrize(("shape", "rows"), [((2, 2), 9), ((2, 3), 6), ((3, 3), 4)])
+def test_the_distance_from_independence(shape: tuple[int, int], rows: int) -> None:
+    for table in model.tables(shape, rows):
+        exact = model.independence_distance(table) * 2 * rows**2
+        assert parents.distance_from_independence(product(table)) == exact
+    change = largest_change(lambda table: parents.distance_from_independence(product(table)), shape, rows)
+    assert change <= 6 * (rows - 1)
+    assert change > 3 * (rows - 1) / 2  # with a quarter of the sensitivity the loss would be too large
+
+
+@pytest.mark.parametrize("rows", [1, 4, 7, 8])
+def test_the_nearness_to_certainty(rows: int) -> None:
+    for table in model.tables((2, 3), rows):
+        assert parents.nearness_to_certainty(product(table)) == model.certainty_distance(table) * 2 * rows
+    change = largest_change(lambda table: parents.nearness_to_certainty(product(table)), (2, 3), rows)
+    assert change == (2 if rows > 1 else 0)
+
+
+@pytest.mark.parametrize(("shape", "rows"), [((2, 2), 8), ((2, 3), 6), ((3, 3), 5)])
+def test_the_mutual_information(shape: tuple[int, int], rows: int) -> None:
+    for table in model.tables(shape, rows):
+        exact = model.mutual_information(table) * rows * UNIT
+        assert parents.mutual_information(product(table)) == pytest.approx(exact, abs=4)
+    allowed = parents.mutual_information_sensitivity(rows, binary=2 in shape)
+    change = largest_change(lambda table: parents.mutual_information(product(table)), shape, rows)
+    assert 0.95 * allowed < change <= allowed
+
+
+def test_with_two_values_on_a_side_the_mutual_information_needs_less_noise() -> None:
+    assert parents.mutual_information_sensitivity(100, binary=True) < parents.mutual_information_sensitivity(
+        100, binary=False
+    )
+
+
+class Recorder:
+    """Takes the place of a mechanism that selects: keeps the scores and answers by a script."""
+
+    def __init__(self, mechanism: Any, winners: list[int]) -> None:
+        self.mechanism, self.winners, self.seen = mechanism, list(winners), list[np.ndarray]()
+
+    def select(self, scores: Any) -> int:
+        self.seen.append(np.array(scores))
+        return self.winners.pop(0)
+
+
+class Silent:
+    """Takes the place of a mechanism that measures: answers the same whatever the truth is."""
+
+    scale = 1.0
+
+    def draw(self, value: int) -> int:
+        return 3
+
+    def draw_many(self, values: Any) -> np.ndarray:
+        return np.full(len(values), 3, np.int64)
+
+
+def scores_of(recipe: Any, winners: list[int], *data: Any) -> np.ndarray:
+    """All scores of a run whose releases are fixed."""
+    recorder = Recorder(recipe.selecting, winners)
+    object.__setattr__(recipe, "selecting", recorder)
+    for name in ("measuring", "totalling"):
+        if getattr(recipe, name, None) is not None:
+            object.__setattr__(recipe, name, Silent())
+    recipe.fit(*data)
+    return np.array(recorder.seen)
+
+
+QUERIES = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 1, 1]], bool)
+
+
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+def test_one_row_changes_the_scores_of_mwem_by_at_most_their_sensitivity(neighbours: Any) -> None:
+    def run(counts: list[int]) -> np.ndarray:
+        recipe = MWEM(epsilon=1.0, rounds=3, neighbours=neighbours)
+        return scores_of(recipe, [0, 2, 0], np.array(counts), QUERIES)
+
+    recipe = MWEM(epsilon=1.0, rounds=3, neighbours=neighbours)
+    base = run([4, 0, 2, 1])
+    others = [[4, 1, 2, 1], [4, 0, 2, 2]] if neighbours == "add_remove" else [[3, 1, 2, 1], [4, 1, 1, 1], [4, 0, 3, 0]]
+    changes = np.abs(np.array([run(each) - base for each in others]))
+    assert changes.max() == recipe.selecting.sensitivity == UNIT
+    assert recipe.selecting.scale == pytest.approx(2 * UNIT / recipe.selecting.epsilon)
+
+
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+def test_one_row_changes_the_scores_of_marginals_by_at_most_their_sensitivity(neighbours: Any) -> None:
+    codes = np.array([[0, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]])
+
+    def fresh() -> AdaptiveMarginals:
+        marginals = ((0, 1), (1, 2), (2,))
+        return AdaptiveMarginals(
+            epsilon=1.0, sizes=(2, 2, 2), marginals=marginals, weights=(2, 1, 3), rounds=2, neighbours=neighbours
+        )
+
+    def run(table: np.ndarray) -> np.ndarray:
+        return scores_of(fresh(), [2, 0], table)
+
+    moved = 1 if neighbours == "add_remove" else 2
+    base = run(codes)
+    if moved == 1:
+        others = [codes[1:], np.concatenate([codes, [[1, 1, 1]]])]
+    else:
+        others = [np.concatenate([codes[1:], [each]]) for each in ([1, 0, 0], [0, 1, 1], [1, 1, 1])]
+    changes = np.abs(np.array([run(each) - base for each in others])).max(axis=(0, 1))
+    assert (changes <= np.array([2, 1, 3]) * moved * UNIT).all()
+    assert fresh().selecting.sensitivity == 3 * moved * UNIT == changes.max()
+    assert fresh().measuring.sensitivity == moved
+    assert fresh().selecting.scale == pytest.approx(2 * 3 * moved * UNIT / fresh().selecting.epsilon)
+
+
+def test_each_recipe_costs_its_epsilon() -> None:
+    recipes = [
+        MWEM(epsilon=1.0, rounds=4),
+        MWEM(epsilon=1.0, rounds=4, neighbours=dps.Neighbours.REPLACE_ONE),
+        AdaptiveMarginals(epsilon=1.0, sizes=(2, 2), marginals=((0,), (1,)), rounds=3),
+        ParentChoice(epsilon=1.0, sizes=(2, 3, 4), rows=100),
+    ]
+    for recipe in recipes:
+        assert dps.accounting.compose([recipe.event]).epsilon(0.0) == pytest.approx(1.0)
+
+
+def test_parents_that_determine_a_child_are_found() -> None:
+    rng = np.random.default_rng(3)
+    first, second = rng.integers(0, 2, (2, 4000))
+    codes = np.stack([first, second, first ^ second, rng.integers(0, 2, 4000)], axis=1)
+    for score in ("R", "F", "mutual_information"):
+        chosen = dict(ParentChoice(epsilon=100.0, sizes=(2, 2, 2, 2), rows=4000, score=score).choose(codes))
+        assert any({child, *above} == {0, 1, 2} for child, above in chosen.items())
+
+
+def test_a_synthetic_table_has_the_marginals_of_the_rows() -> None:
+    rng = np.random.default_rng(4)
+    first = rng.integers(0, 3, 6000)
+    codes = np.stack([first, (first + (rng.random(6000) < 0.2)) % 3, rng.integers(0, 2, 6000)], axis=1)
+    loop = AdaptiveMarginals(epsilon=5.0, sizes=(3, 3, 2), marginals=((0, 1), (1, 2), (0, 2)), rounds=4)
+    found, truth = loop.fit(codes), np.zeros((3, 3, 2))
+    np.add.at(truth, tuple(codes.T), 1)
+    assert np.abs(found.sum(axis=2) - truth.sum(axis=2)).sum() < 600
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda: MWEM(epsilon=1.0, rounds=0), "rounds"),
+        (lambda: MWEM(epsilon=1.0, rounds=1, total_share=0.0), "total_share"),
+        (lambda: AdaptiveMarginals(epsilon=1.0, sizes=(2,), marginals=((1,),), rounds=1), "marginals"),
+        (lambda: AdaptiveMarginals(epsilon=1.0, sizes=(2,), marginals=(), rounds=1), "weights"),
+        (lambda: AdaptiveMarginals(epsilon=1.0, sizes=(2**21, 4), marginals=((0,),), rounds=1), "sizes"),
+        (lambda: ParentChoice(epsilon=1.0, sizes=(2,), rows=9), "sizes"),
+        (lambda: ParentChoice(epsilon=1.0, sizes=(2, 3), rows=9, score="F"), "score"),
+        (lambda: ParentChoice(epsilon=1.0, sizes=(2, 3), rows=9, score="MI"), "score"),  # pyright: ignore
+        (lambda: ParentChoice(epsilon=1.0, sizes=(2, 3), rows=0), "rows"),
+    ],
+)
+def test_bad_arguments_are_named(make: Callable[[], Any], named: str) -> None:
+    with pytest.raises(dps.InvalidParameterError, match=f"^{named}="):
+        make()
+
+
+def test_bad_shapes_and_types_are_refused() -> None:
+    with pytest.raises(dps.InvalidDataError, match=r"^queries="):
+        MWEM(epsilon=1.0, rounds=1).fit(np.array([1, 2]), QUERIES)
+    with pytest.raises(dps.InvalidDataError, match=r"^counts="):
+        MWEM(epsilon=1.0, rounds=1).fit(np.array([1.0, 2.0, 3.0, 4.0]), QUERIES)
+    with pytest.raises(dps.InvalidDataError, match=r"^codes="):
+        ParentChoice(epsilon=1.0, sizes=(2, 3), rows=9).choose(np.zeros((8, 2), int))

@@ -1,0 +1,200 @@
+"""Scores of splits: their sensitivities and their common direction, over all small tables, and the law of a split."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpselect as dps
+from dpselect.recipes import DecisionTree, Entropy, Gini, MostFrequentClass
+from tests.laws.goodness_of_fit import p_value
+from tests.reference import split_scores as model
+
+UNIT = 65536
+SCORES: dict[str, tuple[Any, Callable[[Any], Any], int]] = {
+    "max": (MostFrequentClass(), model.most_frequent, 1),
+    "gini": (Gini(), model.gini, UNIT),
+    "entropy": (Entropy(most_rows=8), model.entropy, UNIT),
+}
+
+
+def changes(score: Any, *, most: int = 3, classes: int = 2) -> list[int]:
+    """What one more row does to the score of a split, over all tables and all children that it may reach."""
+    found: list[int] = []
+    for table in model.tables(2, classes, most):
+        for label in range(classes):
+            grown = [table, *model.one_more(table, label)]
+            before, *after = score.scores(np.array(grown, np.int64)).tolist()
+            found += [each - before for each in after]
+    return found
+
+
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_one_more_row_moves_all_scores_in_the_same_direction_by_at_most_the_sensitivity(
+    name: str, classes: int
+) -> None:
+    score, _, _ = SCORES[name]
+    found = changes(score, classes=classes, most=3 if classes == 2 else 1)
+    sign = 1 if name == "max" else -1
+    assert min(sign * each for each in found) >= 0
+    assert max(sign * each for each in found) <= score.sensitivity
+
+
+def test_the_sensitivities_are_reached() -> None:
+    assert max(changes(MostFrequentClass())) == 1
+    gini = Gini()
+    rows = np.array([[[999, 0], [0, 0]], [[999, 1], [0, 0]]], np.int64)
+    before, after = gini.scores(rows).tolist()
+    assert 0.95 * gini.sensitivity < before - after <= gini.sensitivity
+    entropy = Entropy(most_rows=1000)
+    before, after = entropy.scores(rows).tolist()
+    assert before - after == entropy.sensitivity
+    assert entropy.sensitivity / UNIT == pytest.approx(math.log2(1000) + 999 * math.log2(1000 / 999), abs=1e-4)
+
+
+def test_a_table_that_is_rounded_entry_by_entry_is_not_monotone() -> None:
+    """The control: what the entropy rounds are its steps, made to never fall."""
+
+    class Rounded(Entropy):
+        def _terms(self, counts: Any) -> Any:
+            numbers = np.maximum(counts, 1)
+            return np.rint(numbers * np.log2(numbers)).astype(np.int64)
+
+    before, after = Rounded(most_rows=50).scores(np.array([[[8, 1], [0, 0]], [[9, 1], [0, 0]]])).tolist()
+    assert after > before  # where all others fall
+
+
+def test_beyond_the_bound_on_rows_the_entropy_keeps_its_sensitivity() -> None:
+    score = Entropy(most_rows=2)
+    found = changes(score, most=5)
+    assert min(found) >= -score.sensitivity
+    assert max(found) <= 0
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_scores_are_those_of_the_model(name: str) -> None:
+    score, exact, unit = SCORES[name]
+    for table in model.tables(2, 2, 3):
+        (found,) = score.scores(np.array([table], np.int64)).tolist()
+        assert found == pytest.approx(float(exact(table)) * unit, abs=12)
+
+
+def test_large_counts_do_not_leave_64_bits() -> None:
+    rows = np.array([[[2**30, 2**30], [2**30, 0]]], np.int64)
+    assert Gini().scores(rows).tolist() == [-(2**30) * UNIT]
+    assert Entropy(most_rows=2**20).scores(rows)[0] < 0
+
+
+LAW = DecisionTree(epsilon=1.0, bins=(3, 2), classes=2, depth=1, criterion="max")
+CODES = np.array([[0, 0], [1, 1], [2, 0], [2, 1], [1, 0]])
+LABELS = np.array([0, 0, 1, 1, 1])
+
+
+def law(tree: DecisionTree, rows: list[int]) -> np.ndarray:
+    """Of the first split: the cuts of the first feature, then that of the second."""
+    codes, labels = CODES[rows], LABELS[rows]
+    scores: list[int] = []
+    for feature, bins in ((0, 3), (1, 2)):
+        for cut in range(bins - 1):
+            table = np.zeros((1, 2, 2), np.int64)
+            for code, label in zip(codes[:, feature].tolist(), labels.tolist(), strict=True):
+                table[0, int(code > cut), label] += 1
+            scores.append(int(tree.score.scores(table)[0]))
+    return tree.splitting.pmf(scores)
+
+
+def test_splits_have_the_law_of_their_scores() -> None:
+    rows = list(range(5))
+    drawn = Counter[int]()
+    for _ in range(3000):
+        grown = LAW.grow(CODES, LABELS)
+        drawn[{(0, 0): 0, (0, 1): 1, (1, 0): 2}[int(grown.features[0]), int(grown.cuts[0])]] += 1
+    counts = np.array([drawn[each] for each in range(3)])
+    assert p_value(counts, law(LAW, rows)) > 1e-9
+    twice = DecisionTree(epsilon=4.0, bins=(3, 2), classes=2, depth=1, criterion="max")
+    assert p_value(counts, law(twice, rows)) < 1e-9
+
+
+def test_the_loss_of_a_split_is_at_most_its_epsilon() -> None:
+    worst = 0.0
+    for subset in range(1, 32):
+        rows = [each for each in range(5) if subset >> each & 1]
+        for left_out in rows:
+            pair = law(LAW, rows), law(LAW, [each for each in rows if each != left_out])
+            worst = max(worst, float(np.abs(np.log(pair[0] / pair[1])).max()))
+    assert worst <= LAW.splitting.epsilon * (1 + 1e-9)
+    assert worst > 0.4 * LAW.splitting.epsilon  # with the published scale it is half of that at most
+
+
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+@pytest.mark.parametrize("criterion", ["max", "gini", "entropy"])
+def test_a_tree_costs_its_epsilon(neighbours: Any, criterion: Any) -> None:
+    tree = DecisionTree(
+        epsilon=1.5, bins=(3, 2), classes=2, depth=3, criterion=criterion, most_rows=100, neighbours=neighbours
+    )
+    assert dps.accounting.compose([tree.event]).epsilon(0.0) == pytest.approx(1.5)
+    assert tree.splitting.epsilon == pytest.approx(1.2 / 3 if neighbours == "add_remove" else 1.2 / 6)
+    assert tree.counting.sensitivity == (1 if neighbours == "add_remove" else 2)
+
+
+def test_with_a_delta_a_deep_tree_spends_more_on_each_split() -> None:
+    settings: dict[str, Any] = {"epsilon": 1.0, "bins": (3, 2), "classes": 2, "depth": 12}
+    deep = DecisionTree(delta=1e-6, **settings)
+    assert isinstance(deep.splitting, dps.ExponentialMechanism)
+    assert deep.splitting.epsilon > DecisionTree(**settings).splitting.epsilon
+    assert dps.accounting.compose([deep.event]).epsilon(1e-6) <= 1.0 + 1e-9
+
+
+def test_a_tree_finds_what_separates_the_classes() -> None:
+    rng = np.random.default_rng(5)
+    codes = rng.integers(0, 8, (4000, 3))
+    labels = ((codes[:, 2] >= 4) ^ (codes[:, 0] >= 2)).astype(int)
+    grown = DecisionTree(epsilon=50.0, bins=(8, 8, 8), classes=2, depth=3, criterion="entropy", most_rows=4000).grow(
+        codes, labels
+    )
+    assert (grown.predict(codes) == labels).mean() > 0.7
+    text = grown.rules(["a", "b", "c"], ["no", "yes"])
+    assert "in a bin up to" in text
+    assert grown.apply(codes[:0]).tolist() == []
+
+
+def test_rows_never_make_a_tree_fail() -> None:
+    tree = DecisionTree(epsilon=1.0, bins=(3, 2), classes=2, depth=2)
+    for codes in (CODES - 100, CODES + 100, CODES[:0], CODES.astype(np.uint64) + np.uint64(2**63)):
+        tree.grow(codes, LABELS[: len(codes)] - 50)
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"depth": 0}, "depth"),
+        ({"depth": 13}, "depth"),
+        ({"criterion": "gain_ratio"}, "criterion"),
+        ({"criterion": "entropy"}, "most_rows"),
+        ({"criterion": "entropy", "most_rows": 1}, "most_rows"),
+        ({"bins": (1, 1)}, "bins"),
+        ({"bins": ()}, "bins"),
+        ({"leaf_share": 1.0}, "leaf_share"),
+        ({"selection": "best"}, "selection"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"classes": 0}, "classes"),
+    ],
+)
+def test_bad_arguments_are_named(changed: dict[str, Any], named: str) -> None:
+    base: dict[str, Any] = {"epsilon": 1.0, "bins": (3, 2), "classes": 2}
+    with pytest.raises(dps.InvalidParameterError, match=f"^{named}="):
+        DecisionTree(**base | changed)
+
+
+@pytest.mark.parametrize(
+    ("codes", "labels"), [(CODES.astype(float), LABELS), (CODES[0], LABELS), (CODES, LABELS[:2]), (CODES, LABELS == 1)]
+)
+def test_bad_shapes_and_types_are_refused(codes: Any, labels: Any) -> None:
+    with pytest.raises(dps.InvalidDataError):
+        DecisionTree(epsilon=1.0, bins=(3, 2), classes=2).grow(codes, labels)
