@@ -40,7 +40,7 @@ help:
 	@echo 'make house     files and calls that a question passes through, lines, import circles; beside them the limits'
 	@echo 'make mutants   break the code on purpose, one line at a time, and see that the tests notice'
 	@echo 'make sanitize  all orders of threads, address and thread sanitizers, fuzzers, Miri (nightly Rust)'
-	@echo 'make paper     the studies in examples: the permute-and-flip paper, releasing a whole distribution'
+	@echo 'make paper     the studies in examples: the permute-and-flip paper, whole distributions, trees and synthetic data'
 	@echo 'make docs      the documents as a site, with notebooks run: docs/_build/index.html'
 	@echo 'make readme    run the commands that README.md and docs show, and put in what they print'
 	@echo 'make wheel     wheels for Linux (x86_64, aarch64) and a source distribution, into dist/'
@@ -128,6 +128,7 @@ miri: | $(VENV)/.nightly
 paper: $(VENV)/.paper
 	$(BIN)/python -m examples.paper
 	$(BIN)/python -m examples.densities
+	$(BIN)/python -m examples.recipes
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --quiet --write-all --fail-on-warning --conf-dir docs . docs/_build/html

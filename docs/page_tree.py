@@ -15,7 +15,12 @@ ROOT = "docs/index"
 
 PATTERNS = [
     *("docs/*.md", "docs/api/*.md", "docs/tasks/*.md", "docs/decisions/*.md", "proofs/*.md"),
-    *("examples/paper/README.md", "examples/densities/README.md", "examples/notebooks/*.ipynb"),
+    *(
+        "examples/paper/README.md",
+        "examples/densities/README.md",
+        "examples/recipes/README.md",
+        "examples/notebooks/*.ipynb",
+    ),
     *("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
 ]
 """Files that are pages. README.md is not: the landing page takes its place."""
@@ -31,6 +36,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         "docs/rows",
         "docs/ledger",
         "docs/sklearn",
+        "docs/recipes",
         "Mechanisms for numbers </docs/numbers>",
         "examples/notebooks/pictures",
     ],
@@ -71,13 +77,13 @@ BELOW: Mapping[str, Sequence[str]] = {
             *("best_by", "best_date", "best_price", "groups"),
         )
     ],
-    "docs/studies": ["examples/paper/README", "examples/densities/README"],
+    "docs/studies": ["examples/paper/README", "examples/densities/README", "examples/recipes/README"],
     "docs/decisions/0001-record-decisions": ["docs/decisions/*"],
     "docs/api/index": [
         f"docs/api/{name}"
         for name in (
             *("tables", "selecting", "numbers", "scores-of-numbers", "distributions"),
-            *("planning", "accounting", "ledger", "certificates", "sklearn", "charts", "errors"),
+            *("planning", "accounting", "ledger", "certificates", "sklearn", "recipes", "charts", "errors"),
         )
     ],
     "proofs/README": ["proofs/*"],

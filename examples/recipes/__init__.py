@@ -1,0 +1,1 @@
+"""Where selection is used: trees, synthetic data and networks with each mechanism, over epsilon."""
