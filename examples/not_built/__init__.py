@@ -1,0 +1,1 @@
+"""What the library does not build, each with the figures that show why."""

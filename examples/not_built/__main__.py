@@ -1,0 +1,136 @@
+"""Compute every figure and write the page beside this file: ``python -m examples.not_built``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from examples.not_built import computed, names
+from examples.not_built.simulated import (
+    DRAWS,
+    SHAPES,
+    Floats,
+    N,
+    exponential_once,
+    gumbel_once,
+    joint,
+    mean_loss,
+    uniform_noise,
+)
+
+import dpselect as dps
+
+EPSILON, DELTA = 1.0, 1e-6
+
+INTRODUCTION = f"""\
+# What is not built
+
+Papers propose more ways to select than this library has. Each of these loses to one that it has, in the figures below,
+or is for another task. `python -m examples.not_built` computes the figures and writes this page.
+
+## Top-k on counts
+
+Mean distance below the best k, for each selected item, {N:,} candidates, {DRAWS} draws; less is better. Counts are
+monotone. With delta = {DELTA:g} `dpselect.top_k` uses Gumbel noise once.
+"""
+
+
+def top_k_table() -> str:
+    """The four shapes."""
+    rows = [
+        "| counts | exponential noise once | joint (sequences) | uniform noise | Gumbel noise once, with delta |",
+        "|---|---|---|---|---|",
+    ]
+    for shape, (_, k, epsilon) in SHAPES.items():
+        ways = {
+            "once": exponential_once,
+            "joint": joint(shape),
+            "uniform": uniform_noise,
+            "gumbel": gumbel_once(computed.gumbel_scale(k, epsilon, DELTA)),
+        }
+        found = [f"{mean_loss(name, draw, shape):.3g}" for name, draw in ways.items()]
+        rows.append(f"| {' | '.join([shape, *found])} |")
+    return "\n".join(rows)
+
+
+def table() -> str:
+    """All of them, with the figure that decides."""
+    laplace, gumbel = computed.one_shot_laplace_scale(100, N, 0.2, DELTA), computed.gumbel_scale(100, 0.2, DELTA)
+    sigmas = [computed.gaussian_max_deviation(n, EPSILON, DELTA) for n in (10, 10**3, 10**6)]
+    flip = dps.PermuteAndFlip(epsilon=EPSILON, sensitivity=1.0).scale
+    margin = computed.large_margin(EPSILON, DELTA)
+    dampened, plain = computed.dampened_errors()
+    part, whole = computed.subsampled_loss(0.5, _zipf(), EPSILON)
+    rows = [
+        (
+            "the joint exponential mechanism (Gillenwater and others 2022)",
+            "the table above",
+            "never better than exponential noise once, beyond the noise of the figures",
+        ),
+        (
+            "one Laplace draw for the top k (Qiao, Su and Zhang 2021)",
+            f"scale {laplace:,.0f} for k = 100, ε = 0.2, δ = 1e-6; Gumbel noise once: {gumbel:.0f}",
+            f"{laplace / gumbel:.0f} times the noise, with the published constant",
+        ),
+        (
+            "uniform (K-norm, Gamma) noise (Steinke and Ullman 2017)",
+            "the table above",
+            "its scale grows with the number of candidates, not with k",
+        ),
+        (
+            "large margin (Chaudhuri, Hsu and Song 2014)",
+            f"needs a lead of {margin:.0f} counts at ε = 1, δ = 1e-6; with that lead permute-and-flip is right "
+            f"nine times in ten up to e^{computed.log_candidates_at(margin, EPSILON):.0f} candidates",
+            "no list of candidates is that long; without a list, `values` and `top_k(candidates=None)`",
+        ),
+        (
+            "local dampening (Farias and others 2020)",
+            f"expected error {dampened:.2g} counts for a lead of 10 over 99 others; the exponential mechanism: "
+            f"{plain:.2g}",
+            "for counts it is the same mechanism at twice the noise; it helps only scores whose local sensitivity is "
+            "far below the global one",
+        ),
+        (
+            "a random part of the candidates (Lantz and others 2015)",
+            f"expected error {part:,.0f} with half of {N:,} candidates, 20000/i; with all of them: {whole:.2g}",
+            "it loses the best candidate half of the time, and a draw takes no longer than `argmax`",
+        ),
+        (
+            "Gaussian noise and the largest (Zhu and Wang 2022)",
+            f"deviation {sigmas[0]:.1f}, {sigmas[1]:.1f}, {sigmas[2]:.1f} for 10, 10^3, 10^6 candidates at ε = 1, "
+            f"δ = 1e-6; permute-and-flip: scale {flip:g}, without δ",
+            "more noise, and it grows with the number of candidates",
+        ),
+        (
+            "DP-SIPS (Swanberg and others 2023)",
+            f"{names.sips():.0f} names from clicks.parquet at ε = {names.EPSILON:g}, δ = {names.DELTA:g}, at most "
+            f"{names.MOST} pages a session, by three weighted rounds; one weighted round: {names.weighted():.0f}; with counts "
+            f"(`GaussianThresholdCounts`): {names.ours():.0f}; each name by its own coin (`PartitionSelection`): "
+            f"{names.optimal():.0f}",
+            "weighted rounds name more values where units have many, without counts; here one round is enough",
+        ),
+        ("MAD (Chen and others 2025)", "not measured", "its constants could not be derived from what was readable"),
+    ]
+    head = ["| what | figures | why not |", "|---|---|---|"]
+    return "\n".join([*head, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def _zipf() -> Floats:
+    return np.round(20_000 / np.arange(1.0, N + 1))
+
+
+def page() -> str:
+    """The text of the page."""
+    note = (
+        "The constants of the large margin mechanism and of the one Laplace draw are those of their authors' text or "
+        "code. The rounds of DP-SIPS are ours: a tenth, a quarter and the rest of the budget, each by the proved "
+        "threshold of weighted Gaussian counts."
+    )
+    parts = [INTRODUCTION.rstrip(), top_k_table(), "## All of them", table(), note]
+    return "\n\n".join(parts).replace("1e-06", "1e-6") + "\n"
+
+
+if __name__ == "__main__":
+    target = Path(__file__).parent / "README.md"
+    target.write_text(page(), encoding="utf-8", newline="\n")
+    print(f"written: {target.name}")
