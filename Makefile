@@ -129,6 +129,7 @@ paper: $(VENV)/.paper
 	$(BIN)/python -m examples.paper
 	$(BIN)/python -m examples.densities
 	$(BIN)/python -m examples.recipes
+	$(BIN)/python -m examples.not_built
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --quiet --write-all --fail-on-warning --conf-dir docs . docs/_build/html

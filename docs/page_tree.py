@@ -19,6 +19,7 @@ PATTERNS = [
         "examples/paper/README.md",
         "examples/densities/README.md",
         "examples/recipes/README.md",
+        "examples/not_built/README.md",
         "examples/notebooks/*.ipynb",
     ),
     *("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
@@ -77,7 +78,12 @@ BELOW: Mapping[str, Sequence[str]] = {
             *("best_by", "best_date", "best_price", "groups"),
         )
     ],
-    "docs/studies": ["examples/paper/README", "examples/densities/README", "examples/recipes/README"],
+    "docs/studies": [
+        "examples/paper/README",
+        "examples/densities/README",
+        "examples/recipes/README",
+        "examples/not_built/README",
+    ],
     "docs/decisions/0001-record-decisions": ["docs/decisions/*"],
     "docs/api/index": [
         f"docs/api/{name}"

@@ -104,8 +104,8 @@ def table() -> str:
         (
             "DP-SIPS (Swanberg and others 2023)",
             f"{names.sips():.0f} names from clicks.parquet at ε = {names.EPSILON:g}, δ = {names.DELTA:g}, at most "
-            f"{names.MOST} pages a session, by three weighted rounds; one weighted round: {names.weighted():.0f}; with counts "
-            f"(`GaussianThresholdCounts`): {names.ours():.0f}; each name by its own coin (`PartitionSelection`): "
+            f"{names.MOST} pages a session, by three weighted rounds; one weighted round: {names.weighted():.0f}; with "
+            f"counts (`GaussianThresholdCounts`): {names.ours():.0f}; each by its own coin (`PartitionSelection`): "
             f"{names.optimal():.0f}",
             "weighted rounds name more values where units have many, without counts; here one round is enough",
         ),
