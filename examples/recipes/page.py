@@ -24,17 +24,17 @@ numbers; the run reads off the numbers what was found.
 **What theory says.** Permute-and-flip never has a larger expected error than the exponential mechanism at the same
 epsilon. And it is never better than the exponential mechanism with *twice* the epsilon: for every score vector and
 every threshold e, the exponential mechanism with half the noise errs by e or more with a probability that is not
-larger. So the gain lies between nothing and a factor of two in epsilon. Without delta, rounds add up for both, and
-permute-and-flip is the one to use. With a delta, the exponential mechanism composes better and may spend more in each
-round: up to twice as much for many rounds.
+larger ([claims 3 and 5](../../proofs/permute_and_flip.md)). So the gain lies between nothing and a factor of two in
+epsilon. Without delta, rounds add up for both, and permute-and-flip is the one to use. With a delta, the exponential
+mechanism composes better and may spend more in each round: up to twice as much for many rounds.
 
 **Half the noise for trees.** The literature scales the noise of splits by twice the sensitivity. If a row is added,
 all split scores of a node move in the same direction, so half of that is enough. That is the largest gain on this
 page.
 
 **What to use when.** Trees: Gini, permute-and-flip, the monotone scale ([figures 1](#figure-1) and [2](#figure-2)).
-MWEM and marginals: permute-and-flip without delta, the exponential mechanism with delta from about six rounds on
-([figures 3](#figure-3) and [4](#figure-4)). Parents: the score R ([figure 5](#figure-5)). `selection="auto"`, the
+MWEM and marginals: permute-and-flip without delta; with delta, from about six rounds on, the exponential mechanism,
+which helps MWEM at small epsilons and marginals hardly ([figures 3](#figure-3) and [4](#figure-4)). Parents: the score R ([figure 5](#figure-5)). `selection="auto"`, the
 default, decides by these rules from public arguments.
 
 **How the numbers are made.** Every draw is that of the library, repeated by `dpselect.testing.seeded`. Intervals are

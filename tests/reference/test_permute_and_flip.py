@@ -74,6 +74,26 @@ def test_compared_with_the_exponential_mechanism_it_prefers_better_candidates(p:
     assert all(Fraction(1, 2) <= ratio for ratio in ratios)
 
 
+def _chances_of_at_least_each_error(law: Sequence[Fraction], p: Sequence[Fraction]) -> list[Fraction]:
+    worst_first = [chance for _, chance in sorted(zip(p, law, strict=True))]
+    return [
+        sum(worst_first[:count], Fraction()) for count in range(1, len(p)) if sorted(p)[count - 1] < sorted(p)[count]
+    ]
+
+
+@few_examples
+@given(flip_probabilities(min_size=2))
+def test_the_exponential_mechanism_with_half_the_noise_is_never_worse(p: tuple[Fraction, ...]) -> None:
+    halved = exponential.law([each * each for each in p])
+    pairs = [_chances_of_at_least_each_error(law, p) for law in (halved, law_by_heads(p))]
+    assert all(theirs <= ours for theirs, ours in zip(*pairs, strict=True))
+
+
+def test_with_the_same_noise_it_is_worse() -> None:
+    p = (Fraction(1), Fraction(99, 100))
+    assert exponential.law(p)[1] > law_by_heads(p)[1]
+
+
 def test_the_ratio_of_one_half_is_approached() -> None:
     p = (Fraction(1), Fraction(1, 10**6))
     ratio = law_by_heads(p)[1] / exponential.law(p)[1]
