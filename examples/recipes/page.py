@@ -34,8 +34,8 @@ page.
 
 **What to use when.** Trees: Gini, permute-and-flip, the monotone scale ([figures 1](#figure-1) and [2](#figure-2)).
 MWEM and marginals: permute-and-flip without delta; with delta, from about six rounds on, the exponential mechanism,
-which helps MWEM at small epsilons and marginals hardly ([figures 3](#figure-3) and [4](#figure-4)). Parents: the score R ([figure 5](#figure-5)). `selection="auto"`, the
-default, decides by these rules from public arguments.
+which helps MWEM at small epsilons and marginals hardly ([figures 3](#figure-3) and [4](#figure-4)). Parents: the
+score R ([figure 5](#figure-5)). `selection="auto"`, the default, decides by these rules from public arguments.
 
 **How the numbers are made.** Every draw is that of the library, repeated by `dpselect.testing.seeded`. Intervals are
 95 % intervals of means. The trees of both scales are compared pairwise, on the same rows.
