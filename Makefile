@@ -147,6 +147,7 @@ readme: $(VENV)/.paper
 	$(BIN)/python docs/commands.py | $(BIN)/python docs/blocks.py docs/command-line.md commands
 	$(BIN)/python docs/questions.py readme | $(BIN)/python docs/blocks.py README.md questions
 	$(BIN)/python docs/picture.py
+	$(BIN)/python docs/alerts_picture.py
 	$(BIN)/python docs/questions.py guide | $(BIN)/python docs/blocks.py docs/tables.md questions
 	$(BIN)/python docs/layers.py | $(BIN)/python docs/blocks.py CONTRIBUTING.md layers
 	$(BIN)/python docs/consoles.py README.md docs/*.md docs/tasks/*.md

@@ -28,6 +28,7 @@ from benchmarks import (
     lines_rows,
     lines_select,
     lines_spark,
+    lines_streams,
     lines_tables,
 )
 from benchmarks.line import Line
@@ -69,6 +70,7 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_numbers.lines(),
         lines_counts.lines(),
         lines_means.lines(),
+        lines_streams.lines(),
         lines_accounting.lines(),
         lines_leak.lines(),
         lines_ledger.lines(),

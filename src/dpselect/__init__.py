@@ -8,9 +8,9 @@ Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndF
 Scores of numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`,
 `GridMechanism`. Whole distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`,
 `CurveMechanism`; the values that occur: `PartitionSelection`, `ThresholdCounts`, `GaussianThresholdCounts`,
-`StopCandidate`. Tables: `Dataset`, whose answers are each a `Release`, and `DryRun`; `candidates_from` a public file;
-`Format` for files that are written in another way. Before spending: `planning`. What was spent: `accounting`. Trees,
-synthetic tables and networks: `recipes`.
+`StopCandidate`. Streams: `AboveThreshold`. Tables: `Dataset`, whose answers are each
+a `Release`, and `DryRun`; `candidates_from` a public file; `Format` for files that are written in another way. Before
+spending: `planning`. What was spent: `accounting`. Trees, synthetic tables and networks: `recipes`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -51,11 +51,13 @@ from dpselect.errors import (
     MissingExtraError,
     RequestReusedError,
     SelectionError,
+    StreamEndedError,
     TableUnavailableError,
     WrongAccountError,
 )
 from dpselect.formats import Format
 from dpselect.mechanisms import (
+    AboveThreshold,
     ClippingBoundMechanism,
     ConcaveMechanism,
     CurveMechanism,
@@ -105,6 +107,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AboveThreshold",
     "AnchorError",
     "AnswerLostError",
     "AnswerNotStoredWarning",
@@ -167,6 +170,7 @@ __all__ = [
     "SelectionError",
     "SmoothedHistogramMechanism",
     "StopCandidate",
+    "StreamEndedError",
     "TableUnavailableError",
     "ThresholdCounts",
     "UnboundedQuantileMechanism",

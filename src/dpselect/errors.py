@@ -108,6 +108,21 @@ class InsufficientMemoryError(SelectionError, MemoryError):
     """There is not enough memory for the index of so many scores, or for so many answers; nothing was drawn."""
 
 
+class StreamEndedError(SelectionError):
+    """A stream of questions may not answer any more; nothing was drawn. Another stream has to be paid for anew.
+
+    >>> str(StreamEndedError("this stream was closed"))
+    'this stream was closed: begin another one, and charge it anew'
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+    def __str__(self) -> str:
+        return f"{self.what}: begin another one, and charge it anew"
+
+
 class MissingExtraError(SelectionError, ImportError):
     """A feature needs an optional package that is not installed.
 

@@ -27,7 +27,7 @@ impl ProcessMark {
     }
 
     #[cfg(test)]
-    pub(super) fn of_another_process(self) -> Self {
+    pub(crate) fn of_another_process(self) -> Self {
         Self(self.0 ^ 1 << 40)
     }
 }

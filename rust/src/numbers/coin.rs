@@ -5,6 +5,7 @@
 //! Proof: `proofs/exact_sampling.md`.
 
 use dashu_int::UBig;
+use zeroize::Zeroize;
 
 use crate::entropy::Entropy;
 use crate::numbers::decision::{Lazy, decide};
@@ -30,6 +31,11 @@ impl LazyUniform {
         Self { head, tail: Vec::new() }
     }
 
+    #[cfg(test)]
+    pub(crate) fn of_words(words: &[u64]) -> Self {
+        Self { head: words[0], tail: words[1..].to_vec() }
+    }
+
     #[inline]
     pub fn head(&self) -> u64 {
         self.head
@@ -46,6 +52,14 @@ impl LazyUniform {
             cell = (cell << 64) + UBig::from(word);
         }
         (cell, 64 * (1 + self.tail.len()))
+    }
+}
+
+/// All bits in memory become 0; for those that stay secret after the call.
+impl Zeroize for LazyUniform {
+    fn zeroize(&mut self) {
+        self.head.zeroize();
+        self.tail.zeroize();
     }
 }
 

@@ -4,6 +4,7 @@
 //! Proof: `proofs/falling_scores.md`, "Drawing".
 
 use dashu_int::UBig;
+use zeroize::Zeroize;
 
 use crate::entropy::Entropy;
 use crate::numbers::coin::{LazyUniform, TWO_TO_64, exp_negative_f64, power_of_two};
@@ -36,6 +37,17 @@ impl Variate {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn of_bits(whole: u64, words: &[u64]) -> Self {
+        Self { whole, fraction: LazyUniform::of_words(words) }
+    }
+
+    /// The number to its first 64 bits after the point, rounded: it is at most 2^-63 and a relative 2^-52 from this.
+    #[inline]
+    pub fn near(&self) -> f64 {
+        self.whole as f64 + self.fraction.head() as f64 / TWO_TO_64
+    }
+
     /// The number lies in `[low, low + 1) * 2^-bits`.
     pub fn cell(&self) -> (UBig, usize) {
         let (cell, bits) = self.fraction.cell();
@@ -59,7 +71,7 @@ impl Variate {
         // Costs are off by a relative 2^-49, which below 40 is 2^-43 of the exponential; that adds 2^-50.
         const MARGIN: f64 = 1.0 / (1_u64 << 42) as f64;
         let slack = power_of_two(-51);
-        let near = self.whole as f64 + self.fraction.head() as f64 / TWO_TO_64;
+        let near = self.near();
         let (low, high) = (near - near * slack, near + near * slack + 1.0 / TWO_TO_64);
         let as_double = |number: &Rational| Extended::from_ratio(&number.clone().into()).times_power_of_two(0);
         let (linear, quadratic) = (as_double(linear), as_double(quadratic));
@@ -76,7 +88,7 @@ impl Variate {
     }
 
     /// Both ends of the cell.
-    fn ends(&self) -> (Rational, Rational) {
+    pub fn ends(&self) -> (Rational, Rational) {
         let (low, bits) = self.cell();
         let end = |cell: UBig| scaled(cell.into(), -(bits as i64));
         let high = end(&low + UBig::ONE);
@@ -99,6 +111,13 @@ impl Variate {
             let most = exp_negative(&cost(&low).into(), precision).high;
             is_less(&(&cell << 64, (&cell + UBig::ONE) << 64), &(least, most))
         })
+    }
+}
+
+impl Zeroize for Variate {
+    fn zeroize(&mut self) {
+        self.whole.zeroize();
+        self.fraction.zeroize();
     }
 }
 

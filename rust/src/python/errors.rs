@@ -8,12 +8,14 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
 use crate::error::SelectError;
+use crate::selection::above_threshold::Ended;
 
 struct Exceptions {
     selection: Py<PyType>,
     parameter: Py<PyType>,
     scores: Py<PyType>,
     memory: Py<PyType>,
+    stream: Py<PyType>,
     shown: Py<PyType>,
 }
 
@@ -27,6 +29,7 @@ fn exceptions(py: Python<'_>) -> PyResult<&'static Exceptions> {
             parameter: class("InvalidParameterError")?,
             scores: class("InvalidScoresError")?,
             memory: class("InsufficientMemoryError")?,
+            stream: class("StreamEndedError")?,
             shown: class("Shown")?,
         })
     })
@@ -57,6 +60,15 @@ fn build(
         Ok(PyErr::from_value(error))
     };
     make().unwrap_or_else(|error| error)
+}
+
+/// A `StreamEndedError`.
+pub fn stream_ended(py: Python<'_>, ended: Ended) -> PyErr {
+    let text = match ended {
+        Ended::Over => "this stream has said yes as often as was paid for, or was closed",
+        Ended::AnotherProcess => "this stream was begun in another process, before a fork",
+    };
+    plain(py, |known| &known.stream, text)
 }
 
 pub fn to_python(py: Python<'_>, error: SelectError) -> PyErr {

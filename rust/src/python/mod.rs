@@ -10,6 +10,7 @@ mod partial;
 mod piecewise;
 mod sampler;
 mod seeding;
+mod streams;
 mod weighted_counts;
 
 use pyo3::prelude::*;
@@ -39,5 +40,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<piecewise::PiecewisePlan>()?;
     module.add_class::<piecewise::PiecewiseSampler>()?;
     module.add_class::<partial::Partial>()?;
+    module.add_class::<streams::LazyFlips>()?;
+    module.add_class::<streams::ThresholdStream>()?;
     module.add_class::<sampler::Sampler>()
 }

@@ -1,7 +1,9 @@
+pub mod above_threshold;
 pub mod arrival_stages;
 #[cfg(test)]
 mod arrival_time_tests;
 pub mod exponential_mechanism;
+pub mod lazy_flips;
 pub mod many_draws;
 pub mod near_items;
 pub mod noisy_max;

@@ -9,12 +9,14 @@ __all__ = [
     "GeometricSampler",
     "Grid",
     "IntervalSampler",
+    "LazyFlips",
     "Partial",
     "PiecewisePlan",
     "PiecewiseSampler",
     "Proposals",
     "ResponseSampler",
     "Sampler",
+    "ThresholdStream",
     "begin_seeded",
     "end_seeded",
     "joint_quantiles",
@@ -208,6 +210,46 @@ class PiecewiseSampler:
         The numbers are little-endian integers over `denominator`, which like `unit` is positive and without a sign; the
         others are in two's complement. The point is rounded once to the nearest finite double.
         """
+
+@final
+class LazyFlips:
+    """Coins of `size` items that are asked one by one, ``b = factor * sensitivity / epsilon``; for one draw.
+
+    Numbers are numerator in two's complement and denominator, as little-endian bytes.
+    """
+
+    def __new__(cls, size: int, epsilon: float, sensitivity: float, factor: Literal[1, 2]) -> LazyFlips: ...
+    def order(self) -> NDArray[np.int64]:
+        """A uniformly random order of all items."""
+
+    def is_head(self, item: int, gap: tuple[bytes, bytes], /) -> bool:
+        """Whether the uniform number of `item`, which is drawn once, is below ``exp(-gap / b)``."""
+
+@final
+class ThresholdStream:
+    """A secret offset R, standard exponential, behind a threshold; ``b1 = sensitivity / first``, b2 likewise.
+
+    Numbers are numerator in two's complement and denominator, as little-endian bytes. ``StreamEndedError`` after
+    `positives` times yes, once closed, and in a child of a fork.
+    """
+
+    def __new__(
+        cls, threshold: tuple[bytes, bytes], first: float, second: float, sensitivity: float, positives: int
+    ) -> ThresholdStream: ...
+    def test(self, value: float, /) -> bool:
+        """Yes with probability ``min(1, exp(-(threshold + b1 R - value) / b2))``."""
+
+    def test_exactly(self, value: tuple[bytes, bytes], /) -> bool:
+        """The same for any number."""
+
+    def test_with_gap(self, value: tuple[bytes, bytes], step: tuple[bytes, bytes], /) -> int | None:
+        """The same; None for a no, else by how many whole steps `value` and its noise are above both."""
+
+    def close(self) -> None:
+        """Forget the offset."""
+
+    def is_open(self) -> bool:
+        """Whether it may still answer, in the process that began it."""
 
 @final
 class Partial:

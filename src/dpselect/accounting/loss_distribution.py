@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dpselect.accounting.events import BoundedRangeEvent, LogisticProfileEvent, SingleEvent
+from dpselect.accounting.events import BoundedRangeEvent, LogisticProfileEvent, LossIntervalEvent, SingleEvent
 from dpselect.accounting.tight import loss_masses
 from dpselect.errors import MissingExtraError
 
@@ -42,22 +42,33 @@ class LossDistribution:
             raise MissingExtraError("privacy loss distributions", "pld") from None
         basic = float(sum((Fraction(event.epsilon) * count for event, count in counts.items()), Fraction(0)))
         step = max(min(event.epsilon for event in counts) / _STEPS, basic / _MOST_PLACES)
-        self._total: Any = None
+        directions = (False, True) if any(isinstance(event, LossIntervalEvent) for event in counts) else (False,)
+        self._totals = [self._total(counts, distributions, step, is_mirrored=each) for each in directions]
+
+    def _total(self, counts: Mapping[SingleEvent, int], distributions: Any, step: float, *, is_mirrored: bool) -> Any:
+        """Everything that ran, in one direction; only a `LossIntervalEvent` has one."""
+        total: Any = None
         for event, count in counts.items():
             steps = math.ceil(Fraction(event.epsilon) / Fraction(step))
             pair = LogisticProfileEvent(epsilon=event.epsilon) if isinstance(event, BoundedRangeEvent) else event
+            if is_mirrored and isinstance(pair, LossIntervalEvent):
+                pair = pair.mirrored
             masses = loss_masses(pair, steps=steps, step=step)
             places = np.arange(-steps, steps + 1)
             by_place = {int(place): float(mass) for place, mass in zip(places, masses, strict=True) if mass > 0.0}
             one = distributions.PrivacyLossDistribution.create_from_rounded_probability(by_place, 0.0, step)
             many = one.self_compose(count) if count > 1 else one
-            self._total = many if self._total is None else self._total.compose(many)
+            total = many if total is None else total.compose(many)
+        return total
 
     def epsilon(self, delta: float) -> float:
         """Epsilon at `delta`; infinite below the room for rounding."""
         left = delta - _ROUNDING
-        return float(self._total.get_epsilon_for_delta(left)) * (1.0 + _ROUNDING) if left > 0.0 else math.inf
+        if left <= 0.0:
+            return math.inf
+        return max(float(total.get_epsilon_for_delta(left)) for total in self._totals) * (1.0 + _ROUNDING)
 
     def delta(self, epsilon: float) -> float:
         """Delta at `epsilon`."""
-        return min(1.0, float(self._total.get_delta_for_epsilon(epsilon)) * (1.0 + _ROUNDING) + _ROUNDING)
+        largest = max(float(total.get_delta_for_epsilon(epsilon)) for total in self._totals)
+        return min(1.0, largest * (1.0 + _ROUNDING) + _ROUNDING)

@@ -155,6 +155,45 @@ def pure_renyi(epsilon: float | FloatArray, orders: FloatArray) -> FloatArray:
     return np.minimum(closed, simple)
 
 
+def loss_interval_renyi(below: float | FloatArray, above: float | FloatArray, orders: FloatArray) -> FloatArray:
+    r"""Rényi divergence, at each order, of the worst pair with all losses from ``-below`` to ``above``, rounded up.
+
+    The pair has only the two losses at the ends. With :math:`p = (e^b - 1)/(e^b - e^{-c})` for :math:`b` below and
+    :math:`c` above,
+
+    .. math:: R_a = \frac{1}{a-1} \ln\Bigl(p\, e^{(a-1)c} + (1-p)\, e^{-(a-1)b}\Bigr).
+
+    If an allowance for rounding makes that larger than the divergence for bounded range :math:`b + c`, or for pure
+    privacy at the larger end, the smallest of these is returned.
+
+    Args:
+        below: > 0; of several, shape ``(n, 1)``.
+        above: > 0, of the same shape.
+        orders: shape ``(m,)``, each > 1.
+
+    Returns:
+        Shape ``(m,)`` or ``(n, m)``, in nats.
+
+    Proof: ``proofs/above_threshold.md``, claim 5.
+
+    >>> loss_interval_renyi(0.5, 1.0, np.array([2.0, 8.0])).round(4)
+    array([0.5165, 0.9028])
+    """
+    b, c, above_one = np.asarray(below), np.asarray(above), orders - 1.0
+    width = np.nextafter(b + c, np.inf)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        p, q = np.expm1(-b) / np.expm1(-width), np.exp(-b) * (np.expm1(-c) / np.expm1(-width))
+        up, down = np.expm1(above_one * c), np.expm1(-above_one * b)
+        small, small_error = np.log1p(p * up + q * down), p * up - q * down  # both terms, before they cancel
+        large = above_one * c + np.log(p + q * np.exp(-above_one * width))
+        large_error = above_one * c + 1.0 - np.log(p)
+        is_small = above_one * c < 1.0
+        value, error = np.where(is_small, small, large), np.where(is_small, small_error, large_error)
+        closed = np.nan_to_num((value + 4.0 * RELATIVE_ERROR * error) / above_one, nan=np.inf, posinf=np.inf)
+    simple = np.minimum(bounded_range_renyi(width, orders), pure_renyi(np.maximum(b, c), orders))
+    return np.minimum(closed, simple)
+
+
 def log_sinhc(z: FloatArray) -> FloatArray:
     """``ln(sinh(z/2) / (z/2))`` for ``z >= 0``, with a small relative error even where it is tiny."""
     square = np.minimum(z / 2.0, 2.0) ** 2

@@ -10,7 +10,13 @@ from itertools import accumulate, product
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.accounting.events import BoundedRangeEvent, LaplaceProfileEvent, LogisticProfileEvent, SingleEvent
+from dpselect.accounting.events import (
+    BoundedRangeEvent,
+    LaplaceProfileEvent,
+    LogisticProfileEvent,
+    LossIntervalEvent,
+    SingleEvent,
+)
 from dpselect.accounting.rounding import fraction_up, product_up
 
 FloatArray = NDArray[np.float64]
@@ -73,6 +79,8 @@ def loss_masses(event: SingleEvent, *, steps: int, step: float) -> FloatArray:
     """
     epsilon = steps * step
     losses = np.arange(-steps, steps + 1) * step
+    if isinstance(event, LossIntervalEvent):
+        return _two_losses(event, steps=steps, step=step)
     if isinstance(event, (LaplaceProfileEvent, LogisticProfileEvent)):
         masses = np.exp((losses - epsilon) / 2.0) * np.tanh(step / 4.0)
         masses[[0, -1]] /= 2.0  # one cell ends there, not two
@@ -85,6 +93,16 @@ def loss_masses(event: SingleEvent, *, steps: int, step: float) -> FloatArray:
         masses = np.zeros(2 * steps + 1)
         masses[0] = 1.0 / (1.0 + np.exp(epsilon)) if epsilon < 700.0 else 1e-304
         masses[-1] = 1.0 / (1.0 + np.exp(-epsilon))
+    return masses * _UP
+
+
+def _two_losses(event: LossIntervalEvent, *, steps: int, step: float) -> FloatArray:
+    """The pair whose losses are both ends of the interval, each moved out to the grid."""
+    below, above = (min(steps, math.ceil(Fraction(end) / Fraction(step))) for end in (event.below, event.above))
+    masses = np.zeros(2 * steps + 1)
+    width = (below + above) * step
+    masses[steps + above] = np.expm1(-below * step) / np.expm1(-width)
+    masses[steps - below] = max(np.exp(-below * step) * np.expm1(-above * step) / np.expm1(-width), 1e-304)
     return masses * _UP
 
 
@@ -229,8 +247,17 @@ def tight_curve(counts: dict[SingleEvent, int], *, work: float) -> Curve | NotTi
     curve = _after_ranges(grid)
     if not grid.pairs:
         return curve
+    curves = [_after_pairs(curve, grid, is_mirrored=False)]
+    if any(isinstance(event, LossIntervalEvent) for event in counts):
+        curves.append(_after_pairs(curve, grid, is_mirrored=True))
+    return Curve(step=grid.step, start=0, values=np.maximum.reduce([each.values for each in curves]))
+
+
+def _after_pairs(curve: Curve, grid: _Grid, *, is_mirrored: bool) -> Curve:
+    """The pairs, then the bounded-range runs; or with the roles of both data sets exchanged, where that differs."""
     losses = np.ones(1)
-    for event, steps, count in grid.pairs:
+    for pair, steps, count in grid.pairs:
+        event = pair.mirrored if is_mirrored and isinstance(pair, LossIntervalEvent) else pair
         losses = convolved(losses, repeated(loss_masses(event, steps=steps, step=grid.step), count))
     return _profile(losses, grid=grid) if not grid.ranges else _averaged(curve, losses, grid=grid)
 

@@ -1,8 +1,8 @@
 r"""Zero-concentrated privacy: the smallest rho of each property, rounded up.
 
 A mechanism is :math:`\rho`-zCDP if its Rényi divergence is at most :math:`a\rho` at every order :math:`a > 1`. For
-every property here the smallest such rho is the divergence at order 1: the Kullback-Leibler divergence of the worst
-pair.
+every property here but one the smallest such rho is the divergence at order 1: the Kullback-Leibler divergence of the
+worst pair.
 
 Proof: ``proofs/composition.md``, claim 3. Source: Bun & Steinke (2016).
 """
@@ -15,6 +15,7 @@ from dpselect.accounting.events import (
     BoundedRangeEvent,
     LaplaceProfileEvent,
     LogisticProfileEvent,
+    LossIntervalEvent,
     PureEvent,
     SingleEvent,
 )
@@ -27,7 +28,8 @@ def rho_of(event: SingleEvent) -> float:
 
     Bounded range: :math:`y - 1 - \ln y` with :math:`y = \varepsilon/(e^\varepsilon - 1)`; logistic:
     :math:`\varepsilon\coth(\varepsilon/2) - 2`; Laplace: :math:`\varepsilon - 1 + e^{-\varepsilon}`; pure:
-    :math:`\varepsilon\tanh(\varepsilon/2)`.
+    :math:`\varepsilon\tanh(\varepsilon/2)`. For a loss interval, the smaller of those of bounded range and pure
+    privacy, which need not be the smallest there is.
 
     >>> [round(rho_of(kind(epsilon=1.0)), 3) for kind in (BoundedRangeEvent, LogisticProfileEvent, LaplaceProfileEvent)]
     [0.123, 0.164, 0.368]
@@ -44,6 +46,9 @@ def rho_of(event: SingleEvent) -> float:
             value, error = _laplace(epsilon)
         case PureEvent():
             value, error = epsilon * math.tanh(epsilon / 2.0), 0.0
+        case LossIntervalEvent():
+            width = math.nextafter(event.below + event.above, math.inf)
+            return min(rho_of(BoundedRangeEvent(epsilon=width)), rho_of(PureEvent(epsilon=epsilon)))
         case _:
             return math.inf
     return math.nextafter(value * (1.0 + _RELATIVE) + error, math.inf)

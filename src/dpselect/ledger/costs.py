@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpselect.accounting.divergence import renyi_of
+from dpselect.accounting.divergence import divergences_of
 from dpselect.accounting.events import (
     ComposedEvent,
     Event,
@@ -103,7 +103,7 @@ def cost_of(event: Event, orders: tuple[float, ...]) -> Cost:
         case SequenceEvent():
             return functools.reduce(lambda total, part: total + cost_of(part, orders), event.events, nothing(orders))
         case _:
-            divergences = renyi_of(type(event))(event.epsilon, np.asarray(orders)) if orders else ()
+            divergences = divergences_of(event, np.asarray(orders)) if orders else ()
             return Cost(Fraction(event.epsilon), Fraction(event.delta), tuple(map(_units, map(float, divergences))))
 
 

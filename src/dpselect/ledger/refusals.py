@@ -9,7 +9,7 @@ from dataclasses import replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
-from dpselect.accounting.events import ComposedEvent, Event, NonAdaptiveEvent, SequenceEvent
+from dpselect.accounting.events import ComposedEvent, Event, LossIntervalEvent, NonAdaptiveEvent, SequenceEvent
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidParameterError, Shown
 from dpselect.ledger.accounts import AccountTerms, State, described
@@ -105,6 +105,9 @@ def scaled(event: Event, factor: Fraction) -> Event:
             return replace(event, event=replace(event.event, epsilon=float(factor * Fraction(event.event.epsilon))))
         case SequenceEvent():
             return replace(event, events=tuple(scaled(part, factor) for part in event.events))
+        case LossIntervalEvent():
+            ends = (float(factor * Fraction(end)) for end in (event.below, event.above))
+            return LossIntervalEvent(below=next(ends), above=next(ends))
         case _:
             return replace(event, epsilon=float(factor * Fraction(event.epsilon)))
 

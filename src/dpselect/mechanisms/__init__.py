@@ -1,5 +1,6 @@
 """Mechanisms: from scores to a candidate. They are values with arguments; the compiled core draws."""
 
+from dpselect.mechanisms.above_threshold import AboveThreshold
 from dpselect.mechanisms.clipping_bound import ClippingBoundMechanism
 from dpselect.mechanisms.concave import ConcaveMechanism
 from dpselect.mechanisms.density import DensityMechanism
@@ -35,6 +36,7 @@ from dpselect.mechanisms.unbounded_quantile import UnboundedQuantileMechanism
 from dpselect.mechanisms.unknown_noise import NamingNoise, UnknownNoise, naming_noise, unknown_noise
 
 __all__ = [
+    "AboveThreshold",
     "CandidateSelection",
     "ClippingBoundMechanism",
     "ConcaveMechanism",

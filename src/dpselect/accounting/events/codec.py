@@ -14,6 +14,7 @@ from dpselect.accounting.events.kinds import (
     Event,
     LaplaceProfileEvent,
     LogisticProfileEvent,
+    LossIntervalEvent,
     NonAdaptiveEvent,
     PureEvent,
     Run,
@@ -28,6 +29,7 @@ _KINDS: dict[str, type[Event]] = {
     "laplace_profile": LaplaceProfileEvent,
     "pure": PureEvent,
     "approximate": ApproximateEvent,
+    "loss_interval": LossIntervalEvent,
     "composed": ComposedEvent,
     "sequence": SequenceEvent,
     "non_adaptive": NonAdaptiveEvent,
@@ -92,6 +94,8 @@ def encode(event: Event) -> dict[str, Any]:
             return held | {"events": [encode(part) for part in event.events]}
         case ApproximateEvent():
             return held | {"epsilon": repr(event.epsilon), "delta": repr(event.delta)}
+        case LossIntervalEvent():
+            return held | {"below": repr(event.below), "above": repr(event.above)}
         case _:
             return held | {"epsilon": repr(event.epsilon)}
 
@@ -147,6 +151,8 @@ def _readers(kind: type[Event], *, depth: int) -> dict[str, Callable[[object], A
         return {"events": events}
     if kind is ApproximateEvent:
         return {"epsilon": _double, "delta": _double}
+    if kind is LossIntervalEvent:
+        return {"below": _double, "above": _double}
     return {"epsilon": _double}
 
 

@@ -102,7 +102,51 @@ class ApproximateEvent:
         object.__setattr__(self, "delta", positive_epsilon(delta_below_one(self.delta), "delta"))
 
 
-SingleEvent = BoundedRangeEvent | LogisticProfileEvent | LaplaceProfileEvent | PureEvent | ApproximateEvent
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossIntervalEvent:
+    r"""One run whose privacy losses lie in an interval around 0, when a unit is *added* or *removed*.
+
+    With P the law of the answer without the unit and Q that with it, every loss :math:`\ln(P/Q)` is from ``-below`` to
+    ``above``. Held by above-threshold streams whose queries all rise, or all fall, when a unit is added. Because the
+    direction is part of the event, it says nothing about data sets in which a unit is replaced, and a `Run` under
+    replace-one refuses it.
+
+    Args:
+        below: > 0.
+        above: > 0.
+
+    Proof: ``proofs/above_threshold.md``, claim 5.
+
+    >>> LossIntervalEvent(below=0.25, above=0.5).epsilon
+    0.5
+    """
+
+    below: float
+    above: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "below", positive_epsilon(self.below, "below"))
+        object.__setattr__(self, "above", positive_epsilon(self.above, "above"))
+
+    @property
+    def epsilon(self) -> float:
+        """The larger end: the run is `epsilon`-DP."""
+        return max(self.below, self.above)
+
+    @property
+    def delta(self) -> float:
+        """Always 0."""
+        return 0.0
+
+    @property
+    def mirrored(self) -> LossIntervalEvent:
+        """The same with the roles of both data sets exchanged."""
+        return LossIntervalEvent(below=self.above, above=self.below)
+
+
+SingleEvent = (
+    BoundedRangeEvent | LogisticProfileEvent | LaplaceProfileEvent | PureEvent | ApproximateEvent | LossIntervalEvent
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,6 +270,16 @@ def parts_of(event: Event) -> tuple[Event, ...]:
             return ()
 
 
+def has_direction(event: Event) -> bool:
+    """Whether a `LossIntervalEvent` is among the events that `event` is made of."""
+    level: list[Event] = [event]
+    while level:
+        if any(isinstance(part, LossIntervalEvent) for part in level):
+            return True
+        level = list({id(part): part for each in level for part in parts_of(each)}.values())
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One thing that ran: its `event` is what it costs, the rest says what it was and whom the cost protects.
@@ -255,6 +309,9 @@ class Run:
     def __post_init__(self) -> None:
         checked_event(self.event)
         object.__setattr__(self, "neighbours", neighbouring_relation(self.neighbours))
+        if self.neighbours is Neighbours.REPLACE_ONE and has_direction(self.event):
+            hint = "A LossIntervalEvent is about units that are added or removed."
+            raise InvalidParameterError("neighbours", Shown("replace_one"), "add_remove", hint)
         for name in ("mechanism", "unit"):
             object.__setattr__(self, name, _text(getattr(self, name), name))
 

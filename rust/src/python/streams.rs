@@ -1,0 +1,141 @@
+//! `ThresholdStream` and `LazyFlips`: draws of several calls, with random numbers that stay secret in between.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dashu_int::{IBig, UBig};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+
+use super::errors::{invalid_parameter, stream_ended};
+use super::integers::to_int;
+use super::sampler::{run, scale_of};
+use crate::entropy::with_thread_entropy;
+use crate::numbers::exp_enclosure::Ratio;
+use crate::numbers::rational::Rational;
+use crate::selection::above_threshold::{Stream, Terms};
+use crate::selection::lazy_flips;
+
+/// Numerator in two's complement and denominator, as little-endian bytes.
+type Fraction = (Vec<u8>, Vec<u8>);
+
+fn to_rational(py: Python<'_>, (numerator, denominator): &Fraction) -> PyResult<Rational> {
+    let denominator = UBig::from_le_bytes(denominator);
+    if denominator == UBig::ZERO {
+        return Err(invalid_parameter(py, "denominator", "0", "a number > 0"));
+    }
+    Ok(Rational::from_parts(IBig::from_le_bytes(numerator), denominator))
+}
+
+/// One stream, with its secret offset.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct ThresholdStream(Mutex<Stream>);
+
+impl ThresholdStream {
+    /// The lock, under which nothing of Python may be touched: whoever waits for it may hold the interpreter's.
+    fn locked(&self) -> MutexGuard<'_, Stream> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl ThresholdStream {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        threshold: Fraction,
+        first: f64,
+        second: f64,
+        sensitivity: f64,
+        positives: u64,
+    ) -> PyResult<Self> {
+        let threshold = to_rational(py, &threshold)?;
+        let begin = || {
+            let terms = Terms::new(threshold, first, second, sensitivity)?;
+            with_thread_entropy(|entropy| Ok(Stream::begin(terms, positives, entropy)))
+        };
+        Ok(Self(Mutex::new(run(py, 0, begin)?)))
+    }
+
+    /// Whether a finite double is above.
+    #[pyo3(signature = (value, /))]
+    fn test(&self, py: Python<'_>, value: f64) -> PyResult<bool> {
+        if !value.is_finite() {
+            return Err(invalid_parameter(py, "value", "<not finite>", "a finite number"));
+        }
+        run(py, 0, || with_thread_entropy(|entropy| Ok(self.locked().test(value, entropy))))?
+            .map_err(|ended| stream_ended(py, ended))
+    }
+
+    #[pyo3(signature = (value, /))]
+    fn test_exactly(&self, py: Python<'_>, value: Fraction) -> PyResult<bool> {
+        let value = to_rational(py, &value)?;
+        run(py, 0, || with_thread_entropy(|entropy| Ok(self.locked().test_exactly(&value, entropy))))?
+            .map_err(|ended| stream_ended(py, ended))
+    }
+
+    /// Whole steps above, or None.
+    #[pyo3(signature = (value, step, /))]
+    fn test_with_gap<'py>(
+        &self,
+        py: Python<'py>,
+        value: Fraction,
+        step: Fraction,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (value, step) = (to_rational(py, &value)?, to_rational(py, &step)?);
+        if step <= Rational::ZERO {
+            return Err(invalid_parameter(py, "step", "<not positive>", "a number > 0"));
+        }
+        run(py, 0, || with_thread_entropy(|entropy| Ok(self.locked().test_with_gap(&value, &step, entropy))))?
+            .map_err(|ended| stream_ended(py, ended))?
+            .map(|steps| to_int(py, &steps))
+            .transpose()
+    }
+
+    /// Forget the offset; nothing is answered from now on.
+    fn close(&self) {
+        self.locked().close();
+    }
+
+    fn is_open(&self) -> bool {
+        self.locked().is_open()
+    }
+}
+
+/// Coins of items that are asked one by one.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct LazyFlips(Mutex<lazy_flips::LazyFlips>);
+
+impl LazyFlips {
+    fn locked(&self) -> MutexGuard<'_, lazy_flips::LazyFlips> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl LazyFlips {
+    #[new]
+    fn new(py: Python<'_>, size: usize, epsilon: f64, sensitivity: f64, factor: u8) -> PyResult<Self> {
+        let scale = scale_of(py, epsilon, sensitivity, factor)?;
+        Ok(Self(Mutex::new(run(py, 0, || lazy_flips::LazyFlips::new(size, scale))?)))
+    }
+
+    /// A random order of all items.
+    fn order<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let order = run(py, 0, || with_thread_entropy(|entropy| self.locked().order(entropy)))?;
+        Ok(PyArray1::from_iter(py, order.into_iter().map(|item| item as i64)))
+    }
+
+    /// Whether the uniform of `item` is below exp(-gap / b); it is drawn once.
+    #[pyo3(signature = (item, gap, /))]
+    fn is_head(&self, py: Python<'_>, item: usize, gap: Fraction) -> PyResult<bool> {
+        let gap = to_rational(py, &gap)?;
+        if gap < Rational::ZERO {
+            return Err(invalid_parameter(py, "gap", "<negative>", "a number >= 0"));
+        }
+        let gap: Ratio = gap.into();
+        if item >= self.locked().len() {
+            return Err(invalid_parameter(py, "item", "<out of range>", "one of the items"));
+        }
+        run(py, 0, || with_thread_entropy(|entropy| Ok(self.locked().is_head(item, &gap, entropy))))
+    }
+}

@@ -1,0 +1,171 @@
+use super::*;
+use crate::entropy::testing::{Scripted, seeded};
+use crate::testing::assert_law;
+
+/// b1 = 1 / first and b2 = 1 / second around a threshold of 0.
+fn terms(first: f64, second: f64) -> Terms {
+    Terms::new(Rational::ZERO, first, second, 1.0).unwrap()
+}
+
+/// Which of the numbers is the first that is above, or their count.
+fn first_above<E: Entropy>(terms: Terms, numbers: &[f64], is_exact: bool, entropy: &mut E) -> usize {
+    let mut stream = Stream::begin(terms, 1, entropy);
+    numbers
+        .iter()
+        .position(|&number| {
+            let answer =
+                if is_exact { stream.test_exactly(&exactly(number), entropy) } else { stream.test(number, entropy) };
+            answer.unwrap()
+        })
+        .unwrap_or(numbers.len())
+}
+
+/// The law of `first_above` at b1 = b2 = 1, where exp(-R) = u is uniform: the chance of each number is min(1, e^number u).
+fn law(numbers: &[f64]) -> Vec<f64> {
+    let steps = 200_000;
+    let mut law = vec![0.0; numbers.len() + 1];
+    for step in 0..steps {
+        let u = (f64::from(step) + 0.5) / f64::from(steps);
+        let mut still = 1.0 / f64::from(steps);
+        for (place, number) in numbers.iter().enumerate() {
+            let chance = (number.exp() * u).min(1.0);
+            law[place] += still * chance;
+            still *= 1.0 - chance;
+        }
+        law[numbers.len()] += still;
+    }
+    law
+}
+
+#[test]
+fn the_first_above_follows_its_law() {
+    let numbers = [-1.0, 0.5, -2.0, 1.5];
+    let expected = law(&numbers);
+    let wrong = law(&[-0.8, 0.5, -2.0, 1.5]);
+    for is_exact in [false, true] {
+        let mut entropy = seeded(if is_exact { 5 } else { 4 });
+        assert_law("first above", 20_000, &expected, &wrong, || {
+            first_above(terms(1.0, 1.0), &numbers, is_exact, &mut entropy)
+        });
+    }
+}
+
+#[test]
+fn doubles_decide_as_the_real_numbers_do() {
+    // The same bits through both comparisons, at numbers near and far and at extreme rates.
+    let mut numbers = vec![0.0, 5e-324, -1e-9, 0.1, -0.7, 3.0, -40.0, 59.9, -61.0, -1e6, 1e6, -1e120, 1e120, f64::MAX];
+    numbers.extend((0..40).map(|step| f64::from(step) / 3.0 - 9.0));
+    let mut decided = 0;
+    for (first, second) in [(1.0, 1.0), (0.1, 0.03), (1e-3, 2.0), (5.0, 1e-4), (1e-200, 1.0), (1.0, 1e200)] {
+        for seed in 0..8 {
+            let mut entropy = seeded(seed);
+            let stream = Stream::begin(terms(first, second), 100_000, &mut entropy);
+            for &number in &numbers {
+                let coin = LazyUniform::draw(&mut entropy);
+                let Some(decision) = stream.at_a_glance(coin.head(), number) else { continue };
+                decided += 1;
+                let mut again = twin(&stream);
+                again.offset = stream.offset.as_ref().map(|held| Box::new(copy(held)));
+                let mut coin = coin;
+                assert_eq!(
+                    again.is_above(&mut coin, &exactly(number), &mut entropy),
+                    Ok(decision),
+                    "{first} {second} {number}"
+                );
+            }
+        }
+    }
+    assert!(decided > 1500, "{decided}");
+}
+
+fn twin(stream: &Stream) -> Stream {
+    let Terms { threshold, rate, ratio, near, error } = &stream.terms;
+    let terms =
+        Terms { threshold: threshold.clone(), rate: rate.clone(), ratio: ratio.clone(), near: *near, error: *error };
+    Stream { terms, offset: None, left: stream.left, owner: stream.owner }
+}
+
+fn copy(offset: &Variate) -> Variate {
+    let (cell, bits) = offset.cell();
+    let whole = u64::try_from(&cell >> bits).unwrap();
+    let mut words: Vec<u64> = Vec::new();
+    for place in (0..bits / 64).rev() {
+        words.push(u64::try_from((&cell >> (64 * place)) & UBig::from(u64::MAX)).unwrap());
+    }
+    Variate::of_bits(whole, &words)
+}
+
+#[test]
+fn a_threshold_that_is_no_double_is_compared_exactly() {
+    // A third less than a millionth: the double nearest to the threshold is on its other side for numbers near it.
+    let threshold = Rational::from_parts(1.into(), 3_u8.into());
+    let terms = Terms::new(threshold, 1.0, 1e30, 1.0).unwrap();
+    assert!(terms.error > 0.0);
+    let mut entropy = seeded(2);
+    let stream = Stream::begin(terms, 9, &mut entropy);
+    assert_eq!(stream.at_a_glance(1 << 40, 1.0 / 3.0), None, "beyond what doubles can tell");
+}
+
+#[test]
+fn a_stream_ends_after_its_positives_and_forgets_its_offset() {
+    let mut entropy = seeded(3);
+    let mut stream = Stream::begin(terms(1.0, 1.0), 2, &mut entropy);
+    assert_eq!(stream.test(-1e6, &mut entropy), Ok(false));
+    assert_eq!(stream.test(1e6, &mut entropy), Ok(true));
+    assert!(stream.is_open());
+    assert_eq!(stream.test_with_gap(&exactly(1e6), &exactly(1.0), &mut entropy).map(|gap| gap.is_some()), Ok(true));
+    assert!(!stream.is_open());
+    assert_eq!(stream.test(1e6, &mut entropy), Err(Ended::Over));
+    let mut closed = Stream::begin(terms(1.0, 1.0), 2, &mut entropy);
+    closed.close();
+    assert_eq!(closed.test_exactly(&exactly(1.0), &mut entropy), Err(Ended::Over));
+}
+
+#[test]
+fn a_child_of_a_fork_gets_no_answer() {
+    let mut entropy = seeded(3);
+    let mut stream = Stream::begin(terms(1.0, 1.0), 2, &mut entropy);
+    stream.owner = stream.owner.of_another_process();
+    assert_eq!(stream.test(1e6, &mut entropy), Err(Ended::AnotherProcess));
+    assert!(!stream.is_open());
+}
+
+#[test]
+fn bits_that_do_not_decide_are_followed_by_more_of_both_numbers() {
+    // At a gap of 0 and b1 = b2 the coin is compared with exp(-R). R = 1/2 (word 1 << 63, then one above it ends the run).
+    let half = 1 << 63;
+    let near = 0x9b45_97e3_7cb0_4ff3; // exp(-1/2) * 2^64, rounded down
+    for (further, expected) in [([0, 0], true), ([u64::MAX, u64::MAX], false)] {
+        let mut entropy = Scripted::new(&[half, u64::MAX, near, further[0], further[1]]);
+        let mut stream = Stream::begin(terms(1.0, 1.0), 2, &mut entropy);
+        assert_eq!(entropy.taken, 2);
+        assert_eq!(stream.test(0.0, &mut entropy), Ok(expected));
+        assert!(entropy.taken >= 5, "{}", entropy.taken);
+        assert_eq!(stream.offset.as_ref().unwrap().cell().1 % 64, 0);
+    }
+}
+
+#[test]
+fn gaps_have_the_law_of_the_noise_above_the_threshold() {
+    // A number far below: its gap, given a yes, is a fresh exponential. One far above: the number less threshold and offset,
+    // and the exponential; offset and noise have the same scale, so half of all gaps are below the number's lead.
+    let mut entropy = seeded(21);
+    let step = Rational::from_parts(1.into(), 2_u8.into());
+    let above = |x: f64| (-x / 2.0).exp();
+    let expected: Vec<f64> =
+        (0..6).map(|i| above(f64::from(i)) - if i == 5 { 0.0 } else { above(f64::from(i + 1)) }).collect();
+    let wrong = crate::testing::distorted(&expected, 1.3);
+    assert_law("gap of a lucky number", 20_000, &expected, &wrong, || {
+        loop {
+            let mut stream = Stream::begin(terms(1.0, 1.0), 1, &mut entropy);
+            if let Some(gap) = stream.test_with_gap(&exactly(-0.5), &step, &mut entropy).unwrap() {
+                return usize::try_from(gap).unwrap().min(5);
+            }
+        }
+    });
+    let above = |gap: IBig| usize::from(gap >= IBig::from(200));
+    assert_law("gap of a clear number", 20_000, &[0.5, 0.5], &[0.45, 0.55], || {
+        let mut stream = Stream::begin(terms(1.0, 1.0), 1, &mut entropy);
+        above(stream.test_with_gap(&exactly(100.0), &step, &mut entropy).unwrap().unwrap())
+    });
+}
