@@ -46,6 +46,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         "docs/sharp-edges",
         "docs/attacks",
         "docs/accounting",
+        "docs/expensive_scores",
         "Errata in papers </docs/lecture-numbers>",
         "docs/studies",
         "Decisions </docs/decisions/0001-record-decisions>",

@@ -1,8 +1,8 @@
 """Differentially private selection: exactly sampled, at the speed of ``argmax``.
 
-Scores you computed yourself: `select`, `top_k`, and the mechanisms `PermuteAndFlip`, `ExponentialMechanism`,
-`ReportNoisyMax`; in several places: `PartialSelection`. Numbers: `quantile`, `median`, `quantiles`,
-`UnboundedQuantileMechanism`, `PrivateBoundsMechanism`, `ClippingBoundMechanism`, `LaplaceMechanism`,
+Scores you computed yourself: `select`, `top_k`, `select_lazily`, and the mechanisms `PermuteAndFlip`,
+`ExponentialMechanism`, `ReportNoisyMax`; in several places: `PartialSelection`. Numbers: `quantile`, `median`,
+`quantiles`, `UnboundedQuantileMechanism`, `PrivateBoundsMechanism`, `ClippingBoundMechanism`, `LaplaceMechanism`,
 `GeometricMechanism`, `DiscreteGaussianMechanism`, `MeanMechanism`, `RandomizedResponse`; prices: `PriceListMechanism`,
 `PriceMechanism`.
 Scores of numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`,
@@ -71,6 +71,7 @@ from dpselect.mechanisms import (
     IntegerMechanism,
     IntervalMechanism,
     LaplaceMechanism,
+    LazySelection,
     MarginalsMechanism,
     MeanMechanism,
     NoisyHistogramMechanism,
@@ -90,6 +91,7 @@ from dpselect.mechanisms import (
     ThresholdCounts,
     UnboundedQuantileMechanism,
 )
+from dpselect.mechanisms.lazy_selection import select_lazily
 from dpselect.mechanisms.permute_and_flip import select
 from dpselect.mechanisms.quantile import median, quantile
 from dpselect.mechanisms.quantiles import quantiles
@@ -138,6 +140,7 @@ __all__ = [
     "InvalidParameterError",
     "InvalidScoresError",
     "LaplaceMechanism",
+    "LazySelection",
     "Ledger",
     "LedgerBusyError",
     "LedgerDamagedError",
@@ -185,6 +188,7 @@ __all__ = [
     "quantiles",
     "recipes",
     "select",
+    "select_lazily",
     "testing",
     "top_k",
 ]

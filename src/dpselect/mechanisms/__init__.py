@@ -13,6 +13,7 @@ from dpselect.mechanisms.grid import GridCost, GridMechanism
 from dpselect.mechanisms.integers import IntegerCeiling, IntegerMechanism
 from dpselect.mechanisms.interval import IntervalMechanism
 from dpselect.mechanisms.laplace import LaplaceMechanism
+from dpselect.mechanisms.lazy_selection import LazySelection, select_lazily
 from dpselect.mechanisms.mean import MeanMechanism
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_histogram import NoisyHistogramMechanism
@@ -53,6 +54,7 @@ __all__ = [
     "IntegerMechanism",
     "IntervalMechanism",
     "LaplaceMechanism",
+    "LazySelection",
     "MarginalsMechanism",
     "MeanMechanism",
     "Mechanism",
@@ -83,5 +85,6 @@ __all__ = [
     "naming_noise",
     "order_noise",
     "plan_top_k",
+    "select_lazily",
     "unknown_noise",
 ]

@@ -22,6 +22,7 @@ from dpselect.arguments import (
 )
 from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionError, Shown
 from dpselect.mechanisms.mechanism import scale_of
+from dpselect.mechanisms.native_grids import native_fraction
 from dpselect.mechanisms.query_moves import Moves, Rates, moves_named
 from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
 from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
@@ -101,7 +102,7 @@ class AboveThreshold:
         self._rates = Rates.within(self._epsilon, moves=named, level=share, positives=positives)
         self._answered = 0
         rates = self._rates.offset, self._rates.answer
-        self._stream = _core.ThresholdStream(_bytes(self._threshold), *rates, self._sensitivity, positives)
+        self._stream = _core.ThresholdStream(native_fraction(self._threshold), *rates, self._sensitivity, positives)
 
     @property
     def threshold(self) -> Fraction:
@@ -171,7 +172,7 @@ class AboveThreshold:
             except InvalidParameterError:
                 _refuse_value()
         else:
-            is_above = self._stream.test_exactly(_bytes(_checked(value)))
+            is_above = self._stream.test_exactly(native_fraction(_checked(value)))
         if is_above:
             self._answered += 1
         return is_above
@@ -197,7 +198,7 @@ class AboveThreshold:
         width = decimal_fraction(step, "step", expected="a finite number > 0")
         if width <= 0:
             raise InvalidParameterError("step", step, "a finite number > 0")
-        steps = self._stream.test_with_gap(_bytes(_checked(value)), _bytes(width))
+        steps = self._stream.test_with_gap(native_fraction(_checked(value)), native_fraction(width))
         if steps is None:
             return None
         self._answered += 1
@@ -293,11 +294,3 @@ def _checked(value: object) -> Fraction:
 
 def _refuse_value() -> NoReturn:
     raise InvalidDataError("value", Shown("<not a finite number>"), "a finite number") from None
-
-
-def _bytes(number: Fraction) -> tuple[bytes, bytes]:
-    above, below = number.numerator, number.denominator
-    return (
-        above.to_bytes(above.bit_length() // 8 + 1, "little", signed=True),
-        below.to_bytes(below.bit_length() // 8 + 1, "little"),
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from dpselect._native import _core
 from dpselect.grids import Grid
@@ -17,3 +18,14 @@ def native_grid(grid: Grid) -> _core.Grid:
 
 def _bytes(number: int, *, signed: bool = False) -> bytes:
     return number.to_bytes(number.bit_length() // 8 + 1, "little", signed=signed)
+
+
+def native_fraction(number: Fraction) -> tuple[bytes, bytes]:
+    """Numerator in two's complement and denominator, as the core reads them.
+
+    >>> [int.from_bytes(part, "little", signed=True) for part in native_fraction(Fraction(-1, 3))]
+    [-1, 3]
+    """
+    above, below = number.numerator, number.denominator
+    signed = above.to_bytes(above.bit_length() // 8 + 1, "little", signed=True)
+    return signed, below.to_bytes(below.bit_length() // 8 + 1, "little")
