@@ -8,7 +8,7 @@ Scores you computed yourself: `select`, `top_k`, `select_lazily`, and the mechan
 Scores of numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`,
 `GridMechanism`. Whole distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`,
 `CurveMechanism`; the values that occur: `PartitionSelection`, `ThresholdCounts`, `GaussianThresholdCounts`,
-`StopCandidate`. Streams: `AboveThreshold`. Tables: `Dataset`, whose answers are each
+`StopCandidate`. Streams: `AboveThreshold`. Tuning: `best_of_runs`. Tables: `Dataset`, whose answers are each
 a `Release`, and `DryRun`; `candidates_from` a public file; `Format` for files that are written in another way. Before
 spending: `planning`. What was spent: `accounting`. Trees, synthetic tables and networks: `recipes`.
 
@@ -58,6 +58,8 @@ from dpselect.errors import (
 from dpselect.formats import Format
 from dpselect.mechanisms import (
     AboveThreshold,
+    BestOfRuns,
+    BestRun,
     ClippingBoundMechanism,
     ConcaveMechanism,
     CurveMechanism,
@@ -91,6 +93,7 @@ from dpselect.mechanisms import (
     ThresholdCounts,
     UnboundedQuantileMechanism,
 )
+from dpselect.mechanisms.best_of_runs import best_of_runs
 from dpselect.mechanisms.lazy_selection import select_lazily
 from dpselect.mechanisms.permute_and_flip import select
 from dpselect.mechanisms.quantile import median, quantile
@@ -113,6 +116,8 @@ __all__ = [
     "AnchorError",
     "AnswerLostError",
     "AnswerNotStoredWarning",
+    "BestOfRuns",
+    "BestRun",
     "ChargeRefusedError",
     "ClippingBoundMechanism",
     "ConcaveMechanism",
@@ -180,6 +185,7 @@ __all__ = [
     "WrongAccountError",
     "__version__",
     "accounting",
+    "best_of_runs",
     "candidates_from",
     "check",
     "median",

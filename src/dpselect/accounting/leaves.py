@@ -13,6 +13,7 @@ from dpselect.accounting.events import (
     ComposedEvent,
     Event,
     NonAdaptiveEvent,
+    PrivateCandidatesEvent,
     PureEvent,
     Run,
     SequenceEvent,
@@ -31,7 +32,8 @@ class Leaves:
     """How often each single event ran, whatever the order.
 
     Attributes:
-        counts: of single events; an `ApproximateEvent` counts as a `PureEvent` here.
+        counts: of single events; an `ApproximateEvent` or `PrivateCandidatesEvent` counts as a
+            `PureEvent` here.
         groups: of non-adaptive groups, which are counted in `counts`, too.
         delta: the sum of the deltas of all approximate events, exactly.
     """
@@ -73,6 +75,8 @@ def leaves_of(events: Iterable[Event | Run]) -> Leaves:
                     counts[event.event] += count * event.count
                 case ApproximateEvent():
                     failing += Fraction(event.delta) * count
+                    counts[PureEvent(epsilon=event.epsilon)] += count
+                case PrivateCandidatesEvent():
                     counts[PureEvent(epsilon=event.epsilon)] += count
                 case _:
                     counts[event] += count

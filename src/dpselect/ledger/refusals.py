@@ -9,7 +9,14 @@ from dataclasses import replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
-from dpselect.accounting.events import ComposedEvent, Event, LossIntervalEvent, NonAdaptiveEvent, SequenceEvent
+from dpselect.accounting.events import (
+    ComposedEvent,
+    Event,
+    LossIntervalEvent,
+    NonAdaptiveEvent,
+    PrivateCandidatesEvent,
+    SequenceEvent,
+)
 from dpselect.accounting.rounding import fraction_up
 from dpselect.errors import ChargeRefusedError, InvalidParameterError, Shown
 from dpselect.ledger.accounts import AccountTerms, State, described
@@ -108,6 +115,9 @@ def scaled(event: Event, factor: Fraction) -> Event:
         case LossIntervalEvent():
             ends = (float(factor * Fraction(end)) for end in (event.below, event.above))
             return LossIntervalEvent(below=next(ends), above=next(ends))
+        case PrivateCandidatesEvent():
+            smaller = float(factor * Fraction(event.run_epsilon))
+            return PrivateCandidatesEvent(epsilon=smaller, eta=event.eta, gamma=event.gamma)
         case _:
             return replace(event, epsilon=float(factor * Fraction(event.epsilon)))
 

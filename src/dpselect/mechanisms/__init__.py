@@ -1,6 +1,7 @@
 """Mechanisms: from scores to a candidate. They are values with arguments; the compiled core draws."""
 
 from dpselect.mechanisms.above_threshold import AboveThreshold
+from dpselect.mechanisms.best_of_runs import BestOfRuns, BestRun, best_of_runs
 from dpselect.mechanisms.clipping_bound import ClippingBoundMechanism
 from dpselect.mechanisms.concave import ConcaveMechanism
 from dpselect.mechanisms.density import DensityMechanism
@@ -38,6 +39,8 @@ from dpselect.mechanisms.unknown_noise import NamingNoise, UnknownNoise, naming_
 
 __all__ = [
     "AboveThreshold",
+    "BestOfRuns",
+    "BestRun",
     "CandidateSelection",
     "ClippingBoundMechanism",
     "ConcaveMechanism",
@@ -82,6 +85,7 @@ __all__ = [
     "UnboundedQuantileMechanism",
     "UnknownNoise",
     "Winner",
+    "best_of_runs",
     "naming_noise",
     "order_noise",
     "plan_top_k",

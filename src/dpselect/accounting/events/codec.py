@@ -16,6 +16,7 @@ from dpselect.accounting.events.kinds import (
     LogisticProfileEvent,
     LossIntervalEvent,
     NonAdaptiveEvent,
+    PrivateCandidatesEvent,
     PureEvent,
     Run,
     SequenceEvent,
@@ -30,6 +31,7 @@ _KINDS: dict[str, type[Event]] = {
     "pure": PureEvent,
     "approximate": ApproximateEvent,
     "loss_interval": LossIntervalEvent,
+    "private_candidates": PrivateCandidatesEvent,
     "composed": ComposedEvent,
     "sequence": SequenceEvent,
     "non_adaptive": NonAdaptiveEvent,
@@ -96,6 +98,9 @@ def encode(event: Event) -> dict[str, Any]:
             return held | {"epsilon": repr(event.epsilon), "delta": repr(event.delta)}
         case LossIntervalEvent():
             return held | {"below": repr(event.below), "above": repr(event.above)}
+        case PrivateCandidatesEvent():
+            numbers = {"epsilon": event.run_epsilon, "eta": event.eta, "gamma": event.gamma}
+            return held | {name: repr(number) for name, number in numbers.items()}
         case _:
             return held | {"epsilon": repr(event.epsilon)}
 
@@ -153,6 +158,8 @@ def _readers(kind: type[Event], *, depth: int) -> dict[str, Callable[[object], A
         return {"epsilon": _double, "delta": _double}
     if kind is LossIntervalEvent:
         return {"below": _double, "above": _double}
+    if kind is PrivateCandidatesEvent:
+        return {"epsilon": _double, "eta": _double, "gamma": _double}
     return {"epsilon": _double}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from fractions import Fraction
 from typing import cast, get_args
 
 from dpselect.accounting.rounding import fraction_up, product_up
-from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
+from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.privacy import Neighbours, neighbouring_relation
 
@@ -144,8 +145,67 @@ class LossIntervalEvent:
         return LossIntervalEvent(below=self.above, above=self.below)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
+class PrivateCandidatesEvent:
+    r"""The best of a secret number of runs, each of them `epsilon`-DP: see `dpselect.best_of_runs`.
+
+    The number K of runs has the truncated negative binomial distribution: probabilities of k + 1 and k runs have the
+    ratio ``(1 - gamma) (k + eta) / (k + 1)``, from one run on. ``eta = 1`` is geometric, ``eta = 0`` logarithmic. The
+    whole is :math:`\varepsilon + (1 + \eta) \ln\frac{e^\varepsilon + \gamma}{1 + \gamma e^\varepsilon}`-DP, and no
+    smaller number is right.
+
+    Args:
+        epsilon: of each run, > 0. The attribute of that name is the total.
+        eta: > -1.
+        gamma: from 0 to 1, both excluded; smaller means more runs.
+
+    Proof: ``proofs/private_candidates.md``.
+
+    >>> event = PrivateCandidatesEvent(epsilon=1.0, eta=1.0, gamma=0.25)
+    >>> event.run_epsilon, round(event.epsilon, 9)
+    (1.0, 2.138890392)
+    """
+
+    run_epsilon: float
+    eta: float
+    gamma: float
+
+    def __init__(self, *, epsilon: float, eta: float, gamma: float) -> None:
+        object.__setattr__(self, "run_epsilon", positive_epsilon(epsilon))
+        object.__setattr__(self, "eta", shape_of_runs(eta))
+        object.__setattr__(self, "gamma", probability(gamma, "gamma"))
+
+    def __repr__(self) -> str:
+        return f"PrivateCandidatesEvent(epsilon={self.run_epsilon!r}, eta={self.eta!r}, gamma={self.gamma!r})"
+
+    @property
+    def epsilon(self) -> float:
+        """The total, rounded up."""
+        small = math.exp(-self.run_epsilon)
+        gain = math.log1p(-math.expm1(-self.run_epsilon) * (1.0 - self.gamma) / (self.gamma + small))
+        return math.nextafter((self.run_epsilon + (1.0 + self.eta) * gain) * (1.0 + 2.0**-46), math.inf)
+
+    @property
+    def delta(self) -> float:
+        """Always 0."""
+        return 0.0
+
+
+def shape_of_runs(eta: object) -> float:
+    """The shape of a number of runs, > -1."""
+    if isinstance(eta, bool) or not isinstance(eta, (int, float)) or not -1.0 < eta <= 1e6:
+        raise InvalidParameterError("eta", eta, "a number above -1, at most a million")
+    return float(eta)
+
+
 SingleEvent = (
-    BoundedRangeEvent | LogisticProfileEvent | LaplaceProfileEvent | PureEvent | ApproximateEvent | LossIntervalEvent
+    BoundedRangeEvent
+    | LogisticProfileEvent
+    | LaplaceProfileEvent
+    | PureEvent
+    | ApproximateEvent
+    | LossIntervalEvent
+    | PrivateCandidatesEvent
 )
 
 

@@ -1,0 +1,317 @@
+"""The best of a secret number of private runs: tuning with an honest cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+import numpy as np
+
+from dpselect._native import _core
+from dpselect.accounting import (
+    ApproximateEvent,
+    Event,
+    PrivateCandidatesEvent,
+    PureEvent,
+    compose,
+)
+from dpselect.accounting.candidates import candidates_epsilon
+from dpselect.accounting.events.kinds import checked_event, shape_of_runs
+from dpselect.arguments import delta_below_one, exact_number, positive_count, positive_epsilon
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
+from dpselect.mechanisms.candidates import checked_candidates
+from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.run_counts import (
+    MOST_POISSON,
+    LawName,
+    RunCount,
+    gamma_for,
+    law_named,
+    negative_binomial,
+    poisson,
+)
+
+Configuration = TypeVar("Configuration")
+
+
+class BestRun(NamedTuple, Generic[Configuration]):
+    """The best run, by its score.
+
+    Attributes:
+        score: that it returned; not a number if it returned none.
+        output: what else it returned; None if it failed.
+        configuration: that it ran with.
+        failed: whether it raised an exception, or returned no pair of a score and an output.
+
+    >>> best = BestRun(score=0.75, output="a model", configuration={"depth": 4})
+    >>> best.configuration["depth"], best.failed
+    (4, False)
+    """
+
+    score: float
+    output: Any
+    configuration: Configuration
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestOfRuns(MechanismValue):
+    r"""Runs something private a secret number of times, each with a random configuration, and keeps the best run.
+
+    The number K of runs is drawn exactly from a public distribution and never shown. Because nobody knows how many runs
+    were thrown away, the whole costs less than about two or three runs, however many there are on average. ``print`` it
+    to see the cost before anything is spent.
+
+    Args:
+        epsilon_per_run: each run is `epsilon_per_run`-DP, everything that it returns included. Or give `event`.
+        event: what one run costs, if it has a delta or is made of several steps; then `delta` is needed.
+        expected_runs: the mean of K.
+        law: ``"geometric"``, ``"logarithmic"`` (cheaper, but often a single run), ``"negative_binomial"`` with the
+        shape
+            `eta`, between both by default, or ``"poisson"`` (dearer; also no run at all).
+        eta: of the negative binomial, > -1; 0.5 by default.
+        cap: if K is larger, nothing is released. Public; it costs no more.
+        delta: of the whole, with an `event`.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or they contradict each other.
+
+    Proof: ``proofs/private_candidates.md``. Sources: Liu & Talwar (2019), Papernot & Steinke (2022).
+
+    >>> plan = BestOfRuns(epsilon_per_run=1.0, expected_runs=10)
+    >>> print(plan)
+    The best of 10 runs on average (geometric), each at epsilon = 1: epsilon = 2.59135 in total.
+    >>> plan.event
+    PrivateCandidatesEvent(epsilon=1.0, eta=1.0, gamma=0.1)
+    """
+
+    epsilon_per_run: float | None = None
+    event_per_run: Event | None = None
+    expected_runs: float
+    law: LawName = "geometric"
+    eta: float | None = None
+    cap: int | None = None
+    delta: float = 0.0
+    _shape: float = field(init=False, repr=False, compare=False)
+    _gamma: float = field(init=False, repr=False, compare=False)
+    _event: Event = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        name, shape = law_named(self.law, self.eta)
+        if self.eta is not None:
+            shape = shape_of_runs(self.eta)
+        if (self.epsilon_per_run is None) == (self.event_per_run is None):
+            raise InvalidParameterError("epsilon_per_run", self.epsilon_per_run, "either it or event, not both")
+        runs = _number_of_runs(self.expected_runs, most=MOST_POISSON if name == "poisson" else None)
+        if self.cap is not None:
+            self._set(cap=positive_count(self.cap, "cap", at_most=2**40))
+        self._set(law=name, expected_runs=runs, delta=delta_below_one(self.delta), _shape=shape)
+        self._set(_gamma=0.0 if name == "poisson" else gamma_for(runs, shape))
+        self._set(_event=self._cost())
+
+    def _cost(self) -> Event:
+        if self.epsilon_per_run is not None:
+            if self.delta:
+                raise InvalidParameterError("delta", self.delta, "0 with epsilon_per_run; event= has a profile")
+            self._set(epsilon_per_run=positive_epsilon(self.epsilon_per_run, "epsilon_per_run"))
+            epsilon = self.epsilon_per_run
+        else:
+            run = checked_event(self.event_per_run)
+            if self.delta:
+                return self._with_delta(run)
+            if run.delta:
+                raise InvalidParameterError("delta", self.delta, "a number above 0, because a run has one")
+            epsilon = compose([run]).epsilon(0.0)
+        if self.law == "poisson":
+            total = (epsilon + self.expected_runs * math.tanh(epsilon / 2.0)) * (1.0 + 2.0**-46)
+            return PureEvent(epsilon=math.nextafter(total, math.inf))
+        return PrivateCandidatesEvent(epsilon=epsilon, eta=self._shape, gamma=self._gamma)
+
+    def _with_delta(self, run: Event) -> Event:
+        if self.law == "poisson":
+            raise InvalidParameterError("law", Shown("'poisson'"), "another one with a delta")
+        total = candidates_epsilon(run, eta=self._shape, gamma=self._gamma, delta=self.delta)
+        if math.isinf(total):
+            hint = "A run's own delta times the expected number of runs has to be below it."
+            raise InvalidParameterError("delta", self.delta, "a larger number", hint)
+        if not run.delta:
+            pure = PrivateCandidatesEvent(epsilon=run.epsilon, eta=self._shape, gamma=self._gamma)
+            if pure.epsilon <= total:
+                return pure
+        return ApproximateEvent(epsilon=total, delta=self.delta)
+
+    @property
+    def event(self) -> Event:
+        """What the whole costs, for accounting: charge it before the first run."""
+        return self._event
+
+    @property
+    def epsilon(self) -> float:
+        """The whole, at `delta`."""
+        return self._event.epsilon
+
+    def chance_of_no_run_among_best(self, share: float) -> float:
+        """The probability that no run has one of the configurations that are the best `share` of all, at most.
+
+        A cap is not taken into account.
+
+        >>> round(BestOfRuns(epsilon_per_run=1.0, expected_runs=30).chance_of_no_run_among_best(0.1), 2)
+        0.23
+        """
+        if not 0.0 < share < 1.0:
+            raise InvalidParameterError("share", share, "a number strictly between 0 and 1")
+        missed = 1.0 - share
+        if self.law == "poisson":
+            return math.exp(-self.expected_runs * share)
+        left = math.log1p(-(1.0 - self._gamma) * missed)
+        if self._shape == 0.0:
+            return left / math.log(self._gamma)
+        return math.expm1(-self._shape * left) / math.expm1(-self._shape * math.log(self._gamma))
+
+    def run(
+        self,
+        run: Callable[[Configuration], tuple[float, object]],
+        configurations: Sequence[Configuration],
+        *,
+        charge: Callable[[Event], object] | None = None,
+    ) -> BestRun[Configuration] | None:
+        """See `best_of_runs`."""
+        if not callable(run):
+            raise InvalidParameterError("run", run, "a function of a configuration")
+        if charge is not None and not callable(charge):
+            raise InvalidParameterError("charge", charge, "a function of the event, or None")
+        try:
+            count = len(configurations)
+        except TypeError:
+            raise InvalidCandidatesError("configurations", configurations, "a sequence") from None
+        if count == 0:
+            raise InvalidCandidatesError("configurations", Shown("<none>"), "at least one configuration")
+        configuration_of = checked_candidates(configurations, count=count)
+        if charge is not None:
+            charge(self._event)
+        runs = self._run_count().draw(at_most=self.cap)
+        if runs is None:
+            return None
+        best: BestRun[Configuration] | None = None
+        for _ in range(runs):
+            found = _outcome(run, cast(Configuration, configuration_of(_uniform(count))))
+            if best is None or _rank(found) > _rank(best):
+                best = found
+        return best
+
+    def _run_count(self) -> RunCount:
+        return poisson(self.expected_runs) if self.law == "poisson" else negative_binomial(self._shape, self._gamma)
+
+    def __str__(self) -> str:
+        law = self.law.replace("_", " ") + (f", eta = {self._shape:g}" if self.law == "negative_binomial" else "")
+        each = f"epsilon = {self.epsilon_per_run:g}" if self.epsilon_per_run is not None else repr(self.event_per_run)
+        delta = f", delta = {self._event.delta:g}" if self._event.delta else ""
+        cap = f" More than {self.cap:,} runs: nothing is released." if self.cap is not None else ""
+        runs = f"The best of {self.expected_runs:g} runs on average ({law}), each at {each}"
+        return f"{runs}: epsilon = {_rounded_up(self.epsilon)}{delta} in total.{cap}"
+
+
+def best_of_runs(
+    run: Callable[[Configuration], tuple[float, object]],
+    configurations: Sequence[Configuration],
+    *,
+    epsilon_per_run: float | None = None,
+    event: Event | None = None,
+    expected_runs: float,
+    law: LawName = "geometric",
+    eta: float | None = None,
+    cap: int | None = None,
+    delta: float = 0.0,
+    charge: Callable[[Event], object] | None = None,
+) -> BestRun[Configuration] | None:
+    r"""The best of a secret number of private runs, each with a random one of `configurations`.
+
+    For tuning: each run trains with a configuration, and returns a score and an output that are *both* covered by
+    `epsilon_per_run`, with fresh randomness. Releasing the best of a *known* number of runs would cost the sum of all.
+
+    Args:
+        run: called with a configuration; returns a score, higher is better, and an output. It does not look at earlier
+        runs.
+        configurations: what to try, from public knowledge; each run takes one of them, uniformly.
+        epsilon_per_run: see `BestOfRuns`, as for the arguments that follow.
+        event: what one run costs, in place of `epsilon_per_run`.
+        expected_runs: how many runs there are on average.
+        law: of their number.
+        eta: its shape.
+        cap: largest number.
+        delta: of the whole.
+        charge: called with the event of the whole before the first run, such as ``lambda event:
+            ledger.charge("tuning", event)``. If it raises an exception, nothing runs.
+
+    Returns:
+        The best run. A run that raised an exception, or returned no pair, is worse than one whose score is not a
+        number, and that is worse than all others; of equal runs the first. None if there was no run to release.
+
+    Raises:
+        InvalidParameterError: an argument is out of range. Nothing was drawn or charged, and nothing ran.
+        InvalidCandidatesError: there are no configurations, or duplicates.
+
+    The number of runs has to stay secret, and so has the time that they take: run them where nobody sees it.
+
+    Proof: ``proofs/private_candidates.md``.
+
+    >>> def train(strength):
+    ...     accuracy = 0.8 - (strength - 3) ** 2 / 100       # in truth with noise, at epsilon = 1
+    ...     return accuracy, f"the model of strength {strength}"
+    >>> best = best_of_runs(train, [1, 2, 3, 4, 5], epsilon_per_run=1.0, expected_runs=20)
+    >>> best.output == f"the model of strength {best.configuration}"
+    True
+    """
+    plan = BestOfRuns(
+        epsilon_per_run=epsilon_per_run,
+        event_per_run=event,
+        expected_runs=expected_runs,
+        law=law,
+        eta=eta,
+        cap=cap,
+        delta=delta,
+    )
+    return plan.run(run, configurations, charge=charge)
+
+
+def _rounded_up(epsilon: float) -> str:
+    """Six digits, never too small."""
+    return f"{float(Context(prec=6, rounding=ROUND_CEILING).create_decimal(epsilon)):g}"
+
+
+def _outcome(
+    run: Callable[[Configuration], tuple[float, object]], configuration: Configuration
+) -> BestRun[Configuration]:
+    """What came of one run. That it failed is an outcome; why is not shown, because that may depend on the data."""
+    try:
+        score, output = run(configuration)
+        return BestRun(score=float(score), output=output, configuration=configuration)
+    except Exception:  # noqa: BLE001
+        return BestRun(score=math.nan, output=None, configuration=configuration, failed=True)
+
+
+def _rank(found: BestRun[Any]) -> tuple[int, float]:
+    if found.failed:
+        return 0, 0.0
+    return (1, 0.0) if math.isnan(found.score) else (2, found.score)
+
+
+def _uniform(count: int) -> int:
+    """One of so many, each as likely."""
+    return int(np.argmax(_core.tally(np.ones(count, np.uint64), 1)))
+
+
+def _number_of_runs(value: object, *, most: int | None) -> float:
+    expected = "a finite number above 1" if most is None else f"a number above 0, at most {most:,}"
+    try:
+        runs = float(exact_number(value, "expected_runs", expected=expected))
+    except InvalidParameterError:
+        raise InvalidParameterError(
+            "expected_runs", value, expected, "A number of runs that never ends is refused."
+        ) from None
+    if not (runs > 1.0 if most is None else 0.0 < runs <= most):
+        raise InvalidParameterError("expected_runs", value, expected)
+    return runs

@@ -1,0 +1,190 @@
+"""How many runs: a secret number, drawn exactly from a public distribution."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from typing import Literal
+
+from dpselect.accounting.candidates import expected_runs
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.mechanisms.lazy_coins import heads
+
+LawName = Literal["geometric", "logarithmic", "negative_binomial", "poisson"]
+
+MOST_RUNS = 10**6
+"""Expected runs at most."""
+
+MOST_POISSON = 1000
+"""The same for Poisson, whose cost grows with their number."""
+
+_FIRST_DIGITS = 192
+"""Binary digits of the probabilities that all but one in 2^60 coins are decided by."""
+
+Interval = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class RunCount:
+    """The number K of runs: it begins at `first`, and the probabilities of k + 1 and k have the ratio ``ratio(k)``.
+
+    Attributes:
+        first: 1, or 0 for Poisson.
+        ratio: a fraction, exactly.
+        start: bounds on the probability of `first`, closer the more binary digits are asked for.
+
+    Proof: ``proofs/private_candidates.md``, claim 5.
+    """
+
+    first: int
+    ratio: Callable[[int], Fraction]
+    start: Callable[[int], Interval]
+
+    def draw(self, *, at_most: int | None = None) -> int | None:
+        """K, or None as soon as it is certain that it is larger than `at_most`.
+
+        Coin k shows heads with probability ``P(K = k | K >= k)``; the first that does is K.
+        """
+        count = self.first
+        low, _ = self.start(_FIRST_DIGITS)
+        walk = _Walk(self, _FIRST_DIGITS + max(0, low.denominator.bit_length() - low.numerator.bit_length()))
+        while at_most is None or count <= at_most:
+            if heads(walk.bounds, 1):
+                return count
+            walk.step()
+            count += 1
+        return None
+
+
+class _Walk:
+    """Bounds on the chance of each number, one after another, in whole numbers of 2^-digits."""
+
+    def __init__(self, law: RunCount, digits: int) -> None:
+        self._law, self._digits, self.count = law, digits, law.first
+        one = 1 << digits
+        low, high = law.start(digits)
+        self._mass = math.floor(low * one), min(one, math.ceil(high * one))
+        self._before = 0, 0
+
+    def step(self) -> None:
+        """To the next number."""
+        ratio, mass, before = self._law.ratio(self.count), self._mass, self._before
+        self._before = before[0] + mass[0], before[1] + mass[1]
+        above, below = ratio.numerator, ratio.denominator
+        self._mass = mass[0] * above // below, -(-mass[1] * above // below)
+        self.count += 1
+
+    def bounds(self, digits: int) -> tuple[int, int]:
+        """Of the chance that it is this number if it is no smaller one, in whole numbers of 2^-digits."""
+        if digits + 64 > self._digits and digits > 60:
+            finer = _Walk(self._law, 2 * digits + self._digits)
+            while finer.count < self.count:
+                finer.step()
+            self._mass, self._before, self._digits = finer._mass, finer._before, finer._digits
+        one = 1 << self._digits
+        # The chance grows with the number's own mass, and with the mass before it.
+        low = (self._mass[0] << digits) // (one - self._before[0])
+        left = one - self._before[1]
+        high = -(-(self._mass[1] << digits) // left) if left > 0 else 1 << digits
+        return min(low, 1 << digits), min(max(high, low), 1 << digits)
+
+
+def negative_binomial(eta: float, gamma: float) -> RunCount:
+    """Truncated at 1; `eta` 0 is logarithmic, 1 geometric. Both numbers count as the doubles that they are.
+
+    >>> law = negative_binomial(1.0, 0.25)
+    >>> [float(bound) for bound in law.start(60)], law.ratio(1)
+    ([0.25, 0.25], Fraction(3, 4))
+    """
+    shape, stop = Fraction(eta), Fraction(gamma)
+
+    @functools.cache
+    def start(digits: int) -> Interval:
+        if shape == 1:
+            return stop, stop
+        low, high = _log_of_inverse(stop, digits)
+        if shape == 0:
+            return (1 - stop) / high, (1 - stop) / low
+        ends = (shape * low, shape * high)
+        grown = [_exp(end, digits) for end in (min(ends), max(ends))]
+        found = [shape * (1 - stop) / (each - 1) for each in (grown[0][0], grown[1][1])]
+        return min(found), max(found)
+
+    return RunCount(first=1, ratio=lambda k: (1 - stop) * (k + shape) / (k + 1), start=start)
+
+
+def poisson(mean: float) -> RunCount:
+    """Poisson: also no run at all."""
+    rate = Fraction(mean)
+
+    @functools.cache
+    def start(digits: int) -> Interval:
+        return _exp(-rate, digits)
+
+    return RunCount(first=0, ratio=lambda k: rate / (k + 1), start=start)
+
+
+def gamma_for(expected: float, eta: float) -> float:
+    """The gamma at which about so many runs are expected: a multiple of 2^-60.
+
+    >>> gamma_for(4.0, 1.0), round(expected_runs(0.0, gamma_for(10.0, 0.0)), 6)
+    (0.25, 10.0)
+    """
+    low, high = 2.0**-50, 1.0 - 2.0**-50
+    if not 1.0 < expected <= MOST_RUNS or expected_runs(eta, low) < expected:
+        reachable = f"a number above 1, at most {MOST_RUNS:,}"
+        raise InvalidParameterError("expected_runs", expected, reachable, "A law without an end is refused.")
+    if eta == 1.0:
+        return round(2.0**60 / expected) / 2.0**60
+    for _ in range(200):
+        middle = math.sqrt(low * high) if high < 0.1 else low + (high - low) / 2.0
+        low, high = (middle, high) if expected_runs(eta, middle) > expected else (low, middle)
+    return round(high * 2.0**60) / 2.0**60
+
+
+def law_named(law: object, eta: object) -> tuple[LawName, float]:
+    """The name, and the shape that goes with it.
+
+    >>> law_named("logarithmic", None)
+    ('logarithmic', 0.0)
+    """
+    shapes: dict[LawName, float] = {"geometric": 1.0, "logarithmic": 0.0, "negative_binomial": 0.5, "poisson": 0.0}
+    for name, shape in shapes.items():
+        if law == name:
+            if eta is not None and name != "negative_binomial":
+                raise InvalidParameterError("eta", eta, "none, except with law='negative_binomial'")
+            return name, shape
+    got = Shown(repr(law)) if isinstance(law, str) else law
+    raise InvalidParameterError("law", got, ", ".join(map(repr, shapes)))
+
+
+def _context(digits: int) -> Context:
+    return Context(prec=digits // 3 + 40, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9)
+
+
+def _decimal(number: Fraction, context: Context) -> Decimal:
+    return context.divide(Decimal(number.numerator), Decimal(number.denominator))
+
+
+def _around(value: Decimal, context: Context) -> Interval:
+    """A correctly rounded logarithm, with room for its own rounding and that of its argument."""
+    room = (Fraction(abs(value)) + 1) / 10 ** (context.prec - 3)
+    return Fraction(value) - room, Fraction(value) + room
+
+
+def _log_of_inverse(number: Fraction, digits: int) -> Interval:
+    context = _context(digits)
+    low, high = _around(_decimal(number, context).ln(context), context)
+    return -high, -low
+
+
+def _exp(number: Fraction, digits: int) -> Interval:
+    """The argument is rounded, by less than 10^-(prec - 8) as it is below 10^8."""
+    context = _context(digits + 64)
+    value = _decimal(number, context).exp(context)
+    room = Fraction(value) / 10 ** (context.prec - 12)
+    return max(Fraction(value) - room, Fraction(0)), Fraction(value) + room

@@ -1,0 +1,235 @@
+"""The best of a secret number of runs: the law of their number, what is kept, what it costs and what it refuses."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpselect as dps
+from dpselect.accounting import ApproximateEvent, PrivateCandidatesEvent, PureEvent, events
+from dpselect.accounting.candidates import expected_runs
+from dpselect.errors import ChargeRefusedError, InvalidCandidatesError, InvalidEventError, InvalidParameterError
+from dpselect.mechanisms.run_counts import RunCount, gamma_for, negative_binomial, poisson
+from tests.laws.goodness_of_fit import NEVER, p_value
+from tests.slow import SLOW
+
+DRAWS = 8000 if SLOW else 2000
+
+
+def exact_law(eta: float, gamma: float, most: int) -> np.ndarray:
+    """Of 1 to `most` runs and of more, in doubles."""
+    first = -(1.0 - gamma) / math.log(gamma) if eta == 0.0 else eta * (1.0 - gamma) / (gamma**-eta - 1.0)
+    chances = [first]
+    for k in range(1, most):
+        chances.append(chances[-1] * (1.0 - gamma) * (k + eta) / (k + 1))
+    return np.array([*chances, 1.0 - sum(chances)])
+
+
+def drawn(law: RunCount, most: int, first: int = 1) -> np.ndarray:
+    tally = np.zeros(most + 1, int)
+    for _ in range(DRAWS):
+        count = law.draw(at_most=most - 1 + first)
+        tally[most if count is None else count - first] += 1
+    return tally
+
+
+@pytest.mark.parametrize(("eta", "gamma"), [(1.0, 0.25), (0.0, 0.1), (0.5, 0.3), (-0.5, 0.05), (3.0, 0.5)])
+def test_the_number_of_runs_has_its_law(eta: float, gamma: float) -> None:
+    tally = drawn(negative_binomial(eta, gamma), 6)
+    assert p_value(tally, exact_law(eta, gamma, 6)) > NEVER
+    assert p_value(tally, exact_law(eta, min(0.9, 3.0 * gamma), 6)) < NEVER
+
+
+def test_poisson_has_its_law() -> None:
+    law = np.array([math.exp(-2.0) * 2.0**k / math.factorial(k) for k in range(6)])
+    tally = drawn(poisson(2.0), 6, first=0)
+    assert p_value(tally, np.append(law, 1.0 - law.sum())) > NEVER
+    assert p_value(tally, np.append(0.8 * law, 1.0 - 0.8 * law.sum())) < NEVER
+
+
+def test_large_numbers_are_drawn_too() -> None:
+    """Where the first probability is far below the digits that are looked at first."""
+    counts = [poisson(500.0).draw() for _ in range(3)]
+    assert all(count is not None and 300 < count < 700 for count in counts)
+    assert poisson(500.0).draw(at_most=100) is None
+    assert sum(negative_binomial(1.0, 0.01).draw() or 0 for _ in range(40)) < 40 * 400
+
+
+def test_coins_that_the_first_digits_do_not_decide() -> None:
+    """Bounds at more digits lie within those at fewer, and close in on the probability."""
+    from dpselect.mechanisms.run_counts import _Walk
+
+    walk = _Walk(negative_binomial(0.0, 0.1), 192)
+    for _ in range(4):
+        walk.step()
+    low, high = walk.bounds(60)
+    lower, higher = walk.bounds(300)
+    assert (low << 240) <= lower <= higher <= (high << 240)
+    assert higher - lower < 2**10
+    law = exact_law(0.0, 0.1, 5)
+    assert low / 2.0**60 == pytest.approx(law[4] / (1.0 - law[:4].sum()), rel=1e-12)
+
+
+@pytest.mark.parametrize("eta", [-0.5, 0.0, 0.5, 1.0, 7.0])
+@pytest.mark.parametrize("expected", [1.01, 3.0, 1000.0])
+def test_gamma_gives_the_expected_number(eta: float, expected: float) -> None:
+    assert expected_runs(eta, gamma_for(expected, eta)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_best_run_is_kept() -> None:
+    """By an order that is public: numbers, then what is no number, then failures; of equals the first."""
+    scores: dict[int, Any] = {0: 0.3, 1: 0.7, 2: math.nan, 3: None, 4: -math.inf}
+    seen: list[int] = []
+
+    def run(configuration: int) -> tuple[Any, str]:
+        seen.append(configuration)
+        if configuration == 3:
+            raise ValueError("private: 41")
+        return scores[configuration], f"model {len(seen)}"
+
+    order = [3, 2, 4, 0, 1]
+    for _ in range(200):
+        seen.clear()
+        best = dps.best_of_runs(run, range(5), epsilon_per_run=1.0, expected_runs=3)
+        assert best is not None
+        expected = max(seen, key=order.index)
+        assert best.configuration == expected
+        assert best.failed is (expected == 3)
+        if expected == 3:
+            assert math.isnan(best.score)
+            assert best.output is None
+        else:
+            assert best.output == f"model {seen.index(expected) + 1}"
+
+
+@pytest.mark.parametrize("returned", [None, 0.5, (0.5,), (0.5, 1, 2), ("no number", 1), "ab"])
+def test_a_run_that_returns_no_score_is_a_failure(returned: Any) -> None:
+    best = dps.best_of_runs(lambda _: returned, [1], epsilon_per_run=1.0, expected_runs=2)
+    assert best is not None
+    assert best.failed
+
+
+def test_configurations_are_equally_likely() -> None:
+    counts: Counter[str] = Counter()
+
+    def run(configuration: str) -> tuple[float, None]:
+        counts[configuration] += 1
+        return 0.0, None
+
+    while counts.total() < DRAWS:
+        dps.best_of_runs(run, ["a", "b", "c"], epsilon_per_run=1.0, expected_runs=10)
+    tally = np.array([counts[name] for name in "abc"])
+    assert p_value(tally, np.full(3, 1 / 3)) > NEVER
+    assert p_value(tally, np.array([0.5, 0.25, 0.25])) < NEVER
+
+
+def test_nothing_is_released_beyond_the_cap() -> None:
+    ran: list[int] = []
+    found = [
+        dps.best_of_runs(lambda c: (ran.append(c), c), [1], epsilon_per_run=1.0, expected_runs=50, cap=1)  # type: ignore[func-returns-value]
+        for _ in range(100)
+    ]
+    assert sum(each is not None for each in found) == len(ran) < 20
+
+
+def test_it_is_charged_before_the_first_run(tmp_path: Any) -> None:
+    ledger = dps.Ledger(f"sqlite:///{tmp_path}/budget.db")
+    ledger.open_account("tuning", epsilon=4.0, unit="person")
+    ran: list[float] = []
+
+    def run(configuration: int) -> tuple[float, None]:
+        ran.append(ledger.remaining("tuning"))
+        return 0.0, None
+
+    def best() -> object:
+        return dps.best_of_runs(
+            run, [1, 2], epsilon_per_run=1.0, expected_runs=4, charge=lambda event: ledger.charge("tuning", event)
+        )
+
+    best()
+    first = list(ran)
+    assert all(1.8 < left < 1.9 for left in first)
+    with pytest.raises(ChargeRefusedError):
+        best()
+    assert ran == first
+    ledger.disconnect()
+
+
+def test_keyboard_interrupts_end_it() -> None:
+    def run(_: int) -> tuple[float, None]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        dps.best_of_runs(run, [1], epsilon_per_run=1.0, expected_runs=2)
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"epsilon_per_run": 0}, "epsilon_per_run"),
+        ({"epsilon_per_run": None}, "epsilon_per_run"),
+        ({"event": PureEvent(epsilon=1)}, "epsilon_per_run"),
+        ({"expected_runs": 1}, "expected_runs"),
+        ({"expected_runs": math.inf}, "never ends"),
+        ({"expected_runs": math.nan}, "never ends"),
+        ({"expected_runs": 1e9}, "expected_runs"),
+        ({"law": "fixed"}, "law"),
+        ({"law": None}, "law"),
+        ({"eta": 2.0}, "eta"),
+        ({"law": "negative_binomial", "eta": -1}, "eta"),
+        ({"law": "poisson", "expected_runs": 10**5}, "expected_runs"),
+        ({"cap": 0}, "cap"),
+        ({"delta": 1e-6}, "delta"),
+        ({"epsilon_per_run": None, "event": ApproximateEvent(epsilon=1, delta=1e-9)}, "delta"),
+        ({"epsilon_per_run": None, "event": ApproximateEvent(epsilon=1, delta=1e-6), "delta": 1e-6}, "delta"),
+        ({"epsilon_per_run": None, "event": "pure"}, "event"),
+        ({"run": 3}, "run"),
+        ({"charge": "ledger"}, "charge"),
+    ],
+)
+def test_bad_arguments_run_nothing(changed: dict[str, Any], named: str) -> None:
+    ran: list[int] = []
+    arguments: dict[str, Any] = {
+        "run": ran.append,
+        "configurations": [1, 2],
+        "epsilon_per_run": 1.0,
+        "expected_runs": 3,
+    }
+    with pytest.raises(InvalidParameterError, match=named):
+        dps.best_of_runs(**{**arguments, **changed})
+    assert ran == []
+
+
+@pytest.mark.parametrize("configurations", [[], [1, 1], 3, {"a": 1}])
+def test_bad_configurations(configurations: Any) -> None:
+    with pytest.raises(InvalidCandidatesError):
+        dps.best_of_runs(lambda _: (0, 0), configurations, epsilon_per_run=1.0, expected_runs=3)
+
+
+def test_plans_say_what_is_spent() -> None:
+    plan = dps.BestOfRuns(epsilon_per_run=1.0, expected_runs=3.0, law="poisson", cap=9)
+    assert plan.event == PureEvent(epsilon=plan.epsilon)
+    assert plan.epsilon == pytest.approx(1 + 3 * math.tanh(0.5))
+    assert str(plan).endswith("More than 9 runs: nothing is released.")
+    run = ApproximateEvent(epsilon=0.5, delta=1e-9)
+    approximate = dps.BestOfRuns(event_per_run=run, expected_runs=10, law="logarithmic", delta=1e-6)
+    assert isinstance(approximate.event, ApproximateEvent)
+    assert approximate.event.delta == 1e-6
+    assert 0.5 < approximate.epsilon < 1.2
+    assert dps.BestOfRuns(event_per_run=PureEvent(epsilon=1), expected_runs=10, delta=1e-6).epsilon < 2.6
+    for law, missed in (("geometric", 0.47), ("logarithmic", 0.58), ("negative_binomial", 0.51), ("poisson", 0.37)):
+        plan = dps.BestOfRuns(epsilon_per_run=1.0, expected_runs=10, law=law)  # type: ignore[arg-type]
+        assert plan.chance_of_no_run_among_best(0.1) == pytest.approx(missed, abs=0.006)
+
+
+def test_events_are_written_and_read() -> None:
+    event = PrivateCandidatesEvent(epsilon=0.1, eta=-0.25, gamma=0.01)
+    text = events.to_json(event)
+    assert events.from_json(text) == event
+    with pytest.raises(InvalidEventError):
+        events.from_json(text.replace("-0.25", "-1.0"))
+    assert dps.accounting.compose([event] * 2).epsilon(0) == pytest.approx(2 * event.epsilon)
