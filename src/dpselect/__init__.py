@@ -210,6 +210,7 @@ _LOADED_ON_USE = {
     "check": "dpselect.session.check",
     "planning": "dpselect.planning",
     "recipes": "dpselect.recipes",
+    "sklearn": "dpselect.sklearn",
     "testing": "dpselect.testing",
 }
 

@@ -1,4 +1,4 @@
-"""Feature selection and a classifier for scikit-learn; needs the extra ``sklearn``.
+"""Feature selection, a classifier and a search for scikit-learn; needs the extra ``sklearn``.
 
 The rest of the package does not import it.
 
@@ -12,7 +12,8 @@ try:
 except ImportError as missing:
     raise MissingExtraError("estimators for scikit-learn", "sklearn") from missing
 
+from dpselect.sklearn.search import PrivateSearchCV
 from dpselect.sklearn.select_k_best import PrivateSelectKBest
 from dpselect.sklearn.tree_classifier import PrivateTreeClassifier
 
-__all__ = ["PrivateSelectKBest", "PrivateTreeClassifier"]
+__all__ = ["PrivateSearchCV", "PrivateSelectKBest", "PrivateTreeClassifier"]

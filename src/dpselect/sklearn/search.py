@@ -1,0 +1,347 @@
+"""A search among configurations of a private estimator, with an honest cost."""
+
+# scikit-learn comes without types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUntypedBaseClass=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.exceptions import DataConversionWarning
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dpselect.accounting import Event, Run
+from dpselect.arguments import positive_count, positive_epsilon
+from dpselect.errors import InvalidDataError, InvalidParameterError, SelectionError, Shown
+from dpselect.ledger import Ledger
+from dpselect.mechanisms import BestOfRuns, GeometricMechanism, RandomizedResponse
+from dpselect.privacy import neighbouring_relation
+from dpselect.sklearn.select_k_best import without_password
+
+_STEPS = 1024
+"""Scores of a row between 0 and 1 are rounded to multiples of 1/1024, so that their sums are exact."""
+
+
+def _has(method: str) -> Callable[[Any], bool]:
+    def check(search: PrivateSearchCV) -> bool:
+        return hasattr(getattr(search, "best_estimator_", search.estimator), method)
+
+    return check
+
+
+class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
+    """Fits a private estimator with a secret number of random configurations, and keeps the best by a noisy score.
+
+    The private counterpart of scikit-learn's ``RandomizedSearchCV``. Units are divided at random, each for itself, into
+    one part for fitting and one for scoring, for the whole search. Each run takes a random configuration, fits the
+    estimator on the first part, and counts how many rows of the second it predicts correctly, with noise. A unit is in
+    one of both, so a run costs the larger of `estimator_epsilon` and `score_epsilon`. The best run is released; the
+    whole costs what `dpselect.BestOfRuns` says, about two to three times one run, for any number of runs on average.
+
+    **Every** ``fit`` **is a separate release.** With a ledger it is charged before the first run. The number of runs
+    and the time they take have to stay secret: let nobody watch, and let the estimator print nothing.
+
+    Args:
+        estimator: a private estimator. Its ``predict`` looks at each row alone. It has no ledger of its own, because
+            entries there would show the number of runs.
+        configurations: what to try, from public knowledge: a mapping from names of parameters to lists of values, or a
+            list of such mappings; all their combinations.
+        estimator_epsilon: privacy loss of one ``fit`` of the estimator for one *unit*, > 0, whatever the configuration.
+            You state it, because no library can read it off an estimator; parameters named ``epsilon`` above it are
+            refused.
+        score_epsilon: privacy loss of one score, > 0.
+        expected_runs: how many runs there are on average, > 1.
+        law: of their number, ``"geometric"``, ``"logarithmic"`` or ``"negative_binomial"``.
+        eta: see `dpselect.BestOfRuns`.
+        cap: if there would be more runs, nothing is released.
+        scoring: None: the number of rows that are predicted correctly. Or a function of the estimator, ``X`` and ``y``
+            that returns a number for each row from that row alone; it is clipped to 0 and 1, and what is no number
+            counts as 0.
+        scoring_share: the part of the units that scores are computed on, from 0.01 to 0.5.
+        max_rows_per_unit: with ``groups`` in ``fit``, how many rows of a unit are used, the first ones.
+        neighbours: ``"add_remove"`` or ``"replace_one"``.
+        unit: your name for what a row, or a group, represents; with a ledger, the unit that the account protects.
+        ledger: a `dpselect.Ledger` or its URL, without a password in it. Requires `account`.
+        account: name of the account to which each fit is charged.
+
+    Attributes:
+        best_estimator_: the best run's estimator; as private as the whole.
+        best_params_: its configuration.
+        best_score_: its noisy score: a number of rows (or of their scores), not a share, because how many rows there
+            are may be private.
+        event_: what the fit cost, for accounting.
+        n_features_in_: number of features seen in ``fit``.
+
+    ``fit`` raises `InvalidParameterError` or `InvalidDataError`, both of them a ``ValueError``, or what the ledger
+    raises. If no run gave a model, the charge stands.
+
+    Proof: ``proofs/private_search.md``.
+
+    >>> import numpy as np
+    >>> from dpselect.sklearn import PrivateTreeClassifier
+    >>> X = np.array([[age, 70 - age % 7] for age in range(20, 60)] * 100)
+    >>> y = np.where(X[:, 0] < 40, "young", "old")
+    >>> tree = PrivateTreeClassifier(epsilon=1.0, classes=["old", "young"], bounds=(0, 100))
+    >>> search = PrivateSearchCV(tree, {"depth": [1, 3], "bins": [4, 10]}, estimator_epsilon=1.0, score_epsilon=1.0,
+    ...                          expected_runs=5)
+    >>> print(search.plan())
+    The best of 5 runs on average (geometric), each at epsilon = 1: epsilon = 2.27369 in total.
+    >>> bool(search.fit(X, y).predict([[25, 66], [55, 66]]).tolist() == ["young", "old"])
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        configurations: object,
+        *,
+        estimator_epsilon: float,
+        score_epsilon: float,
+        expected_runs: float,
+        law: str = "geometric",
+        eta: float | None = None,
+        cap: int | None = None,
+        scoring: Callable[[Any, Any, Any], Any] | None = None,
+        scoring_share: float = 0.3,
+        max_rows_per_unit: int = 1,
+        neighbours: str = "add_remove",
+        unit: str = "row",
+        ledger: Ledger | str | Path | None = None,
+        account: str | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.configurations = configurations
+        self.estimator_epsilon = estimator_epsilon
+        self.score_epsilon = score_epsilon
+        self.expected_runs = expected_runs
+        self.law = law
+        self.eta = eta
+        self.cap = cap
+        self.scoring = scoring
+        self.scoring_share = scoring_share
+        self.max_rows_per_unit = max_rows_per_unit
+        self.neighbours = neighbours
+        self.unit = unit
+        self.ledger = ledger
+        self.account = account
+
+    def plan(self) -> BestOfRuns:
+        """The cost of one ``fit``, to be printed before anything is spent.
+
+        Raises:
+            InvalidParameterError: an argument is out of range.
+        """
+        fitting = positive_epsilon(self.estimator_epsilon, "estimator_epsilon")
+        scoring = positive_epsilon(self.score_epsilon, "score_epsilon")
+        if self.law == "poisson":
+            raise InvalidParameterError("law", Shown("'poisson'"), "a number of runs that is never 0")
+        return BestOfRuns(
+            epsilon_per_run=max(fitting, scoring),
+            expected_runs=self.expected_runs,
+            law=cast(Any, self.law),
+            eta=self.eta,
+            cap=self.cap,
+        )
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> PrivateSearchCV:
+        """Charge, if there is a ledger, and search.
+
+        Args:
+            X: what the estimator takes, rows first.
+            y: shape ``(rows,)``, the label of each row.
+            groups: shape ``(rows,)``, the unit of each row. None: each row is a unit of its own.
+        """
+        plan, relation = self.plan(), neighbouring_relation(self.neighbours)
+        if self.scoring is not None and not callable(self.scoring):
+            raise InvalidParameterError("scoring", self.scoring, "a function of the estimator, X and y, or None")
+        most = positive_count(self.max_rows_per_unit, "max_rows_per_unit", at_most=2**20)
+        share = cast(object, self.scoring_share)
+        if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.01 <= share <= 0.5:
+            raise InvalidParameterError("scoring_share", share, "a number from 0.01 to 0.5")
+        configurations = self._configurations()
+        if y is None:
+            raise InvalidDataError("y", None, "labels. This search requires y to be passed, but the target y is None")
+        table, labels = self._readable(X), _labels(y)
+        validate_data(self, table, skip_check_array=True)  # the names and the number of features
+        rows = _rows_of(table)
+        if _rows_of(labels) != rows:
+            raise InvalidDataError("y", Shown("<another length>"), "a label for each row of X")
+        fitting, scoring = _parts(_units(groups, rows), share=float(share), most=most)
+        parts = [(_taken(table, part), _taken(labels, part)) for part in (fitting, scoring)]
+        steps = 1 if self.scoring is None else _STEPS
+        noise = GeometricMechanism(epsilon=float(self.score_epsilon), sensitivity=steps * most)
+
+        def run(configuration: Mapping[str, Any]) -> tuple[float, Any]:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # each of them would count a run
+                fitted = cast(Any, clone(self.estimator)).set_params(**configuration).fit(*parts[0])
+                return noise.draw(self._score(fitted, *parts[1], steps=steps)) / steps, fitted
+
+        best = plan.run(run, configurations, charge=self._charge(Run, relation))
+        if best is None:
+            raise SelectionError("More runs were drawn than the cap allows. Nothing is released; the charge stands.")
+        if best.failed:
+            hint = "Its error may depend on the data, so it is not shown. The charge stands. Try it on public rows."
+            raise InvalidDataError("estimator", Shown("<failed>"), "one that can be fitted and scored", hint)
+        self.best_estimator_ = best.output
+        self.best_params_ = dict(best.configuration)
+        self.best_score_ = best.score
+        self.event_: Event = plan.event
+        return self
+
+    def _readable(self, X: Any) -> Any:
+        """`X` as rows, refused by its type: what is in it never decides."""
+        if hasattr(X, "tocsr") and not self.estimator.__sklearn_tags__().input_tags.sparse:
+            raise InvalidDataError("X", Shown("<sparse>"), "dense rows: the estimator does not take sparse input")
+        if not hasattr(X, "shape") and not isinstance(X, (list, tuple)):
+            return self._readable(np.asarray(X))
+        if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+            raise InvalidDataError("X", Shown("<complex>"), "real numbers. Complex data not supported")
+        return X
+
+    def _score(self, fitted: Any, X: Any, y: Any, *, steps: int) -> int:
+        if _rows_of(y) == 0:
+            return 0
+        if self.scoring is None:
+            return int(np.sum(np.asarray(fitted.predict(X)).ravel() == np.asarray(y).ravel()))
+        found = np.asarray(self.scoring(fitted, X, y), dtype=np.float64)
+        if found.shape != (_rows_of(y),):
+            raise ValueError
+        return int(np.rint(np.clip(np.nan_to_num(found, nan=0.0), 0.0, 1.0) * steps).sum())
+
+    def _configurations(self) -> Sequence[Mapping[str, Any]]:
+        """All combinations; refused if one of them would spend more than is charged, or show the number of runs."""
+        expected = "a mapping from names of parameters to lists of values, or a list of them"
+        try:
+            listed = list(ParameterGrid(cast(Any, self.configurations)))
+        except (TypeError, ValueError):
+            raise InvalidParameterError("configurations", self.configurations, expected) from None
+        known = self.estimator.get_params() if hasattr(self.estimator, "get_params") else None
+        if known is None or not hasattr(self.estimator, "fit"):
+            raise InvalidParameterError("estimator", self.estimator, "an estimator of scikit-learn")
+        for configuration in (known, *listed):
+            for name, value in configuration.items():
+                last = name.rpartition("__")[2]
+                if name not in known:
+                    raise InvalidParameterError("configurations", Shown(repr(name)), "parameters of the estimator")
+                if last in ("ledger", "account") and value is not None:
+                    hint = "Its entries would show how many runs there were. Give the search a ledger instead."
+                    raise InvalidParameterError("estimator", Shown(f"<{name}>"), "one without a ledger", hint)
+                if last == "epsilon" and not (isinstance(value, (int, float)) and value <= self.estimator_epsilon):
+                    hint = "The estimator" if configuration is known else "A configuration"
+                    hint += f" has a larger {name}, or one that is no number."
+                    expected = "at least that of every configuration"
+                    raise InvalidParameterError("estimator_epsilon", self.estimator_epsilon, expected, hint)
+        return listed
+
+    def _charge(self, run: type[Run], relation: Any) -> Callable[[Event], object] | None:
+        if (self.ledger is None) != (self.account is None):
+            missing = "ledger" if self.ledger is None else "account"
+            raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
+        if self.ledger is None or self.account is None:
+            if hasattr(self, "best_estimator_"):
+                warnings.warn(
+                    "fitted again without a ledger: this is another release, and its epsilon adds to the earlier ones",
+                    stacklevel=3,
+                )
+            return None
+        without_password(self.ledger)
+        ledger = self.ledger if isinstance(self.ledger, Ledger) else Ledger(self.ledger)
+        account = self.account
+        return lambda event: ledger.charge(
+            account, run(event=event, mechanism="BestOfRuns", neighbours=relation, unit=self.unit)
+        )
+
+    @available_if(_has("predict"))
+    def predict(self, X: Any) -> NDArray[Any]:
+        """What the best estimator predicts; no further cost."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict(X)
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probabilities that the best estimator predicts; no further cost."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict_proba(X)
+
+    @available_if(_has("score"))
+    def score(self, X: Any, y: Any) -> float:
+        """The best estimator's own score on other rows. *Not* private: it reads these rows."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.score(X, y)
+
+    @property
+    def classes_(self) -> Any:
+        """The labels, of classifiers."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.classes_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = self.estimator.__sklearn_tags__()
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        tags.input_tags = inner.input_tags
+        tags.target_tags.required = True
+        tags.non_deterministic = True
+        return tags
+
+
+def _labels(y: Any) -> Any:
+    given = y if hasattr(y, "shape") else np.asarray(y)
+    if getattr(given, "ndim", 1) == 2 and given.shape[1] == 1:
+        said = "A column-vector y was passed when a 1d array was expected: y.ravel()"
+        warnings.warn(said, DataConversionWarning, stacklevel=3)
+        return np.asarray(given).ravel()
+    return given
+
+
+def _taken(given: Any, part: NDArray[np.int64]) -> Any:
+    """Some of the rows, as the kind of table that they are."""
+    if isinstance(given, (list, tuple)):
+        listed = cast("Sequence[Any]", given)
+        return [listed[place] for place in part.tolist()]
+    return given.iloc[part] if hasattr(given, "iloc") else given[part]
+
+
+def _rows_of(given: Any) -> int:
+    shape = getattr(given, "shape", None)
+    try:
+        return int(shape[0]) if shape else len(given)
+    except TypeError:
+        raise InvalidDataError("X", given, "rows: an array, a data frame or a list") from None
+
+
+def _units(groups: Any, rows: int) -> NDArray[np.int64]:
+    """A number for the unit of each row."""
+    if groups is None:
+        return np.arange(rows)
+    if _rows_of(groups) != rows:
+        raise InvalidDataError("groups", Shown("<another length>"), "the unit of each row of X")
+    names: Sequence[Any] = groups.tolist() if hasattr(groups, "tolist") else list(groups)
+    known: dict[Any, int] = {}
+    return np.array([known.setdefault(name, len(known)) for name in names], np.int64)
+
+
+def _parts(units: NDArray[np.int64], *, share: float, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows for fitting and those for scoring: the first `most` of each unit, by a coin of the unit's own."""
+    count = int(units.max()) + 1 if units.size else 0
+    # Any probability is private: what matters is that each unit's coin is its own. A bit that is turned is such a coin.
+    odds = max(math.log((1.0 - share) / share), 1e-9)
+    scores = RandomizedResponse(epsilon=odds).draw(np.zeros(count, bool)) if count else np.zeros(0, bool)
+    order = np.argsort(units, kind="stable")
+    starts = np.searchsorted(units[order], np.arange(count))
+    rank = np.empty(units.size, np.int64)
+    rank[order] = np.arange(units.size) - np.repeat(starts, np.bincount(units, minlength=count))
+    kept = rank < most
+    return np.flatnonzero(kept & ~scores[units]), np.flatnonzero(kept & scores[units])

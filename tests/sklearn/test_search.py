@@ -1,0 +1,225 @@
+"""The private search as scikit-learn sees it, what it costs, and what it refuses."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from contextlib import suppress
+from typing import Any
+from unittest import SkipTest
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import dpselect as dps
+from dpselect.sklearn import PrivateSearchCV, PrivateTreeClassifier
+from dpselect.sklearn.search import _parts, _units
+from tests.laws.goodness_of_fit import NEVER, p_value
+
+ANEW = "it expects the same model when fitted again; each fit divides the rows anew, and draws anew"
+NOT_APPLICABLE = {
+    "check_dtype_object": "it wants an error because of what one cell holds; here that cell counts as missing",
+    "check_estimators_empty_data_messages": "it wants an error where there are no rows; how many there are is private",
+    "check_classifiers_classes": "it fits labels that are not among the public classes",
+    "check_classifiers_train": "it expects the classes that y has, not the public ones",
+    "check_classifiers_regression_target": "it wants an error because of what a label is; here that row is left out",
+    "check_supervised_y_no_nan": "it wants an error because of what a label is; here that row is left out",
+    "check_supervised_y_2d": ANEW,
+    "check_fit_idempotent": ANEW,
+    "check_classifier_data_not_an_array": ANEW,
+}
+"""The same list, with the same reasons, is in ``docs/sklearn.md``."""
+
+LEFT_OUT = {"check_pipeline_consistency", "check_array_api_input"}
+
+
+class CountingClassifier(ClassifierMixin, BaseEstimator):
+    """A naive private classifier: noisy counts of each class, for each value of one feature."""
+
+    def __init__(self, epsilon: float = 1.0, feature: int = 0) -> None:
+        self.epsilon = epsilon
+        self.feature = feature
+
+    def fit(self, X: Any, y: Any) -> CountingClassifier:
+        counts = np.zeros((10, 2), np.int64)
+        np.add.at(counts, (np.asarray(X)[:, self.feature].astype(int), np.asarray(y)), 1)
+        noise = dps.GeometricMechanism(epsilon=self.epsilon, sensitivity=1)
+        self.counts_ = noise.draw_many(counts.ravel()).reshape(counts.shape)
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        return self.counts_[np.asarray(X)[:, self.feature].astype(int)].argmax(axis=1)
+
+
+def people(rows: int = 1200) -> tuple[np.ndarray, np.ndarray]:
+    """The second feature decides; the first and the third say nothing."""
+    places = np.arange(rows)
+    return np.column_stack([places % 3, places % 10, places % 7]), (places % 10 >= 5).astype(int)
+
+
+def search(**changed: Any) -> PrivateSearchCV:
+    settings: dict[str, Any] = {"estimator": CountingClassifier(), "configurations": {"feature": [0, 1, 2]}}
+    settings |= {"estimator_epsilon": 1.0, "score_epsilon": 1.0, "expected_runs": 12}
+    return PrivateSearchCV(**settings | changed)
+
+
+def of_trees() -> PrivateSearchCV:
+    tree = PrivateTreeClassifier(epsilon=1e9, classes=[0, 1, 2], bounds=(-10, 10), bins=20, depth=3)
+    return PrivateSearchCV(tree, {"depth": [3]}, estimator_epsilon=1e9, score_epsilon=1e6, expected_runs=1.5)
+
+
+@pytest.mark.filterwarnings("ignore:fitted again:UserWarning")
+@parametrize_with_checks([of_trees()], expected_failed_checks=lambda _: NOT_APPLICABLE)
+def test_the_checks_of_scikit_learn(estimator: PrivateSearchCV, check: Any) -> None:
+    try:
+        check(estimator)
+    except SkipTest as by_scikit_learn:
+        said = str(by_scikit_learn)
+        assert check.func.__name__ in LEFT_OUT
+        assert "non deterministic" in said or "SCIPY_ARRAY_API" in said
+
+
+def test_the_configuration_that_decides_is_found() -> None:
+    X, y = people()
+    found = [search().fit(X, y) for _ in range(6)]
+    assert sum(each.best_params_ == {"feature": 1} for each in found) >= 4
+    best = next(each for each in found if each.best_params_ == {"feature": 1})
+    assert (best.predict(X) == y).mean() > 0.95
+    assert best.score(X, y) > 0.95
+    assert best.classes_.tolist() == [0, 1]
+    assert abs(best.best_score_ - 360) < 90  # about 0.3 of the rows, all of them right
+    assert best.event_ == best.plan().event
+
+
+def test_frames_keep_their_kind_and_functions_score_each_row() -> None:
+    X, y = people(300)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    kinds: set[type] = set()
+
+    def closeness(fitted: CountingClassifier, part: Any, labels: Any) -> Any:
+        kinds.add(type(part))
+        right = (fitted.predict(part) == labels).astype(float)
+        return np.where(right > 0, 7.0, math.nan)  # clipped to 1; what is no number counts as 0
+
+    fitted = search(scoring=closeness, score_epsilon=50.0, estimator_epsilon=50.0).fit(frame, pd.Series(y))
+    assert kinds == {pd.DataFrame}
+    assert fitted.best_score_ * 1024 % 1 == 0
+    assert 0 <= fitted.best_score_ < 150
+    assert fitted.feature_names_in_.tolist() == ["a", "b", "c"]
+
+
+def test_units_stay_in_one_part() -> None:
+    """By a coin of each, and no more than so many rows of each, the first ones."""
+    groups = np.repeat(np.arange(3000), 3)
+    fitting, scoring = _parts(_units(groups, groups.size), share=0.25, most=2)
+    assert not set(groups[fitting]) & set(groups[scoring])
+    assert set((fitting % 3).tolist()) | set((scoring % 3).tolist()) == {0, 1}
+    tally = np.array([np.unique(groups[part]).size for part in (fitting, scoring)])
+    assert tally.sum() == 3000
+    assert p_value(tally, np.array([0.75, 0.25])) > NEVER
+    assert p_value(tally, np.array([0.6, 0.4])) < NEVER
+    again, _ = _parts(_units(groups, groups.size), share=0.25, most=2)
+    assert again.tolist() != fitting.tolist()
+    assert _units(["b", "a", "b"], 3).tolist() == [0, 1, 0]
+
+
+def test_it_is_charged_once_and_before_the_first_run(tmp_path: Any) -> None:
+    ledger = dps.Ledger(f"sqlite:///{tmp_path}/budget.db")
+    ledger.open_account("people", epsilon=3.0, unit="person")
+    X, y = people(60)
+    asked = search(ledger=ledger, account="people", unit="person")
+    asked.fit(X, y)
+    assert ledger.remaining("people") == pytest.approx(3.0 - asked.event_.epsilon)
+    with pytest.raises(dps.ChargeRefusedError):
+        asked.fit(X, y)
+    with pytest.raises(dps.WrongAccountError):
+        search(ledger=ledger, account="people").fit(X, y)
+    ledger.disconnect()
+
+
+class Loud(CountingClassifier):
+    def fit(self, X: Any, y: Any) -> Loud:
+        warnings.warn("41 rows", stacklevel=2)
+        super().fit(X, y)
+        return self
+
+
+def test_warnings_of_runs_are_not_shown() -> None:
+    X, y = people(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search(estimator=Loud()).fit(X, y)
+
+
+class Broken(CountingClassifier):
+    def fit(self, X: Any, y: Any) -> Broken:
+        raise RuntimeError("41 rows")
+
+
+def test_a_search_of_failures_says_so_and_not_why() -> None:
+    X, y = people(60)
+    with pytest.raises(dps.InvalidDataError, match="The charge stands") as refused:
+        search(estimator=Broken()).fit(X, y)
+    assert "41" not in str(refused.value)
+    released = 0
+    for _ in range(30):
+        with suppress(dps.SelectionError):
+            search(cap=1, expected_runs=50).fit(X, y)
+            released += 1
+    assert released < 10
+
+
+def test_fitting_again_without_a_ledger_is_said() -> None:
+    X, y = people(60)
+    fitted = search().fit(X, y)
+    with pytest.warns(UserWarning, match="its epsilon adds"):
+        fitted.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"estimator_epsilon": 0}, "estimator_epsilon"),
+        ({"estimator_epsilon": 0.5}, "estimator_epsilon"),
+        ({"configurations": {"epsilon": [0.5, 2.0]}}, "estimator_epsilon"),
+        ({"score_epsilon": math.nan}, "score_epsilon"),
+        ({"expected_runs": 1}, "expected_runs"),
+        ({"law": "poisson"}, "law"),
+        ({"configurations": {"depth": [3]}}, "configurations"),
+        ({"configurations": 3}, "configurations"),
+        ({"estimator": 3}, "estimator"),
+        ({"scoring": "f1"}, "scoring"),
+        ({"scoring_share": 0.9}, "scoring_share"),
+        ({"max_rows_per_unit": 0}, "max_rows_per_unit"),
+        ({"neighbours": "none"}, "neighbours"),
+        ({"ledger": "sqlite:///nowhere.db"}, "account"),
+        (
+            {
+                "estimator": PrivateTreeClassifier(epsilon=1.0, classes=[0, 1], ledger="sqlite:///a.db", account="a"),
+                "configurations": {"depth": [1]},
+            },
+            "without a ledger",
+        ),
+    ],
+)
+def test_bad_arguments_fit_nothing(changed: dict[str, Any], named: str) -> None:
+    X, y = people(20)
+    with pytest.raises(dps.InvalidParameterError, match=named):
+        search(**changed).fit(X, y)
+
+
+def test_bad_groups() -> None:
+    X, y = people(20)
+    with pytest.raises(dps.InvalidDataError, match="groups"):
+        search().fit(X, y, groups=[1, 2])
+    with pytest.raises(dps.InvalidDataError, match="y"):
+        search().fit(X, y[:3])
+
+
+def test_a_run_costs_the_larger_of_fitting_and_scoring() -> None:
+    for fitting, scoring in ((2.0, 1.0), (1.0, 2.0)):
+        assert search(estimator_epsilon=fitting, score_epsilon=scoring).plan().epsilon_per_run == 2.0
