@@ -94,3 +94,14 @@ def opendp_quantile(values: np.ndarray[Any, Any], candidates: np.ndarray[Any, An
         scale=1.0 / EPSILON,
     )
     return lambda: measurement(values)
+
+
+def opendp_private_candidate(run: Callable[[object], tuple[float, object]], stop: float) -> Call:
+    """Runs of something private until one is above a threshold that none reaches, or it is stopped."""
+    opendp.enable_features("honest-but-curious")
+    space = opendp.atom_domain(T=float, nan=False), opendp.absolute_distance(T=float)
+    measured = space >> opendp.m.then_user_measurement(
+        opendp.max_divergence(), run, lambda moved: moved, TO="(f64, ExtrinsicObject)"
+    )
+    selected = opendp.c.make_select_private_candidate(measured, threshold=2.0, stop_probability=stop)
+    return lambda: selected(0.0)

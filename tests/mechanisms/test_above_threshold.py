@@ -6,6 +6,7 @@ import copy
 import math
 import multiprocessing
 import pickle
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 import dpselect as dps
-from dpselect.accounting import LossIntervalEvent, PureEvent, Run
+from dpselect.accounting import ComposedEvent, LossIntervalEvent, PureEvent, Run
 from dpselect.errors import InvalidDataError, InvalidEventError, InvalidParameterError, SelectionError, StreamEndedError
 from dpselect.mechanisms.seeding import seeded_draws
 from dpselect.testing import seeded
@@ -230,3 +231,24 @@ def test_the_error_bound_is_kept() -> None:
     assert stream.error_bound(50) > bound
     right, too_near = (stream.pmf([-lead] * 49 + [lead])[-2] for lead in (bound, bound * 0.7))
     assert too_near < 0.9 <= right
+
+
+def test_a_ledger_counts_streams_and_keeps_their_direction(tmp_path: Any) -> None:
+    """More of them fit than of a pure event, entries can be verified, and replace-one refuses even a bare event."""
+    ledger = dps.Ledger(f"sqlite:///{tmp_path}/budget.db")
+    event = dps.AboveThreshold(0, epsilon=0.02, sensitivity=1, moves="up").event
+    counts = {}
+    for name, each in (("streams", event), ("pure", PureEvent(epsilon=0.02))):
+        ledger.open_account(name, epsilon=1.0, delta=1e-6, unit="person")
+        counts[name] = 0
+        with suppress(dps.ChargeRefusedError):
+            while True:
+                ledger.charge(name, each)
+                counts[name] += 1
+    assert counts["streams"] > 1.2 * counts["pure"] > 60
+    ledger.verify()
+    ledger.open_account("replaced", epsilon=1.0, unit="person", neighbours="replace_one")
+    with pytest.raises(dps.WrongAccountError, match="replaced"):
+        ledger.charge("replaced", ComposedEvent(event=event, count=2))
+    assert ledger.remaining("replaced") == 1.0
+    ledger.disconnect()

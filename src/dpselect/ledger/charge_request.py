@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from dpselect.accounting.events import Event, Run, to_json
+from dpselect.accounting.events.kinds import has_direction
 from dpselect.errors import InvalidParameterError, Shown, WrongAccountError
 from dpselect.ledger.accounts import AccountTerms, State
 from dpselect.ledger.arguments import any_text, hash_text, short_text
@@ -91,6 +92,10 @@ class ChargeRequest:
         if self.neighbours is not None and self.neighbours is not terms.neighbours:
             expected = f"{str(terms.neighbours)!r}, which account {terms.name!r} protects against"
             raise WrongAccountError("neighbours", Shown(repr(str(self.neighbours))), expected, "Nothing was charged.")
+        if terms.neighbours is Neighbours.REPLACE_ONE and has_direction(self.event):
+            expected = "one that also holds when a unit is replaced"
+            hint = f"Account {terms.name!r} protects against that. Nothing was charged."
+            raise WrongAccountError("event", Shown("LossIntervalEvent"), expected, hint)
         if None not in (self.unit, state.unit) and self.unit != state.unit:
             expected = f"{state.unit!r}, whom account {terms.name!r} protects"
             raise WrongAccountError("unit", Shown(repr(self.unit)), expected, "Nothing was charged.")

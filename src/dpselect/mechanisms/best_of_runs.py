@@ -196,8 +196,11 @@ class BestOfRuns(MechanismValue):
         if runs is None:
             return None
         best: BestRun[Configuration] | None = None
+        alike = np.ones(count, np.uint64)
         for _ in range(runs):
-            found = _outcome(run, cast(Configuration, configuration_of(_uniform(count))))
+            # One of all, each as likely.
+            place = int(_core.tally(alike, 1).argmax()) if count > 1 else 0
+            found = _outcome(run, cast(Configuration, configuration_of(place)))
             if best is None or _rank(found) > _rank(best):
                 best = found
         return best
@@ -297,11 +300,6 @@ def _rank(found: BestRun[Any]) -> tuple[int, float]:
     if found.failed:
         return 0, 0.0
     return (1, 0.0) if math.isnan(found.score) else (2, found.score)
-
-
-def _uniform(count: int) -> int:
-    """One of so many, each as likely."""
-    return int(np.argmax(_core.tally(np.ones(count, np.uint64), 1)))
 
 
 def _number_of_runs(value: object, *, most: int | None) -> float:

@@ -10,6 +10,9 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import Literal
 
+import numpy as np
+
+from dpselect._native import _core
 from dpselect.accounting.candidates import expected_runs
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.mechanisms.lazy_coins import heads
@@ -36,6 +39,7 @@ class RunCount:
         first: 1, or 0 for Poisson.
         ratio: a fraction, exactly.
         start: bounds on the probability of `first`, closer the more binary digits are asked for.
+        same: the chance of each number if it is no smaller one, in multiples of 2^-60, where it is always the same.
 
     Proof: ``proofs/private_candidates.md``, claim 5.
     """
@@ -43,12 +47,15 @@ class RunCount:
     first: int
     ratio: Callable[[int], Fraction]
     start: Callable[[int], Interval]
+    same: int | None = None
 
     def draw(self, *, at_most: int | None = None) -> int | None:
         """K, or None as soon as it is certain that it is larger than `at_most`.
 
         Coin k shows heads with probability ``P(K = k | K >= k)``; the first that does is K.
         """
+        if self.same is not None:
+            return self._first_heads(self.same, at_most)
         count = self.first
         low, _ = self.start(_FIRST_DIGITS)
         walk = _Walk(self, _FIRST_DIGITS + max(0, low.denominator.bit_length() - low.numerator.bit_length()))
@@ -56,6 +63,14 @@ class RunCount:
             if heads(walk.bounds, 1):
                 return count
             walk.step()
+            count += 1
+        return None
+
+    def _first_heads(self, chance: int, at_most: int | None) -> int | None:
+        cells, count = np.array([chance, (1 << 60) - chance], np.uint64), self.first
+        while at_most is None or count <= at_most:
+            if _core.tally(cells, 1)[0]:
+                return count
             count += 1
         return None
 
@@ -114,7 +129,9 @@ def negative_binomial(eta: float, gamma: float) -> RunCount:
         found = [shape * (1 - stop) / (each - 1) for each in (grown[0][0], grown[1][1])]
         return min(found), max(found)
 
-    return RunCount(first=1, ratio=lambda k: (1 - stop) * (k + shape) / (k + 1), start=start)
+    scaled = stop * 2**60
+    same = int(scaled) if shape == 1 and scaled.denominator == 1 else None
+    return RunCount(first=1, ratio=lambda k: (1 - stop) * (k + shape) / (k + 1), start=start, same=same)
 
 
 def poisson(mean: float) -> RunCount:
