@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections import Counter
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ import dpselect as dps
 from dpselect.accounting import ApproximateEvent, PrivateCandidatesEvent, PureEvent, events
 from dpselect.accounting.candidates import expected_runs
 from dpselect.errors import ChargeRefusedError, InvalidCandidatesError, InvalidEventError, InvalidParameterError
-from dpselect.mechanisms.run_counts import RunCount, gamma_for, negative_binomial, poisson
+from dpselect.mechanisms.run_counts import GivenRunCount, RunCount, gamma_for, negative_binomial, poisson
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.slow import SLOW
 
@@ -49,6 +51,32 @@ def test_poisson_has_its_law() -> None:
     tally = drawn(poisson(2.0), 6, first=0)
     assert p_value(tally, np.append(law, 1.0 - law.sum())) > NEVER
     assert p_value(tally, np.append(0.8 * law, 1.0 - 0.8 * law.sum())) < NEVER
+
+
+def test_a_given_law_is_drawn_and_costs_what_it_costs() -> None:
+    law = GivenRunCount.of({0: Fraction(1, 2), 1: 0.25, 7: 0.25})
+    assert law.mean == 2.0
+    counts = [law.draw() for _ in range(DRAWS)]
+    tally = np.array([counts.count(k) for k in (0, 1, 7)])
+    assert p_value(tally, np.array([0.5, 0.25, 0.25])) > NEVER
+    assert p_value(tally, np.array([0.25, 0.5, 0.25])) < NEVER
+    assert GivenRunCount.of({5: 1}).draw(at_most=4) is None
+    plan = dps.BestOfRuns(epsilon_per_run=1.0, law={8: 1})
+    assert plan.epsilon == pytest.approx(8.0, rel=1e-4)
+    assert "8 runs on average (given)" in str(plan)
+    assert pickle.loads(pickle.dumps(plan)).event == plan.event
+    assert dps.BestOfRuns(epsilon_per_run=1.0, law={1: 3, 2: 1}).chance_of_no_run_among_best(0.5) == 0.4375
+    assert dps.best_of_runs(lambda c: (c, c), [1], epsilon_per_run=1.0, law={0: 1, 1: 1e-18}) is None
+
+
+@pytest.mark.parametrize(
+    "law", [{}, {0: 1}, {-1: 1}, {1: 0}, {1: -1}, {1.5: 1}, {10**6: 1}, {1: math.nan}, {1: 1, 2: 1e-30}]
+)
+def test_laws_that_are_none(law: Any) -> None:
+    with pytest.raises(InvalidParameterError, match="law"):
+        dps.BestOfRuns(epsilon_per_run=1.0, law=law)
+    with pytest.raises(InvalidParameterError, match="expected_runs"):
+        dps.BestOfRuns(epsilon_per_run=1.0, law={1: 1}, expected_runs=3)
 
 
 def test_large_numbers_are_drawn_too() -> None:
@@ -179,6 +207,7 @@ def test_keyboard_interrupts_end_it() -> None:
         ({"expected_runs": 1e9}, "expected_runs"),
         ({"law": "fixed"}, "law"),
         ({"law": None}, "law"),
+        ({"expected_runs": None}, "expected_runs"),
         ({"eta": 2.0}, "eta"),
         ({"law": "negative_binomial", "eta": -1}, "eta"),
         ({"law": "poisson", "expected_runs": 10**5}, "expected_runs"),

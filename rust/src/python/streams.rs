@@ -18,12 +18,12 @@ use crate::selection::lazy_flips;
 /// Numerator in two's complement and denominator, as little-endian bytes.
 type Fraction = (Vec<u8>, Vec<u8>);
 
-fn to_rational(py: Python<'_>, (numerator, denominator): &Fraction) -> PyResult<Rational> {
-    let denominator = UBig::from_le_bytes(denominator);
+fn to_rational(py: Python<'_>, (numerator, denominator): Fraction) -> PyResult<Rational> {
+    let denominator = UBig::from_le_bytes(&denominator);
     if denominator == UBig::ZERO {
         return Err(invalid_parameter(py, "denominator", "0", "a number > 0"));
     }
-    Ok(Rational::from_parts(IBig::from_le_bytes(numerator), denominator))
+    Ok(Rational::from_parts(IBig::from_le_bytes(&numerator), denominator))
 }
 
 /// One stream, with its secret offset.
@@ -48,7 +48,7 @@ impl ThresholdStream {
         sensitivity: f64,
         positives: u64,
     ) -> PyResult<Self> {
-        let threshold = to_rational(py, &threshold)?;
+        let threshold = to_rational(py, threshold)?;
         let begin = || {
             let terms = Terms::new(threshold, first, second, sensitivity)?;
             with_thread_entropy(|entropy| Ok(Stream::begin(terms, positives, entropy)))
@@ -68,7 +68,7 @@ impl ThresholdStream {
 
     #[pyo3(signature = (value, /))]
     fn test_exactly(&self, py: Python<'_>, value: Fraction) -> PyResult<bool> {
-        let value = to_rational(py, &value)?;
+        let value = to_rational(py, value)?;
         run(py, 0, || with_thread_entropy(|entropy| Ok(self.locked().test_exactly(&value, entropy))))?
             .map_err(|ended| stream_ended(py, ended))
     }
@@ -81,7 +81,7 @@ impl ThresholdStream {
         value: Fraction,
         step: Fraction,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let (value, step) = (to_rational(py, &value)?, to_rational(py, &step)?);
+        let (value, step) = (to_rational(py, value)?, to_rational(py, step)?);
         if step <= Rational::ZERO {
             return Err(invalid_parameter(py, "step", "<not positive>", "a number > 0"));
         }
@@ -128,7 +128,7 @@ impl LazyFlips {
     /// Whether the uniform of `item` is below exp(-gap / b); it is drawn once.
     #[pyo3(signature = (item, gap, /))]
     fn is_head(&self, py: Python<'_>, item: usize, gap: Fraction) -> PyResult<bool> {
-        let gap = to_rational(py, &gap)?;
+        let gap = to_rational(py, gap)?;
         if gap < Rational::ZERO {
             return Err(invalid_parameter(py, "gap", "<negative>", "a number >= 0"));
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context
 from typing import Any, Generic, NamedTuple, TypeVar, cast
@@ -18,7 +18,7 @@ from dpselect.accounting import (
     PureEvent,
     compose,
 )
-from dpselect.accounting.candidates import candidates_epsilon
+from dpselect.accounting.candidates import candidates_epsilon, finite_candidates_epsilon
 from dpselect.accounting.events.kinds import checked_event, shape_of_runs
 from dpselect.arguments import delta_below_one, exact_number, positive_count, positive_epsilon
 from dpselect.errors import InvalidCandidatesError, InvalidParameterError, Shown
@@ -26,6 +26,7 @@ from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.mechanism import MechanismValue
 from dpselect.mechanisms.run_counts import (
     MOST_POISSON,
+    GivenRunCount,
     LawName,
     RunCount,
     gamma_for,
@@ -70,8 +71,8 @@ class BestOfRuns(MechanismValue):
         event: what one run costs, if it has a delta or is made of several steps; then `delta` is needed.
         expected_runs: the mean of K.
         law: ``"geometric"``, ``"logarithmic"`` (cheaper, but often a single run), ``"negative_binomial"`` with the
-        shape
-            `eta`, between both by default, or ``"poisson"`` (dearer; also no run at all).
+            shape `eta`, between both by default, or ``"poisson"`` (dearer; also no run at all). Or any distribution: a
+            mapping of numbers of runs to weights, without `expected_runs`.
         eta: of the negative binomial, > -1; 0.5 by default.
         cap: if K is larger, nothing is released. Public; it costs no more.
         delta: of the whole, with an `event`.
@@ -90,27 +91,40 @@ class BestOfRuns(MechanismValue):
 
     epsilon_per_run: float | None = None
     event_per_run: Event | None = None
-    expected_runs: float
-    law: LawName = "geometric"
+    expected_runs: float | None = None
+    law: LawName | Mapping[int, float] = "geometric"
     eta: float | None = None
     cap: int | None = None
     delta: float = 0.0
+    _count: RunCount | GivenRunCount = field(init=False, repr=False, compare=False)
+    _mean: float = field(init=False, repr=False, compare=False)
     _shape: float = field(init=False, repr=False, compare=False)
     _gamma: float = field(init=False, repr=False, compare=False)
     _event: Event = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if (self.epsilon_per_run is None) == (self.event_per_run is None):
+            raise InvalidParameterError("epsilon_per_run", self.epsilon_per_run, "either it or event, not both")
+        if self.cap is not None:
+            self._set(cap=positive_count(self.cap, "cap", at_most=2**40))
+        self._set(delta=delta_below_one(self.delta))
+        if isinstance(self.law, Mapping):
+            if self.expected_runs is not None or self.eta is not None:
+                raise InvalidParameterError("expected_runs", self.expected_runs, "none with a mapping as law, nor eta")
+            given = GivenRunCount.of(cast("Mapping[object, object]", self.law))
+            self._set(law=dict(self.law), _count=given, _mean=given.mean, _shape=0.0, _gamma=0.0)
+        else:
+            self._set_named()
+        self._set(_event=self._cost())
+
+    def _set_named(self) -> None:
         name, shape = law_named(self.law, self.eta)
         if self.eta is not None:
             shape = shape_of_runs(self.eta)
-        if (self.epsilon_per_run is None) == (self.event_per_run is None):
-            raise InvalidParameterError("epsilon_per_run", self.epsilon_per_run, "either it or event, not both")
         runs = _number_of_runs(self.expected_runs, most=MOST_POISSON if name == "poisson" else None)
-        if self.cap is not None:
-            self._set(cap=positive_count(self.cap, "cap", at_most=2**40))
-        self._set(law=name, expected_runs=runs, delta=delta_below_one(self.delta), _shape=shape)
-        self._set(_gamma=0.0 if name == "poisson" else gamma_for(runs, shape))
-        self._set(_event=self._cost())
+        gamma = 0.0 if name == "poisson" else gamma_for(runs, shape)
+        count = poisson(runs) if name == "poisson" else negative_binomial(shape, gamma)
+        self._set(law=name, expected_runs=runs, _count=count, _mean=runs, _shape=shape, _gamma=gamma)
 
     def _cost(self) -> Event:
         if self.epsilon_per_run is not None:
@@ -125,14 +139,19 @@ class BestOfRuns(MechanismValue):
             if run.delta:
                 raise InvalidParameterError("delta", self.delta, "a number above 0, because a run has one")
             epsilon = compose([run]).epsilon(0.0)
+        if isinstance(self._count, GivenRunCount):
+            law = [
+                (count, float(weight)) for count, weight in zip(self._count.counts, self._count.weights, strict=True)
+            ]
+            return PureEvent(epsilon=finite_candidates_epsilon(law, epsilon))
         if self.law == "poisson":
-            total = (epsilon + self.expected_runs * math.tanh(epsilon / 2.0)) * (1.0 + 2.0**-46)
+            total = (epsilon + self._mean * math.tanh(epsilon / 2.0)) * (1.0 + 2.0**-46)
             return PureEvent(epsilon=math.nextafter(total, math.inf))
         return PrivateCandidatesEvent(epsilon=epsilon, eta=self._shape, gamma=self._gamma)
 
     def _with_delta(self, run: Event) -> Event:
-        if self.law == "poisson":
-            raise InvalidParameterError("law", Shown("'poisson'"), "another one with a delta")
+        if self._gamma == 0.0:
+            raise InvalidParameterError("law", self.law, "geometric, logarithmic or negative_binomial with a delta")
         total = candidates_epsilon(run, eta=self._shape, gamma=self._gamma, delta=self.delta)
         if math.isinf(total):
             hint = "A run's own delta times the expected number of runs has to be below it."
@@ -164,8 +183,11 @@ class BestOfRuns(MechanismValue):
         if not 0.0 < share < 1.0:
             raise InvalidParameterError("share", share, "a number strictly between 0 and 1")
         missed = 1.0 - share
+        if isinstance(self._count, GivenRunCount):
+            chances = zip(self._count.counts, self._count.weights, strict=True)
+            return sum(weight * missed**count for count, weight in chances) / sum(self._count.weights)
         if self.law == "poisson":
-            return math.exp(-self.expected_runs * share)
+            return math.exp(-self._mean * share)
         left = math.log1p(-(1.0 - self._gamma) * missed)
         if self._shape == 0.0:
             return left / math.log(self._gamma)
@@ -192,7 +214,7 @@ class BestOfRuns(MechanismValue):
         configuration_of = checked_candidates(configurations, count=count)
         if charge is not None:
             charge(self._event)
-        runs = self._run_count().draw(at_most=self.cap)
+        runs = self._count.draw(at_most=self.cap)
         if runs is None:
             return None
         best: BestRun[Configuration] | None = None
@@ -205,15 +227,13 @@ class BestOfRuns(MechanismValue):
                 best = found
         return best
 
-    def _run_count(self) -> RunCount:
-        return poisson(self.expected_runs) if self.law == "poisson" else negative_binomial(self._shape, self._gamma)
-
     def __str__(self) -> str:
-        law = self.law.replace("_", " ") + (f", eta = {self._shape:g}" if self.law == "negative_binomial" else "")
+        law = "given" if isinstance(self.law, Mapping) else self.law.replace("_", " ")
+        law += f", eta = {self._shape:g}" if self.law == "negative_binomial" else ""
         each = f"epsilon = {self.epsilon_per_run:g}" if self.epsilon_per_run is not None else repr(self.event_per_run)
         delta = f", delta = {self._event.delta:g}" if self._event.delta else ""
         cap = f" More than {self.cap:,} runs: nothing is released." if self.cap is not None else ""
-        runs = f"The best of {self.expected_runs:g} runs on average ({law}), each at {each}"
+        runs = f"The best of {self._mean:g} runs on average ({law}), each at {each}"
         return f"{runs}: epsilon = {_rounded_up(self.epsilon)}{delta} in total.{cap}"
 
 
@@ -223,8 +243,8 @@ def best_of_runs(
     *,
     epsilon_per_run: float | None = None,
     event: Event | None = None,
-    expected_runs: float,
-    law: LawName = "geometric",
+    expected_runs: float | None = None,
+    law: LawName | Mapping[int, float] = "geometric",
     eta: float | None = None,
     cap: int | None = None,
     delta: float = 0.0,
