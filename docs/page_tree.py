@@ -35,6 +35,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         "Tables on servers and in Spark </docs/engines>",
         "docs/planning",
         "docs/rows",
+        "docs/plans",
         "docs/ledger",
         "docs/sklearn",
         "docs/recipes",

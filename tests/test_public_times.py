@@ -19,7 +19,7 @@ from dpselect.errors import InvalidParameterError
 from dpselect.ledger import ledger as ledger_module
 from dpselect.ledger.chain import canonical, entry_hash
 from dpselect.public_time import Times, public_time
-from dpselect.session import asking
+from dpselect.session import paying
 from dpselect.session.rows import ColumnRows
 
 ROWS = pa.table({"person": [1, 2, 3, 4, 5, 6], "pet": ["cat"] * 3 + ["dog"] * 3})
@@ -41,7 +41,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock(datetime(2026, 11, 21, 13, 30, 5, 123_000, tzinfo=UTC))
-    for module in (asking, ledger_module):
+    for module in (paying, ledger_module):
         monkeypatch.setattr(module, "datetime", clock)
     return clock
 

@@ -9,8 +9,9 @@ Scores of numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMech
 `GridMechanism`. Whole distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`,
 `CurveMechanism`; the values that occur: `PartitionSelection`, `ThresholdCounts`, `GaussianThresholdCounts`,
 `StopCandidate`. Streams: `AboveThreshold`. Tuning: `best_of_runs`. Tables: `Dataset`, whose answers are each
-a `Release`, and `DryRun`; `candidates_from` a public file; `Format` for files that are written in another way. Before
-spending: `planning`. What was spent: `accounting`. Trees, synthetic tables and networks: `recipes`.
+a `Release`, and `DryRun`; `candidates_from` a public file; `Format` for files that are written in another way. Several
+questions with one budget: `Plan`. Before spending: `planning`. What was spent: `accounting`. Trees, synthetic tables
+and networks: `recipes`.
 
 >>> import dpselect as dps
 >>> visits = [120, 8301, 44]
@@ -106,6 +107,9 @@ if TYPE_CHECKING:
     from dpselect.backends.public_column import candidates_from
     from dpselect.certificates.release import Release
     from dpselect.ledger import Ledger
+    from dpselect.plans.answers import Answers
+    from dpselect.plans.plan import Plan
+    from dpselect.plans.plan_forecast import PlanForecast
     from dpselect.session import Dataset, DryRun, Forecast
     from dpselect.session.check import check
 
@@ -116,6 +120,7 @@ __all__ = [
     "AnchorError",
     "AnswerLostError",
     "AnswerNotStoredWarning",
+    "Answers",
     "BestOfRuns",
     "BestRun",
     "ChargeRefusedError",
@@ -166,6 +171,8 @@ __all__ = [
     "PartitionSelection",
     "PermuteAndFlip",
     "PiecewiseLinearMechanism",
+    "Plan",
+    "PlanForecast",
     "PriceListMechanism",
     "PriceMechanism",
     "PrivateBoundsMechanism",
@@ -201,10 +208,13 @@ __all__ = [
 
 # Loaded on first use: tables bring a database engine with them, and selecting from scores needs none of this.
 _LOADED_ON_USE = {
+    "Answers": "dpselect.plans.answers",
     "Dataset": "dpselect.session",
     "DryRun": "dpselect.session",
     "Forecast": "dpselect.session",
     "Ledger": "dpselect.ledger",
+    "Plan": "dpselect.plans.plan",
+    "PlanForecast": "dpselect.plans.plan_forecast",
     "Release": "dpselect.certificates.release",
     "candidates_from": "dpselect.backends.public_column",
     "check": "dpselect.session.check",

@@ -6,7 +6,7 @@ up, instead of drawing; by the plan's own mechanism both together are the law of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
@@ -45,10 +45,10 @@ from dpselect.questions.density import with_absent
 from dpselect.questions.moments import MomentSums
 from dpselect.questions.question import Priced
 from dpselect.questions.scores import count_scores, sum_scores
-from dpselect.session.asking import Payer
 from dpselect.session.choices import ChoiceQuestions
 from dpselect.session.counts import CountQuestions
 from dpselect.session.numbers import NumberQuestions
+from dpselect.session.paying import Payer, TableQuestion
 from dpselect.session.rows import Rows, UnopenedTable
 from dpselect.summaries import (
     CandidateCounts,
@@ -69,13 +69,13 @@ Law = list[np.ndarray]
 
 
 class _Plans(Payer[Priced[Any]]):
-    def answer(self, task: Priced[Any], gather: Any, asked: Any, request: str | None) -> Priced[Any]:
-        return task
+    def answer(self, asked: TableQuestion[Any]) -> Priced[Any]:
+        return asked.question
 
 
 class _Summaries(Payer[Any]):
-    def answer(self, task: Priced[Any], gather: Callable[[], Any], asked: Any, request: str | None) -> Any:
-        return gather()
+    def answer(self, asked: TableQuestion[Any]) -> Any:
+        return asked.gather()
 
 
 class Questions(CountQuestions, ChoiceQuestions, NumberQuestions):

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpselect.cli.candidates import parsed, parsed_dates, parsed_prices
 from dpselect.errors import InvalidCandidatesError
+from dpselect.plans.written_lists import parsed, parsed_dates, parsed_prices
 from dpselect.summaries import CandidateKind
 
 PRIVATE = "people.csv"

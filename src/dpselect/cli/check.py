@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from dpselect.cli import candidates as public
 from dpselect.cli.format_options import AS_USUAL, FormatOptions
 from dpselect.cli.help_text import SHARED
 from dpselect.cli.options import Bounds, File, Flag, Step, Text, decimal
@@ -19,6 +18,7 @@ from dpselect.cli.progress import scan_progress
 from dpselect.cli.question_options import GroupOptions
 from dpselect.cli.streams import refuse_readers
 from dpselect.errors import InvalidParameterError, Shown
+from dpselect.plans import written_lists as public
 from dpselect.summaries import CandidateKind
 
 ALL_TOGETHER = GroupOptions()

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from dpselect.cli import candidates as public
 from dpselect.cli.columns import columns
 from dpselect.cli.format_options import AS_USUAL, FormatOptions
 from dpselect.cli.help_text import NEEDED, OF_GROUPS, OF_QUESTION, SHARED
@@ -19,6 +18,7 @@ from dpselect.cli.output import forecast_shown, shown, warning
 from dpselect.cli.progress import scan_progress
 from dpselect.cli.streams import refuse_unread
 from dpselect.errors import InvalidDataError, InvalidParameterError, Shown
+from dpselect.plans import written_lists as public
 from dpselect.privacy import Neighbours
 from dpselect.public_time import Times
 from dpselect.summaries import CandidateKind

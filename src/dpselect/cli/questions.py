@@ -12,11 +12,11 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter as OptionFormat
 
-from dpselect.cli import candidates as public
 from dpselect.cli.help_text import NEEDED, OF_QUESTION, grouped
 from dpselect.cli.options import Bounds, BoundsOrPrivate, File, Flag, Number, Step, Text, Whole
 from dpselect.cli.question_options import CandidateOptions, GroupOptions, OptionalCandidateOptions, QuestionOptions
 from dpselect.errors import InvalidParameterError, typed
+from dpselect.plans import written_lists as public
 from dpselect.questions import QUESTIONS
 from dpselect.questions.command import REQUIRED, Command, Option
 

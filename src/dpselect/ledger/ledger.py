@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import cast
 
 import sqlalchemy as sa
 
-from dpselect.accounting.events import Event, Run
+from dpselect.accounting.events import Event, Run, SequenceEvent
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger import store
 from dpselect.ledger.anchoring import head_of
@@ -145,14 +145,38 @@ class Ledger(ManagedLedger):
 
         For use before long work that is wasted if the charge is refused. `charge` decides again.
         """
-        charge = ChargeRequest.of(account, what, request=request, question=question)
+        (known,) = self.look_at_all(account, [(what, request, question)])
+        return known
+
+    def look_at_all(
+        self, account: str, questions: Sequence[tuple[Event | Run, str | None, str]]
+    ) -> list[Receipt | None]:
+        """As `look`, for questions that are to be charged one after another: whether all of them fit together.
+
+        Args:
+            account: name of the account.
+            questions: of each question what `look` takes: what would run, the id of its request or None, and the
+                question in public words.
+
+        Returns:
+            For each question its stored answer, or None.
+        """
+        charges = [
+            ChargeRequest.of(account, what, request=request, question=question) for what, request, question in questions
+        ]
         store_remembered(self._place, self._stored_release)
         with self._reading() as connection:
-            row = store.account_row(connection, charge.account, ledger=self._database.shown)
+            row = store.account_row(connection, account, ledger=self._database.shown)
             self._refuse_behind(connection, row)
-            known = self._answered(connection, row, charge)
-            if known is None and not is_paid(connection, row, charge, place=self._place, ledger=self._database.shown):
-                self._allowed(row, charge)
+            known = [self._answered(connection, row, charge) for charge in charges]
+            unpaid = [
+                charge
+                for charge, answer in zip(charges, known, strict=True)
+                if answer is None
+                and not is_paid(connection, row, charge, place=self._place, ledger=self._database.shown)
+            ]
+            if unpaid:
+                self._allowed(row, *unpaid)
         return known
 
     def store_release(self, receipt: Receipt, release: str) -> str:
@@ -191,14 +215,17 @@ class Ledger(ManagedLedger):
     def _answered(self, connection: sa.Connection, row: store.AccountRow, charge: ChargeRequest) -> Receipt | None:
         return answered(connection, row, charge, ledger=self._database.shown)
 
-    def _allowed(self, row: store.AccountRow, charge: ChargeRequest) -> tuple[Cost, Cost]:
-        """The cost of the charge, and the total with it, if the account allows it."""
+    def _allowed(self, row: store.AccountRow, *charges: ChargeRequest) -> tuple[Cost, Cost]:
+        """The cost of the charges together, and the total with it, if the account allows it."""
         self._refuse_closed(row)
-        charge.check_for(row.terms, row.state)
-        cost = row.terms.cost(charge.event)
+        for charge in charges:
+            charge.check_for(row.terms, row.state)
+        events = tuple(charge.event for charge in charges)
+        event = SequenceEvent(events=events) if events[1:] else events[0]
+        cost = row.terms.cost(event)
         total = row.state.total + cost
         if not row.terms.allow(row.state.epsilon, total):
-            raise refusal(charge.event, cost, row.terms, row.state, ledger=self._database.shown)
+            raise refusal(event, cost, row.terms, row.state, ledger=self._database.shown)
         return cost, total
 
 

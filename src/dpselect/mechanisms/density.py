@@ -17,13 +17,13 @@ from dpselect.accounting import BoundedRangeEvent
 from dpselect.arguments import finite_bounds, positive_count, positive_epsilon
 from dpselect.errors import InvalidDataError, InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms.mechanism import MechanismValue
-from dpselect.mechanisms.plans import Plan
+from dpselect.mechanisms.plans import DrawPlan
 from dpselect.mechanisms.quantile import refused_values
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 
-class CountsPlan(Plan[_core.DensityPlan]):
+class CountsPlan(DrawPlan[_core.DensityPlan]):
     """Draws samples of binned data, prepared by `DensityMechanism.plan`. It holds the data: as private as they are.
 
     >>> from dpselect.mechanisms.density import DensityMechanism
@@ -45,7 +45,7 @@ class CountsPlan(Plan[_core.DensityPlan]):
         return self._native.draw_counts(positive_count(size, "size"))
 
 
-class PointsPlan(Plan[_core.DensityPlan]):
+class PointsPlan(DrawPlan[_core.DensityPlan]):
     """Draws samples of points, prepared by `DensityMechanism.plan_points`. It holds the data: as private as they are.
 
     >>> from dpselect.mechanisms.density import DensityMechanism

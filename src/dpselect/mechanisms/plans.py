@@ -14,7 +14,7 @@ from dpselect.arguments import positive_count
 Native = TypeVar("Native", _core.DensityPlan, _core.PiecewisePlan)
 
 
-class Plan(Generic[Native]):
+class DrawPlan(Generic[Native]):
     """The base of all plans: the prepared data, and the cost of each draw. The data are never shown or pickled."""
 
     __slots__ = ("_event", "_native")
@@ -32,7 +32,7 @@ class Plan(Generic[Native]):
         return f"<{type(self).__name__} at epsilon={self._event.epsilon!r} a draw>"
 
 
-class NumberPlan(Plan[_core.PiecewisePlan]):
+class NumberPlan(DrawPlan[_core.PiecewisePlan]):
     """Draws numbers from data prepared by a mechanism's `plan`. It holds the data, and is as private as they are.
 
     Planning takes most of the time. Each draw takes microseconds, however many pieces the score has. A plan cannot be

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, cast
 
 from dpselect.arguments import memory_size
 from dpselect.backends.caller_connections import server_of
 from dpselect.backends.files.finding import is_named
 from dpselect.backends.naming import what_was_opened
 from dpselect.backends.opening import open_table, origin_of
+from dpselect.certificates.release import Release
 from dpselect.formats import Format, declared
 from dpselect.ledger import Ledger
 from dpselect.privacy import Neighbours, neighbouring_relation
 from dpselect.public_time import Times
 from dpselect.questions.wording import html_table
-from dpselect.session.asking import Spending
 from dpselect.session.choices import ChoiceQuestions
 from dpselect.session.counts import CountQuestions
+from dpselect.session.described import ASK, Planner, check_described, planned_by, refuse_shared_requests
 from dpselect.session.numbers import NumberQuestions
+from dpselect.session.paying import Spending, TableQuestion
 from dpselect.session.rows import Rows
 from dpselect.summaries import CandidateKind
 
@@ -113,6 +115,39 @@ class Dataset(CountQuestions, ChoiceQuestions, NumberQuestions):
         origin = origin_of(source, table=table)
         named = what_was_opened(source, opened, table=table, name=source_name)
         self._rows = Rows(opened, origin=origin, unit=unit, progress=progress, format=format, named=named)
+
+    def ask(self, questions: Iterable[Mapping[str, Any]]) -> list[Release[Any]]:
+        """The answers to several questions, in their order.
+
+        All are checked, and all rows read, before the first is charged. With a ledger nothing is charged unless all of
+        them fit into what the account has left. Then they are charged and drawn one after another; if that is
+        interrupted, those that have a `request` are free when they are asked again, so give each its own.
+
+        Args:
+            questions: for each a dictionary: its name, as in ``"ask": "median"``, and its arguments by name.
+
+        Raises:
+            InvalidParameterError: one of them is invalid; the error names which, counted from 0, and its key.
+            ChargeRefusedError: the account has not enough left for all of them.
+
+        >>> people = Dataset("examples/data/adult.csv", unit="person_id")
+        >>> years, retired = people.ask(
+        ...     [
+        ...         {"ask": "median", "column": "age", "bounds": (0, 120), "step": 1, "epsilon": 0.5},
+        ...         {"ask": "count", "column": "age", "between": (65, 120), "epsilon": 0.5},
+        ...     ]
+        ... )
+        >>> years.value, abs(retired.value - 1336) < 50  # in truth 37 and 1336
+        (37.0, True)
+        """
+        table = Planner(self)
+        asked: list[TableQuestion[Any]] = []
+        for place, described in enumerate(questions):
+            method = check_described(described, f"questions[{place}]")
+            given = {name: value for name, value in described.items() if name != ASK}
+            asked.append(planned_by(table, method, given, f"questions[{place}]"))
+        refuse_shared_requests(asked)
+        return cast(Spending, self._spending).answers(asked)
 
     def __repr__(self) -> str:
         return f"Dataset({self._rows.shown}, unit={self._rows.unit!r})"

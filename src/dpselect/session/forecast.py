@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from dpselect.accounting import Event
 from dpselect.accounting.events import encode
 from dpselect.errors import ChargeRefusedError, InvalidParameterError
-from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.ledger.records import epsilon_left
 from dpselect.privacy import Guarantee
 from dpselect.questions import CONFIDENCE, QUESTIONS, NoisyUnits, Terms, wording
-from dpselect.questions.question import Priced, ReleasedBound
-from dpselect.session.asking import Payer, run_of
+from dpselect.questions.question import ReleasedBound
+from dpselect.session.paying import Payer, TableQuestion
 from dpselect.session.rows import NothingRead
-
-Gathered = TypeVar("Gathered")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,17 +197,11 @@ class Forecasting(Payer[Forecast]):
 
     __slots__ = ()
 
-    def answer(
-        self,
-        question: Priced[Gathered],
-        gather: Callable[[], Gathered],
-        identity: QuestionIdentity,
-        request: str | None,
-    ) -> Forecast:
+    def answer(self, asked: TableQuestion[Any]) -> Forecast:
         """The forecast, once the columns are checked; nothing is gathered."""
         with suppress(NothingRead):
-            gather()
-        run = run_of(question, identity)
+            asked.gather()
+        question, identity, request, run = asked.question, asked.identity, asked.request, asked.run
         forecast = Forecast(terms=question.terms, column=identity.column, unit=identity.unit, event=run.event)
         ledger = self.ledger_for(request)
         if ledger is None:

@@ -23,7 +23,7 @@ from dpselect.ledger.question_identity import QuestionIdentity
 from dpselect.privacy import neighbouring_relation
 from dpselect.questions import BestFeatures
 from dpselect.server_urls import may_hold_password
-from dpselect.session.asking import Spending
+from dpselect.session.paying import Spending, TableQuestion
 from dpselect.sklearn.reading import column, numbers, positions
 from dpselect.sklearn.settings import class_weights, distinct_classes, feature_bins, feature_names
 from dpselect.summaries import PublicFeatures, RuleCounts
@@ -151,7 +151,9 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):
                 "fitted again without a ledger: this is another release, and its epsilon adds to the earlier ones",
                 stacklevel=2,
             )
-        self.release_: Release = spending.answer(task, tally, identity, self.request)
+        self.release_: Release = spending.answer(
+            TableQuestion(question=task, gather=tally, identity=identity, request=self.request)
+        )
         place_of = {names[place]: place for place in range(len(names))}
         self.selected_ = np.array([place_of[each] for each in cast("list[Any]", self.release_.value)], dtype=np.int64)
         return self

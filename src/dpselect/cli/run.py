@@ -1,0 +1,75 @@
+"""``dpselect run``: the questions of a file, with one budget for all."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+
+from dpselect.cli.options import File, Flag, Json, Text
+from dpselect.cli.output import printable
+from dpselect.cli.progress import scan_progress
+from dpselect.cli.question_options import REFUSED
+from dpselect.cli.streams import refuse_unread
+
+
+def run(
+    plan: File,
+    /,
+    *,
+    out: Text | None = None,
+    dry_run: Flag = False,
+    quiet: Flag = False,
+    as_json: Json = False,
+) -> int:
+    """Ask the questions of a plan, with one budget for all of them.
+
+    dpselect run examples/questions.toml --dry-run
+
+    The file says the table, the unit, the epsilon of all answers together and, if an
+    account is to be charged, the ledger and the account. Each [questions.NAME] in it
+    asks one question: ask = "median", and the arguments of it. See docs/plans.md.
+
+    All rows are read before the first charge, and nothing is charged unless all fits
+    into what the account has left. Run it again after an interruption: answers that
+    were stored are free.
+
+    Args:
+        plan: File in TOML. Paths in it start from its own folder.
+        out: Folder for answers.json and the certificates. Default: a folder called like the file, with
+            -answers at its end, in the folder you are in.
+        dry_run: Print what each question would cost and how accurate it would be; read no row, charge nothing. Exit
+            status 2: the account would refuse it.
+        quiet: Print nothing but where the answers are, without a progress bar; with --dry-run, only epsilon.
+        as_json: Print what answers.json holds; with --dry-run, the forecast.
+    """
+    from pathlib import Path
+
+    import dpselect as dps
+
+    planned = dps.Plan.from_toml(plan)
+    if dry_run:
+        forecast = planned.forecast()
+        if forecast.unchecked:
+            _say(f"dpselect: {forecast.unchecked}: computed from the arguments alone, no column is checked.")
+        print(forecast.to_json() if as_json else _lines(f"{forecast.epsilon!r}" if quiet else str(forecast)))
+        return REFUSED if forecast.fits is False else 0
+    refuse_unread()
+    folder = f"{Path(plan).stem}-answers" if out is None else out
+    with scan_progress(wanted=not quiet) as progress:
+        answers = planned.run(out=folder, progress=progress)
+    if as_json:
+        print(answers.to_json())
+        return 0
+    if not quiet:
+        print(_lines(f"{answers}\n"))
+    print(f"Written to {printable(folder)}: answers.json and certificates.")
+    return 0
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def _say(text: str) -> None:
+    with suppress(OSError):  # the forecast is the same if nobody can read it
+        print(text, file=sys.stderr)

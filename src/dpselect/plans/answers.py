@@ -1,0 +1,137 @@
+"""The answers to a plan, and the files they are written to."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, cast
+
+from dpselect.accounting.rounding import fraction_up
+from dpselect.certificates.release import Release
+from dpselect.errors import InvalidParameterError, Shown
+from dpselect.ledger.records import Account
+from dpselect.questions.wording import as_text, html_table
+
+ANSWERS = "answers.json"
+CERTIFICATES = "certificates"
+
+
+class Answers(Mapping[str, Release[Any]]):
+    """The answers to the questions of a plan, by name.
+
+    Args:
+        releases: the answer to each question.
+        name: of the plan.
+        words: what each question asks, in a few words.
+        account: the account that was charged, after it was; None without a ledger.
+
+    >>> import dpselect as dps
+    >>> answers = dps.Plan.from_toml("examples/questions.toml").run()
+    >>> answers["most_common_years"].value, answers.epsilon
+    ([9, 10, 13], 1.0)
+    """
+
+    __slots__ = ("_releases", "account", "name", "words")
+
+    def __init__(
+        self, releases: Mapping[str, Release[Any]], *, name: str, words: Mapping[str, str], account: Account | None
+    ) -> None:
+        self._releases, self.name, self.words, self.account = dict(releases), name, dict(words), account
+
+    def __getitem__(self, name: str) -> Release[Any]:
+        return self._releases[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._releases)
+
+    def __len__(self) -> int:
+        return len(self._releases)
+
+    @property
+    def epsilon(self) -> float:
+        """Privacy loss of all answers together, rounded up."""
+        return fraction_up(sum((Fraction(each.epsilon) for each in self.values()), Fraction(0)))
+
+    @property
+    def delta(self) -> float:
+        """Probability with which it may fail, rounded up."""
+        return fraction_up(sum((Fraction(each.delta) for each in self.values()), Fraction(0)))
+
+    def __repr__(self) -> str:
+        return f"Answers({', '.join(self)}; epsilon={self.epsilon!r}, delta={self.delta!r})"
+
+    def __str__(self) -> str:
+        parts = [f"{name} ({self.words[name]})\n{release}" for name, release in self.items()]
+        together = f"Together: epsilon = {as_text(self.epsilon)}"
+        together += f", delta = {as_text(self.delta)}." if self.delta else "."
+        return "\n\n".join([*parts, together])
+
+    def _repr_html_(self) -> str:
+        rows = [(name, self.words[name], str(release.value), release.accuracy) for name, release in self.items()]
+        return html_table(("question", "asks", "answer", "accuracy"), rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain Python values for JSON: the certificate of each answer, what they cost together, and the account."""
+        return {
+            "plan": self.name,
+            "answers": {name: json.loads(release.to_json()) for name, release in self.items()},
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "account": None if self.account is None else self.account.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """As a JSON object with sorted keys, on one line."""
+        return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False, ensure_ascii=False)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write ``answers.json``, and ``certificates/NAME.json`` for each question.
+
+        Args:
+            folder: where to; it is made if there is none. Files of these names are replaced.
+
+        Raises:
+            InvalidParameterError: it cannot be written to.
+        """
+        place = new_folder(folder, may_exist=True)
+        files = {place / CERTIFICATES / f"{name}.json": release.to_json() for name, release in self.items()}
+        files[place / ANSWERS] = self.to_json()
+        try:
+            for path, text in files.items():
+                path.write_text(text + "\n", encoding="utf-8")
+        except OSError as failure:
+            raise _unwritable(place, failure) from None
+
+
+def new_folder(folder: str | os.PathLike[str], *, may_exist: bool) -> Path:
+    """A folder that can be written to, with the one for certificates in it.
+
+    Args:
+        folder: its path.
+        may_exist: whether it may hold answers already.
+
+    Raises:
+        InvalidParameterError: it cannot be made or written to, or holds answers of another run.
+    """
+    if not isinstance(cast(object, folder), str | os.PathLike) or "\0" in str(folder):
+        raise InvalidParameterError("out", folder, "the path of a folder")
+    place = Path(folder)
+    if not may_exist and (place / ANSWERS).exists():
+        hint = "Without a ledger, asking again is another release, and costs as much again."
+        raise InvalidParameterError("out", Shown(repr(str(place))), "a folder without answers of another run", hint)
+    try:
+        (place / CERTIFICATES).mkdir(parents=True, exist_ok=True)
+        probe = place / f".{ANSWERS}.new"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as failure:
+        raise _unwritable(place, failure) from None
+    return place
+
+
+def _unwritable(place: Path, failure: OSError) -> InvalidParameterError:
+    reason = f"{os.strerror(failure.errno)}." if failure.errno else ""
+    return InvalidParameterError("out", Shown(repr(str(place))), "a folder that can be written to", reason)

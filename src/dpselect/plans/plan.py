@@ -1,0 +1,296 @@
+"""A plan: questions about one table, with one budget for all of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from dpselect.arguments import delta_below_one, positive_epsilon
+from dpselect.errors import ChargeRefusedError, InvalidDataError, InvalidParameterError, RequestReusedError, Shown
+from dpselect.formats import Format
+from dpselect.ledger import Ledger
+from dpselect.plans.answers import Answers, new_folder
+from dpselect.plans.division import divided
+from dpselect.plans.plan_forecast import PlanForecast
+from dpselect.plans.planned_question import PlannedQuestion, ask_of
+from dpselect.plans.toml_file import in_folder, read_toml
+from dpselect.privacy import Neighbours, neighbouring_relation
+from dpselect.questions import Terms
+from dpselect.session import Dataset, DryRun
+from dpselect.session.described import Planner, check_keys
+from dpselect.session.forecast import Forecasting
+from dpselect.session.paying import TableQuestion
+
+_LONGEST_NAME = 100
+
+
+class Plan:
+    """Several questions about one table, with one budget that is divided among them before any row is read.
+
+    Args:
+        table: the source of the `dpselect.Dataset`: a path, a URL or a frame.
+        unit: name of the column that identifies who is protected.
+        epsilon: privacy loss of all answers together, > 0.
+        questions: for each question its name, and a dictionary: ``"ask"`` names the method of `dpselect.Dataset`, and
+            the other keys are the arguments of this method. `candidates`, `values`, `groups`, `prices` and `dates` may
+            also be a range ``"1..100"`` or a public file ``"@pages.txt"``, ``"@codes.csv:code"``. Instead of the
+            method's `epsilon`, a question says which part of the plan's it gets, by one of: ``share``, a part of it
+            such as 0.25; ``epsilon``; or ``within``, the largest error bound that is good enough, in the unit in which
+            the question states its error: the smallest epsilon that reaches it is looked for. Questions that say
+            nothing share what is left equally.
+        delta: probability with which epsilon may fail, for all answers together. It has to cover the deltas that
+            questions have as arguments of their own.
+        name: name of the plan, without which no account can be charged: each answer is stored under the id
+            ``NAME/QUESTION``.
+        ledger, account: as for the `dpselect.Dataset`.
+        anchor: where the ledger notes its latest entries, see `dpselect.Ledger`.
+        server_table: name of the table on a server, where `table` is a URL.
+        format: a `dpselect.Format`, or a dictionary of its words.
+        neighbours, engine, memory_limit, source_name: as for the `dpselect.Dataset`.
+
+    Raises:
+        InvalidParameterError: a key is misspelt, missing or not of its type. The error names it.
+
+    >>> plan = Plan(
+    ...     table="examples/data/adult.csv",
+    ...     unit="person_id",
+    ...     epsilon=1.0,
+    ...     questions={
+    ...         "typical_age": {"ask": "median", "column": "age", "bounds": (0, 120), "step": 1, "within": 20},
+    ...         "retired": {"ask": "count", "column": "age", "between": (65, 120)},
+    ...     },
+    ... )
+    >>> forecast = plan.forecast()
+    >>> forecast["typical_age"].error_bound <= 20, forecast.epsilon
+    (True, 1.0)
+    >>> answers = plan.run()
+    >>> answers["typical_age"].value
+    37.0
+    """
+
+    __slots__ = ("_about", "_folder", "_questions", "account", "delta", "epsilon", "ledger", "name", "table", "unit")
+
+    def __init__(
+        self,
+        *,
+        table: object,
+        unit: str,
+        epsilon: float,
+        questions: Mapping[str, Mapping[str, Any]],
+        delta: float = 0.0,
+        name: str | None = None,
+        ledger: Ledger | str | Path | None = None,
+        account: str | None = None,
+        anchor: str | Path | None = None,
+        server_table: str | None = None,
+        format: Format | Mapping[str, Any] | None = None,
+        neighbours: Neighbours | Literal["add_remove", "replace_one"] = Neighbours.ADD_REMOVE,
+        engine: Literal["duckdb", "polars", "spark"] | None = None,
+        memory_limit: str | int | None = None,
+        source_name: str | None = None,
+    ) -> None:
+        self._folder = Path()
+        self.table, self.unit = table, unit
+        self.epsilon, self.delta = positive_epsilon(epsilon), delta_below_one(delta)
+        self._questions = _described(questions)
+        self.name = _checked_name(name)
+        if (ledger is None) != (account is None):
+            missing = "ledger" if ledger is None else "account"
+            raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
+        if ledger is not None and self.name is None:
+            hint = "Answers are stored under it, so that the same plan is answered again at no cost."
+            raise InvalidParameterError("name", None, "a name of the plan, as an account is charged", hint)
+        if anchor is not None and (ledger is None or isinstance(ledger, Ledger)):
+            raise InvalidParameterError("anchor", Shown("<an anchor>"), "the URL of a ledger together with it")
+        self.ledger = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger, anchor=anchor)
+        self.account = account
+        self._about: dict[str, Any] = {
+            "format": _format(format),
+            "neighbours": neighbouring_relation(neighbours),
+            "table": server_table,
+            "engine": engine,
+            "memory_limit": memory_limit,
+            "source_name": source_name,
+        }
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> Plan:
+        """The plan in a file. Its keys are the arguments of `Plan`; each question is a table ``[questions.NAME]``.
+
+        Paths in the file start from its own folder. Without a `name`, the plan is called like the file.
+
+        Raises:
+            InvalidParameterError: there is no such file, or it is not such a plan. The error names the line or the key.
+
+        >>> [*Plan.from_toml("examples/questions.toml").forecast()]
+        ['typical_age', 'retired', 'years_of_school', 'most_common_years']
+        """
+        held, folder = read_toml(path)
+        arguments = signature(cls).parameters
+        check_keys(held, arguments, of="a plan")
+        for key, each in arguments.items():
+            if each.default is Parameter.empty and key not in held:
+                raise InvalidParameterError(key, None, "a value, which every plan needs")
+        held.setdefault("name", Path(path).stem)
+        for key in ("table", "ledger", "anchor"):
+            if isinstance(held.get(key), str):
+                held[key] = in_folder(held[key], folder)
+            elif key in held:
+                raise InvalidParameterError(key, held[key], "a text")
+        plan = cls(**held)
+        plan._folder = folder
+        return plan
+
+    def __repr__(self) -> str:
+        questions = ", ".join(each.name for each in self._questions)
+        return f"Plan(unit={self.unit!r}, epsilon={self.epsilon!r}, questions: {questions})"
+
+    def forecast(self) -> PlanForecast:
+        """What each question would cost and how accurate it would be. Reads no row and charges nothing.
+
+        Raises:
+            InvalidParameterError: the questions need more than the plan has, or a wanted error cannot be reached.
+            InvalidAccountError, RequestReusedError, LedgerError: see `dpselect.Dataset`.
+        """
+        with _named_table():
+            dry = DryRun(
+                unit=self.unit,
+                source=self.table,
+                table=self._about["table"],
+                format=self._about["format"],
+                neighbours=self._about["neighbours"],
+            )
+        questions, chosen = self._divided(Planner(dry))
+        forecasting = Forecasting(None, None)
+        asked = {each.name: each.planned(Planner(dry), chosen[each.name]) for each in questions}
+        forecasts = {name: forecasting.answer(each) for name, each in asked.items()}
+        plain: dict[str, Any] = {"words": {each.name: each.words for each in questions}, "unchecked": dry.unchecked}
+        plain |= {"budget": self.epsilon, "budget_delta": self.delta}
+        if self.ledger is None or self.account is None:
+            return PlanForecast(forecasts=forecasts, **plain)
+        looked = [(each.run, self._request(name), each.text) for name, each in asked.items()]
+        refused, answered = "", tuple[str, ...]()
+        try:
+            with self._renamed():
+                known = self.ledger.look_at_all(self.account, looked)
+            stored = [receipt is not None and receipt.release is not None for receipt in known]
+            answered = tuple(name for name, is_stored in zip(asked, stored, strict=True) if is_stored)
+        except ChargeRefusedError as refusal:
+            refused = refusal.what
+        left = self.ledger.account(self.account).left
+        about: dict[str, Any] = {"account": self.account, "left": left, "answered": answered, "refused": refused}
+        return PlanForecast(forecasts=forecasts, **plain, **about)
+
+    def run(
+        self,
+        *,
+        out: str | os.PathLike[str] | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Answers:
+        """The answers to all questions.
+
+        All rows are read before the first charge, and nothing is charged unless all fits into what the account has
+        left. Each answer is stored before the next question is charged: a run that was interrupted is begun again at no
+        cost for what was answered, and so is one that was not.
+
+        Args:
+            out: a folder for ``answers.json``, the certificates and ``report.html``; see `Answers.save`.
+            progress: as for the `dpselect.Dataset`; it is called for each question.
+
+        Raises:
+            InvalidParameterError: see `forecast`; or `out` cannot be written to, or holds answers of another run.
+            ChargeRefusedError: the account has not enough left for all questions.
+            RequestReusedError: a question of this name was asked before with other arguments.
+            AnswerLostError, LedgerError: see `dpselect.Dataset`.
+        """
+        folder = None if out is None else new_folder(out, may_exist=self.ledger is not None)
+        paying: dict[str, Any] = {"ledger": self.ledger, "account": self.account, "progress": progress}
+        with _named_table():
+            about = {key: value for key, value in self._about.items() if value is not None}
+            data = Dataset(self.table, unit=self.unit, **about, **paying)
+        questions, chosen = self._divided(Planner(data))
+        asked = [ask_of(each, chosen[each.name], self._request(each.name)) for each in questions]
+        with self._renamed():
+            releases = data.ask(asked)
+        answers = Answers(
+            {each.name: release for each, release in zip(questions, releases, strict=True)},
+            name=self.name or "Answers",
+            words={each.name: each.words for each in questions},
+            account=None if self.ledger is None or self.account is None else self.ledger.account(self.account),
+        )
+        if folder is not None:
+            answers.save(folder)
+        return answers
+
+    def _divided(self, table: Planner) -> tuple[list[PlannedQuestion], dict[str, float]]:
+        """The questions with their lists, and the epsilon of each."""
+        questions = [each.with_lists(table, self.table, self._folder) for each in self._questions]
+        known: dict[tuple[str, float], TableQuestion[Any]] = {}
+
+        def price(question: PlannedQuestion, epsilon: float) -> Terms:
+            place = question.name, epsilon
+            if place not in known:
+                known[place] = question.planned(table, epsilon)
+            return known[place].question.terms
+
+        return questions, divided(questions, price, epsilon=self.epsilon, delta=self.delta)
+
+    def _request(self, question: str) -> str | None:
+        return None if self.ledger is None else f"{self.name}/{question}"
+
+    @contextmanager
+    def _renamed(self) -> Generator[None]:
+        """Say of a request id what it means here."""
+        try:
+            yield
+        except RequestReusedError as error:
+            expected = "the same question as when it was answered first, with the same epsilon"
+            hint = "Nothing was charged. To ask something else, give the question, or the plan, another name."
+            raise RequestReusedError("request", error.got, expected, hint) from None
+
+
+def _described(questions: object) -> tuple[PlannedQuestion, ...]:
+    is_table = isinstance(questions, Mapping)
+    given = cast("Mapping[object, object]", questions) if is_table else dict[object, object]()
+    if not given:
+        hint = "Each has a name: [questions.typical_age] in a file."
+        raise InvalidParameterError("questions", Shown("<none>") if is_table else questions, "at least one", hint)
+    held = tuple(PlannedQuestion.of(*each) for each in given.items())
+    names = [each.name.casefold() for each in held]
+    twice = [each.name for place, each in enumerate(held) if names[place] in names[:place]]
+    if twice:
+        hint = "Each has a file of its own, and some systems do not tell capitals apart."
+        raise InvalidParameterError("questions", Shown(repr(twice[0])), "names that differ by more than capitals", hint)
+    return held
+
+
+def _checked_name(name: object) -> str | None:
+    if name is None:
+        return None
+    if isinstance(name, str) and 0 < len(name) <= _LONGEST_NAME and name.isprintable():
+        return name
+    raise InvalidParameterError("name", name, f"a printable text of 1 to {_LONGEST_NAME} characters")
+
+
+def _format(given: object) -> Format | None:
+    if not isinstance(given, Mapping):
+        return cast("Format | None", given)  # checked with the table
+    words = cast("Mapping[str, Any]", given)
+    check_keys(words, (each.name for each in fields(Format)), place="format", of="a format")
+    return Format(**words)
+
+
+@contextmanager
+def _named_table() -> Generator[None]:
+    """Call the source of a data set as a plan does."""
+    try:
+        yield
+    except InvalidDataError as error:
+        if error.name != "source":
+            raise
+        raise InvalidDataError("table", error.got, error.expected, error.hint) from None

@@ -1,0 +1,237 @@
+"""Who pays for a reply: with an account, each question is looked up, read, charged, drawn and stored, in this order."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Generic, TypeVar, cast
+
+import numpy as np
+
+from dpselect.accounting import Run
+from dpselect.certificates.release import Release, draft
+from dpselect.errors import AnswerLostError, AnswerNotStoredWarning, InvalidParameterError, SelectionError, Shown
+from dpselect.ledger import Ledger, Receipt
+from dpselect.ledger.question_identity import QuestionIdentity
+from dpselect.mechanisms import PendingSelection
+from dpselect.mechanisms.seeding import refuse_seeded, seeded_draws
+from dpselect.public_time import Times, public_time, times_shown
+from dpselect.questions.question import Priced
+from dpselect.questions.with_numbers import CountedSummary
+
+Gathered = TypeVar("Gathered")
+Reply = TypeVar("Reply", covariant=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableQuestion(Generic[Gathered]):
+    """A planned question about a table, with all that is needed to answer it.
+
+    Attributes:
+        question: what is asked.
+        gather: reads the rows and returns the summary that the question needs.
+        identity: what distinguishes it from other questions.
+        request: id of the request, or None.
+    """
+
+    question: Priced[Gathered]
+    gather: Callable[[], Gathered]
+    identity: QuestionIdentity
+    request: str | None
+
+    @cached_property
+    def run(self) -> Run:
+        """The run that a ledger records for it."""
+        terms = self.question.terms
+        relation = terms.sensitivity.neighbours
+        event = self.question.event
+        return Run(event=event, mechanism=terms.mechanism, neighbours=relation, unit=self.identity.unit)
+
+    @cached_property
+    def text(self) -> str:
+        """The question in public words, for a ledger."""
+        return self.identity.text
+
+
+class Payer(ABC, Generic[Reply]):
+    """Holds the account to charge, if there is one, and runs a question.
+
+    Raises:
+        InvalidParameterError: only one of `ledger` and `account`.
+    """
+
+    __slots__ = ("_ledger", "account")
+
+    def __init__(self, ledger: Ledger | str | Path | None, account: str | None) -> None:
+        if (ledger is None) != (account is None):
+            missing = "ledger" if ledger is None else "account"
+            raise InvalidParameterError(missing, None, "a ledger together with one of its accounts")
+        self._ledger = ledger if isinstance(ledger, Ledger) or ledger is None else Ledger(ledger)
+        self.account = "" if account is None else account
+
+    @abstractmethod
+    def answer(self, asked: TableQuestion[Any]) -> Reply:
+        """The reply to the question."""
+
+    def ledger_for(self, request: str | None) -> Ledger | None:
+        """The ledger; a request requires one."""
+        if self._ledger is None and request is not None:
+            raise InvalidParameterError("request", Shown(repr(request)), "a ledger and an account together with it")
+        return self._ledger
+
+
+class Collecting(Payer[TableQuestion[Any]]):
+    """Answers nothing: returns each question as it was planned."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(None, None)
+
+    def answer(self, asked: TableQuestion[Any]) -> TableQuestion[Any]:
+        """The question itself."""
+        return asked
+
+
+class Spending(Payer[Release]):
+    """Answers questions; if there is an account, each answer is charged before it is drawn."""
+
+    __slots__ = ("_times",)
+
+    def __init__(self, ledger: Ledger | str | Path | None, account: str | None, times: Times | str = Times.DAY) -> None:
+        super().__init__(ledger, account)
+        self._times = times_shown(times)
+
+    def answer(self, asked: TableQuestion[Any]) -> Release:
+        """The answer: charged, drawn and stored, or the stored one for the request.
+
+        Raises:
+            AnswerLostError: something failed after the charge. The error names the entry.
+
+        Warns:
+            AnswerNotStoredWarning: the answer could not be stored.
+        """
+        (release,) = self.answers([asked])
+        return release
+
+    @np.errstate(all="ignore")  # or the caller's settings would make a failure of what one row holds
+    def answers(self, questions: Sequence[TableQuestion[Any]]) -> list[Release]:
+        """The answers to all questions, in order; the account is charged only if all of them fit together.
+
+        All rows are read and all certificates written, without their answers, before the first charge. Reading comes
+        before charging, because a file that cannot be read should cost nothing, but after checking the account. The
+        certificate also comes before the charge: an answer that cannot be written would be paid for and lost. Its time
+        is taken before anything is read, so it reveals nothing about the rows.
+
+        Then each question is charged, drawn and stored before the next is charged: a crash can cost at most the
+        question in progress, and those with a request are free when they are asked again.
+        """
+        time = public_time(datetime.now(UTC), self._times)
+        for each in questions:
+            self.ledger_for(each.request)
+        if self._ledger is not None:
+            refuse_seeded()
+        _, seeded_before = seeded_draws()
+        known = self._looked(questions)
+        drafts: list[_Draft | None] = []
+        with ExitStack() as held:
+            for each, release in zip(questions, known, strict=True):
+                drafts.append(None if release is not None else _draft(each, held, time=time, seeded=seeded_before))
+            if len(questions) > 1:
+                self._looked(questions)  # reading may have taken long, and others charge meanwhile
+            pairs = zip(drafts, known, strict=True)
+            return [self._answer(draft) if draft is not None else cast(Release, release) for draft, release in pairs]
+
+    def _looked(self, questions: Sequence[TableQuestion[Any]]) -> list[Release | None]:
+        """The stored answers. Raises what charging all others together would raise now."""
+        if self._ledger is None:
+            return [None] * len(questions)
+        asked = [(each.run, each.request, each.text) for each in questions]
+        known = self._ledger.look_at_all(self.account, asked)
+        return [None if each is None or each.release is None else Release.from_json(each.release) for each in known]
+
+    def _answer(self, draft: _Draft) -> Release:
+        """Charge, draw and store, in this order; or return what is stored for the request by now."""
+        charges: list[Receipt] = []
+        try:
+            return self._answered(draft, charges)
+        except BaseException as error:
+            if not charges:
+                raise
+            if not isinstance(error, Exception):
+                error.add_note(str(_lost(charges[0], "It was interrupted.")))
+                raise
+            foreseen = isinstance(error, (SelectionError, AnswerNotStoredWarning))
+            why = str(error) if foreseen else f"An unexpected {type(error).__name__}; please report it."
+            raise _lost(charges[0], why) from error
+
+    def _answered(self, draft: _Draft, charges: list[Receipt]) -> Release:
+        """`charges` gets the receipt before the draw, so that any later failure can name it."""
+        asked, ledger = draft.asked, self._ledger
+        if ledger is None:
+            return _drawn(draft)
+        receipt = ledger.charge(
+            self.account,
+            asked.run,
+            request=asked.request,
+            question=asked.text,
+            certificate=draft.certificate,
+            time=draft.undrawn.time,
+        )
+        if receipt.release is not None:
+            return Release.from_json(receipt.release)
+        charges.append(receipt)
+        release = replace(_drawn(draft), receipt=receipt.to_dict())
+        if asked.request is None:
+            return release
+        return Release.from_json(ledger.store_release(receipt, release.to_json()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A question whose rows are read, with its certificate without the answer, and the hash of this.
+
+    `seeded_before` is the number of draws in seeded blocks that this thread had made before it.
+    """
+
+    asked: TableQuestion[Any]
+    values: Any
+    undrawn: Release
+    certificate: str
+    seeded_before: int
+
+
+def _draft(asked: TableQuestion[Any], held: ExitStack, *, time: datetime, seeded: int) -> _Draft:
+    """Read the rows, and write the certificate; `held` gets the summary, to release it at the end."""
+    question, identity = asked.question, asked.identity
+    values = held.enter_context(_held(asked.gather()))
+    undrawn = draft(question, values, column=identity.column, unit=identity.unit, time=time)
+    about = {"format": dict(identity.format) or None, "source": dict(identity.named) or None}
+    undrawn = replace(undrawn, event=asked.run.event, **about)
+    return _Draft(asked, values, undrawn, undrawn.question_hash(), seeded)
+
+
+def _drawn(draft: _Draft) -> Release:
+    """The answer, marked if this thread was in a seeded block at any draw since the question was asked."""
+    began_seeded, _ = seeded_draws()
+    release = draft.undrawn.answered(draft.asked.question.released(draft.values))
+    return replace(release, seeded=began_seeded or seeded_draws() != (False, draft.seeded_before))
+
+
+def _lost(receipt: Receipt, why: str) -> AnswerLostError:
+    return AnswerLostError(receipt.account, receipt.sequence, why)
+
+
+@contextmanager
+def _held(values: Gathered) -> Generator[Gathered]:
+    """The gathered summary. If it is kept in an engine, it is released at the end."""
+    try:
+        yield values
+    finally:
+        if isinstance(values, PendingSelection | CountedSummary):
+            values.close()

@@ -1,0 +1,103 @@
+"""How a plan's epsilon is divided: never more than there is, and the smallest epsilon for a wanted error."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpselect as dps
+from dpselect.errors import InvalidParameterError
+
+COUNT: dict[str, Any] = {"ask": "count"}
+MEDIAN: dict[str, Any] = {"ask": "median", "column": "age", "bounds": [0, 120], "step": 1}
+YEARS: dict[str, Any] = {"ask": "top_k", "column": "years", "k": 3, "candidates": "1..16"}
+NAMES: dict[str, Any] = {"ask": "values", "column": "years", "delta": 1e-6}
+
+
+def forecast(questions: dict[str, dict[str, Any]], epsilon: float = 1.0, **about: Any) -> dps.PlanForecast:
+    return dps.Plan(table="nowhere.csv", unit="who", epsilon=epsilon, questions=questions, **about).forecast()
+
+
+def epsilons(questions: dict[str, dict[str, Any]], epsilon: float = 1.0, **about: Any) -> dict[str, float]:
+    return {name: each.guarantee.epsilon for name, each in forecast(questions, epsilon, **about).items()}
+
+
+def test_parts_are_as_they_are_said_and_the_rest_is_shared_equally() -> None:
+    asked = {"a": COUNT | {"epsilon": 0.25}, "b": COUNT | {"share": 0.25}, "c": COUNT, "d": MEDIAN}
+    assert epsilons(asked, 2.0) == {"a": 0.25, "b": 0.5, "c": 0.625, "d": 0.625}
+
+
+@given(st.integers(1, 12), st.floats(1e-3, 10), st.lists(st.integers(1, 9), max_size=4))
+def test_no_division_costs_more_than_the_plan_has(count: int, epsilon: float, shares: list[int]) -> None:
+    asked = {f"q{place}": COUNT for place in range(count)}
+    asked |= {f"s{place}": COUNT | {"share": share / 40} for place, share in enumerate(shares)}
+    parts = [Fraction(each) for each in epsilons(asked, epsilon).values()]
+    assert sum(parts) <= Fraction(epsilon)
+    assert float(sum(parts)) == pytest.approx(epsilon, rel=1e-12)
+
+
+def test_ten_tenths_as_doubles_would_be_too_much() -> None:
+    """The control of the law above: without rounding, ten shares of 0.1 cost more than 1."""
+    assert 10 * Fraction(0.1) > 1
+    asked = {f"q{place}": COUNT | {"share": 0.1} for place in range(10)}
+    assert sum(map(Fraction, epsilons(asked).values())) <= 1
+
+
+@pytest.mark.parametrize(("question", "within"), [(MEDIAN, 20), (COUNT, 9), (YEARS, 60), (COUNT, 5.5)])
+def test_a_wanted_error_gets_the_smallest_epsilon_that_reaches_it(question: dict[str, Any], within: float) -> None:
+    (found,) = forecast({"q": question | {"within": within}}, 5.0).values()
+    epsilon, bound = found.guarantee.epsilon, found.error_bound
+    assert bound is not None
+    assert bound <= within
+    (smaller,) = forecast({"q": question | {"epsilon": 0.998 * epsilon}}, 5.0).values()
+    assert smaller.error_bound is not None
+    assert smaller.error_bound > within
+    assert float(f"{epsilon:.4g}") == epsilon  # people read it
+
+
+def test_a_number_of_units_is_paid_for_out_of_the_part() -> None:
+    found = forecast({"q": MEDIAN | {"usable_epsilon": 0.25}, "r": COUNT | {"share": 0.5}})
+    assert found["q"].usable is not None
+    assert found["q"].usable.answer_epsilon == 0.25
+    assert found.epsilon == 1.0
+
+
+REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({"a": COUNT | {"share": 0.7}, "b": COUNT | {"share": 0.4}}, {}, r"share=0\.7 \+ 0\.4: .* add up to at most 1"),
+    ({"a": COUNT | {"share": 2}}, {}, r"questions\.a\.share=2: .* at most 1"),
+    ({"a": COUNT | {"share": math.nan}}, {}, r"questions\.a\.share=nan"),
+    ({"a": COUNT | {"share": True}}, {}, r"questions\.a\.share=True"),
+    ({"a": COUNT | {"within": -1}}, {}, r"questions\.a\.within=-1"),
+    (
+        {"a": COUNT | {"epsilon": 0.7}, "b": COUNT | {"epsilon": 0.6}},
+        {},
+        r"epsilon=1\.0: .*at least 1\.[23].* a 0\.7",
+    ),
+    ({"a": COUNT | {"epsilon": 1.0}, "b": COUNT}, {}, r"questions\.b=<nothing left>: .* need epsilon = 1\.0 of 1\.0"),
+    ({"a": MEDIAN | {"within": 2}}, {}, r"questions\.a\.within=2\.0: .* With all of epsilon = 1 it is 9\.\d+\."),
+    ({"a": COUNT | {"within": 0}}, {}, r"questions\.a\.within=0\.0"),
+    (
+        {"a": {"ask": "median", "column": "age", "bounds": [0, 1], "continuous": True, "within": 5}},
+        {},
+        r"questions\.a\.within=5\.0: .*no bound holds.*epsilon or share",
+    ),
+    ({"a": COUNT | {"share": 0.5, "within": 5}}, {}, r"questions\.a=share and within: .*at most one"),
+    ({"a": MEDIAN | {"usable_epsilon": 2.0}}, {}, r"questions\.a\.usable_epsilon=2\.0: .*less than its part"),
+    ({"a": NAMES}, {}, r"delta=0\.0: expected at least 1e-06"),
+    ({"a": NAMES}, {"delta": 1e-7}, r"delta=1e-07: expected at least 1e-06"),
+]
+
+
+@pytest.mark.parametrize(("questions", "about", "said"), REFUSED)
+def test_what_cannot_be_divided_is_refused(questions: dict[str, Any], about: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidParameterError, match=said):
+        forecast(questions, **about)
+
+
+def test_a_delta_that_covers_those_of_the_questions_is_no_error() -> None:
+    assert forecast({"a": NAMES, "b": COUNT}, delta=1e-6).delta == 1e-6
