@@ -43,7 +43,7 @@ def drawn(law: RunCount, most: int, first: int = 1) -> np.ndarray:
 def test_the_number_of_runs_has_its_law(eta: float, gamma: float) -> None:
     tally = drawn(negative_binomial(eta, gamma), 6)
     assert p_value(tally, exact_law(eta, gamma, 6)) > NEVER
-    assert p_value(tally, exact_law(eta, min(0.9, 3.0 * gamma), 6)) < NEVER
+    assert p_value(tally, exact_law(eta, min(0.9, 8.0 * gamma), 6)) < NEVER
 
 
 def test_poisson_has_its_law() -> None:
