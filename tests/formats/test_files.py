@@ -140,7 +140,7 @@ def test_another_separator_is_named_with_the_words_that_read_it(tmp_path: Path) 
     (tmp_path / "t.csv").write_text(content)
     with pytest.raises(InvalidDataError) as refused:
         numbers(tmp_path / "t.csv", None)
-    assert "declare the format: delimiter='semicolon' and, if decimals have commas, decimal=',' thousands='.'." in str(
+    assert "declare the format: delimiter='semicolon' and, if decimals have commas, thousands='.' decimal=','." in str(
         refused.value
     )
     assert numbers(tmp_path / "t.csv", Format(delimiter="semicolon", decimal=",")) == [2.5, 3.5]

@@ -129,12 +129,28 @@ def test_public_arguments_choose_the_way(level: float, given: dict[str, Any], me
     assert release.event.epsilon == SURE  # type: ignore[union-attr] # one event for all
 
 
+def test_at_the_last_possible_answer_no_bound_is_claimed() -> None:
+    far = dps.Dataset({"who": range(3000), "x": [10**6] * 3000}, unit="who")
+    for asked in (
+        lambda: far.median("x", step=1e-12, epsilon=1.0),
+        lambda: far.quantile("x", 0.95, step=1e-200, epsilon=1.0),
+        lambda: far.upper_bound("x", step=1e-200, epsilon=1.0),
+    ):
+        release = asked()
+        assert release.value == release.candidates["upper"]
+        assert release.accuracy.startswith("WARNING: no bound on the error holds for this answer. The last possible")
+        assert check(release.to_json()).release.value == release.value
+    near = dps.Dataset({"who": range(3000), "x": [7] * 3000}, unit="who").median("x", epsilon=1.0)
+    assert near.value == 7
+    assert "WARNING" not in near.accuracy
+
+
 def test_a_median_without_bounds() -> None:
     release = PEOPLE.median("age", epsilon=1.0)
     assert (release.task, release.rounds) == ("private_bounds_quantile", 2)
     assert release.accuracy == (
         "With 99% confidence the released age is within 69 ranks of the true median, values rounded to steps of 1, "
-        "counting at most 1 row of each who."
+        "those below 0 counted as 0, counting at most 1 row of each who."
     )
     by_city = PEOPLE.median("age", bounds="private", epsilon=SURE, **BY_CITY).value
     assert all(20 <= value <= 70 for value in by_city.values())

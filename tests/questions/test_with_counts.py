@@ -500,3 +500,31 @@ def test_a_certificate_of_gaussian_noise_once_says_so_and_does_not_contradict_it
     for change, named in changes:
         with pytest.raises(InvalidCertificateError, match=f"<({named})>"):
             check(edited(release, change))
+
+
+def test_counts_that_may_all_be_zero_are_said_to_be_noise() -> None:
+    said = "WARNING: all of these counts may be zero in truth"
+    for asked in (
+        PEOPLE.most_common("name", candidates=["nobody", "none"], epsilon=1.0, with_counts=True),
+        PEOPLE.top_k("name", 2, candidates=["nobody", "none", "no"], epsilon=1.0, with_counts=True),
+        PEOPLE.top_k("name", 2, candidates=["nobody", "none", "no"], epsilon=1.0, max_values_per_unit=1),
+    ):
+        assert said in asked.basis
+    of_one = PEOPLE.most_common("name", candidates=["nobody", "none"], epsilon=1.0, with_counts=True, **BY_CITY)
+    assert f"{said} in these groups: " in of_one.basis
+    for sure in (
+        PEOPLE.top_k("name", 2, candidates=NAMES, epsilon=SURE, with_counts=True),
+        PEOPLE.least_common("name", candidates=["nobody", "none"], epsilon=1.0, with_counts=True),
+        PEOPLE.most_common("name", candidates=["nobody"], epsilon=1.0, with_counts=True, usable_epsilon=1.0),
+    ):
+        assert said not in sure.basis
+
+
+def test_what_the_answer_cost_beside_counts_and_units_is_checked() -> None:
+    release = PEOPLE.top_k("name", 2, candidates=NAMES, epsilon=1.0, with_counts=True, usable_epsilon=0.5)
+    stated = json.loads(release.to_json())
+    assert stated["usable"]["answer_epsilon"] == 1.0
+    stated["usable"]["answer_epsilon"] = 0.5
+    stated["digest"] = digest({name: value for name, value in stated.items() if name != "digest"})
+    with pytest.raises(InvalidCertificateError, match="usable"):
+        check(canonical_json(stated))

@@ -299,7 +299,7 @@ def _is_usable(held: NoisyUnits | None, expected: NoisyUnits | None) -> bool:
     """A number that comes at no cost may be missing: certificates of before did not state it."""
     if held is None or expected is None:
         return held is None and (expected is None or expected.epsilon is None)
-    return (held.within, held.epsilon) == (expected.within, expected.epsilon)
+    return _is_described(held, expected)
 
 
 def _agree(release: Release, stated: float, derived: float) -> bool:

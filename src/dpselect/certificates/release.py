@@ -158,7 +158,8 @@ class Release(Generic[Answer]):
     @property
     def basis(self) -> str:
         """How many units were counted, with warnings if they are few; empty if no number of them was released."""
-        said = wording.basis(QUESTIONS[self.task], self), wording.large_delta(self, self.delta)
+        kind = QUESTIONS[self.task]
+        said = wording.basis(kind, self), wording.counts_of_nothing(kind, self), wording.large_delta(self, self.delta)
         return " ".join(filter(None, said))
 
     @property

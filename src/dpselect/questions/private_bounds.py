@@ -18,9 +18,10 @@ from dpselect.questions import fields
 from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for
-from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms
+from dpselect.questions.question import CONFIDENCE, Planned, Question, RowReader, Terms, Value
 from dpselect.questions.scores import rank_sensitivity
 from dpselect.questions.stated import Stated
+from dpselect.questions.unbounded_quantile import last_of_all
 from dpselect.questions.wording import as_text, counted, counting_rows
 from dpselect.summaries import PublicDomain, PublicGroups, UnitValues
 
@@ -147,10 +148,21 @@ class PrivateBoundsQuantile(ValuesQuestion):
         """See `Question.within`."""
         level = release.arguments["level"]
         truth = "median" if level == 0.5 else f"{as_text(level)}-quantile"
-        grid = f"values rounded to steps of {as_text(release.candidates['step'])}"
+        step, lowest = (as_text(release.candidates[name]) for name in ("step", "lower"))
+        grid = f"values rounded to steps of {step}, those below {lowest} counted as {lowest}"
         return (
             f"the released {release.column} is within {counted(math.ceil(bound), 'rank')} of the true {truth}, {grid}"
         )
+
+    @classmethod
+    def exceeds(cls, release: Planned, answer: Value | list[Value]) -> bool:
+        """See `Question.exceeds`. The last bound is used if too many values are above all others."""
+        return answer == release.candidates["upper"]
+
+    @classmethod
+    def excess(cls, release: Planned) -> str:
+        """See `Question.excess`."""
+        return last_of_all(release)
 
     @classmethod
     def counting(cls, release: Planned) -> str:

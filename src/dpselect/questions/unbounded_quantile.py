@@ -18,7 +18,7 @@ from dpselect.questions import fields
 from dpselect.questions.count import LARGEST_COUNT
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.numbers import MOST_ROWS_PER_UNIT, ValuesQuestion, gathered_for
-from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms
+from dpselect.questions.question import CONFIDENCE, Planned, RowReader, Terms, Value
 from dpselect.questions.scores import rank_sensitivity
 from dpselect.questions.stated import Stated
 from dpselect.questions.wording import as_text, counted, counting_rows, from_rows
@@ -141,9 +141,19 @@ class UnboundedQuantile(ValuesQuestion):
         """See `Question.within`."""
         level = release.arguments["level"]
         truth = "median" if level == 0.5 else f"{as_text(level)}-quantile"
-        ranks = counted(math.ceil(bound), "rank")
+        ranks, lowest = counted(math.ceil(bound), "rank"), as_text(release.candidates["lower"])
         near = f"the released {release.column} is within {ranks} of the true {truth}"
-        return f"{near}, values rounded up to possible answers"
+        return f"{near}, values rounded up to possible answers, those below {lowest} counted as {lowest}"
+
+    @classmethod
+    def exceeds(cls, release: Planned, answer: Value | list[Value]) -> bool:
+        """See `Question.exceeds`. The last candidate is released if none passes, wherever the values are."""
+        return answer == release.candidates["upper"]
+
+    @classmethod
+    def excess(cls, release: Planned) -> str:
+        """See `Question.excess`."""
+        return last_of_all(release)
 
     @classmethod
     def counting(cls, release: Planned) -> str:
@@ -184,3 +194,12 @@ class UnboundedQuantile(ValuesQuestion):
         """See `Question.allows`."""
         known = cls.restated(stated).mechanism.candidates
         return all(value in known for value in values)
+
+
+def last_of_all(release: Planned) -> str:
+    """What it means that the last candidate was released."""
+    last = as_text(release.candidates["upper"])
+    return (
+        f"The last possible answer, {last}, is released if too many values exceed all others, so any number of "
+        f"values of {release.column} may exceed it. A larger step reaches further."
+    )

@@ -10,9 +10,9 @@ from typing import ClassVar
 from dpselect.questions import fields
 from dpselect.questions.command import MAX_ROWS_PER_UNIT, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.question import Planned, Value
+from dpselect.questions.question import Planned
 from dpselect.questions.unbounded_quantile import UnboundedQuantile
-from dpselect.questions.wording import as_text, counted
+from dpselect.questions.wording import counted
 
 LOWER = Option(
     "lower",
@@ -59,20 +59,6 @@ class UpperBound(UnboundedQuantile):
     def within(cls, release: Planned, bound: float) -> str:
         """See `Question.within`."""
         return f"at most {counted(math.floor(bound), 'value')} of {release.column} are above the released bound"
-
-    @classmethod
-    def exceeds(cls, release: Planned, answer: Value | list[Value]) -> bool:
-        """See `Question.exceeds`. Claim 5 does not cover the last candidate, which is released if none passes."""
-        return answer == release.candidates["upper"]
-
-    @classmethod
-    def excess(cls, release: Planned) -> str:
-        """See `Question.excess`."""
-        last = as_text(release.candidates["upper"])
-        return (
-            f"The last possible answer, {last}, is released if too many values exceed all others, so any number of "
-            f"values of {release.column} may exceed it. A larger step reaches further."
-        )
 
     @classmethod
     def check_fields(cls, held: Fields) -> AnswerFields:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -170,6 +171,8 @@ class WithUsable(WithNumbers[Summary, list[int]], Generic[Summary]):
         """
         epsilon = positive_epsilon(usable_epsilon, "usable_epsilon")
         terms = question.terms
+        if not math.isfinite(fraction_up(Fraction(terms.epsilon) + Fraction(epsilon))):
+            raise InvalidParameterError("usable_epsilon", epsilon, "a number whose sum with epsilon is finite")
         if terms.usable is not None:
             hint = "The answer comes with the number of units at no cost."
             raise InvalidParameterError("usable_epsilon", usable_epsilon, "None, for this question and method", hint)

@@ -128,6 +128,27 @@ def basis(kind: Kind, release: Planned) -> str:
     return f"{said} {LOUD}: these answers may be mostly noise, because too few units were counted: {_some_of(small)}."
 
 
+def counts_of_nothing(kind: Kind, release: Planned) -> str:
+    """A warning if counts are what shows whether the answer is about anything, and none is surely above zero."""
+    counted = release.counted
+    if counted is None or counted.count is None or release.usable is not None or kind.accepts_usable_epsilon(release):
+        return ""
+    groups = counted.count if isinstance(counted.count, dict) else {None: counted.count}
+    empty = [
+        group
+        for group, counts in groups.items()
+        if max(counts if isinstance(counts, list) else [counts], default=counted.within + 1) <= counted.within
+    ]
+    if not empty:
+        return ""
+    where = (
+        ""
+        if release.groups is None
+        else f" in these groups: {_some_of([as_text(cast('Value', each)) for each in empty])}"
+    )
+    return f"{LOUD}: all of these counts may be zero in truth{where}, so the answer may be mostly noise."
+
+
 def basis_missing(kind: Kind, release: Planned, *, verb: str) -> str:
     """That no number of units says what the answer is about, and how to have one; empty if one does or none can."""
     if release.usable is not None or not kind.accepts_usable_epsilon(release):

@@ -112,7 +112,7 @@ def _hint_for_separator(header: bytes, delimiter: str) -> str:
     """
     for word, separator in DELIMITER_WORDS.items():
         if separator != delimiter and separator.encode() in header:
-            also = " and, if decimals have commas, decimal=',' thousands='.'" if separator == ";" else ""
+            also = " and, if decimals have commas, thousands='.' decimal=','" if separator == ";" else ""
             looks = f"It looks separated by {_CALLED[separator]}."
             declare = f"If it is, declare the format: delimiter={word!r}{also}."
             return f"{looks} {declare} If fields have line breaks inside, {_convert_hint(separator)}"
