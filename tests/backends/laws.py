@@ -43,6 +43,7 @@ from dpselect.questions import (
 )
 from dpselect.questions.density import with_absent
 from dpselect.questions.moments import MomentSums
+from dpselect.questions.private_moments import PrivateBoundsMoments
 from dpselect.questions.question import Priced
 from dpselect.questions.scores import count_scores, sum_scores
 from dpselect.session.choices import ChoiceQuestions
@@ -135,6 +136,9 @@ def law(task: Priced[Any], summary: Any) -> Law:
             return _of_bins(task, task.bins.tally(summary.values))
         case BestPrice() if isinstance(task.mechanism, PriceListMechanism):
             return [task.mechanism.pmf(summary.values)]
+        case PrivateBoundsMoments():
+            sums = [each for place in range(1, len(task.cuts)) for each in task.below(place).exact(summary.values)]
+            return [np.array([*(np.sum(summary.values > cut) for cut in task.cuts), *sums], float)]
         case PrivateBoundsQuantile():
             return [np.sort(summary.values)]  # no formula for all bounds; but it is a function of these
         case Quantiles() if task.mechanism.method == "halving":

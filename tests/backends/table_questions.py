@@ -115,6 +115,9 @@ QUESTIONS: dict[str, Question] = {
     "mean-private-by": lambda asked: asked.mean("age", bounds=AGES, epsilon=0.5, **BY_CITY),
     "variance": lambda asked: asked.variance("age", bounds=AGES, step=0.5, epsilon=0.5),
     "variance-by": lambda asked: asked.variance("age", bounds=AGES, epsilon=0.5, **BY_CITY),
+    "mean-bounds": lambda asked: asked.mean("age", bounds="private", lower=-2.5, step=0.5, epsilon=0.5),
+    "mean-bounds-by": lambda asked: asked.mean("age", bounds="private", step=1, epsilon=0.5, **BY_CITY),
+    "variance-bounds": lambda asked: asked.variance("age", bounds="private", step=0.25, epsilon=0.5),
     "density": lambda asked: asked.density("age", bounds=AGES, bins=4, epsilon=0.5),
     "density-sample": lambda asked: asked.density(
         "age", bounds=AGES, bins=3, epsilon=0.5, method="sample", units=30, sample_size=3

@@ -19,7 +19,13 @@ from dpselect.questions.command import REQUIRED, Command, Option
 SHARED = {"self", "column", "epsilon", "usable_epsilon", "request", "by", "groups", "max_groups_per_unit"}
 CHOOSING = {"candidates", "allow_many"}
 EXAMPLES = Path(__file__).parents[2] / "examples" / "data"
-TASKS_OF = {"median": ("quantile",), "quantile": ("unbounded_quantile",), "top_k": ("top_unknown",)}
+TASKS_OF = {
+    "median": ("quantile",),
+    "quantile": ("unbounded_quantile", "private_bounds_quantile"),
+    "top_k": ("top_unknown",),
+    "sum": ("private_clip_sum",),
+    "mean": ("private_bounds_mean",),
+}
 """What certificates call an answer of a command, beside the name of the command."""
 
 
@@ -47,12 +53,14 @@ def test_an_argument_that_the_command_line_forgets_is_found() -> None:
 
 def test_every_question_of_a_table_has_a_command() -> None:
     """Features are selected from arrays, not from a table; quantiles without bounds are asked by `quantile`, a top
-    k without candidates by `top_k`, and a sum without a clip by `sum`."""
+    k without candidates by `top_k`, a sum without a clip by `sum`, and moments without bounds like those with them."""
     without = {name for name, question in QUESTIONS.items() if not question.commands}
     assert without == {
         "best_features",
         "unbounded_quantile",
+        "private_bounds_mean",
         "private_bounds_quantile",
+        "private_bounds_variance",
         "private_clip_sum",
         "top_unknown",
     }
@@ -175,6 +183,25 @@ def test_bounds_can_be_private(written: list[str], name: str, capsys: pytest.Cap
     assert main([*asked, "--dry-run", "--json"]) == 0  # control: without them the level decides
     without = "unbounded_quantile" if level else "private_bounds_quantile"
     assert json.loads(capsys.readouterr().out)["task"] == without
+
+
+@pytest.mark.parametrize("name", ["mean", "variance"])
+def test_the_bound_of_a_moment_can_be_private(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = [name, "examples/data/adult.csv", "age", "--unit", "person_id", "--epsilon", "2", "--bounds", "private"]
+    assert main([*asked, "--lower", "-1/2", "--step", "2", "--json"]) == 0
+    held = json.loads(capsys.readouterr().out)
+    assert (held["task"], held["bound"]["epsilon"]) == (f"private_bounds_{name}", 1.0)
+    assert held["candidates"] | {"count": 0, "upper": 0} == {
+        "source": "growing",
+        "lower": -0.5,
+        "step": 2.0,
+        "growth": 2.0,
+        "count": 0,
+        "upper": 0,
+    }
+    assert held["bound"]["value"] in (63.5, 127.5, 255.5)
+    assert main([*asked, "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["bound"]["epsilon"] == 1.0
 
 
 def test_private_bounds_are_taken_where_pydantic_is_loaded(capsys: pytest.CaptureFixture[str]) -> None:

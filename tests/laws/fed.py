@@ -35,7 +35,7 @@ from dpselect.mechanisms import (
 )
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.privacy import Neighbours
-from dpselect.questions import PrivateClipSum, TopUnknown, Values, WithCounts
+from dpselect.questions import PrivateBoundsMean, PrivateBoundsVariance, PrivateClipSum, TopUnknown, Values, WithCounts
 from dpselect.questions.question import Drawn
 from dpselect.summaries import NameCounts
 from tests.reference import (
@@ -67,7 +67,7 @@ NAMES = ("X", "w", "x", "y")
 """All values in tiny tables that could be named without a list."""
 
 
-BOUND_FIRST = (PrivateClipSum,)
+BOUND_FIRST = (PrivateClipSum, PrivateBoundsMean, PrivateBoundsVariance)
 """Questions that draw a bound, and then an answer below it."""
 
 LIKELY_BOUNDS = 5

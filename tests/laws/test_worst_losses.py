@@ -18,6 +18,7 @@ import pytest
 
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours
+from dpselect.questions import private_moments
 from tests.backends.laws import Questions, planned
 from tests.backends.table_questions import Question
 from tests.laws.fed import NAMES
@@ -190,6 +191,14 @@ XY = ["x", "y"]
 RANGE: dict[str, Any] = {"bounds": (0, 3)}
 LINE: dict[str, Any] = {**RANGE, "continuous": True}
 GRID: dict[str, Any] = {"bounds": (0, 3), "step": 1}
+
+
+def coarsely(ask: Any, **more: Any) -> Any:
+    """A moment below a private bound, with two steps between the bounds: so few that all sums are small numbers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(private_moments, "STEPS", 2)
+        return ask("paid", bounds="private", step=1, **more)
+
 
 CONTROLS = {((0, 1), "halving"): 12.0, ((0.75, 0.25), "joint"): 3.0}
 """So few levels and units lose less than they may, or many would be needed to see that they do."""
@@ -380,6 +389,12 @@ QUESTIONS: dict[str, Asked] = {
     "mean of few": Asked(lambda q, e: q.mean("paid", units=1, epsilon=e, **GRID), NUMBERS, ONE),
     "mean and its units": Asked(lambda q, e: q.mean("paid", epsilon=e, **GRID), NUMBERS, ONE),
     "variance": Asked(lambda q, e: q.variance("paid", epsilon=e, **GRID), FEW, ONE),
+    **{
+        f"{name} from {lower} to a private bound": Asked(
+            lambda q, e, name=name, lower=lower: coarsely(getattr(q, name), lower=lower, epsilon=e), universe, ONE
+        )
+        for name, lower, universe in (("mean", 0, NUMBERS), ("mean", -1, FEW), ("variance", 0, FEW))
+    },
     "density": Asked(lambda q, e: q.density("paid", bins=2, epsilon=e, **RANGE), NUMBERS, ONE),
     "density by a sample": Asked(
         lambda q, e: q.density("paid", bins=3, method="sample", units=3, sample_size=3, epsilon=e, **RANGE),
@@ -490,6 +505,7 @@ BOUNDED = (
     "best_price between (0, 3)",
     "mean",
     "mean and its units",
+    "mean from 0 to a private bound",
     "variance",
     "density",
     "most_common in 1 groups",

@@ -182,6 +182,7 @@ def test_what_contradicts_itself_is_refused(path: str, value: Any, named: str, d
         ({"clip": (0, 5), "lower": 0, "epsilon": 1.0}, "lower"),
         ({"clip": "public", "epsilon": 1.0}, "clip"),
         ({"clip": (5, 5), "epsilon": 1.0}, "clip"),
+        ({"clip": np.array([0, 5]), "epsilon": 1.0}, "clip"),
         ({"clip": (0, 0), "epsilon": 1.0}, "clip"),
         ({"clip": (0, 2.0**63), "epsilon": 1.0}, "clip"),
         ({"clip": "private", "scale": 0, "epsilon": 1.0}, "scale"),

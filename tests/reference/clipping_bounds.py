@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
+from math import prod
 
-from tests.reference import geometric, unbounded_quantiles
+from tests.reference import geometric, moments, unbounded_quantiles
 
 Data = tuple[int, ...]
 
@@ -112,4 +113,64 @@ def worst_sum_ratio(
             for value in range(len(bounds)):
                 for here, there in zip(together((*common, value)), without, strict=True):
                     worst = max(worst, here / there, there / here)
+    return worst
+
+
+def clipped_sums(values: Sequence[int | None], bound: int, *, degree: int) -> list[int]:
+    """Sums of shares of the distance from 0 to `bound`, in two steps; a unit's shares add up to 2 to the degree.
+
+    A value that is midway between two points counts as the higher one: any rule that looks at one value will do.
+
+    >>> clipped_sums([0, 1, 9, None], 2, degree=1)
+    [3, 3]
+    """
+    places = [None if value is None else (2 * min(value, bound) + bound // 2) // bound for value in values]
+    return moments.sums(places, last=2, degree=degree)
+
+
+def exp_epsilon_of_moments(ratio: Fraction, *, degree: int, replaced: bool = False) -> Fraction:
+    """What is claimed of a bound and noisy sums of shares of two steps: e to the privacy loss of both together.
+
+    >>> exp_epsilon_of_moments(Fraction(1, 2), degree=1)  # once for the bound, twice for shares that add up to 2
+    Fraction(8, 1)
+    """
+    return exp_epsilon(ratio, replaced=replaced) * ratio ** -(2**degree * (2 if replaced else 1))
+
+
+def worst_moment_ratio(
+    *,
+    margin: int,
+    ratio: Fraction,
+    degree: int,
+    replaced: bool = False,
+    bounds: Sequence[int] = (0, 1, 2),
+    shared: bool = True,
+) -> Fraction:
+    """The largest ratio for a bound and the noisy sums of shares below it together, between neighbours of two units.
+
+    `ratio` stands for exp(-1/b) of both noises.
+
+    Args:
+        shared: for a control: whether the sums are all that is released. Otherwise their total with noise of its own is
+            released, too.
+    """
+    rows: list[int | None] = [None, *range(len(bounds))]
+
+    def together(values: tuple[int | None, ...]) -> list[Fraction]:
+        present = tuple(value for value in values if value is not None)
+        chances = law(above(present, len(bounds)), margin=margin, ratio=ratio)
+        found: list[Fraction] = []
+        for place in range(1, len(bounds)):
+            exact = clipped_sums(values, bounds[place], degree=degree)
+            exact += [] if shared else [sum(exact)]
+            each = [[geometric.law(ratio, answer - one) for answer in (-1, 2, 9)] for one in exact]
+            found += [chances[place] * prod(some) for some in product(*each)]
+        return found
+
+    laws = {pair: together(pair) for pair in product(rows, repeat=2)}
+    worst = Fraction(1)
+    for (common, _), here in laws.items():
+        for other in rows if replaced else [None]:
+            pairs = zip(here, laws[common, other], strict=True)
+            worst = max([worst, *(max(one / two, two / one) for one, two in pairs)])
     return worst

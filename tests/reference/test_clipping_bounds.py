@@ -6,7 +6,15 @@ from fractions import Fraction
 
 import pytest
 
-from tests.reference.clipping_bounds import beyond, exp_epsilon, law, worst_ratio, worst_sum_ratio
+from tests.reference.clipping_bounds import (
+    beyond,
+    exp_epsilon,
+    exp_epsilon_of_moments,
+    law,
+    worst_moment_ratio,
+    worst_ratio,
+    worst_sum_ratio,
+)
 
 HALF = Fraction(1, 2)
 
@@ -40,6 +48,19 @@ def test_the_bound_and_the_sum_together_cost_both() -> None:
     quarter = Fraction(1, 4)
     assert worst_sum_ratio(margin=1, ratio=quarter) <= quarter**-2
     assert worst_sum_ratio(margin=1, ratio=quarter, scaled=False) > quarter**-2  # control
+
+
+@pytest.mark.parametrize("ratio", [HALF, Fraction(3, 4)])
+@pytest.mark.parametrize("degree", [1, 2])
+@pytest.mark.parametrize("replaced", [False, True])
+def test_the_bound_and_the_sums_of_shares_together_cost_both(replaced: bool, degree: int, ratio: Fraction) -> None:
+    claimed = exp_epsilon_of_moments(ratio, degree=degree, replaced=replaced)
+    worst = worst_moment_ratio(margin=1, ratio=ratio, degree=degree, replaced=replaced)
+    assert worst <= claimed
+    added = exp_epsilon_of_moments(ratio, degree=degree)
+    assert worst == added if not replaced else worst > added  # control: what is replaced counts twice
+    if not replaced:
+        assert worst_moment_ratio(margin=1, ratio=ratio, degree=degree, shared=False) > claimed  # control
 
 
 @pytest.mark.parametrize("counts", [[9, 9, 0, 0, 0], [0, 0, 0, 0], [2, 1, 0]])

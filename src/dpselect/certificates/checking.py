@@ -219,6 +219,10 @@ def check_value(release: Release) -> None:
         possible = {*kind.possible_bounds(stated)}
         if not {*(found.values() if isinstance(found, dict) else [found])} <= possible:
             raise wrong("bound.value", "one of the possible bounds")
+        for group, answer in answers.items():
+            below = cast("dict[Any, float]", found)[group] if isinstance(found, dict) else found
+            if below is not None and not kind.allows_below([answer], below, stated):
+                raise wrong("value", "one that is possible below the released bound")
 
 
 def _at_no_cost(numbers: NoisyUnits | None, group: object) -> Any:

@@ -17,6 +17,7 @@ from dpselect.questions.histogram import Histogram
 from dpselect.questions.mean import Mean
 from dpselect.questions.most_common import BestDate, LeastCommon, MostCommon
 from dpselect.questions.private_bounds import PrivateBoundsQuantile
+from dpselect.questions.private_moments import PrivateBoundsMean, PrivateBoundsVariance
 from dpselect.questions.private_sum import PrivateClipSum
 from dpselect.questions.quantile import Quantile
 from dpselect.questions.quantiles import Quantiles
@@ -48,7 +49,9 @@ __all__ = [
     "MostCommon",
     "NoisyUnits",
     "Planned",
+    "PrivateBoundsMean",
     "PrivateBoundsQuantile",
+    "PrivateBoundsVariance",
     "PrivateClipSum",
     "Quantile",
     "Quantiles",
@@ -79,6 +82,8 @@ QUESTIONS: dict[str, type[Question[Any]]] = {
             Quantiles,
             UnboundedQuantile,
             PrivateBoundsQuantile,
+            PrivateBoundsMean,
+            PrivateBoundsVariance,
             UpperBound,
             Density,
         ),

@@ -111,7 +111,8 @@ MOMENT_STEP = Option(
     "step",
     "exact",
     "Values are rounded to multiples of this above the lower bound; it has to divide the distance between the bounds."
-    " Default: 1 if the column's type is an integer type (CSV has no types), else a millionth of the distance.",
+    " Default: 1 if the column's type is an integer type (CSV has no types), else a millionth of the distance. With"
+    " --bounds private, the distance of the smallest possible upper bound, 1/1024 if the type is another.",
     default=None,
 )
 
@@ -129,6 +130,20 @@ BOUNDS_IF_KNOWN = Option(
     "Smallest and largest possible answer. Public, never taken from the column; values beyond a bound count as that"
     " bound. Without them, --lower is the smallest, and the answers are found with more noise; --bounds private"
     " spends a quarter of --epsilon on an upper bound at any level.",
+    default=None,
+)
+
+BOUNDS_OR_PRIVATE = Option(
+    "bounds",
+    "bounds or private",
+    "Smallest and largest value. Public, never taken from the column; values beyond a bound count as that bound. With"
+    " --bounds private an upper one is found first, with half of --epsilon.",
+)
+
+LOWER_IF_PRIVATE = Option(
+    "lower",
+    "exact",
+    "With --bounds private, the smallest value; public. Default: 0.",
     default=None,
 )
 

@@ -15,7 +15,7 @@ from dpselect.mechanisms import GeometricMechanism, MeanMechanism
 from dpselect.mechanisms.mean import MOST_UNITS
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
-from dpselect.questions.command import BOUNDS, MOMENT_STEP, Command, Option
+from dpselect.questions.command import BOUNDS_OR_PRIVATE, LOWER_IF_PRIVATE, MOMENT_STEP, Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.moments import MomentSums, mean_within, said_of
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
@@ -48,8 +48,15 @@ class Mean(ValuesQuestion):
             asks="What is the mean?",
             does="Find the mean of one value per unit, and the number of units that have one.",
             example=("adult.csv age", "--unit person_id --bounds 0 120 --epsilon 0.5"),
+            also=(
+                (
+                    "And without known bounds?",
+                    ("adult.csv hours_per_week", "--unit person_id --bounds private --step 1 --epsilon 1"),
+                ),
+            ),
             options=(
-                BOUNDS,
+                BOUNDS_OR_PRIVATE,
+                LOWER_IF_PRIVATE,
                 MOMENT_STEP,
                 Option(
                     "units",

@@ -430,6 +430,12 @@ class Question(Priced[Summary]):
         del stated
         return ()
 
+    @classmethod
+    def allows_below(cls, values: list[Any], bound: float, stated: Stated) -> bool:
+        """Whether the values of one answer are possible if this `bound` was found first."""
+        del values, bound, stated
+        return True
+
     # Certificates.
 
     draws_in_place: ClassVar[bool] = False

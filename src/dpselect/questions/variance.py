@@ -13,7 +13,7 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.mechanisms import GeometricMechanism
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions import fields
-from dpselect.questions.command import BOUNDS, MOMENT_STEP, Command
+from dpselect.questions.command import BOUNDS_OR_PRIVATE, LOWER_IF_PRIVATE, MOMENT_STEP, Command
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.moments import MomentSums, said_of, variance_within
 from dpselect.questions.numbers import ValuesQuestion, gathered_for
@@ -44,7 +44,7 @@ class Variance(ValuesQuestion):
             does="Find the variance of one value per unit, and the number of units that have one. Its square root is"
             " the standard deviation.",
             example=("adult.csv age", "--unit person_id --bounds 0 120 --epsilon 0.5"),
-            options=(BOUNDS, MOMENT_STEP),
+            options=(BOUNDS_OR_PRIVATE, LOWER_IF_PRIVATE, MOMENT_STEP),
         ),
     )
 

@@ -130,8 +130,10 @@ class Asking(metaclass=QuestionsFirst):
             return 1
         raise InvalidParameterError("step", None, "the distance between possible answers, or continuous=True", _STEP)
 
-    def _fine_step(self, column: str, bounds: object, step: object) -> object:
+    def _fine_step(self, column: str, bounds: object, step: object, *, lower: object) -> object:
         """The distance between the numbers that values are rounded to, where the answer need not be one of them."""
+        if lower is not None:
+            raise InvalidParameterError("lower", lower, "None, because the bounds are given")
         if step is not None:
             return step
         lower, upper = finite_bounds(bounds)
@@ -145,13 +147,21 @@ class Asking(metaclass=QuestionsFirst):
 
     def _smallest_step(self, column: str, lower: object, step: float | None) -> float:
         """The smallest distance between possible answers without an upper bound: 1 where the type says so."""
-        if step is not None:
-            return step
+        whole = self._whole_step(column, lower) if step is None else step
+        if whole is not None:
+            return whole
+        raise InvalidParameterError("step", None, "the smallest distance between possible answers", _SMALLEST_STEP)
+
+    def _first_bound(self, column: str, lower: Any, step: Any) -> dict[str, Any]:
+        """The lower bound of a moment, and the distance of the smallest possible upper one from it."""
+        first = 0.0 if lower is None else lower
+        return {"lower": first, "step": self._whole_step(column, first) if step is None else step}
+
+    def _whole_step(self, column: str, lower: object) -> float | None:
+        """1 if the column's type and the lower bound are of whole numbers."""
         first, found = decimal_fraction(lower, "lower", expected="a finite number"), self._rows.check(column)
         check_numeric(found)
-        if found.is_whole and first.denominator == 1 and abs(first) < _WHOLE:
-            return 1
-        raise InvalidParameterError("step", None, "the smallest distance between possible answers", _SMALLEST_STEP)
+        return 1 if found.is_whole and first.denominator == 1 and abs(first) < _WHOLE else None
 
     def _check_step(self, step: float | None, continuous: object) -> None:
         if type(continuous) is not bool:

@@ -197,7 +197,7 @@ class CountQuestions(Asking):
         With 99% confidence the released sum is within 368 of the total hours_per_week, counting from 0 to 80 of each
         person_id.
         """
-        if clip == "private":
+        if isinstance(clip, str) and clip == "private":
             below = PublicClip.below(column, lower=0 if lower is None else lower, scale=scale)
             planned: Callable[..., Question[Any]] = partial(PrivateClipSum.planned, below)
         else:

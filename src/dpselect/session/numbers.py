@@ -14,9 +14,12 @@ from dpselect.questions import (
     BestPrice,
     Density,
     Mean,
+    PrivateBoundsMean,
     PrivateBoundsQuantile,
+    PrivateBoundsVariance,
     Quantile,
     Quantiles,
+    Question,
     UnboundedQuantile,
     UpperBound,
     Variance,
@@ -96,7 +99,7 @@ class NumberQuestions(Asking):
         With 99% confidence the released age is within 17 ranks of the true 0.9-quantile, values rounded to steps of 1,
         counting at most 1 row of each person_id.
         """
-        if bounds is None or bounds == "private":
+        if bounds is None or (isinstance(bounds, str) and bounds == "private"):
             self._check_step(step, continuous)
             first = 0.0 if lower is None else lower
             apart = None if continuous else self._smallest_step(column, first, step)
@@ -298,8 +301,9 @@ class NumberQuestions(Asking):
         self,
         column: str,
         *,
-        bounds: tuple[float, float],
+        bounds: tuple[float, float] | Literal["private"],
         epsilon: float,
+        lower: float | None = None,
         step: float | None = None,
         units: int | None = None,
         by: str | None = None,
@@ -321,11 +325,17 @@ class NumberQuestions(Asking):
             column: name of a column of numbers. ``docs/files.md`` describes how they are read and which rows are left
                 out. If a unit has several rows, one is chosen at random.
             bounds: smallest and largest value; public, never taken from the column. Values beyond a bound count as that
-                bound. The noise grows with the distance between the bounds.
+                bound. The noise grows with the distance between the bounds. If you know none, ``"private"``: an upper
+                bound that only few units are above is found first, with half of epsilon, and is released, too
+                (``release.bound``).
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            lower: with ``bounds="private"``, the smallest value, 0 unless you say otherwise. Public.
             step: values are rounded to ``lower, lower + step, ..., upper`` and added up as whole numbers, because a sum
                 of floats may change by more than one unit adds. Default: 1 if the column's type is an integer type and
-                the bounds are whole, else a millionth of the distance between the bounds.
+                the bounds are whole, else a millionth of the distance between the bounds. With ``bounds="private"``
+                the possible upper bounds are this far from `lower`, twice as far, four times and so on (default: 1 if
+                the column's type is an integer type and `lower` is whole, else 1/1024), and values are rounded to
+                2^26 steps up to the bound.
             units: the number of units, as publicly known: the size of a study, a census. With groups, the number in
                 each group. Do not count the rows to find it.
             by, groups, max_groups_per_unit: see `most_common`.
@@ -341,7 +351,8 @@ class NumberQuestions(Asking):
             InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
         Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``; with `units` ``proofs/means.md``, claims 5
-        and 6, and ``proofs/laplace_mechanism.md``; for groups ``proofs/groups.md``.
+        and 6, and ``proofs/laplace_mechanism.md``; of a private bound ``proofs/clipping_bounds.md``; for groups
+        ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -354,8 +365,15 @@ class NumberQuestions(Asking):
         >>> abs(release.usable.count - 32_561) < 30
         True
         """
-        domain = PublicDomain.given(bounds, step=self._fine_step(column, bounds, step))
-        planned = partial(Mean.planned, domain, units=units)
+        if isinstance(bounds, str) and bounds == "private":
+            if units is not None:
+                raise InvalidParameterError("units", units, "None, because the bounds are private")
+            planned: Callable[..., Question[Any]] = partial(
+                PrivateBoundsMean.planned, **self._first_bound(column, lower, step)
+            )
+        else:
+            domain = PublicDomain.given(bounds, step=self._fine_step(column, bounds, step, lower=lower))
+            planned = partial(Mean.planned, domain, units=units)
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
         )
@@ -364,8 +382,9 @@ class NumberQuestions(Asking):
         self,
         column: str,
         *,
-        bounds: tuple[float, float],
+        bounds: tuple[float, float] | Literal["private"],
         epsilon: float,
+        lower: float | None = None,
         step: float | None = None,
         by: str | None = None,
         groups: object = None,
@@ -382,11 +401,12 @@ class NumberQuestions(Asking):
             column: name of a column of numbers. ``docs/files.md`` describes how they are read and which rows are left
                 out. If a unit has several rows, one is chosen at random.
             bounds: smallest and largest value; public, never taken from the column. Values beyond a bound count as that
-                bound. The noise grows with the square of the distance between the bounds.
+                bound. The noise grows with the square of the distance between the bounds. ``"private"``: see `mean`.
             epsilon: privacy loss of this release, > 0; with groups, of all groups together.
+            lower: with ``bounds="private"``, the smallest value, 0 unless you say otherwise. Public.
             step: values are rounded to ``lower, lower + step, ..., upper``, at most 2^26 steps, so that sums of squares
                 are exact. Default: 1 if the column's type is an integer type and the bounds are whole, else a millionth
-                of the distance between the bounds.
+                of the distance between the bounds. With ``bounds="private"``: see `mean`.
             by, groups, max_groups_per_unit: see `most_common`.
             usable_epsilon: None: the number of units comes at no cost.
             request: see `Dataset`.
@@ -400,7 +420,8 @@ class NumberQuestions(Asking):
             InvalidDataError: there is no such column, or it does not hold numbers.
             InvalidParameterError: another argument is invalid. Nothing is read or drawn then.
 
-        Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``; for groups ``proofs/groups.md``.
+        Proof: ``proofs/moments.md`` and ``proofs/geometric_mechanism.md``; of a private bound
+        ``proofs/clipping_bounds.md``; for groups ``proofs/groups.md``.
 
         >>> import dpselect as dps
         >>> people = dps.Dataset("examples/data/adult.csv", unit="person_id")
@@ -411,8 +432,13 @@ class NumberQuestions(Asking):
         With 99% confidence the released variance is within 2.53 of the true one, values rounded to steps of 1, counting
         at most 1 row of each person_id.
         """
-        domain = PublicDomain.given(bounds, step=self._fine_step(column, bounds, step))
-        planned = partial(Variance.planned, domain)
+        if isinstance(bounds, str) and bounds == "private":
+            planned: Callable[..., Question[Any]] = partial(
+                PrivateBoundsVariance.planned, **self._first_bound(column, lower, step)
+            )
+        else:
+            domain = PublicDomain.given(bounds, step=self._fine_step(column, bounds, step, lower=lower))
+            planned = partial(Variance.planned, domain)
         return self._ask(
             column, planned, epsilon, PublicGroups.given(by, groups, max_groups_per_unit), request, usable_epsilon
         )
