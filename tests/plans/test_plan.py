@@ -330,7 +330,7 @@ def test_the_command_runs_a_plan(folder: Path, capsys: Captured, monkeypatch: py
     status, out, err = told(capsys, "run", "plan.toml")
     assert (status, err, left(folder)) == (0, "", 0.5)
     assert "typical_age (median of age)\n" in out
-    assert out.endswith("Written to plan-answers: answers.json and certificates.\n")
+    assert out.endswith("Written to plan-answers: answers.json, report.html and certificates.\n")
     status, out, _ = told(capsys, "run", "plan.toml", "--json", "--out", "other")
     assert (status, left(folder)) == (0, 0.5)
     assert json.loads(out) == json.loads((folder / "plan-answers" / "answers.json").read_text())

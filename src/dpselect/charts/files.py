@@ -98,3 +98,13 @@ def _content(chart: Any, suffix: str) -> bytes:
         head = f'<html lang="en">\n<head>\n  <title>{escape(chart.to_dict().get("description", "chart"))}</title>'
         written = written.replace("<html>\n<head>", head, 1)
     return written.encode()
+
+
+def svg_without_title(chart: TopLevelMixin) -> str:
+    """The picture of `chart` as SVG, without its title and subtitle, for a page that says these in its own text.
+
+    Raises:
+        MissingExtraError: the extra ``plots`` is not installed.
+    """
+    held = {key: value for key, value in chart.to_dict().items() if key != "title"}
+    return renderer().vegalite_to_svg(held)

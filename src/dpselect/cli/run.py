@@ -21,7 +21,7 @@ def run(
     quiet: Flag = False,
     as_json: Json = False,
 ) -> int:
-    """Ask the questions of a plan, with one budget for all of them.
+    """Ask the questions of a plan, with one budget for all of them, and report.
 
     dpselect run examples/questions.toml --dry-run
 
@@ -35,7 +35,7 @@ def run(
 
     Args:
         plan: File in TOML. Paths in it start from its own folder.
-        out: Folder for answers.json and the certificates. Default: a folder called like the file, with
+        out: Folder for answers.json, report.html and the certificates. Default: a folder called like the file, with
             -answers at its end, in the folder you are in.
         dry_run: Print what each question would cost and how accurate it would be; read no row, charge nothing. Exit
             status 2: the account would refuse it.
@@ -62,7 +62,7 @@ def run(
         return 0
     if not quiet:
         print(_lines(f"{answers}\n"))
-    print(f"Written to {printable(folder)}: answers.json and certificates.")
+    print(f"Written to {printable(folder)}: answers.json, report.html and certificates.")
     return 0
 
 

@@ -13,9 +13,11 @@ from dpselect.accounting.rounding import fraction_up
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError, Shown
 from dpselect.ledger.records import Account
+from dpselect.plans.report import report
 from dpselect.questions.wording import as_text, html_table
 
 ANSWERS = "answers.json"
+REPORT = "report.html"
 CERTIFICATES = "certificates"
 
 
@@ -87,8 +89,15 @@ class Answers(Mapping[str, Release[Any]]):
         """As a JSON object with sorted keys, on one line."""
         return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False, ensure_ascii=False)
 
+    def report(self) -> str:
+        """The answers as a page of HTML that needs nothing else: what was promised, asked, answered and spent.
+
+        Numbers have a picture if the extra ``plots`` is installed.
+        """
+        return report(self.name, self._releases, self.words, self.account, epsilon=self.epsilon, delta=self.delta)
+
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write ``answers.json``, and ``certificates/NAME.json`` for each question.
+        """Write ``answers.json``, ``report.html``, and ``certificates/NAME.json`` for each question.
 
         Args:
             folder: where to; it is made if there is none. Files of these names are replaced.
@@ -98,6 +107,7 @@ class Answers(Mapping[str, Release[Any]]):
         """
         place = new_folder(folder, may_exist=True)
         files = {place / CERTIFICATES / f"{name}.json": release.to_json() for name, release in self.items()}
+        files[place / REPORT] = self.report()
         files[place / ANSWERS] = self.to_json()
         try:
             for path, text in files.items():
