@@ -120,6 +120,7 @@ def test_the_sentences(data: dps.Dataset) -> None:
     planned = str(dps.DryRun(unit="who").mean("age", **asked))
     assert "within 9.22 w / n of the true one, w the distance from -1.5 to the bound" in planned
     assert "at no cost" in planned
+    assert all("those below -1.5 counted as -1.5, counting at most 1 row" in said for said in (planned, str(release)))
     assert "2 rounds, out of all numbers from -1.5 to the released bound, from at most 1 row of each who" in planned
     spread = str(dps.DryRun(unit="who").variance("age", bounds="private", epsilon=1.0))
     assert " w^2 / n + (17.2 w / n)^2 of the true one, w the bound, n the released number of units" in spread

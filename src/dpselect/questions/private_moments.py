@@ -193,14 +193,15 @@ class PrivateBoundsMoments(BetweenPrivateBounds, ValuesQuestion):
         """See `Question.within`."""
         count = None if release.usable is None else release.usable.count
         known = cls.value_bound(release, count) if isinstance(count, int) else None
+        lower = release.candidates["lower"]
+        low = f"those below {as_text(lower)} counted as {as_text(lower)}"
         if known is not None:
             steps = rounded_up((cls.width(release) or 0.0) / STEPS)
             near = f"the released {cls.said} is within {rounded_up(known)} of the true one"
-            return f"{near}, values rounded to steps of {steps}"
-        lower = release.candidates["lower"]
+            return f"{near}, values rounded to steps of {steps}, {low}"
         away = "w the bound" if lower == 0.0 else f"w the distance from {as_text(lower)} to the bound"
         formula = f"{cls._formula(bound)} of the true one, {away}, n the released number of units"
-        return f"the released {cls.said} is within {formula}, values rounded to steps of w / {STEPS:,}"
+        return f"the released {cls.said} is within {formula}, values rounded to steps of w / {STEPS:,}, {low}"
 
     @classmethod
     def shown(cls, value: Value) -> Value:
