@@ -152,7 +152,10 @@ def test_bounds_are_lower_than_before(question: str, before: Callable[[], Releas
 
 def test_what_is_stated_of_scores_and_rounds_is_what_was_planned() -> None:
     stated = {name: (ask := ASK[name]()).to_dict()["mechanism"] | {"event": ask.event} for name in ASK if "all" in name}
-    assert stated["top_k of all"]["rounds"] == stated["top_k of all but one"]["rounds"] == 3
+    for name in ("top_k of all", "top_k of all but one"):
+        assert (stated[name]["name"], stated[name]["rounds"]) == ("ExponentialNoiseTopK", 1)
+        assert stated[name]["event"] == LaplaceProfileEvent(epsilon=0.5)
+    assert ASK["top_k of all"]().error_bound == ASK["top_k of all but one"]().error_bound
     assert stated["top_k of all with delta"]["rounds"] == stated["top_k of all with delta"]["event"].count == 39
     for name in ("quantile at an extreme", "quantiles at the extremes", "quantiles at the extremes by halving"):
         assert ASK[name]().monotonic
@@ -196,8 +199,8 @@ def test_what_is_stated_of_scores_and_rounds_is_what_was_planned() -> None:
         ("quantiles with an extreme", "mechanism.monotonic", True, "mechanism.sensitivity"),
         ("quantile at an extreme", "mechanism.monotonic", False, "error_bound"),
         ("quantile at an extreme", "mechanism.sensitivity", 1.5, "mechanism.sensitivity"),
-        ("top_k of all", "mechanism.rounds", 4, "event"),
-        ("top_k of all", "mechanism.rounds", 2, "value"),
+        ("top_k of all", "mechanism.rounds", 4, "mechanism.rounds"),
+        ("top_k of all", "arguments.k", 3, "value"),
         ("top_k of all", "value", [3, 5], "value"),
         ("top_k of one candidate", "mechanism.rounds", 2, "value"),
         ("top_k of both", "mechanism.rounds", 2, "event"),
@@ -211,8 +214,10 @@ def test_what_is_stated_of_scores_and_rounds_is_what_was_planned() -> None:
         ("best_price", "mechanism.sensitivity", 4.0, "mechanism.sensitivity"),
         ("density", "mechanism.monotonic", False, "mechanism.sensitivity"),
         ("best_price", "guarantee.epsilon", 5.0, "event"),
-        ("top_k", "guarantee.epsilon", 5.0, "guarantee.epsilon"),
-        ("top_k", "event.count", 2, "guarantee.epsilon"),
+        ("top_k", "guarantee.epsilon", 5.0, "event"),
+        ("top_k", "event.kind", "bounded_range", "event"),
+        ("top_k", "arguments.k", 2, "value"),
+        ("top_k", "mechanism.name", "PermuteAndFlip", "arguments"),
         ("top_k with delta", "error_bound.within", 1.0, "error_bound"),
         ("density", "error_bound.within", 1.0, "error_bound"),
         ("density by sample", "error_bound.within", 0.0001, "error_bound"),
@@ -325,7 +330,7 @@ def test_a_larger_epsilon_buys_no_smaller_error_bound() -> None:
         check(canonical_json(held | {"digest": digest(held)}))
     several = [VISITS.top_k("page", 2, candidates=PAGES, epsilon=epsilon) for epsilon in (0.5, 5.0)]
     held = several[1].to_dict() | {"event": several[0].to_dict()["event"]}
-    with pytest.raises(InvalidCertificateError, match=r"<guarantee.epsilon>"):
+    with pytest.raises(InvalidCertificateError, match="<event>"):
         check(canonical_json(held | {"digest": digest(held)}))
 
 

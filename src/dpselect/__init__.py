@@ -1,10 +1,10 @@
 """Differentially private selection: exactly sampled, at the speed of ``argmax``.
 
 Scores you computed yourself: `select`, `top_k`, `select_lazily`, and the mechanisms `PermuteAndFlip`,
-`ExponentialMechanism`, `ReportNoisyMax`; in several places: `PartialSelection`. Numbers: `quantile`, `median`,
-`quantiles`, `UnboundedQuantileMechanism`, `PrivateBoundsMechanism`, `ClippingBoundMechanism`, `LaplaceMechanism`,
-`GeometricMechanism`, `DiscreteGaussianMechanism`, `MeanMechanism`, `RandomizedResponse`; prices: `PriceListMechanism`,
-`PriceMechanism`.
+`ExponentialMechanism`, `ReportNoisyMax`, `ExponentialNoiseTopK` (gaps: `Lead`, `Leads`); in several places:
+`PartialSelection`. Numbers: `quantile`, `median`, `quantiles`, `UnboundedQuantileMechanism`, `PrivateBoundsMechanism`,
+`ClippingBoundMechanism`, `LaplaceMechanism`, `GeometricMechanism`, `DiscreteGaussianMechanism`, `MeanMechanism`,
+`RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`.
 Scores of numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`,
 `GridMechanism`. Whole distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`,
 `CurveMechanism`; the values that occur: `PartitionSelection`, `ThresholdCounts`, `GaussianThresholdCounts`,
@@ -67,6 +67,7 @@ from dpselect.mechanisms import (
     DensityMechanism,
     DiscreteGaussianMechanism,
     ExponentialMechanism,
+    ExponentialNoiseTopK,
     GaussianThresholdCounts,
     GeometricMechanism,
     GridMechanism,
@@ -75,6 +76,8 @@ from dpselect.mechanisms import (
     IntervalMechanism,
     LaplaceMechanism,
     LazySelection,
+    Lead,
+    Leads,
     MarginalsMechanism,
     MeanMechanism,
     NoisyHistogramMechanism,
@@ -132,6 +135,7 @@ __all__ = [
     "DiscreteGaussianMechanism",
     "DryRun",
     "ExponentialMechanism",
+    "ExponentialNoiseTopK",
     "FaultError",
     "Forecast",
     "Format",
@@ -151,6 +155,8 @@ __all__ = [
     "InvalidScoresError",
     "LaplaceMechanism",
     "LazySelection",
+    "Lead",
+    "Leads",
     "Ledger",
     "LedgerBusyError",
     "LedgerDamagedError",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,20 @@ import pytest
 
 import dpselect as dps
 from dpselect.backends.lazy import spark_frame as spark_frames
-from dpselect.backends.lazy.spark_selection import PersistedScores, drawn, merged, scored, selected, whole_numbers
+from dpselect.backends.lazy.spark_selection import (
+    PersistedScores,
+    drawn,
+    drawn_at_once,
+    merged,
+    merged_at_once,
+    scored,
+    selected,
+    whole_numbers,
+)
 from tests.backends.engines import spark, spark_frame
 from tests.laws.goodness_of_fit import NEVER, p_value
+from tests.reference.precision import flip_probabilities
+from tests.reference.top_k import exponential_noise_once
 from tests.slow import SLOW
 
 SCORES = [3, 0, 1, 4, 0, 2, 4]
@@ -76,6 +89,37 @@ def test_without_earlier_winners_it_is_the_law_of_what_is_left(kind: Any) -> Non
     assert counts[2] == counts[6] == 0
     assert p_value(counts[left], mechanism.pmf([SCORES[each] for each in left])) >= NEVER
     assert p_value(counts[left], kind(epsilon=2.5, sensitivity=1.0).pmf([SCORES[each] for each in left])) < NEVER
+
+
+def test_all_winners_of_one_job_have_the_law_of_noise_once() -> None:
+    mechanism, wrong = (dps.ExponentialNoiseTopK(epsilon=e, sensitivity=1.0, k=2) for e in (1.0, 2.0))
+    scores = [0.0, 3.0, 3.0, -1.0, 4.5]
+    names = list("abcde")
+    tasks = [[batch(names[:2], scores[:2]), batch(names[2:3], scores[2:3])], [], [batch(names[3:], scores[3:])]]
+
+    def law(mechanism: dps.ExponentialNoiseTopK) -> dict[tuple[int, ...], Fraction]:
+        return exponential_noise_once(flip_probabilities(scores, scale=Fraction(mechanism.scale)), k=2)
+
+    def once() -> tuple[int, ...]:
+        sent = [row for part, batches in enumerate(tasks) for row in drawn_at_once(iter(batches), part, mechanism, 2)]
+        assert [row.num_rows for row in sent] == [2, 2]
+        return tuple(names.index(name) for name in merged_at_once(pa.Table.from_batches(sent), mechanism, 2))
+
+    drawn_pairs = Counter(once() for _ in range(DRAWS))
+    for each, is_its_own in ((mechanism, True), (wrong, False)):
+        counts, chances = zip(
+            *((drawn_pairs[order], float(chance)) for order, chance in law(each).items()), strict=True
+        )
+        assert (p_value(np.array(counts), np.array(chances)) >= NEVER) is is_its_own
+
+
+def test_one_job_ranks_all_candidates() -> None:
+    scores = frame_of({"third": 40, "first": 120, "last": 0, "second": 80}, parts=3)
+    kept = PersistedScores(scores, "<frame>")
+    sharp = dps.ExponentialNoiseTopK(epsilon=100.0, sensitivity=1.0, monotonic=True, k=3)
+    assert list(kept.drawn(sharp, 4)) == ["first", "second", "third", "last"]
+    assert list(kept.drawn(sharp, 3)) == ["first", "second", "third"]
+    kept.close()
 
 
 def test_rounds_take_all_and_leave_nothing_behind() -> None:

@@ -51,7 +51,7 @@ def test_top_k_for_people(capsys: Captured) -> None:
     status, out, err = run(capsys, "top-k", CLICKS, "page", "4", *COMMON)
     assert (status, err) == (0, "")
     assert out.startswith("rank  page\n   1  6\n   2  3\n   3  11\n   4  1\n\n")
-    assert "Drawn by PermuteAndFlip, 4 rounds, out of" in out
+    assert "Drawn by ExponentialNoiseTopK, out of" in out
 
 
 def test_a_quantile_for_people(capsys: Captured) -> None:

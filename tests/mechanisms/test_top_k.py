@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations
 
@@ -14,14 +15,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dps
-from dpselect.accounting import ComposedEvent, calibrate_bounded_range, calibrate_rounds, compose, rounds_epsilon
+from dpselect.accounting import (
+    ComposedEvent,
+    LaplaceProfileEvent,
+    calibrate_bounded_range,
+    calibrate_rounds,
+    compose,
+    rounds_epsilon,
+)
 from dpselect.errors import InvalidParameterError, InvalidScoresError
 from dpselect.mechanisms import plan_top_k, worst_case
 from dpselect.privacy import Neighbours
 from tests.laws.goodness_of_fit import NEVER, p_value
 from tests.reference import permute_and_flip
 from tests.reference.precision import flip_probabilities
-from tests.reference.top_k import peeled
+from tests.reference.top_k import exponential_noise_once, peeled
 from tests.slow import crossed
 
 
@@ -47,7 +55,14 @@ def test_a_plan_never_costs_more_than_was_asked(n: int, k: int, epsilon: float, 
     rounds = max(1, k - (k == n))
     assert plan.delta <= delta
     assert plan.epsilon == epsilon
-    assert (plan.k, plan.rounds) == (k, rounds)
+    assert plan.k == k
+    if isinstance(plan.mechanism, dps.ExponentialNoiseTopK):
+        assert (plan.delta, plan.rounds, plan.mechanism.k) == (0.0, 1, rounds)
+        assert plan.event == plan.mechanism.event == LaplaceProfileEvent(epsilon=epsilon)
+        assert plan.mechanism.scale == pytest.approx(2.0 * rounds / epsilon, rel=1e-15)
+        assert Fraction(plan.mechanism.terms[0]) * rounds <= Fraction(epsilon)
+        return
+    assert plan.rounds == rounds
     assert plan.event == ComposedEvent(event=plan.mechanism.event, count=rounds)
     if isinstance(plan.mechanism, dps.PermuteAndFlip):
         assert plan.delta == 0.0
@@ -74,20 +89,25 @@ def test_the_last_of_all_candidates_takes_no_round(k: int, delta: float) -> None
 
 def test_of_one_candidate_one_round_is_charged() -> None:
     plan = plan_top_k(1, 1, epsilon=0.7, sensitivity=1.0)
-    assert (plan.rounds, plan.event.count, plan.event.epsilon) == (1, 1, 0.7)
+    assert (plan.rounds, plan.event) == (1, ComposedEvent(event=LaplaceProfileEvent(epsilon=0.7), count=1))
 
 
-def test_all_candidates_have_the_law_of_one_round_less() -> None:
-    """Three candidates in order: the exact law at half of epsilon a round, and not at a third."""
+def test_all_candidates_have_the_law_of_all_but_one() -> None:
+    """Three candidates in order: the law at twice the scale of one selection, not at three times, and not peeled."""
     scores, epsilon = [0.0, 1.0, 3.0], 2.0
     orders = list(permutations(range(3)))
     draws = Counter(tuple(dps.top_k(scores, 3, epsilon=epsilon, sensitivity=1.0)) for _ in range(20_000))
     counts = np.array([draws[order] for order in orders])
-    for rounds, is_its_own in ((2, True), (3, False)):
-        flips = flip_probabilities(scores, scale=2 * rounds / Fraction(epsilon))
-        law = peeled(permute_and_flip.law_by_heads, flips, k=3)
+    draw_once = exponential_noise_once
+    for shares, draw, is_its_own in ((2, draw_once, True), (3, draw_once, False), (2, _peeled, False)):
+        flips = flip_probabilities(scores, scale=2 * shares / Fraction(epsilon))
+        law = draw(flips, k=3)
         chances = np.array([float(law[order]) for order in orders])
         assert (p_value(counts, chances) >= NEVER) is is_its_own
+
+
+def _peeled(flips: Sequence[Fraction], *, k: int) -> dict[tuple[int, ...], Fraction]:
+    return peeled(permute_and_flip.law_by_heads, flips, k=k)
 
 
 @pytest.mark.parametrize("k", [10, 50, 100])
@@ -111,6 +131,7 @@ def test_the_mechanism_with_the_smaller_worst_expected_error_is_taken(n: int, k:
     affordable = calibrate_rounds(epsilon=1.0, delta=1e-6, count=rounds)
     errors = {
         dps.PermuteAndFlip: worst_case.PERMUTE_AND_FLIP.expected_error(n) * rounds,
+        dps.ExponentialNoiseTopK: worst_case.PERMUTE_AND_FLIP.expected_error(n) * rounds,
         dps.ExponentialMechanism: worst_case.EXPONENTIAL.expected_error(n) / affordable,
     }
     assert errors[type(plan.mechanism)] <= min(errors.values()) * (1 + 1e-12)
@@ -121,8 +142,10 @@ def test_the_choice_depends_on_the_public_arguments() -> None:
         return type(plan_top_k(1000, k, epsilon=1.0, sensitivity=1.0, delta=delta).mechanism)
 
     assert chosen(1, 1e-6) is dps.PermuteAndFlip
-    assert chosen(2, 1e-9) is dps.PermuteAndFlip
-    assert chosen(50, 0.0) is dps.PermuteAndFlip
+    assert chosen(1, 0.0) is dps.PermuteAndFlip
+    assert chosen(2, 1e-9) is dps.ExponentialNoiseTopK
+    assert chosen(50, 0.0) is dps.ExponentialNoiseTopK
+    assert type(plan_top_k(2, 2, epsilon=1.0, sensitivity=1.0).mechanism) is dps.PermuteAndFlip
     assert chosen(10, 1e-6) is dps.ExponentialMechanism
     assert chosen(50, 1e-6) is dps.ExponentialMechanism
 
@@ -140,9 +163,14 @@ def test_all_winners_stay_within_the_error_bound(delta: float) -> None:
     n, k, confidence = 50, 12, 0.9
     plan = plan_top_k(n, k, epsilon=1.0, sensitivity=1.0, delta=delta)
     bound = plan.error_bound(confidence)
-    single = plan.mechanism.error_bound(n, confidence ** (1 / k))
-    assert bound == pytest.approx(single, rel=1e-9)
-    assert bound > plan.mechanism.error_bound(n, confidence)
+    if delta:
+        single = plan.mechanism.error_bound(n, confidence ** (1 / k))
+        assert bound == pytest.approx(single, rel=1e-9)
+        assert bound > plan.mechanism.error_bound(n, confidence)
+    else:
+        assert bound == plan.mechanism.error_bound(n, confidence)
+        rounds = dps.PermuteAndFlip(epsilon=1 / k, sensitivity=1.0).error_bound(n, confidence ** (1 / k))
+        assert bound < 0.8 * rounds  # no union over rounds
     scores = np.r_[np.full(k, 0.0), np.full(n - k, -bound * 1.001)]
     failures = sum(max(plan.select(scores)) >= k for _ in range(1500))
     # Each run fails with probability at most 0.1: 1500 of them 263 times with one below 10^-17.

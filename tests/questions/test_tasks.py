@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpselect
-from dpselect.accounting import ComposedEvent
+from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
 from dpselect.certificates.release import Release
 from dpselect.errors import InvalidParameterError
 from dpselect.privacy import Neighbours
@@ -60,9 +60,10 @@ def test_the_scale_is_that_of_a_monotone_count() -> None:
 def test_events_are_known_before_any_count_is() -> None:
     task = MostCommon.planned(COLOURS, epsilon=0.5)
     assert task.event == dpselect.PermuteAndFlip(epsilon=0.5, sensitivity=1.0, monotonic=True).event
-    composed = TopK.planned(COLOURS, 2, epsilon=0.5).event
-    assert isinstance(composed, ComposedEvent)
-    assert composed.count == 2
+    assert TopK.planned(COLOURS, 2, epsilon=0.5).event == LaplaceProfileEvent(epsilon=0.5)
+    rounds = TopK.planned(PublicCandidates.given(range(1000)), 20, epsilon=1.0, delta=1e-6).event
+    assert isinstance(rounds, ComposedEvent)
+    assert rounds.count == 20
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, math.inf, None, "1"])
@@ -108,7 +109,7 @@ def test_the_certificate_of_top_k() -> None:
 
 def test_a_delta_that_is_not_needed_is_not_claimed() -> None:
     release = released(TopK.planned(COLOURS, 2, epsilon=1.0, delta=1e-6))
-    assert (release.mechanism, release.delta) == ("PermuteAndFlip", 0.0)
+    assert (release.mechanism, release.delta) == ("ExponentialNoiseTopK", 0.0)
 
 
 def test_mechanisms_and_proofs_named_by_a_release_exist() -> None:

@@ -7,6 +7,7 @@ mod integers;
 mod intervals;
 mod json_lines;
 mod partial;
+mod partial_once;
 mod piecewise;
 mod sampler;
 mod seeding;
@@ -40,6 +41,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<piecewise::PiecewisePlan>()?;
     module.add_class::<piecewise::PiecewiseSampler>()?;
     module.add_class::<partial::Partial>()?;
+    module.add_class::<partial_once::PartialOnce>()?;
     module.add_class::<streams::LazyFlips>()?;
     module.add_class::<streams::ThresholdStream>()?;
     module.add_class::<sampler::Sampler>()

@@ -9,39 +9,44 @@ use super::arrays::{Memory, with_view};
 use super::errors::invalid_parameter;
 use super::sampler::{law_named, run};
 use crate::entropy::with_thread_entropy;
+use crate::error::SelectError;
 use crate::float_control::with_standard_floats;
 use crate::selection::partial::{Terms, Winner, merge};
 use crate::selection::partial_bytes::{from_bytes, to_bytes};
 
 /// What became of a state: each is used once, because what was drawn for it must not decide two releases.
-enum State {
-    Fresh(Option<Winner>),
+enum State<W> {
+    Fresh(W),
     Used,
 }
 
-#[pyclass(frozen, module = "dpselect._native._core")]
-pub struct Partial {
-    terms: Terms,
-    state: Mutex<State>,
-}
+/// A state behind a lock, under which nothing of Python may be touched: whoever waits for it may hold the interpreter's.
+pub struct UsedOnce<W>(Mutex<State<W>>);
 
-impl Partial {
-    fn new(terms: Terms, winner: Option<Winner>) -> Self {
-        Self { terms, state: Mutex::new(State::Fresh(winner)) }
+impl<W: Clone> UsedOnce<W> {
+    pub fn new(drawn: W) -> Self {
+        Self(Mutex::new(State::Fresh(drawn)))
     }
 
-    /// The lock, under which nothing of Python may be touched: whoever waits for it may hold the interpreter's.
-    fn locked(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> MutexGuard<'_, State<W>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The winner; the state is used up.
-    fn take(&self) -> Result<Option<Winner>, UsedBefore> {
+    /// Look at what was drawn; it is not used up.
+    pub fn look<R>(&self, look: impl FnOnce(&W) -> R) -> Result<R, UsedBefore> {
+        match &*self.locked() {
+            State::Fresh(drawn) => Ok(look(drawn)),
+            State::Used => Err(UsedBefore),
+        }
+    }
+
+    /// What was drawn; the state is used up.
+    pub fn take(&self) -> Result<W, UsedBefore> {
         self.locked().take()
     }
 
     /// Both states, which are used up, or neither.
-    fn take_both(&self, other: &Self) -> Result<(Option<Winner>, Option<Winner>), UsedBefore> {
+    pub fn take_both(&self, other: &Self) -> Result<(W, W), UsedBefore> {
         if std::ptr::eq(self, other) {
             return Err(UsedBefore);
         }
@@ -55,26 +60,57 @@ impl Partial {
         let (low, high) = (low.take()?, high.take()?);
         Ok(if is_first { (low, high) } else { (high, low) })
     }
+
+    /// Merge both, which are used up; if that fails, both are as they were.
+    pub fn merged<R: Send>(
+        &self,
+        other: &Self,
+        py: Python<'_>,
+        merge: impl FnOnce(W, W) -> Result<R, SelectError> + Send,
+    ) -> PyResult<R>
+    where
+        W: Send,
+    {
+        let (one, another) = self.take_both(other).map_err(|UsedBefore| UsedBefore::raised(py))?;
+        let (kept, kept_other) = (one.clone(), another.clone());
+        run(py, usize::MAX, || merge(one, another)).inspect_err(|_| {
+            // Nobody has learnt a bit that the merge drew, so those that come next may be fresh.
+            *self.locked() = State::Fresh(kept);
+            *other.locked() = State::Fresh(kept_other);
+        })
+    }
 }
 
-impl State {
+impl<W> State<W> {
     fn is_fresh(&self) -> bool {
         matches!(self, Self::Fresh(_))
     }
 
-    fn take(&mut self) -> Result<Option<Winner>, UsedBefore> {
+    fn take(&mut self) -> Result<W, UsedBefore> {
         match std::mem::replace(self, Self::Used) {
-            Self::Fresh(winner) => Ok(winner),
+            Self::Fresh(drawn) => Ok(drawn),
             Self::Used => Err(UsedBefore),
         }
     }
 }
 
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct Partial {
+    terms: Terms,
+    state: UsedOnce<Option<Winner>>,
+}
+
+impl Partial {
+    fn new(terms: Terms, winner: Option<Winner>) -> Self {
+        Self { terms, state: UsedOnce::new(winner) }
+    }
+}
+
 /// That a state was used, to be raised when no lock is held.
-struct UsedBefore;
+pub struct UsedBefore;
 
 impl UsedBefore {
-    fn raised(py: Python<'_>) -> PyErr {
+    pub fn raised(py: Python<'_>) -> PyErr {
         invalid_parameter(py, "partial", "<used before>", "one that was not merged, written or read yet")
     }
 }
@@ -112,10 +148,7 @@ impl Partial {
 
     /// Partition and index of the winner so far, which is as private as the state and does not use it up.
     fn so_far(&self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
-        let so_far = match &*self.locked() {
-            State::Fresh(winner) => Ok(winner.as_ref().map(|winner| (winner.partition, winner.index))),
-            State::Used => Err(UsedBefore),
-        };
+        let so_far = self.state.look(|winner| winner.as_ref().map(|winner| (winner.partition, winner.index)));
         so_far.map_err(|UsedBefore| UsedBefore::raised(py))
     }
 
@@ -125,27 +158,22 @@ impl Partial {
             return Err(invalid_parameter(py, "other", "<of another mechanism>", "one of the same mechanism"));
         }
         let scale = run(py, 0, || self.terms.scale())?;
-        let (one, another) = self.take_both(other).map_err(|UsedBefore| UsedBefore::raised(py))?;
-        let (kept, kept_other) = (one.clone(), another.clone());
-        let first = run(py, usize::MAX, || with_thread_entropy(|entropy| Ok(merge(one, another, &scale, entropy))));
-        match first {
-            Ok(first) => Ok(Self::new(self.terms, first)),
-            Err(error) => {
-                // Nobody has learnt a bit that the merge drew, so those that come next may be fresh.
-                *self.locked() = State::Fresh(kept);
-                *other.locked() = State::Fresh(kept_other);
-                Err(error)
-            }
-        }
+        let first = self.state.merged(&other.state, py, |one, another| {
+            with_thread_entropy(|entropy| Ok(merge(one, another, &scale, entropy)))
+        })?;
+        Ok(Self::new(self.terms, first))
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &to_bytes(&self.terms, self.take().map_err(|UsedBefore| UsedBefore::raised(py))?.as_ref())))
+        Ok(PyBytes::new(
+            py,
+            &to_bytes(&self.terms, self.state.take().map_err(|UsedBefore| UsedBefore::raised(py))?.as_ref()),
+        ))
     }
 
     /// Partition and index, `None` without scores.
     fn winner(&self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
-        let winner = self.take().map_err(|UsedBefore| UsedBefore::raised(py))?;
+        let winner = self.state.take().map_err(|UsedBefore| UsedBefore::raised(py))?;
         Ok(winner.map(|winner| (winner.partition, winner.index)))
     }
 }

@@ -12,7 +12,7 @@ use crate::interrupt::interruptible;
 use crate::numbers::scale::Scale;
 use crate::selection::many_draws::{self, Law};
 use crate::selection::rows::{Matrix, select_rows};
-use crate::selection::top_k;
+use crate::selection::{lead, once, top_k};
 
 /// From this many bytes of scores on, other Python threads may run meanwhile.
 const BYTES_TO_RELEASE_THE_LOCK: usize = 128 << 10;
@@ -72,7 +72,46 @@ impl Sampler {
         })?;
         Ok(to_numpy(scores.py(), picks))
     }
+
+    /// One draw, and by how much the winner is ahead of all others, rounded down to a multiple of `step`.
+    #[pyo3(signature = (scores, step, /))]
+    fn select_with_gap(&self, scores: &Bound<'_, PyAny>, step: f64) -> PyResult<(usize, f64)> {
+        let memory = Memory::of(scores)?;
+        with_view!(memory, view => {
+            run(scores.py(), memory.bytes(), || {
+                with_thread_entropy(|entropy| lead::select(self.law, view, &self.scale, step, entropy))
+            })
+        })
+    }
+
+    /// The candidates with the `k` largest scores after exponential noise once, best first.
+    #[pyo3(signature = (scores, k, /))]
+    fn once<'py>(&self, scores: &Bound<'py, PyAny>, k: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let memory = Memory::of(scores)?;
+        let picks = with_view!(memory, view => {
+            run(scores.py(), usize::MAX, || {
+                let comers = with_thread_entropy(|entropy| once::largest(view, &self.scale, k, entropy))?;
+                Ok(comers.iter().map(|comer| comer.index).collect())
+            })
+        })?;
+        Ok(to_numpy(scores.py(), picks))
+    }
+
+    /// The same, and by how much each is ahead of the next, rounded down to a multiple of `step`.
+    #[pyo3(signature = (scores, k, step, /))]
+    fn once_with_gaps<'py>(&self, scores: &Bound<'py, PyAny>, k: usize, step: f64) -> PyResult<Gapped<'py>> {
+        let memory = Memory::of(scores)?;
+        let (picks, gaps) = with_view!(memory, view => {
+            run(scores.py(), usize::MAX, || {
+                with_thread_entropy(|entropy| lead::largest(view, &self.scale, k, step, entropy))
+            })
+        })?;
+        Ok((to_numpy(scores.py(), picks), PyArray1::from_vec(scores.py(), gaps)))
+    }
 }
+
+/// Indices and gaps.
+type Gapped<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
 pub fn law_named(py: Python<'_>, name: &str) -> PyResult<Law> {
     match name {

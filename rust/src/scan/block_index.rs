@@ -274,9 +274,14 @@ impl<T: Score> Blocks<'_, T> {
     /// Replace the maximum of one block, after one of its items was removed; `None` if none is left.
     /// Returns the largest maximum of all blocks; the top stays what it was.
     pub fn set_maximum(&mut self, block: Block, maximum: Option<T>) -> T {
+        self.replace_maximum(block, maximum);
+        kernels::largest_of(self.level, &self.stripe_maxima)
+    }
+
+    /// The same for one of several blocks: nobody asks yet for the largest maximum of all.
+    pub fn replace_maximum(&mut self, block: Block, maximum: Option<T>) {
         self.block_maxima[block.stripe * self.lanes + block.lane] = maximum.unwrap_or(T::LOWEST);
         self.stripe_maxima[block.stripe] = kernels::largest_of(self.level, self.block_maxima(block.stripe));
-        kernels::largest_of(self.level, &self.stripe_maxima)
     }
 
     /// Measure from `top` from now on; it must not be below any item that is left.

@@ -13,7 +13,7 @@ use crate::numbers::lazy_time::Clock;
 use crate::numbers::lazy_variate::is_below;
 use crate::numbers::score::Score;
 use crate::selection::thinning::{Skipper, rate_for};
-use crate::selection::weight_line::{Round, WeightLine};
+use crate::selection::weight_line::{Proposals, Round, WeightLine};
 
 /// A stage is twice as long as those before when this many of its length are over; a power of two.
 const STAGES_BEFORE_LONGER: u64 = 4;
@@ -89,9 +89,20 @@ pub fn by_stages<C: Comers, T: Score, E: Entropy, L: WeightLine>(
     if let Some(found) = before_one_half(round, line, is_out, entropy)? {
         return Ok(found);
     }
-    // In the last stage a best candidate comes with certainty, and whoever is likely to has a coin of its own.
     let mut comers = C::default();
-    list(LAST, round, line, is_out, &mut comers, entropy)?;
+    list_last(round, line, is_out, &mut comers, entropy)?;
+    if comers.is_empty() { Err(SelectError::Changed) } else { Ok((comers, LAST)) }
+}
+
+/// List all who come in the last stage: a best candidate comes with certainty, and whoever is likely to has a coin of its own.
+pub fn list_last<C: Comers, T: Score, E: Entropy, L: WeightLine>(
+    round: &Round<'_, '_, T>,
+    line: &mut L,
+    is_out: impl Fn(usize) -> bool + Copy,
+    comers: &mut C,
+    entropy: &mut E,
+) -> Result<(), SelectError> {
+    list(LAST, round, line, is_out, comers, entropy)?;
     let mut looked_at = 0_usize;
     line.visit_likely(|index| {
         looked_at += 1;
@@ -102,7 +113,7 @@ pub fn by_stages<C: Comers, T: Score, E: Entropy, L: WeightLine>(
             comers.add(index, entropy);
         }
     });
-    if comers.is_empty() { Err(SelectError::Changed) } else { Ok((comers, LAST)) }
+    Ok(())
 }
 
 /// Those who come in the first of ever longer stages of [0, 1/2) in which anybody does; `None` if nobody comes.
@@ -112,24 +123,33 @@ pub fn before_one_half<C: Comers, T: Score, E: Entropy, L: WeightLine>(
     is_out: impl Fn(usize) -> bool + Copy,
     entropy: &mut E,
 ) -> Result<Option<(C, Stage)>, SelectError> {
-    // One or two proposals in the first stage, unless rates leave no room for one so short.
-    let bits = (line.total() >> line.bits()).max(2).ilog2().min(RATE_BITS - 3 - line.bits());
-    let mut stage = Stage { start: 0, end: 1, bits };
-    while 2 * stage.end <= 1 << bits {
+    let mut stage = first_stage(line);
+    while 2 * stage.end <= 1 << stage.bits {
         let mut comers = C::default();
         list(stage, round, line, is_out, &mut comers, entropy)?;
         if !comers.is_empty() {
             return Ok(Some((comers, stage)));
         }
-        // Longer stages later, but short beside what is over: the one that ends the draw goes a little beyond its first.
-        let length = 1 << (stage.end / STAGES_BEFORE_LONGER).max(1).ilog2();
-        stage = Stage { start: stage.end, end: stage.end + length, bits };
+        stage = stage_after(stage);
     }
     Ok(None)
 }
 
+/// One or two proposals come in the first stage, unless rates leave no room for one so short.
+pub fn first_stage(line: &impl Proposals) -> Stage {
+    let bits = (line.total() >> line.bits()).max(2).ilog2().min(RATE_BITS - 3 - line.bits());
+    Stage { start: 0, end: 1, bits }
+}
+
+/// The stage that follows one that ends before 1/2. Longer stages later, but short beside what is over: the one that ends
+/// the draw goes a little beyond its first.
+pub fn stage_after(stage: Stage) -> Stage {
+    let length = 1 << (stage.end / STAGES_BEFORE_LONGER).max(1).ilog2();
+    Stage { start: stage.end, end: stage.end + length, bits: stage.bits }
+}
+
 /// The second half of the time.
-const LAST: Stage = Stage { start: 1, end: 2, bits: 1 };
+pub const LAST: Stage = Stage { start: 1, end: 2, bits: 1 };
 
 /// List those who come in `stage`, having not come before; in the last stage without those of a bound above one half.
 pub fn list<C: Comers, T: Score, E: Entropy, L: WeightLine>(

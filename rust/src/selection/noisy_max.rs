@@ -18,9 +18,10 @@ use crate::error::SelectError;
 use crate::interrupt;
 use crate::numbers::coin::{Exponential, LazyUniform, Proposal, Stage, TWO_TO_64, accept, below};
 use crate::numbers::decision::{decide, is_less};
-use crate::numbers::exp_enclosure::exp_negative;
+use crate::numbers::exp_enclosure::{Ratio, exp_negative};
+use crate::numbers::rational::Rational;
 use crate::numbers::score::Score;
-use crate::selection::arrival_stages::{AnyOfThem, Comers, before_one_half, list};
+use crate::selection::arrival_stages::{AnyOfThem, Comers, before_one_half, first_stage, list, stage_after};
 use crate::selection::weight_line::{BlockLine, Round};
 
 /// How far a level lies below the one before, in units of the scale. It only steers: somebody stands above the second level
@@ -57,7 +58,12 @@ impl<T: Score> Level<T> {
 
     /// The level that follows one at `before`.
     fn after(before: T, step: f64, round: &Round<'_, '_, T>) -> Self {
-        let height = before.lowered(round.scale.gap_of(step));
+        Self::below(before, before, step, round)
+    }
+
+    /// A level that lies below a score `from`, and follows one at `before`, which is not below that.
+    fn below(before: T, from: T, step: f64, round: &Round<'_, '_, T>) -> Self {
+        let height = from.lowered(round.scale.gap_of(step));
         let is_near = |score: T| score <= before && height.is_none_or(|height| score > height);
         let mut near = Vec::new();
         round.visit_blocks(
@@ -137,6 +143,65 @@ pub fn draw<T: Score, E: Entropy>(
     best.map(|best| best.index).ok_or(SelectError::Changed)
 }
 
+/// Draw the two candidates whose noisy scores are largest, the largest first: the same walk, until two stand above a level.
+/// Nobody's score lies between `second`, the second-best one, and the best: no level is needed there.
+pub(super) fn two_largest<T: Score, E: Entropy>(
+    round: &Round<'_, '_, T>,
+    second: T,
+    entropy: &mut E,
+) -> Result<[Contender<T>; 2], SelectError> {
+    let mut leaders = Leaders { first: None, second: None };
+    // Whoever was listed above a level has noise, and is out of all that follows.
+    let mut listed: Vec<usize> = Vec::new();
+    // Above the best score stands who comes in the first half of the time: at twice that time, from there.
+    let line = BlockLine::new(round);
+    let mut line = line.of(round);
+    let mut stage = first_stage(&line);
+    while leaders.second.is_none() && 2 * stage.end <= 1 << stage.bits {
+        let mut candidates = Everyone::default();
+        let is_out = |index| round.removed.contains(index) || listed.contains(&index);
+        list(stage, round, &mut line, is_out, &mut candidates, entropy)?;
+        let length = stage.end - stage.start;
+        for index in candidates.indices {
+            let bits = stage.bits - 1 - length.ilog2();
+            let uniform = LazyUniform::beginning_with(stage.start / length, bits, entropy);
+            leaders.add(Contender::new(index, round.top, true, uniform, round), round, entropy);
+            listed.push(index);
+        }
+        stage = stage_after(stage);
+    }
+    let mut above = round.top;
+    while !leaders.are_above(above, round, entropy) {
+        interrupt::check()?;
+        let from = if second < above { second } else { above };
+        let level = Level::below(above, from, STEP, round);
+        for &index in level.near.iter().filter(|index| !listed.contains(index)) {
+            let score = round.blocks.get(index);
+            if score > above || level.height.is_some_and(|height| score <= height) {
+                return Err(SelectError::Changed);
+            }
+            leaders.add(Contender::below(above, index, score, round, entropy), round, entropy);
+        }
+        let (Some(height), Some(line)) = (level.height, &level.line) else { break };
+        let from_here = round.from(height);
+        let is_out =
+            |index| round.removed.contains(index) || listed.contains(&index) || round.blocks.get(index) > height;
+        let mut candidates = Everyone::default();
+        list(HALF, &from_here, &mut line.of(&from_here), is_out, &mut candidates, entropy)?;
+        for index in candidates.indices {
+            if let Some(contender) = Contender::between(above, index, &from_here, round, entropy) {
+                leaders.add(contender, round, entropy);
+                listed.push(index);
+            }
+        }
+        above = height;
+    }
+    match leaders {
+        Leaders { first: Some(first), second: Some(second) } => Ok([first, second]),
+        _ => Err(SelectError::Changed),
+    }
+}
+
 /// All who come.
 #[derive(Default)]
 struct Everyone {
@@ -154,14 +219,14 @@ impl Comers for Everyone {
 }
 
 /// A candidate with its noise, counted from a score `base`: y = -x(base) + E or - E, with E = -ln U.
-struct Contender<T> {
-    index: usize,
-    base: T,
+pub(super) struct Contender<T> {
+    pub index: usize,
+    pub base: T,
     is_up: bool,
     uniform: LazyUniform,
     /// y lies between these.
-    low: f64,
-    high: f64,
+    pub low: f64,
+    pub high: f64,
 }
 
 impl<T: Score> Contender<T> {
@@ -226,6 +291,31 @@ impl<T: Score> Contender<T> {
     }
 }
 
+/// The two that stand highest so far.
+struct Leaders<T> {
+    first: Option<Contender<T>>,
+    second: Option<Contender<T>>,
+}
+
+impl<T: Score> Leaders<T> {
+    fn add<E: Entropy>(&mut self, mut other: Contender<T>, round: &Round<'_, '_, T>, entropy: &mut E) {
+        if let Some(first) = &mut self.first {
+            if is_higher(round, &mut other, first, entropy) {
+                self.second = self.first.replace(other);
+            } else {
+                self.second = Some(larger(self.second.take(), other, round, entropy));
+            }
+        } else {
+            self.first = Some(other);
+        }
+    }
+
+    /// Whether both stand above the level at `height`.
+    fn are_above<E: Entropy>(&mut self, height: T, round: &Round<'_, '_, T>, entropy: &mut E) -> bool {
+        self.second.as_mut().is_some_and(|second| second.is_above(height, round, entropy))
+    }
+}
+
 /// The one that stands higher.
 fn larger<T: Score, E: Entropy>(
     one: Option<Contender<T>>,
@@ -247,18 +337,30 @@ fn is_higher<T: Score, E: Entropy>(
     if a.low > b.high || b.low > a.high {
         return a.low > b.high;
     }
-    // y_a > y_b if and only if up / down > exp(x_a - x_b), where U_b (b up) and U_a (a down) multiply into `up`
+    is_farther_above(round, a, b, &Rational::ZERO, entropy)
+}
+
+/// Whether y of `a` is larger than y of `b` by more than `lead`, decided in integers.
+pub(super) fn is_farther_above<T: Score, E: Entropy>(
+    round: &Round<'_, '_, T>,
+    a: &mut Contender<T>,
+    b: &mut Contender<T>,
+    lead: &Rational,
+    entropy: &mut E,
+) -> bool {
+    // y_a > y_b + lead if and only if up / down > exp(x_a - x_b + lead), where U_b (b up) and U_a (a down) multiply into `up`
     // and U_a (a up) and U_b (b down) into `down`.
-    let a_is_farther = a.base < b.base;
-    let (higher, lower) = if a_is_farther { (b.base, a.base) } else { (a.base, b.base) };
-    let difference = round.scale.exact_exponent(higher, lower);
+    let exponent = |higher: T, lower: T| Rational::from(round.scale.exact_exponent(higher, lower));
+    let distance = exponent(b.base, a.base) - exponent(a.base, b.base) + lead;
+    let a_is_farther = distance > Rational::ZERO;
+    let distance = Ratio::from(distance);
     let is_up = [a.is_up, b.is_up];
     decide(&mut (&mut a.uniform, &mut b.uniform), entropy, |(a, b)| {
         let (mut up, mut down) = (Product::ONE, Product::ONE);
         if is_up[0] { &mut down } else { &mut up }.times(a);
         if is_up[1] { &mut up } else { &mut down }.times(b);
         let precision = 64 + up.bits.max(down.bits);
-        let item = exp_negative(&difference, precision);
+        let item = exp_negative(&distance, precision);
         // a farther: up * exp(-d) > down. b farther: up > down * exp(-d).
         let (farther, nearer) = if a_is_farther { (&mut up, &mut down) } else { (&mut down, &mut up) };
         (farther.low, farther.high) = (&farther.low * item.low, &farther.high * item.high);

@@ -65,15 +65,19 @@ impl Winner {
 
     /// The first of both; further bits of their times are drawn as far as it takes.
     pub fn first_of<E: Entropy>(mut self, mut other: Self, scale: &Scale, entropy: &mut E) -> Self {
+        if self.is_before(&mut other, scale, entropy) { self } else { other }
+    }
+
+    /// Whether its time comes before that of the other one.
+    pub fn is_before<E: Entropy>(&mut self, other: &mut Self, scale: &Scale, entropy: &mut E) -> bool {
         // Seen from the partition with the higher top, the other one's times are exp(x) as long.
         let (own, others) = (self.top.exactly(), other.top.exactly());
         let x = scale.exact_exponent_of_gap(&(&own - &others).into());
-        let is_first = if own < others {
+        if own < others {
             !other.clock.is_before(&x, &mut self.clock, entropy)
         } else {
             self.clock.is_before(&x, &mut other.clock, entropy)
-        };
-        if is_first { self } else { other }
+        }
     }
 }
 

@@ -21,7 +21,7 @@ const LARGEST_FALL: f64 = 0.2;
 const ROUNDS_PER_GUESS: usize = 32;
 
 /// Take `index` out: later draws skip it, and its block's maximum is that of what is left. Returns the best left.
-fn remove<T: Indexable>(blocks: &mut Blocks<'_, T>, removed: &mut Removed, index: usize) -> T {
+pub(super) fn remove<T: Indexable>(blocks: &mut Blocks<'_, T>, removed: &mut Removed, index: usize) -> T {
     removed.insert(index, blocks.len());
     let block = blocks.block_of(index);
     let left = blocks.items(block).filter(|&item| !removed.contains(item)).map(|item| blocks.get(item));

@@ -265,6 +265,48 @@ impl<T: Score> WeightLine for BlockLineOf<'_, '_, '_, T> {
     }
 }
 
+/// A line on which everybody has the same bound, 1: there is nothing to compute, and many proposals are refused unless many
+/// candidates are near the top.
+pub struct FlatLine<'l, 'r, 'a, T> {
+    weights: WeightBounds,
+    round: &'l Round<'r, 'a, T>,
+}
+
+impl<'l, 'r, 'a, T: Score> FlatLine<'l, 'r, 'a, T> {
+    pub fn new(round: &'l Round<'r, 'a, T>) -> Self {
+        Self { weights: WeightBounds::for_count(round.blocks.len()), round }
+    }
+}
+
+impl<T: Score> Proposals for FlatLine<'_, '_, '_, T> {
+    fn bits(&self) -> u32 {
+        self.weights.bits
+    }
+
+    fn total(&self) -> u64 {
+        (self.round.blocks.len() as u64) << self.weights.bits
+    }
+
+    #[inline]
+    fn at(&mut self, position: u64) -> Place {
+        let one = 1 << self.weights.bits;
+        let (index, into) = ((position >> self.weights.bits) as usize, position & (one - 1));
+        Place { index, weight: one, end: position - into + one, into, equals_end: self.total(), is_block: false }
+    }
+
+    #[inline]
+    fn own_weight(&self, place: &Place) -> u64 {
+        let Round { blocks, scale, top, .. } = *self.round;
+        self.weights.of(scale, top, blocks.get(place.index)).min(place.weight)
+    }
+}
+
+impl<T: Score> WeightLine for FlatLine<'_, '_, '_, T> {
+    fn visit_likely(&mut self, visit: impl FnMut(usize)) {
+        (0..self.round.blocks.len()).for_each(visit);
+    }
+}
+
 /// A line with one bound an item, and a guide into it.
 pub struct ItemTable {
     bits: u32,

@@ -11,6 +11,7 @@ __all__ = [
     "IntervalSampler",
     "LazyFlips",
     "Partial",
+    "PartialOnce",
     "PiecewisePlan",
     "PiecewiseSampler",
     "Proposals",
@@ -291,6 +292,38 @@ class Partial:
         """Partition and index; ``None`` if there was no score."""
 
 @final
+class PartialOnce:
+    """The first of some of the scores after exponential noise once, with their times; private, and good for one use.
+
+    ``InvalidParameterError`` at a second use of `merged`, `to_bytes` or `winners`.
+    """
+
+    @staticmethod
+    def of(
+        epsilon: float, sensitivity: float, factor: Literal[1, 2], count: int, scores: object, partition: int
+    ) -> PartialOnce:
+        """Draw at most `count` from ``scores`` (as those of `Sampler`, or none at all)."""
+
+    @staticmethod
+    def from_bytes(data: bytes) -> PartialOnce | None:
+        """What `to_bytes` wrote; ``None`` for any other bytes."""
+
+    def is_drawn_with(self, epsilon: float, sensitivity: float, factor: Literal[1, 2], count: int) -> bool:
+        """Whether it was drawn with these arguments, which are public."""
+
+    def so_far(self) -> list[tuple[int, int]]:
+        """As `winners`, but it is not used up: nothing may come of it but a look-up beside the state."""
+
+    def merged(self, other: PartialOnce) -> PartialOnce:
+        """The first of both, drawn with the same arguments."""
+
+    def to_bytes(self) -> bytes:
+        """About a hundred bytes for each winner."""
+
+    def winners(self) -> list[tuple[int, int]]:
+        """Partitions and indices, the first one first."""
+
+@final
 class Sampler:
     """Draws from exactly one law at one scale ``b = factor * sensitivity / epsilon``; holds no generator state.
 
@@ -319,6 +352,16 @@ class Sampler:
 
     def peel(self, scores: object, k: int, /) -> NDArray[np.int64]:
         """`k` draws one after another, each without the ones before it, best first; ``1 <= k <= len(scores)``."""
+
+    def select_with_gap(self, scores: object, step: float, /) -> tuple[int, float]:
+        """One draw among two or more, and the gap between the two largest noisy scores, a multiple of ``step``
+        below."""
+
+    def once(self, scores: object, k: int, /) -> NDArray[np.int64]:
+        """The ``k`` largest after exponential noise once on all ``scores``, best first."""
+
+    def once_with_gaps(self, scores: object, k: int, step: float, /) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The same, with the gap of each to the next, if there is one, as a multiple of ``step`` below."""
 
 def quantiles(
     values: object, levels: list[float], epsilon: float, lower: float, upper: float, grid: Grid | None = None, /

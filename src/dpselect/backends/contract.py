@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
 from dpselect.backends.columns import Column, check_match
-from dpselect.mechanisms import Mechanism, PendingSelection
+from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism, PendingSelection
 from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
@@ -225,7 +225,7 @@ class DrawsInPlace(Protocol):
         unit: Column,
         column: Column,
         candidates: PublicCandidates | DistantCandidates,
-        mechanism: Mechanism,
+        mechanism: Mechanism | ExponentialNoiseTopK,
         progress: Progress | None = None,
     ) -> PendingSelection | None:
         """The most common candidates by `mechanism`; they are drawn later, after the charge.

@@ -8,6 +8,7 @@ from dpselect.mechanisms.density import DensityMechanism
 from dpselect.mechanisms.density_dimensions import CurveMechanism, MarginalsMechanism
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
+from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
 from dpselect.mechanisms.gaussian_threshold import GaussianThresholdCounts
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.grid import GridCost, GridMechanism
@@ -15,12 +16,14 @@ from dpselect.mechanisms.integers import IntegerCeiling, IntegerMechanism
 from dpselect.mechanisms.interval import IntervalMechanism
 from dpselect.mechanisms.laplace import LaplaceMechanism
 from dpselect.mechanisms.lazy_selection import LazySelection, select_lazily
+from dpselect.mechanisms.lead import Lead, Leads
 from dpselect.mechanisms.mean import MeanMechanism
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.noisy_histogram import NoisyHistogramMechanism
 from dpselect.mechanisms.noisy_max import ReportNoisyMax
 from dpselect.mechanisms.noisy_order import NoisyOrder, OrderNoise, order_noise
 from dpselect.mechanisms.partial import CandidateSelection, PartialSelection, PendingSelection, Winner
+from dpselect.mechanisms.partial_top_k import PartialTopK
 from dpselect.mechanisms.partition_selection import PartitionSelection
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.piecewise_linear import PiecewiseLinearMechanism
@@ -49,6 +52,7 @@ __all__ = [
     "DensityMechanism",
     "DiscreteGaussianMechanism",
     "ExponentialMechanism",
+    "ExponentialNoiseTopK",
     "GaussianThresholdCounts",
     "GeometricMechanism",
     "GridCost",
@@ -58,6 +62,8 @@ __all__ = [
     "IntervalMechanism",
     "LaplaceMechanism",
     "LazySelection",
+    "Lead",
+    "Leads",
     "MarginalsMechanism",
     "MeanMechanism",
     "Mechanism",
@@ -66,6 +72,7 @@ __all__ = [
     "NoisyOrder",
     "OrderNoise",
     "PartialSelection",
+    "PartialTopK",
     "PartitionSelection",
     "PendingSelection",
     "PermuteAndFlip",

@@ -14,12 +14,19 @@ from numpy import ndarray
 from numpy.typing import NDArray
 
 from dpselect._native import _core
-from dpselect.accounting import BoundedRangeEvent, ComposedEvent, LaplaceProfileEvent, NonAdaptiveEvent
+from dpselect.accounting import (
+    BoundedRangeEvent,
+    ComposedEvent,
+    LaplaceProfileEvent,
+    LogisticProfileEvent,
+    NonAdaptiveEvent,
+)
 from dpselect.arguments import positive_count, positive_epsilon, positive_sensitivity, probability
-from dpselect.errors import InvalidScoresError
+from dpselect.errors import InvalidScoresError, Shown
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.gaps import Gaps
 from dpselect.mechanisms.laws import Law
+from dpselect.mechanisms.lead import Lead, Noise, public_step
 from dpselect.mechanisms.score_rows import ScoreRows, named_matrix, native_rows
 from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores, native_scores, score_count
 from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
@@ -103,6 +110,9 @@ def scale_of(epsilon: float, sensitivity: float, *, factor: Literal[1, 2]) -> fl
 
 Candidate = TypeVar("Candidate")
 
+_NOISES: dict[str, Noise] = {"exponential": "gumbel", "permute_and_flip": "exponential", "laplace": "laplace"}
+"""The noise that has each law."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mechanism(ScaledMechanism, abc.ABC):
@@ -183,6 +193,55 @@ class Mechanism(ScaledMechanism, abc.ABC):
             return self._sampler.select(native)
         pick = checked_candidates(candidates, count=score_count(native))
         return pick(self._sampler.select(native))
+
+    def select_with_gap(self, scores: ScoresLike, candidates: object = None, step: float | None = None) -> Lead:
+        """Draw one candidate, and by how much its noisy score is ahead of all others, at the cost of `epsilon`.
+
+        The gap is that of the same noise that selects. Under pure differential privacy it costs nothing; with a delta,
+        it costs what `event_with_gap` says.
+
+        Args:
+            scores, candidates: as for `select`; at least two scores.
+            step: the gap is rounded down to a multiple of it; public, > 0. Default: about a tenth of the scale.
+
+        Returns:
+            Winner and gap; see `Lead`.
+
+        Raises:
+            InvalidScoresError: as for `select`, or there is a single score.
+            InvalidCandidatesError: as for `select`.
+            InvalidParameterError: `step` is not a finite number > 0.
+
+        Proof: ``proofs/free_gap.md``.
+
+        >>> from dpselect import PermuteAndFlip
+        >>> mechanism = PermuteAndFlip(epsilon=1.0, sensitivity=1.0, monotonic=True)
+        >>> lead = mechanism.select_with_gap([12, 730, 41], ["cat", "dog", "eel"], step=1.0)
+        >>> lead.winner, lead.lead_at_least(0.99) > 600
+        ('dog', True)
+        """
+        step = public_step(step, self.scale)
+        native = native_scores(scores)
+        if score_count(native) == 1:
+            got = Shown(f"<{type(scores).__name__} of length 1>")
+            raise InvalidScoresError("scores", got, "at least two scores: a single candidate is ahead of nobody")
+        pick = None if candidates is None else checked_candidates(candidates, count=score_count(native))
+        index, gap = self._sampler.select_with_gap(native, step)
+        winner = index if pick is None else pick(index)
+        return Lead(winner=winner, gap=gap, step=step, scale=self.scale, noise=_NOISES[self.law.name])
+
+    @property
+    def event_with_gap(self) -> LogisticProfileEvent | LaplaceProfileEvent:
+        """What `select_with_gap` costs, for accounting: with Gumbel noise more than `event`, but for pure epsilon.
+
+        Proof: ``proofs/free_gap.md``, claim 3.
+
+        >>> from dpselect import ExponentialMechanism
+        >>> ExponentialMechanism(epsilon=0.5, sensitivity=1.0).event_with_gap
+        LogisticProfileEvent(epsilon=0.5)
+        """
+        event = self.event
+        return LogisticProfileEvent(epsilon=self.epsilon) if isinstance(event, BoundedRangeEvent) else event
 
     def select_many(self, scores: ScoresLike, size: int) -> NDArray[np.int64]:
         """Draw `size` indices independently of each other, *each* at the cost of `epsilon`.

@@ -16,6 +16,7 @@ from dpselect.arguments import delta_below_one, positive_count, positive_epsilon
 from dpselect.errors import InvalidParameterError
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
+from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
 from dpselect.mechanisms.geometric import GeometricMechanism
 from dpselect.mechanisms.top_k import plan_top_k
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -28,7 +29,11 @@ GAUSSIAN_ONCE = (
     "Gaussian noise is added once to all counts, which takes less noise than geometric noise or a draw for each value"
 )
 EACH = "each value is drawn by itself, which takes less noise than adding noise once to all counts"
-"""The three outcomes of `order_noise`, as certificates state them. The words are part of their format."""
+ORDER = "noise is added once for the order of the counts alone, which takes less noise than for the counts themselves"
+"""The outcomes of `order_noise`, as certificates state them. The words are part of their format.
+
+Where noise is not added to all counts, `ORDER` is for one draw of several values and `EACH` for a draw of each.
+"""
 
 
 class RankedCounts(NamedTuple):
@@ -200,13 +205,15 @@ class OrderNoise(NamedTuple):
 
     Attributes:
         once: of geometric noise once on all counts.
-        each: of the noise of each of several draws, at the epsilon that is left for them.
+        each: of the noise for the order alone, in one draw or several, at the epsilon that is left for it.
         gaussian: of discrete Gaussian noise once on all counts; None without a delta, or if that cannot be planned.
+        is_one_draw: whether the noise for the order alone is added once, too.
     """
 
     once: float
     each: float
     gaussian: float | None = None
+    is_one_draw: bool = False
 
     @property
     def is_once(self) -> bool:
@@ -223,7 +230,9 @@ class OrderNoise(NamedTuple):
         """The choice and its reason, in a few words."""
         if self.is_gaussian:
             return GAUSSIAN_ONCE
-        return ONCE if self.is_once else EACH
+        if self.is_once:
+            return ONCE
+        return ORDER if self.is_one_draw else EACH
 
 
 def order_noise(
@@ -238,11 +247,11 @@ def order_noise(
 ) -> OrderNoise:
     r"""The rule that decides, from public arguments, how the `k` most common of `n_candidates` are selected.
 
-    Noise is added *once* to all counts if its standard deviation is smaller than that of *each* of the draws that
-    select one candidate after another; else there is a draw for each. Noise once has the deviation
+    Noise is added *once* to all counts if its standard deviation is smaller than that of the noise for the order alone
+    (`dpselect.mechanisms.plan_top_k`: *each* score in one draw, or in each of several). Noise once has the deviation
     :math:`\sqrt 2 \, L / \varepsilon` (`max_values_per_unit` = L; twice that if units are replaced, up to the number of
-    candidates), whatever `k` is. The noise of a draw grows with `k`, and if counts are wanted, only half of epsilon is
-    left for the draws; the other half pays for the counts.
+    candidates), whatever `k` is. The noise for the order grows with `k`, and if counts are wanted, only half of epsilon
+    is left for it; the other half pays for the counts.
 
     With a delta, the noise may also be discrete Gaussian noise once on all counts, whose deviation grows only with the
     root of L. The smallest of the three decides. For one answer (k = 1) that is never Gaussian noise, unless
@@ -266,7 +275,7 @@ def order_noise(
     Proof: ``proofs/noisy_order.md``; each plan is private, so the rule cannot be wrong, only more or less accurate.
 
     >>> order_noise(1000, 10, epsilon=1.0, max_values_per_unit=1)
-    OrderNoise(once=1.4142135623730951, each=10.0, gaussian=None)
+    OrderNoise(once=1.4142135623730951, each=10.0, gaussian=None, is_one_draw=True)
     >>> order_noise(1000, 10, epsilon=1.0, max_values_per_unit=8).is_once
     False
     >>> order_noise(1000, 10, epsilon=1.0, max_values_per_unit=8, with_counts=True).is_once
@@ -293,6 +302,7 @@ def order_noise(
         once=math.sqrt(2.0) * moved / epsilon,
         each=of_one * plan.mechanism.scale,
         gaussian=_gaussian_scale(epsilon, delta, moved) if delta else None,
+        is_one_draw=isinstance(plan.mechanism, ExponentialNoiseTopK),
     )
 
 

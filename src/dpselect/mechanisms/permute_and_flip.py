@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 from dpselect.mechanisms import laws
 from dpselect.mechanisms.laws import Law
+from dpselect.mechanisms.lead import Lead
 from dpselect.mechanisms.mechanism import Mechanism
 from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -77,6 +78,7 @@ def select(
     candidates: object,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
 ) -> Any: ...
+@overload
 def select(
     scores: ScoresLike,
     *,
@@ -85,6 +87,19 @@ def select(
     monotonic: bool = False,
     candidates: object = None,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+    with_gap: Literal[True],
+    gap_step: float | None = None,
+) -> Lead: ...
+def select(
+    scores: ScoresLike,
+    *,
+    epsilon: float,
+    sensitivity: float,
+    monotonic: bool = False,
+    candidates: object = None,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+    with_gap: bool = False,
+    gap_step: float | None = None,
 ) -> object:
     """Select one of the best candidates with `epsilon`-differential privacy, by permute-and-flip.
 
@@ -98,19 +113,26 @@ def select(
         candidates: what the scores belong to, in the same order, without duplicates; from public knowledge, never
             from the data. Default: the indices.
         neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
+        with_gap: also release by how much the winner is ahead of all others, at no further cost
+            (``proofs/free_gap.md``).
+        gap_step: the gap is rounded down to a multiple of it; public, > 0. Default: about a tenth of the noise.
 
     Returns:
-        The selected candidate, or its index if no candidates were given.
+        The selected candidate, or its index if no candidates were given; with `with_gap` a `Lead` of it.
 
     Raises:
         InvalidParameterError: an argument is out of range. Nothing is drawn then.
-        InvalidScoresError: `scores` is empty, not one-dimensional, not finite, or not exactly representable.
+        InvalidScoresError: `scores` is empty, not one-dimensional, not finite, or not exactly representable, or there
+            is a single one and a gap is wanted.
         InvalidCandidatesError: the number of candidates differs from that of scores, or there are duplicates.
 
     Proof: ``proofs/permute_and_flip.md``; that the draw is exact: ``proofs/exact_sampling.md``.
 
     >>> select([12, 730, 41], epsilon=1.0, sensitivity=1, monotonic=True, candidates=["cat", "dog", "eel"])
     'dog'
+    >>> lead = select([12, 730, 41], epsilon=1.0, sensitivity=1, monotonic=True, with_gap=True)
+    >>> lead.winner, lead.lead_at_least(0.99) > 600
+    (1, True)
     """
     last_epsilon, last_sensitivity, mechanism = _last
     if (
@@ -120,6 +142,8 @@ def select(
         or neighbours is not _USUAL
     ):
         mechanism = _mechanism_for(epsilon, sensitivity, monotonic, neighbours)
+    if with_gap is not False or gap_step is not None:
+        return mechanism.select_with_gap(scores, candidates, gap_step)
     return mechanism.select(scores, candidates)
 
 

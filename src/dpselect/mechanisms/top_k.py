@@ -6,15 +6,17 @@ import functools
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar, overload
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypedDict, TypeVar, overload
 
-from dpselect.accounting import ComposedEvent, calibrate_rounds
+from dpselect.accounting import ComposedEvent, LaplaceProfileEvent, calibrate_rounds
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
-from dpselect.errors import InvalidScoresError, Shown
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
 from dpselect.mechanisms import laws
 from dpselect.mechanisms.candidates import checked_candidates
 from dpselect.mechanisms.exponential import ExponentialMechanism
+from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
+from dpselect.mechanisms.lead import Leads
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
 from dpselect.privacy import Neighbours, neighbouring_relation
@@ -27,16 +29,19 @@ class TopKPlan:
     """How `k` of `n_candidates` will be selected, and what it costs. Made by `plan_top_k`; holds no data.
 
     Attributes:
-        mechanism: runs once a round, each round without the earlier winners.
+        mechanism: selects all of them at once (`ExponentialNoiseTopK`), or runs once a round, each round without the
+            earlier winners.
         n_candidates: number of scores the plan is for.
         k: number to select.
-        rounds: number of draws: `k`, or one less if all candidates are selected, because the last one is then the only
-            one left. For a single candidate one round is charged all the same, as for any selection.
+        rounds: number of draws: 1 if one selects them all; else `k`, or one less if all candidates are selected,
+        because
+            the last one is then the only one left. For a single candidate one round is charged all the same, as for any
+            selection.
         epsilon: total cost.
         delta: total cost; 0 if the plan meets `epsilon` without it.
     """
 
-    mechanism: PermuteAndFlip | ExponentialMechanism
+    mechanism: PermuteAndFlip | ExponentialMechanism | ExponentialNoiseTopK
     n_candidates: int
     k: int
     rounds: int
@@ -44,8 +49,15 @@ class TopKPlan:
     delta: float
 
     @property
-    def event(self) -> ComposedEvent:
+    def is_at_once(self) -> bool:
+        """Whether one draw selects several candidates."""
+        return isinstance(self.mechanism, ExponentialNoiseTopK)
+
+    @property
+    def event(self) -> ComposedEvent | LaplaceProfileEvent:
         """What the whole run costs, for accounting."""
+        if isinstance(self.mechanism, ExponentialNoiseTopK):
+            return self.mechanism.event
         return ComposedEvent(event=self.mechanism.event, count=self.rounds)
 
     def error_bound(self, confidence: float = 0.99) -> float:
@@ -63,8 +75,10 @@ class TopKPlan:
         Raises:
             InvalidParameterError: `confidence` is out of range.
 
-        Proof: ``proofs/error_bounds.md``.
+        Proof: ``proofs/error_bounds.md``, or ``proofs/exponential_once.md``, claim 3.
         """
+        if isinstance(self.mechanism, ExponentialNoiseTopK):
+            return self.mechanism.error_bound(self.n_candidates, confidence)
         # Each round holds with this probability whatever earlier rounds released, so all hold with a power of it.
         log_confidence = math.log(probability(confidence, "confidence")) / self.rounds
         return self.mechanism.worst_error(
@@ -93,14 +107,53 @@ class TopKPlan:
 
         Proof: ``proofs/top_k.md``.
         """
+        native = self._native(scores)
+        pick = None if candidates is None else checked_candidates(candidates, count=self.n_candidates)
+        picks = self._picks(native)
+        return picks if pick is None else [pick(index) for index in picks]
+
+    def select_with_gaps(self, scores: ScoresLike, candidates: object = None, step: float | None = None) -> Leads:
+        """`select`, and by how much each winner is ahead of all after it, at the same cost: see `Leads`.
+
+        Raises:
+            InvalidScoresError: as for `select`, or there is a single score.
+            InvalidCandidatesError: as for `select`.
+            InvalidParameterError: `step` is not a finite number > 0, or the plan is for several draws: their gaps have
+                another cost.
+
+        Proof: ``proofs/free_gap.md``.
+        """
+        mechanism = self.mechanism
+        if isinstance(mechanism, ExponentialMechanism) or self.rounds > 1:
+            hint = "Plan with delta=0: then one draw selects all of them, and gaps are free."
+            raise InvalidParameterError("gap_step", step, "no gaps, as this plan draws several times", hint)
+        native = self._native(scores)
+        pick = None if candidates is None else checked_candidates(candidates, count=self.n_candidates)
+        if isinstance(mechanism, ExponentialNoiseTopK):
+            leads = mechanism.select_with_gaps(native, step=step)
+        else:
+            one = mechanism.select_with_gap(native, step=step)
+            leads = Leads(winners=[one.winner], gaps=[one.gap], step=one.step, scale=one.scale)
+        picks = self._with_last(list(leads.winners))
+        return replace(leads, winners=picks if pick is None else [pick(index) for index in picks])
+
+    def _native(self, scores: ScoresLike) -> Any:
         native = native_scores(scores)
         if score_count(native) != self.n_candidates:
             got = Shown(f"<{type(scores).__name__} of length {score_count(native)}>")
             raise InvalidScoresError("scores", got, f"the {self.n_candidates} scores the plan was made for")
-        if candidates is None:
-            return self.mechanism.peel(native, self.k).tolist()
-        pick = checked_candidates(candidates, count=self.n_candidates)
-        return [pick(index) for index in self.mechanism.peel(native, self.k).tolist()]
+        return native
+
+    def _picks(self, native: Any) -> list[int]:
+        if isinstance(self.mechanism, ExponentialNoiseTopK):
+            return self._with_last(self.mechanism.select(native))
+        return self.mechanism.peel(native, self.k).tolist()
+
+    def _with_last(self, picks: list[int]) -> list[int]:
+        """If all but one were drawn, and all are selected, the last one follows."""
+        if len(picks) == self.k:
+            return picks
+        return [*picks, *set(range(self.n_candidates)).difference(picks)]
 
 
 def plan_top_k(
@@ -115,11 +168,11 @@ def plan_top_k(
 ) -> TopKPlan:
     """The better of two ways to select `k` of `n_candidates`, decided from public arguments alone.
 
-    Permute-and-flip at ``epsilon / rounds`` per round has the smaller error per unit of epsilon. The exponential
-    mechanism composes better when `delta` > 0, so that each of its rounds may spend more: up to 100 rounds by the exact
-    recursion, for more rounds by Rényi divergences (`dpselect.accounting.calibrate_rounds`). The plan uses the one with
-    the smaller worst-case expected error in the first, largest, round. If all candidates are selected, the last one
-    needs no round.
+    Exponential noise once on all scores, at `k` times the scale of one selection, has the smaller error per unit of
+    epsilon; for one candidate that is permute-and-flip. The exponential mechanism, drawn once a round, composes better
+    when `delta` > 0, so that each of its rounds may spend more: up to 100 rounds by the exact recursion, for more
+    rounds by Rényi divergences (`dpselect.accounting.calibrate_rounds`). The plan uses the one with the smaller
+    worst-case expected error of the first, best, candidate. If all candidates are selected, the last one is not drawn.
 
     Args:
         n_candidates: number of scores, >= 1.
@@ -133,16 +186,16 @@ def plan_top_k(
     Raises:
         InvalidParameterError: an argument is out of range.
 
-    Proof: ``proofs/top_k.md``.
+    Proof: ``proofs/top_k.md`` and ``proofs/exponential_once.md``.
 
     >>> plan = plan_top_k(1000, 20, epsilon=1.0, sensitivity=1.0, delta=1e-6)
     >>> type(plan.mechanism).__name__, round(plan.mechanism.epsilon, 4)
     ('ExponentialMechanism', 0.1066)
     >>> plan = plan_top_k(1000, 20, epsilon=1.0, sensitivity=1.0)
-    >>> type(plan.mechanism).__name__, round(plan.mechanism.epsilon, 4)
-    ('PermuteAndFlip', 0.05)
-    >>> plan_top_k(5, 5, epsilon=1.0, sensitivity=1.0).mechanism.epsilon  # in four rounds
-    0.25
+    >>> type(plan.mechanism).__name__, plan.mechanism.epsilon, plan.mechanism.scale
+    ('ExponentialNoiseTopK', 1.0, 40.0)
+    >>> plan_top_k(5, 5, epsilon=1.0, sensitivity=1.0).mechanism.k  # the last one follows
+    4
     """
     n_candidates = positive_count(n_candidates, "n_candidates", at_most=sys.maxsize)
     k = positive_count(k, "k", at_most=n_candidates, at_most_what="the number of candidates")
@@ -150,20 +203,38 @@ def plan_top_k(
     rounds = max(1, min(k, n_candidates - 1))
     pure, approximate = _epsilons_per_round(n_candidates, rounds, epsilon, delta)
     relation = neighbouring_relation(neighbours)
-    if approximate is None:
-        kind, per_round, delta = PermuteAndFlip, pure, 0.0
+    common: _Common = {"sensitivity": sensitivity, "monotonic": monotonic, "neighbours": relation}
+    if approximate is not None:
+        mechanism = ExponentialMechanism(epsilon=approximate, **common)
+    elif rounds > 1:
+        mechanism = ExponentialNoiseTopK(epsilon=epsilon, k=rounds, **common)
     else:
-        kind, per_round = ExponentialMechanism, approximate
-    mechanism = kind(epsilon=per_round, sensitivity=sensitivity, monotonic=monotonic, neighbours=relation)
-    return TopKPlan(mechanism=mechanism, n_candidates=n_candidates, k=k, rounds=rounds, epsilon=epsilon, delta=delta)
+        mechanism = PermuteAndFlip(epsilon=pure, **common)
+    return TopKPlan(
+        mechanism=mechanism,
+        n_candidates=n_candidates,
+        k=k,
+        rounds=1 if isinstance(mechanism, ExponentialNoiseTopK) else rounds,
+        epsilon=epsilon,
+        delta=0.0 if approximate is None else delta,
+    )
+
+
+class _Common(TypedDict):
+    sensitivity: float
+    monotonic: bool
+    neighbours: Neighbours
 
 
 @functools.lru_cache(maxsize=256)
 def _epsilons_per_round(n: int, rounds: int, epsilon: float, delta: float) -> tuple[float, float | None]:
-    """Epsilon of a round of permute-and-flip; and of a round of the exponential mechanism, if its error is smaller."""
+    """Epsilon of a share of noise once; and of a round of the exponential mechanism, if its error is smaller."""
     pure = calibrate_rounds(epsilon=epsilon, delta=0.0, count=rounds)
     if delta == 0.0:
-        return pure, None  # at equal epsilon permute-and-flip never has the larger error: proofs/permute_and_flip.md
+        return (
+            pure,
+            None,
+        )  # at equal epsilon the first of noise once never has the larger error: proofs/permute_and_flip.md
     approximate = calibrate_rounds(epsilon=epsilon, delta=delta, count=rounds)
     pure_error = laws.PERMUTE_AND_FLIP.worst_case.expected_error(n)
     approximate_error = laws.EXPONENTIAL.worst_case.expected_error(n)
@@ -207,6 +278,7 @@ def top_k(
     candidates: object,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
 ) -> list[Any]: ...
+@overload
 def top_k(
     scores: ScoresLike,
     k: int,
@@ -217,7 +289,36 @@ def top_k(
     monotonic: bool = False,
     candidates: object = None,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-) -> list[Any]:
+    with_gap: Literal[True],
+    gap_step: float | None = None,
+) -> Leads: ...
+@overload
+def top_k(
+    scores: ScoresLike,
+    k: int,
+    *,
+    epsilon: float,
+    sensitivity: float,
+    delta: float = 0.0,
+    monotonic: bool = False,
+    candidates: object = None,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+    with_gap: bool = False,
+    gap_step: float,
+) -> Leads: ...
+def top_k(
+    scores: ScoresLike,
+    k: int,
+    *,
+    epsilon: float,
+    sensitivity: float,
+    delta: float = 0.0,
+    monotonic: bool = False,
+    candidates: object = None,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+    with_gap: bool = False,
+    gap_step: float | None = None,
+) -> list[Any] | Leads:
     """Select `k` different candidates with (`epsilon`, `delta`)-differential privacy *in total*, best first.
 
     The mechanism is chosen from the public arguments: see `plan_top_k`.
@@ -235,9 +336,14 @@ def top_k(
         candidates: what the scores belong to, in the same order, without duplicates; from public knowledge, never
             from the data. Default: the indices.
         neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
+        with_gap: also release by how much each winner is ahead of all after it, at no further cost
+            (``proofs/free_gap.md``). A `delta` is not spent then.
+        gap_step: gaps are rounded down to multiples of it; public, > 0. Default: about a tenth of the noise. A step
+        alone
+            asks for gaps, too.
 
     Returns:
-        `k` different candidates (or indices) in the order they were selected.
+        `k` different candidates (or indices), best first; with gaps, `Leads`, which unpacks as ``winners, gaps``.
 
     Raises:
         InvalidParameterError: an argument is out of range. Nothing is drawn then.
@@ -248,15 +354,22 @@ def top_k(
 
     >>> top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, candidates=["a", "b", "c", "d"])
     ['c', 'a']
+    >>> winners, gaps = top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, gap_step=0.5)
+    >>> winners, [gap > 700 for gap in gaps]
+    ([2, 0], [True, True])
     """
     native = native_scores(scores)
+    has_gaps = with_gap is not False or gap_step is not None
+    delta = delta_below_one(delta)
     plan = plan_top_k(
         score_count(native),
         k,
         epsilon=epsilon,
         sensitivity=sensitivity,
-        delta=delta,
+        delta=0.0 if has_gaps else delta,
         monotonic=monotonic,
         neighbours=neighbours,
     )
+    if has_gaps:
+        return plan.select_with_gaps(native, candidates, gap_step)
     return plan.select(native, candidates)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from dpselect.accounting import ComposedEvent
+from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
 from dpselect.arguments import positive_count
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
 from dpselect.questions.fields import AnswerFields, Fields
-from dpselect.questions.list_question import ROUND_PROOFS, ListQuestion, listed, selected
+from dpselect.questions.list_question import ListQuestion, is_at_once, listed, plan_proofs, selected
 from dpselect.questions.question import CONFIDENCE, Planned, Terms, Value
 from dpselect.questions.scores import rule_scores, rule_sensitivity
 from dpselect.questions.stated import Stated
@@ -61,7 +61,7 @@ class BestFeatures(ListQuestion[RuleCounts]):
         return cls(features=features, neighbours=neighbours, plan=plan)
 
     @property
-    def event(self) -> ComposedEvent:
+    def event(self) -> ComposedEvent | LaplaceProfileEvent:
         """What one release costs, for accounting; to be charged before `draw` is called."""
         return self.plan.event
 
@@ -81,8 +81,8 @@ class BestFeatures(ListQuestion[RuleCounts]):
             sensitivity=rule_sensitivity(max(self.features.weights), neighbours=self.neighbours),
             candidates=self.features.names.description(),
             error_bound=self.plan.error_bound(confidence=CONFIDENCE),
-            proofs=("proofs/top_k.md", ROUND_PROOFS[type(self.plan.mechanism)]),
-            arguments={"classes": len(self.features.weights)},
+            proofs=plan_proofs(self.plan),
+            arguments={"classes": len(self.features.weights)} | ({"k": self.plan.k} if self.plan.is_at_once else {}),
         )
 
     @property
@@ -122,7 +122,10 @@ class BestFeatures(ListQuestion[RuleCounts]):
     def check_fields(cls, held: Fields) -> AnswerFields:
         """See `Question.check_fields`."""
         check = listed(held)
-        fields.object_with(held.get("arguments", {}), "arguments", {"classes": fields.whole(2)})
+        checks: dict[str, fields.Check] = {"classes": fields.whole(2)} | (
+            {"k": fields.count} if is_at_once(held) else {}
+        )
+        fields.object_with(held.get("arguments", {}), "arguments", checks)
         return AnswerFields(check, selected(held))
 
     @classmethod

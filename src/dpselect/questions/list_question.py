@@ -6,7 +6,14 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar, cast
 
-from dpselect.mechanisms import ExponentialMechanism, Mechanism, PendingSelection, PermuteAndFlip
+from dpselect.mechanisms import (
+    ExponentialMechanism,
+    ExponentialNoiseTopK,
+    Mechanism,
+    PendingSelection,
+    PermuteAndFlip,
+)
+from dpselect.mechanisms.top_k import TopKPlan
 from dpselect.questions import fields
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.question import Planned, Question, RowReader
@@ -19,8 +26,15 @@ Summary = TypeVar("Summary")
 ROUND_PROOFS = {
     PermuteAndFlip: "proofs/permute_and_flip.md",
     ExponentialMechanism: "proofs/exponential_mechanism.md",
+    ExponentialNoiseTopK: "proofs/exponential_once.md",
 }
-"""The proof page of one draw, for questions with several draws."""
+"""The proof page of one draw, for questions with several winners."""
+
+
+def plan_proofs(plan: TopKPlan) -> tuple[str, ...]:
+    """The proof pages of several winners."""
+    page = ROUND_PROOFS[type(plan.mechanism)]
+    return (page,) if isinstance(plan.mechanism, ExponentialNoiseTopK) else ("proofs/top_k.md", page)
 
 
 class ListQuestion(Question[Summary]):
@@ -85,7 +99,7 @@ def counts_or_draw(
     rows: RowReader,
     candidates: PublicCandidates | DistantCandidates,
     groups: PublicGroups | None,
-    mechanism: Mechanism,
+    mechanism: Mechanism | ExponentialNoiseTopK,
 ) -> list[CandidateCounts | PendingSelection]:
     """How many units have each candidate (in each group), or a pending draw where they are counted."""
     if groups is not None and isinstance(candidates, PublicCandidates):
@@ -100,13 +114,20 @@ def listed(held: Fields) -> fields.Check:
 
 
 def selected(held: Fields) -> int:
-    """The number of selected candidates, one per round; if all but one were drawn, the last may follow."""
+    """The number of selected candidates, one per round or as stated; if all but one were drawn, the last may follow."""
     rounds, count = held["mechanism"]["rounds"], held["candidates"]["count"]
+    if is_at_once(held):
+        return held["arguments"]["k"]
     value: object = held.get("value")
     if "groups" in held and isinstance(value, list) and value:  # pairs of a group and its answer
         value = _second(value[0])  # pyright: ignore[reportUnknownArgumentType]
     is_all = rounds + 1 == count and isinstance(value, list) and len(value) == count  # pyright: ignore
     return count if is_all else rounds
+
+
+def is_at_once(held: Fields) -> bool:
+    """Whether one draw selected all of them in order, so that the number of draws does not say how many they are."""
+    return held["mechanism"]["name"] == ExponentialNoiseTopK.__name__
 
 
 def _second(pair: object) -> object:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpselect.mechanisms import DiscreteGaussianMechanism, GeometricMechanism, NoisyOrder, order_noise
-from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE
+from dpselect.mechanisms import (
+    DiscreteGaussianMechanism,
+    ExponentialNoiseTopK,
+    GeometricMechanism,
+    NoisyOrder,
+    order_noise,
+)
+from dpselect.mechanisms.noisy_order import EACH, GAUSSIAN_ONCE, ONCE, ORDER
+from dpselect.mechanisms.top_k import TopKPlan
 from dpselect.privacy import Neighbours
 from dpselect.questions import fields
 from dpselect.questions.command import Option
@@ -122,24 +129,29 @@ def ruled_arguments(
     order: object, max_values_per_unit: int | None, *, is_ruled: bool, k: int | None = None
 ) -> dict[str, Any]:
     """The arguments in a certificate that say how the order was decided; none if the caller left nothing to decide."""
-    is_once = isinstance(order, NoisyOrder)
-    rule = (GAUSSIAN_ONCE if order.delta else ONCE) if isinstance(order, NoisyOrder) else EACH
+    is_at_once = isinstance(order, TopKPlan) and order.is_at_once
+    rule = (GAUSSIAN_ONCE if order.delta else ONCE) if isinstance(order, NoisyOrder) else ORDER if is_at_once else EACH
     return {
-        **({"k": k} if is_once and k is not None else {}),
+        **({"k": k} if rule != EACH and k is not None else {}),
         **({} if max_values_per_unit is None else {"max_values_per_unit": max_values_per_unit}),
         **({"rule": rule} if is_ruled else {}),
     }
 
 
+_RULES = {
+    GeometricMechanism.__name__: ONCE,
+    DiscreteGaussianMechanism.__name__: GAUSSIAN_ONCE,
+    ExponentialNoiseTopK.__name__: ORDER,
+}
+
+
 def check_ruled(held: Fields, *, has_k: bool) -> bool:
-    """Check the arguments that `ruled_arguments` wrote, and say whether noise was added once."""
-    rule = {GeometricMechanism.__name__: ONCE, DiscreteGaussianMechanism.__name__: GAUSSIAN_ONCE}.get(
-        held["mechanism"]["name"], EACH
-    )
-    is_once = rule != EACH
-    checks: dict[str, fields.Check] = {"k": fields.count} if is_once and has_k else {}
+    """Check the arguments that `ruled_arguments` wrote, and say whether noise was added once to all counts."""
+    rule = _RULES.get(held["mechanism"]["name"], EACH)
+    is_once = rule not in (EACH, ORDER)
+    checks: dict[str, fields.Check] = {"k": fields.count} if rule != EACH and has_k else {}
     checks |= {"max_values_per_unit": fields.count, "rule": fields.one_of(rule)}
     given = fields.object_with(held.get("arguments", {}), "arguments", checks, optional=["max_values_per_unit", "rule"])
-    if "rule" not in given and (is_once or given):
+    if "rule" not in given and (is_once or given.keys() - {"k"}):
         raise fields.wrong("arguments.rule", "the rule by which the noise was chosen")
     return is_once

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar, cast
 
 from dpselect.accounting import Event
-from dpselect.mechanisms import Mechanism, PendingSelection
+from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism, PendingSelection
 from dpselect.privacy import Sensitivity
 from dpselect.questions.command import Command
 from dpselect.questions.fields import AnswerFields, Fields
@@ -200,7 +200,7 @@ class RowReader(Protocol):
         argument: str = ...,
     ) -> list[CandidateCounts]: ...
     def select(
-        self, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism
+        self, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism | ExponentialNoiseTopK
     ) -> list[CandidateCounts] | list[PendingSelection]: ...
     def total(
         self, candidates: PublicCandidates | None, clip: PublicClip, groups: PublicGroups | None = None

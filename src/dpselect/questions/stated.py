@@ -14,10 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from dpselect.accounting import ComposedEvent, Event
+from dpselect.accounting import ComposedEvent, Event, LaplaceProfileEvent
 from dpselect.arguments import decimal_fraction
 from dpselect.grids import Grid
-from dpselect.mechanisms import DiscreteGaussianMechanism, ExponentialMechanism, GeometricMechanism, PermuteAndFlip
+from dpselect.mechanisms import (
+    DiscreteGaussianMechanism,
+    ExponentialMechanism,
+    ExponentialNoiseTopK,
+    GeometricMechanism,
+    PermuteAndFlip,
+)
 from dpselect.mechanisms.top_k import TopKPlan
 from dpselect.privacy import Neighbours, Sensitivity
 from dpselect.questions.fields import wrong
@@ -105,6 +111,8 @@ class Stated:
         Where all candidates are selected, the last of them once took a round of its own.
         """
         event = self.event
+        if self.mechanism == ExponentialNoiseTopK.__name__:
+            return self._plan_at_once(moved)
         if not isinstance(event, ComposedEvent):
             raise wrong("event", "that of several rounds")
         kind = _SELECTIONS.get(self.mechanism, PermuteAndFlip)
@@ -124,6 +132,22 @@ class Stated:
             rounds=self.rounds,
             epsilon=self.epsilon,
             delta=delta,
+        )
+
+    def _plan_at_once(self, moved: Sensitivity) -> TopKPlan:
+        """One draw that selects all of them."""
+        if not isinstance(self.event, LaplaceProfileEvent):
+            raise wrong("event", "that of noise once on all scores")
+        count = len(self.candidates())
+        mechanism = ExponentialNoiseTopK(
+            epsilon=self.epsilon,
+            sensitivity=moved.value,
+            monotonic=moved.monotonic,
+            neighbours=moved.neighbours,
+            k=max(1, min(self.selected, count - 1)),
+        )
+        return TopKPlan(
+            mechanism=mechanism, n_candidates=count, k=self.selected, rounds=1, epsilon=self.epsilon, delta=0.0
         )
 
     def lists(self, values: list[Any]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from dpselect.accounting import ApproximateEvent, ComposedEvent, PureEvent
+from dpselect.accounting import ApproximateEvent, ComposedEvent, LaplaceProfileEvent, PureEvent
 from dpselect.mechanisms import NoisyOrder, PendingSelection
 from dpselect.mechanisms.noisy_order import left_for_selection
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
@@ -15,10 +15,10 @@ from dpselect.privacy import Neighbours
 from dpselect.questions.command import Command, Option
 from dpselect.questions.fields import AnswerFields, Fields
 from dpselect.questions.list_question import (
-    ROUND_PROOFS,
     ListQuestion,
     counts_or_draw,
     listed,
+    plan_proofs,
     public_values,
     selected,
 )
@@ -152,7 +152,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
         return self.max_values_per_unit
 
     @property
-    def event(self) -> ApproximateEvent | ComposedEvent | PureEvent:
+    def event(self) -> ApproximateEvent | ComposedEvent | LaplaceProfileEvent | PureEvent:
         """What one release costs, for accounting; to be charged before `draw` is called."""
         return self.plan.event
 
@@ -175,7 +175,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
             sensitivity=count_sensitivity(self.plan.mechanism.neighbours),
             candidates=self.candidates.description(),
             error_bound=self.plan.error_bound(confidence=CONFIDENCE),
-            proofs=("proofs/top_k.md", ROUND_PROOFS[type(self.plan.mechanism)]),
+            proofs=plan_proofs(self.plan),
             arguments=arguments,
         )
 

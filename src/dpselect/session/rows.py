@@ -13,7 +13,7 @@ from dpselect.backends.contract import Amount, DrawsInPlace, Grouping, Needed, T
 from dpselect.backends.rows.declared import compared
 from dpselect.errors import InvalidDataError, Shown
 from dpselect.formats import Format
-from dpselect.mechanisms import Mechanism, PendingSelection
+from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism, PendingSelection
 from dpselect.mechanisms.seeding import seeded_draws
 from dpselect.summaries import (
     CandidateCounts,
@@ -137,7 +137,7 @@ class ColumnRows:
         )
 
     def select(
-        self, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism
+        self, candidates: PublicCandidates | DistantCandidates, mechanism: Mechanism | ExponentialNoiseTopK
     ) -> list[CandidateCounts] | list[PendingSelection]:
         """The counts from which the most common candidates are drawn, or a pending draw where the scores are."""
         table = self.rows.table

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpselect.backends.columns import Column
 from dpselect.backends.row_rules import RowValue
-from dpselect.mechanisms import Mechanism
+from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism
 from dpselect.summaries import CandidateKind, DistantCandidates, PublicCandidates
 
 MOST_IN_A_FILTER = 1000
@@ -168,7 +168,7 @@ class DrawingQuery(EngineQuery, Protocol):
 class DistantScores(Protocol):
     """Scores that an engine keeps until they are closed. Draws do not read the rows again."""
 
-    def drawn(self, mechanism: Mechanism, rounds: int) -> Iterator[Any]:
+    def drawn(self, mechanism: Mechanism | ExponentialNoiseTopK, rounds: int) -> Iterator[Any]:
         """Select by `mechanism`, `rounds` times, each time without the candidates selected before.
 
         Args:

@@ -21,7 +21,7 @@ from dpselect.backends.lazy.extras import spark_functions
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.rows.arrow import RecordBatch, pa, pc
 from dpselect.errors import InvalidDataError, SelectionError, Shown
-from dpselect.mechanisms import CandidateSelection, Mechanism, PartialSelection
+from dpselect.mechanisms import CandidateSelection, ExponentialNoiseTopK, Mechanism, PartialSelection, PartialTopK
 
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """The loggers to which PySpark writes its errors."""
@@ -108,8 +108,8 @@ class PersistedScores:
             self.close()
             raise
 
-    def drawn(self, mechanism: Mechanism, rounds: int) -> Iterator[Any]:
-        """Draw `rounds` candidates without replacement, with a job and fresh randomness for each.
+    def drawn(self, mechanism: Mechanism | ExponentialNoiseTopK, rounds: int) -> Iterator[Any]:
+        """Draw `rounds` different candidates: with a job and fresh randomness for each, or all of them in one job.
 
         Args:
             mechanism: a mechanism whose draws can be merged.
@@ -120,6 +120,11 @@ class PersistedScores:
 
         Proof: ``proofs/top_k.md``, claim 1, for the rounds.
         """
+        if isinstance(mechanism, ExponentialNoiseTopK):
+            with unlogged(), TranslatedErrors(lambda _: _undrawn(self._shown), Exception):
+                all_winners = selected_at_once(self._scores, mechanism, rounds)
+            yield from all_winners
+            return
         winners: list[Any] = []
         for _ in range(rounds):
             with unlogged(), TranslatedErrors(lambda _: _undrawn(self._shown), Exception):
@@ -194,6 +199,48 @@ def merged(sent: Any, mechanism: Mechanism) -> CandidateSelection:
     return CandidateSelection(first, _Names(dict(zip(parts, sent.column("what"), strict=True))))
 
 
+def selected_at_once(scores: Any, mechanism: ExponentialNoiseTopK, count: int) -> list[Any]:
+    """Draw `count` of the rows of `scores` in one job, best first.
+
+    Spark's errors quote values, so the caller has to replace them.
+    """
+    what = dict(scores.dtypes)["what"]
+    task = _task_at_once(mechanism, count)
+    columns = f"part bigint, place bigint, what {what}, state binary"
+    return merged_at_once(scores.mapInArrow(task, columns).toArrow(), mechanism, count)
+
+
+def merged_at_once(sent: Any, mechanism: ExponentialNoiseTopK, count: int) -> list[Any]:
+    """The winners of what the tasks returned in an Arrow table, best first."""
+    parts, places, states = (sent.column(name).to_pylist() for name in ("part", "place", "state"))
+    drawn = [PartialTopK.from_bytes(mechanism, state, count=count) for state in states if state is not None]
+    first = reduce(PartialTopK.merged, drawn, PartialTopK.of(mechanism, [], count=count))
+    names = dict(zip(zip(parts, places, strict=True), sent.column("what"), strict=True))
+    return [names[winner.partition, winner.index].as_py() for winner in first.winners()]
+
+
+def drawn_at_once(
+    batches: Iterator[RecordBatch], part: int, mechanism: ExponentialNoiseTopK, count: int
+) -> Iterator[RecordBatch]:
+    """The work of a task: one pass over its rows. Returns a row for each of its winners, the first with the state."""
+    selection = PartialTopK.of(mechanism, [], count=count)
+    names: dict[tuple[int, int], Any] = {}
+    for number, batch in enumerate(batches, start=part << 32):
+        selection = selection.merged(PartialTopK.of(mechanism, batch.column(1), partition=number, count=count))
+        first = {(winner.partition, winner.index) for winner in selection.so_far()}
+        names = {key: name for key, name in names.items() if key in first}
+        names |= {key: batch.column(0).slice(key[1], 1) for key in first if key[0] == number}
+    if names:
+        state = [selection.to_bytes(), *[None] * (len(names) - 1)]
+        columns = [
+            pa.array([number for number, _ in names], pa.int64()),
+            pa.array([place for _, place in names], pa.int64()),
+            pa.concat_arrays(list(names.values())),
+            pa.array(state, pa.binary()),
+        ]
+        yield pa.RecordBatch.from_arrays(columns, ["part", "place", "what", "state"])
+
+
 class _Names(Mapping[int, Any]):
     """Candidates in Arrow, each converted to Python when it is accessed.
 
@@ -250,5 +297,18 @@ def _task(
         context = TaskContext.get()
         assert context is not None
         return drawn(batches, context.partitionId(), mechanism, without)
+
+    return draw
+
+
+def _task_at_once(
+    mechanism: ExponentialNoiseTopK, count: int
+) -> Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]:
+    def draw(batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        return drawn_at_once(batches, context.partitionId(), mechanism, count)
 
     return draw

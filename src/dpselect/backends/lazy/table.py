@@ -16,7 +16,7 @@ from dpselect.backends.lazy import queries
 from dpselect.backends.lazy.engine_contract import DrawingQuery, Engine, EngineQuery, Frame, positions
 from dpselect.backends.lazy.reading import reading
 from dpselect.backends.rows.arrow import pa
-from dpselect.mechanisms import Mechanism, PendingSelection
+from dpselect.mechanisms import ExponentialNoiseTopK, Mechanism, PendingSelection
 from dpselect.summaries import (
     CandidateCounts,
     CandidateKind,
@@ -88,7 +88,7 @@ class LazyTable:
         unit: Column,
         column: Column,
         candidates: PublicCandidates | DistantCandidates,
-        mechanism: Mechanism,
+        mechanism: Mechanism | ExponentialNoiseTopK,
         progress: Progress | None = None,
     ) -> PendingSelection | None:
         """The most common candidates, drawn in the engine if there are very many candidates; else None."""

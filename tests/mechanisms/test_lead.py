@@ -1,0 +1,138 @@
+"""Gaps: their joint law with the winner, what they cost, and how often what they say of the true lead is wrong."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dpselect as dps
+from dpselect.accounting import LaplaceProfileEvent, LogisticProfileEvent
+from dpselect.errors import InvalidCandidatesError, InvalidParameterError, InvalidScoresError
+from dpselect.mechanisms.lead import default_step
+from tests.laws.goodness_of_fit import NEVER, p_value
+from tests.laws.subjects import every_kind
+
+
+@every_kind
+@pytest.mark.parametrize("scores", [[3.0, 0.0, 2.5, 1.0], [2.0, 2.0, 2.0], [9.0, 1.0]])
+def test_winner_and_gap_have_their_joint_law(kind: Any, scores: list[float]) -> None:
+    """Ahead by t if and only if it still wins with t less: the pmf of lowered scores is the law of gaps."""
+    mechanism, step, draws = kind(epsilon=1.0, sensitivity=1.0), 0.75, 12_000
+    drawn = [mechanism.select_with_gap(np.array(scores), step=step) for _ in range(draws)]
+    counts = np.zeros((len(scores), 4))
+    for lead in drawn:
+        counts[lead.winner, min(round(lead.gap / step), 3)] += 1
+
+    def law(mechanism: Any) -> np.ndarray:
+        cells = np.zeros_like(counts)
+        for winner in range(len(scores)):
+            lowered = [np.array(scores) - step * cut * (np.arange(len(scores)) == winner) for cut in range(4)]
+            tails = [mechanism.pmf(each)[winner] for each in lowered]
+            cells[winner] = -np.diff([*tails, 0.0])
+        return cells
+
+    assert p_value(counts.ravel().astype(int), law(mechanism).ravel()) >= NEVER
+    wrong = kind(epsilon=1.5, sensitivity=1.0)
+    assert p_value(counts.ravel().astype(int), law(wrong).ravel()) < NEVER
+
+
+@every_kind
+@pytest.mark.parametrize("lead", [-3.0, 0.0, 2.0])
+def test_what_is_said_of_the_true_lead_is_wrong_as_seldom_as_stated(kind: Any, lead: float) -> None:
+    """Given that a candidate wins, by exact tails: no confidence is exceeded, and with two candidates it is met."""
+    mechanism = kind(epsilon=2.0, sensitivity=1.0)  # at the scale 1
+    for others, is_met in (([0.0], True), ([0.0, -1.0, -0.5], False)):
+        scores = np.array([lead, *others])
+        for failure in (0.2, 0.01):
+            # The smallest gap that says more than the truth.
+            low, high = 0.0, 60.0
+            for _ in range(60):
+                middle = (low + high) / 2
+                said = dps.Lead(winner=0, gap=middle, step=1.0, scale=1.0, noise=_noise(mechanism))
+                says_too_much = said.lead_at_least(1 - failure) > max(lead, 0.0)
+                low, high = (low, middle) if says_too_much else (middle, high)
+            lowered = scores - high * (np.arange(scores.size) == 0)
+            chance = mechanism.pmf(lowered)[0] / mechanism.pmf(scores)[0]
+            assert chance <= failure * (1 + 1e-6)
+            if is_met and lead >= 0:
+                assert chance >= failure * (1 - 1e-6)
+
+
+@every_kind
+def test_p_values_are_those_of_two_equals(kind: Any) -> None:
+    mechanism = kind(epsilon=2.0, sensitivity=1.0)
+    for gap in (0.0, 0.5, 3.0, 20.0):
+        lead = dps.Lead(winner=0, gap=gap, step=0.5, scale=1.0, noise=_noise(mechanism))
+        assert lead.p_value == pytest.approx(2 * mechanism.pmf([-gap, 0.0])[0], rel=1e-9)
+
+
+def _noise(mechanism: Any) -> Any:
+    return mechanism.select_with_gap([0.0, 0.0]).noise
+
+
+def test_gaps_cost_what_their_event_says() -> None:
+    common: dict[str, Any] = {"epsilon": 0.5, "sensitivity": 1.0}
+    assert dps.ExponentialMechanism(**common).event_with_gap == LogisticProfileEvent(epsilon=0.5)
+    assert dps.ReportNoisyMax(**common, noise="gumbel").event_with_gap == LogisticProfileEvent(epsilon=0.5)
+    assert dps.PermuteAndFlip(**common).event_with_gap == LaplaceProfileEvent(epsilon=0.5)
+    assert dps.ReportNoisyMax(**common).event_with_gap == LaplaceProfileEvent(epsilon=0.5)
+
+
+def test_every_noise_is_told_by_its_mechanism() -> None:
+    noises = {"gumbel": "gumbel", "exponential": "exponential", "laplace": "laplace"}
+    for noise in noises:
+        assert _noise(dps.ReportNoisyMax(epsilon=1.0, sensitivity=1.0, noise=noise)) == noise  # type: ignore[arg-type]
+    assert _noise(dps.ExponentialMechanism(epsilon=1.0, sensitivity=1.0)) == "gumbel"
+    assert _noise(dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0)) == "exponential"
+
+
+def test_candidates_steps_and_bad_input() -> None:
+    mechanism = dps.PermuteAndFlip(epsilon=8.0, sensitivity=1.0, monotonic=True)
+    winner, gap = mechanism.select_with_gap(np.array([1, 900, 30]), ["cat", "dog", "eel"])
+    assert winner == "dog"
+    assert gap % default_step(mechanism.scale) == 0.0
+    assert 860 < gap < 880
+    assert mechanism.select_with_gap([1.0, 2.0], step=1000).gap == 0.0
+    with pytest.raises(InvalidScoresError, match="at least two scores"):
+        mechanism.select_with_gap([1.0])
+    for scores in ([], [1.0, math.nan], [[1.0]]):
+        with pytest.raises(InvalidScoresError):
+            mechanism.select_with_gap(scores)  # type: ignore[arg-type]
+    with pytest.raises(InvalidCandidatesError):
+        mechanism.select_with_gap([1.0, 2.0], ["a", "a"])
+    for step in (0.0, -1.0, math.inf, math.nan, True, "a", 10**400):
+        with pytest.raises(InvalidParameterError, match="step"):
+            mechanism.select_with_gap([1.0, 2.0], step=step)  # type: ignore[arg-type]
+    for confidence in (0.0, 1.0, math.nan):
+        with pytest.raises(InvalidParameterError, match="confidence"):
+            mechanism.select_with_gap([1.0, 2.0]).lead_at_least(confidence)
+
+
+def test_extreme_scales_and_steps() -> None:
+    for epsilon in (1e-300, 1e300):
+        for kind in (dps.PermuteAndFlip, dps.ExponentialMechanism, partial(dps.ReportNoisyMax, noise="laplace")):
+            lead = kind(epsilon=epsilon, sensitivity=1.0).select_with_gap([0.0, 1e308, -1e308])
+            assert lead.gap >= 0.0
+            assert 0.0 <= lead.lead_at_least() <= lead.gap
+            assert 0.0 <= lead.p_value <= 1.0
+    far = dps.PermuteAndFlip(epsilon=1.0, sensitivity=1.0).select_with_gap([0.0, 1e308], step=1e-300)
+    assert 0.99e308 < far.gap <= 1.01e308
+
+
+def test_leads_of_several_are_as_seldom_wrong() -> None:
+    """With the rest far below, the gap beyond the true lead is a difference of two exponentials, whatever the rank."""
+    mechanism = dps.ExponentialNoiseTopK(epsilon=2.0, sensitivity=1.0, monotonic=True, k=2)  # the scale is 1
+    scores, confidence, draws = np.array([60.0, 30.0, 0.0]), 0.9, 4_000
+    wrong = 0
+    for _ in range(draws):
+        leads = mechanism.select_with_gaps(scores, step=1 / 64)
+        wrong += leads.leads_at_least(confidence)[1] > 30.0
+        assert leads.p_values[1] < 1e-6
+    # Less than once in 10^9 runs by chance; at most the stated tenth, of which the noise of the third takes half.
+    assert wrong <= stats.binom.isf(1e-10, draws, 0.1)
+    assert wrong >= stats.binom.ppf(1e-10, draws, 0.04)
