@@ -150,6 +150,7 @@ readme: $(VENV)/.paper
 	$(BIN)/python docs/alerts_picture.py
 	$(BIN)/python docs/questions.py guide | $(BIN)/python docs/blocks.py docs/tables.md questions
 	$(BIN)/python docs/layers.py | $(BIN)/python docs/blocks.py CONTRIBUTING.md layers
+	$(BIN)/python docs/plan_schema.py
 	$(BIN)/python docs/consoles.py README.md docs/*.md docs/tasks/*.md
 
 # Zig links against an old C library, so that one wheel serves every distribution of the last ten years. Wheels are built

@@ -22,7 +22,7 @@ BUDGET_KEYS = ("share", "epsilon", "within")
 GIVEN_BY_PLAN = frozenset({"epsilon", "request"})
 """Arguments of a method that are no keys: the plan divides epsilon, and names the requests."""
 
-_LISTS = ("candidates", "values", "groups", "prices", "dates")
+LISTS = ("candidates", "values", "groups", "prices", "dates")
 """Arguments that may also be written as text: a range ``"1..100"``, or ``"@file"``."""
 
 _NAME = re.compile(r"[\w-]{1,60}")
@@ -95,7 +95,7 @@ class PlannedQuestion:
             InvalidCandidatesError: a text is no such list, or there is no such file.
         """
         held = dict(self.arguments)
-        for key in _LISTS:
+        for key in LISTS:
             text = held.get(key)
             if isinstance(text, str):
                 held[key] = self._listed(key, text, table, source, folder)
