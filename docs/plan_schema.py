@@ -92,9 +92,7 @@ def _question(method: str) -> Schema:
     return {"title": method, "description": " ".join(first.split())} | _table(keys, [ASK, *needed]) | at_most_one
 
 
-_PAIRS = [
-    pair for place, one in enumerate(BUDGET_KEYS) for pair in ((one, other) for other in BUDGET_KEYS[place + 1 :])
-]
+_PAIRS = [*combinations(BUDGET_KEYS, 2)]
 
 
 def _of_type(annotation: str) -> Schema:
