@@ -39,6 +39,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         "docs/ledger",
         "docs/sklearn",
         "docs/recipes",
+        "docs/alerts",
         "Mechanisms for numbers </docs/numbers>",
         "examples/notebooks/pictures",
     ],
@@ -77,7 +78,7 @@ BELOW: Mapping[str, Sequence[str]] = {
         for name in (
             *("count", "histogram", "most_common", "top_k", "values", "least_common"),
             *("sum", "mean", "variance", "quantiles", "upper_bound", "density"),
-            *("best_by", "best_date", "best_price", "groups", "alerts"),
+            *("best_by", "best_date", "best_price", "groups"),
         )
     ],
     "docs/studies": [
