@@ -30,6 +30,7 @@ from benchmarks import (
     lines_spark,
     lines_streams,
     lines_tables,
+    lines_unlike,
 )
 from benchmarks.line import Line
 from benchmarks.report import row_of
@@ -61,6 +62,7 @@ def all_lines(sizes: list[int]) -> Iterator[Line]:
         lines_calls.lines(),
         lines_many.lines(),
         lines_rows.lines(),
+        lines_unlike.lines(),
         lines_memory.lines(),
         lines_pmf.lines(),
         lines_planning.lines(),

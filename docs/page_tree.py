@@ -36,6 +36,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         "docs/planning",
         "docs/rows",
         "docs/plans",
+        "docs/unlike",
         "docs/ledger",
         "docs/sklearn",
         "docs/recipes",

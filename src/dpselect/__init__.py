@@ -1,10 +1,11 @@
 """Differentially private selection: exactly sampled, at the speed of ``argmax``.
 
 Scores you computed yourself: `select`, `top_k`, `select_lazily`, and the mechanisms `PermuteAndFlip`,
-`ExponentialMechanism`, `ReportNoisyMax`, `ExponentialNoiseTopK` (gaps: `Lead`, `Leads`); in several places:
-`PartialSelection`. Numbers: `quantile`, `median`, `quantiles`, `UnboundedQuantileMechanism`, `PrivateBoundsMechanism`,
-`ClippingBoundMechanism`, `LaplaceMechanism`, `GeometricMechanism`, `DiscreteGaussianMechanism`, `MeanMechanism`,
-`RandomizedResponse`; prices: `PriceListMechanism`, `PriceMechanism`.
+`ExponentialMechanism`, `ReportNoisyMax`, `ExponentialNoiseTopK` (gaps: `Lead`, `Leads`); with a sensitivity for each
+score: `GeneralizedSelection`; the k best as a set: `TopKSet`; in several places: `PartialSelection`. Numbers:
+`quantile`, `median`, `quantiles`, `UnboundedQuantileMechanism`, `PrivateBoundsMechanism`, `ClippingBoundMechanism`,
+`LaplaceMechanism`, `GeometricMechanism`, `DiscreteGaussianMechanism`, `MeanMechanism`, `RandomizedResponse`; prices:
+`PriceListMechanism`, `PriceMechanism`.
 Scores of numbers: `IntervalMechanism`, `PiecewiseLinearMechanism`, `ConcaveMechanism`, `IntegerMechanism`,
 `GridMechanism`. Whole distributions: `NoisyHistogramMechanism`, `DensityMechanism`, `MarginalsMechanism`,
 `CurveMechanism`; the values that occur: `PartitionSelection`, `ThresholdCounts`, `GaussianThresholdCounts`,
@@ -69,6 +70,7 @@ from dpselect.mechanisms import (
     ExponentialMechanism,
     ExponentialNoiseTopK,
     GaussianThresholdCounts,
+    GeneralizedSelection,
     GeometricMechanism,
     GridMechanism,
     IntegerCeiling,
@@ -95,6 +97,7 @@ from dpselect.mechanisms import (
     SmoothedHistogramMechanism,
     StopCandidate,
     ThresholdCounts,
+    TopKSet,
     UnboundedQuantileMechanism,
 )
 from dpselect.mechanisms.best_of_runs import best_of_runs
@@ -140,6 +143,7 @@ __all__ = [
     "Forecast",
     "Format",
     "GaussianThresholdCounts",
+    "GeneralizedSelection",
     "GeometricMechanism",
     "GridMechanism",
     "IntegerCeiling",
@@ -194,6 +198,7 @@ __all__ = [
     "StreamEndedError",
     "TableUnavailableError",
     "ThresholdCounts",
+    "TopKSet",
     "UnboundedQuantileMechanism",
     "WrongAccountError",
     "__version__",

@@ -44,7 +44,8 @@ def test_a_pickle_holds_the_arguments_and_nothing_else(kind: Kind) -> None:
     mechanism.select_many(np.zeros(100), 100)
     _, (type_of, arguments) = mechanism.__reduce__()
     assert type_of is type(mechanism)
-    assert set(arguments) - {"noise"} == {"epsilon", "sensitivity", "monotonic", "neighbours"}
+    assert arguments.get("weights") is None
+    assert set(arguments) - {"noise", "weights"} == {"epsilon", "sensitivity", "monotonic", "neighbours"}
     assert pickle.dumps(mechanism) == pickle.dumps(kind(epsilon=0.5, sensitivity=2.0))
 
 

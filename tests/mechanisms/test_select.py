@@ -66,8 +66,12 @@ def test_only_a_call_with_the_very_same_arguments_uses_the_mechanism_of_the_last
 
 @pytest.mark.parametrize("value", [[1.0], {"a": 1}, np.array([1.0]), set()], ids=["list", "dict", "array", "set"])
 def test_what_cannot_be_hashed_is_refused_in_the_usual_words(value: object):
-    for name in ("epsilon", "sensitivity"):
-        with pytest.raises(dps.InvalidParameterError, match=f"{name}=<"):
+    is_one_for_each_score = isinstance(value, list | np.ndarray)
+    for name, shown in (
+        ("epsilon", "epsilon=<"),
+        ("sensitivity", "scores=<" if is_one_for_each_score else "sensitivity=<"),
+    ):
+        with pytest.raises(dps.InvalidParameterError, match=shown):
             dps.select(SCORES, **{"epsilon": 1.0, "sensitivity": 1.0, name: value})
 
 

@@ -24,3 +24,4 @@ pub mod scored_pieces;
 pub mod sorting;
 pub mod stretch;
 pub mod value_turns;
+pub mod weighted_candidates;

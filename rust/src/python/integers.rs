@@ -146,7 +146,7 @@ impl ResponseSampler {
 }
 
 /// Numerator and denominator of a number that is not negative, as little-endian bytes.
-type Fraction = (Vec<u8>, Vec<u8>);
+pub type Fraction = (Vec<u8>, Vec<u8>);
 
 /// A ceiling at one scale, and nothing else.
 #[pyclass(frozen, module = "dpselect._native._core")]
@@ -195,7 +195,7 @@ impl Proposals {
     }
 }
 
-fn to_ratio(py: Python<'_>, (numerator, denominator): Fraction) -> PyResult<Ratio> {
+pub fn to_ratio(py: Python<'_>, (numerator, denominator): Fraction) -> PyResult<Ratio> {
     let (numerator, denominator) = (UBig::from_le_bytes(&numerator), UBig::from_le_bytes(&denominator));
     if denominator == UBig::ZERO {
         return Err(invalid_parameter(py, "denominator", "0", "a number > 0"));

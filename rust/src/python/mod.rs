@@ -12,6 +12,7 @@ mod piecewise;
 mod sampler;
 mod seeding;
 mod streams;
+mod unlike;
 mod weighted_counts;
 
 use pyo3::prelude::*;
@@ -30,6 +31,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(seeding::end_seeded, module)?)?;
     module.add_function(wrap_pyfunction!(seeding::seeded_draws, module)?)?;
     module.add_function(wrap_pyfunction!(weighted_counts::tally, module)?)?;
+    module.add_function(wrap_pyfunction!(unlike::generalized_exponents, module)?)?;
+    module.add_function(wrap_pyfunction!(unlike::generalized_draws, module)?)?;
+    module.add_function(wrap_pyfunction!(unlike::own_scale_draws, module)?)?;
+    module.add_class::<unlike::WeightedSampler>()?;
     module.add_class::<density::DensityPlan>()?;
     module.add_class::<integers::GaussianSampler>()?;
     module.add_class::<integers::GeometricSampler>()?;

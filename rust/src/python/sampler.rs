@@ -129,7 +129,7 @@ pub fn scale_of(py: Python<'_>, epsilon: f64, sensitivity: f64, factor: u8) -> P
     run(py, 0, || Scale::new(epsilon, sensitivity, factor))
 }
 
-fn to_numpy(py: Python<'_>, indices: Vec<usize>) -> Bound<'_, PyArray1<i64>> {
+pub fn to_numpy(py: Python<'_>, indices: Vec<usize>) -> Bound<'_, PyArray1<i64>> {
     PyArray1::from_iter(py, indices.into_iter().map(|index| index as i64))
 }
 

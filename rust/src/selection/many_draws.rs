@@ -130,14 +130,14 @@ fn repeat(
 }
 
 /// How many threads draw, if so many are worth it. Helpers are out of a seeded block: it draws alone.
-pub(super) fn threads_for(worth: usize) -> usize {
+pub fn threads_for(worth: usize) -> usize {
     let most = if seeding::is_on() { 1 } else { available_threads() };
     most.min(worth).max(1)
 }
 
 /// Fill `size` places by `fill`, which gets `per_turn` of them at a time, with the first one's number. Every thread has a stream
 /// of its own.
-pub(super) fn share_out(
+pub fn share_out(
     size: usize,
     per_turn: usize,
     threads: usize,

@@ -2,6 +2,7 @@ pub mod above_threshold;
 pub mod arrival_stages;
 #[cfg(test)]
 mod arrival_time_tests;
+pub mod different_sensitivities;
 pub mod exponential_mechanism;
 pub mod lazy_flips;
 pub mod lead;
@@ -17,6 +18,7 @@ pub mod randomized_response;
 pub mod refined_line;
 pub mod removed;
 pub mod rows;
+pub mod steepest;
 pub mod thinning;
 pub mod top_k;
 pub mod tries;

@@ -18,11 +18,15 @@ __all__ = [
     "ResponseSampler",
     "Sampler",
     "ThresholdStream",
+    "WeightedSampler",
     "begin_seeded",
     "end_seeded",
+    "generalized_draws",
+    "generalized_exponents",
     "joint_quantiles",
     "json_fields",
     "json_keys",
+    "own_scale_draws",
     "quantiles",
     "seeded_draws",
     "tally",
@@ -362,6 +366,55 @@ class Sampler:
 
     def once_with_gaps(self, scores: object, k: int, step: float, /) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The same, with the gap of each to the next, if there is one, as a multiple of ``step`` below."""
+
+@final
+class WeightedSampler:
+    """The exponential mechanism with a weight for each candidate; holds no generator state.
+
+    `weights` are doubles, finite and not negative, or numerators and denominators as little-endian bytes. `scores` as
+    those of `Sampler`, as many.
+    """
+
+    def __new__(
+        cls,
+        epsilon: float,
+        sensitivity: float,
+        factor: Literal[1, 2],
+        weights: NDArray[np.float64] | list[tuple[bytes, bytes]],
+    ) -> WeightedSampler: ...
+    def select_many(self, scores: object, size: int, /) -> NDArray[np.int64]:
+        """`size` independent draws, each at the full price."""
+
+    def peel(self, scores: object, k: int, /) -> NDArray[np.int64]:
+        """`k` draws one after another, each without the ones before it; at least as many have a weight above zero."""
+
+def generalized_exponents(
+    scores: NDArray[np.float64],
+    sensitivities: NDArray[np.float64],
+    shift: float,
+    epsilon: float,
+    together: Literal["sum", "larger"],
+    /,
+) -> NDArray[np.float64]:
+    """``epsilon / 2 * max_j (r_j - r_i) / d_ij`` for ``r = score - shift * sensitivity`` and ``d_ij`` the sum of both
+    sensitivities, or the larger one."""
+
+def generalized_draws(
+    scores: NDArray[np.float64],
+    sensitivities: NDArray[np.float64],
+    shift: float,
+    epsilon: float,
+    together: Literal["sum", "larger"],
+    size: int,
+    /,
+) -> NDArray[np.int64]:
+    """`size` independent draws by permute-and-flip on these exponents, each at the full price."""
+
+def own_scale_draws(
+    scores: NDArray[np.float64], sensitivities: NDArray[np.float64], epsilon: float, size: int, /
+) -> NDArray[np.int64]:
+    """`size` independent draws of the largest score with exponential noise of scale
+    ``(sensitivity + largest sensitivity) / epsilon``."""
 
 def quantiles(
     values: object, levels: list[float], epsilon: float, lower: float, upper: float, grid: Grid | None = None, /

@@ -6,6 +6,7 @@ from dpselect.mechanisms.clipping_bound import ClippingBoundMechanism
 from dpselect.mechanisms.concave import ConcaveMechanism
 from dpselect.mechanisms.density import DensityMechanism
 from dpselect.mechanisms.density_dimensions import CurveMechanism, MarginalsMechanism
+from dpselect.mechanisms.different_sensitivities import GeneralizedSelection
 from dpselect.mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from dpselect.mechanisms.exponential import ExponentialMechanism
 from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
@@ -37,6 +38,7 @@ from dpselect.mechanisms.smoothed_histogram import SmoothedHistogramMechanism
 from dpselect.mechanisms.stop_candidate import StopCandidate
 from dpselect.mechanisms.threshold_counts import ThresholdCounts
 from dpselect.mechanisms.top_k import TopKPlan, plan_top_k
+from dpselect.mechanisms.top_k_set import TopKSet
 from dpselect.mechanisms.unbounded_quantile import UnboundedQuantileMechanism
 from dpselect.mechanisms.unknown_noise import NamingNoise, UnknownNoise, naming_noise, unknown_noise
 
@@ -54,6 +56,7 @@ __all__ = [
     "ExponentialMechanism",
     "ExponentialNoiseTopK",
     "GaussianThresholdCounts",
+    "GeneralizedSelection",
     "GeometricMechanism",
     "GridCost",
     "GridMechanism",
@@ -89,6 +92,7 @@ __all__ = [
     "StopCandidate",
     "ThresholdCounts",
     "TopKPlan",
+    "TopKSet",
     "UnboundedQuantileMechanism",
     "UnknownNoise",
     "Winner",

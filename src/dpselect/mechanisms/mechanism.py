@@ -29,6 +29,7 @@ from dpselect.mechanisms.laws import Law
 from dpselect.mechanisms.lead import Lead, Noise, public_step
 from dpselect.mechanisms.score_rows import ScoreRows, named_matrix, native_rows
 from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores, native_scores, score_count
+from dpselect.mechanisms.weights import WeightedDraws
 from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class Mechanism(ScaledMechanism, abc.ABC):
         InvalidParameterError: an argument is out of range, or `monotonic` contradicts `neighbours`.
     """
 
-    _sampler: _core.Sampler = field(init=False, repr=False, compare=False)
+    _sampler: _core.Sampler | WeightedDraws = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         ScaledMechanism.__post_init__(self)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import Literal, cast
 
-from dpselect.errors import InvalidParameterError, Shown
+from dpselect.errors import InvalidParameterError, Shown, typed
 from dpselect.mechanisms import laws
 from dpselect.mechanisms.laws import Law
 from dpselect.mechanisms.mechanism import Mechanism
@@ -38,7 +38,12 @@ class ReportNoisyMax(Mechanism):
 
     noise: Literal["laplace", "exponential", "gumbel"] = "laplace"
 
-    def __post_init__(self) -> None:
+    weights: InitVar[None] = None
+
+    def __post_init__(self, weights: None) -> None:
+        if weights is not None:
+            hint = "Noise of one law for all has no weights. With Gumbel noise they belong to: ExponentialMechanism."
+            raise InvalidParameterError("weights", typed(weights), "none for report-noisy-max", hint)
         noise = cast(object, self.noise)
         if not isinstance(noise, str) or noise not in _LAW_OF_NOISE:
             got = Shown(repr(noise)) if isinstance(noise, str) else noise

@@ -174,6 +174,8 @@ def _terms(mechanism: Mechanism) -> tuple[_MergeableLaw, float, float, Literal[1
     expected = "PermuteAndFlip, ExponentialMechanism, or ReportNoisyMax with exponential or Gumbel noise"
     if not isinstance(cast(object, mechanism), Mechanism):
         raise InvalidParameterError("mechanism", mechanism, expected)
+    if getattr(mechanism, "weights", None) is not None:
+        raise InvalidParameterError("mechanism", Shown("<with weights>"), expected, "Merging them is not built.")
     law, epsilon, sensitivity, factor = mechanism.terms
     if law == "laplace":
         raise InvalidParameterError("mechanism", Shown("<Laplace noise>"), expected)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from functools import lru_cache
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, cast, overload
 
+import numpy as np
+import numpy.typing as npt
+
+from dpselect.errors import InvalidParameterError, typed
 from dpselect.mechanisms import laws
+from dpselect.mechanisms.different_sensitivities import GeneralizedSelection
 from dpselect.mechanisms.laws import Law
 from dpselect.mechanisms.lead import Lead
 from dpselect.mechanisms.mechanism import Mechanism
@@ -15,6 +20,8 @@ from dpselect.mechanisms.score_vectors import ScoresLike
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 Candidate = TypeVar("Candidate")
+Sensitivity = float | Sequence[float] | npt.NDArray[np.number]
+"""One for all scores, or one for each."""
 
 _USUAL = Neighbours.ADD_REMOVE  # because looking up a member takes a while
 
@@ -39,6 +46,14 @@ class PermuteAndFlip(Mechanism):
     'green'
     """
 
+    weights: InitVar[None] = None
+
+    def __post_init__(self, weights: None) -> None:
+        if weights is not None:
+            hint = "Its coins are tossed against the best score, which weights do not change: use ExponentialMechanism."
+            raise InvalidParameterError("weights", typed(weights), "none for permute-and-flip", hint)
+        Mechanism.__post_init__(self)
+
     @property
     def law(self) -> Law:
         return laws.PERMUTE_AND_FLIP
@@ -53,7 +68,7 @@ def select(
     scores: ScoresLike,
     *,
     epsilon: float,
-    sensitivity: float,
+    sensitivity: Sensitivity,
     monotonic: bool = False,
     candidates: None = None,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
@@ -63,7 +78,7 @@ def select(
     scores: ScoresLike,
     *,
     epsilon: float,
-    sensitivity: float,
+    sensitivity: Sensitivity,
     monotonic: bool = False,
     candidates: Sequence[Candidate],
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
@@ -73,7 +88,7 @@ def select(
     scores: ScoresLike,
     *,
     epsilon: float,
-    sensitivity: float,
+    sensitivity: Sensitivity,
     monotonic: bool = False,
     candidates: object,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
@@ -83,7 +98,7 @@ def select(
     scores: ScoresLike,
     *,
     epsilon: float,
-    sensitivity: float,
+    sensitivity: Sensitivity,
     monotonic: bool = False,
     candidates: object = None,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
@@ -94,7 +109,7 @@ def select(
     scores: ScoresLike,
     *,
     epsilon: float,
-    sensitivity: float,
+    sensitivity: Sensitivity,
     monotonic: bool = False,
     candidates: object = None,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
@@ -108,6 +123,7 @@ def select(
             vector, or a list.
         epsilon: privacy loss, > 0.
         sensitivity: the largest change of any one score between neighbouring data sets, > 0, in the unit of the scores.
+            Or one for each score, if they differ much: `GeneralizedSelection` then runs by the rule that is better.
         monotonic: between any two neighbours all scores change in the same direction; halves the noise. True for counts
             when a unit is added or removed.
         candidates: what the scores belong to, in the same order, without duplicates; from public knowledge, never
@@ -143,17 +159,27 @@ def select(
     ):
         mechanism = _mechanism_for(epsilon, sensitivity, monotonic, neighbours)
     if with_gap is not False or gap_step is not None:
+        if isinstance(mechanism, GeneralizedSelection):
+            hint = "The gap is proved for noise of one scale."
+            raise InvalidParameterError("with_gap", with_gap, "one sensitivity for all scores", hint)
         return mechanism.select_with_gap(scores, candidates, gap_step)
     return mechanism.select(scores, candidates)
 
 
-def _mechanism_for(epsilon: float, sensitivity: float, monotonic: bool, neighbours: Neighbours | str) -> PermuteAndFlip:
+def _mechanism_for(
+    epsilon: float, sensitivity: Sensitivity, monotonic: bool, neighbours: Neighbours | str
+) -> PermuteAndFlip | GeneralizedSelection:
     """The mechanism with these arguments, made now or some time ago."""
     global _last
+    if isinstance(sensitivity, Sequence | np.ndarray) and np.ndim(sensitivity):
+        relation = neighbouring_relation(neighbours)
+        return GeneralizedSelection(
+            epsilon=epsilon, sensitivities=sensitivity, monotonic=monotonic, neighbours=relation
+        )
     try:
-        mechanism = _mechanism(epsilon, sensitivity, monotonic, neighbours)
+        mechanism = _mechanism(epsilon, cast(float, sensitivity), monotonic, neighbours)
     except TypeError:  # an argument that cannot be hashed is not valid: the checks refuse it
-        return _mechanism.__wrapped__(epsilon, sensitivity, monotonic, neighbours)
+        return _mechanism.__wrapped__(epsilon, cast(float, sensitivity), monotonic, neighbours)
     # A loop passes the same objects again, and what can be hashed does not change.
     if monotonic is False and neighbours is _USUAL:
         _last = epsilon, sensitivity, mechanism

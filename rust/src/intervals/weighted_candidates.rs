@@ -1,0 +1,177 @@
+//! The exponential mechanism with a public weight for each candidate: candidate i with probability proportional to
+//! weight_i * exp(s_i / b).
+//!
+//! A candidate is a piece of the length of its weight, so the choice is that among pieces. Scores are copied: bounds hold for
+//! them as they were read. Proofs: `proofs/weighted_candidates.md` (the law), `proofs/exact_sampling.md`, "Pieces" (the draw).
+
+use crate::entropy::with_thread_entropy;
+use crate::error::{SelectError, reserved};
+use crate::interrupt;
+use crate::intervals::pieces::{Chooser, WeightedPieces};
+use crate::numbers::exp_enclosure::Ratio;
+use crate::numbers::extended_float::Extended;
+use crate::numbers::scale::Scale;
+use crate::numbers::score::Score;
+use crate::scan::score_view::View;
+use crate::selection::many_draws::{share_out, threads_for};
+
+/// Draws that are worth one more thread.
+const DRAWS_PER_THREAD: usize = 2048;
+/// Scores between two questions whether the call is to end.
+const SCORES_BETWEEN_QUESTIONS: usize = 1 << 14;
+
+/// A public weight of each candidate; one of weight zero is never drawn.
+pub enum Weights {
+    /// As the doubles they are: finite and not negative.
+    Doubles(Vec<f64>),
+    /// As any fractions, and the nearest doubles with exponents of their own.
+    Ratios(Vec<Ratio>, Vec<Extended>),
+}
+
+impl Weights {
+    pub fn of_ratios(ratios: Vec<Ratio>) -> Self {
+        let nearest = ratios.iter().map(Extended::from_ratio).collect();
+        Self::Ratios(ratios, nearest)
+    }
+
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Doubles(weights) => weights.len(),
+            Self::Ratios(weights, _) => weights.len(),
+        }
+    }
+
+    #[inline]
+    fn nearest(&self, index: usize) -> Extended {
+        match self {
+            Self::Doubles(weights) => Extended::from_f64(weights[index]),
+            Self::Ratios(_, nearest) => nearest[index],
+        }
+    }
+
+    fn exact(&self, index: usize) -> Ratio {
+        match self {
+            Self::Doubles(weights) => Ratio::from_f64(weights[index]),
+            Self::Ratios(weights, _) => weights[index].clone(),
+        }
+    }
+}
+
+/// Weights with a score each; exponents are measured from the best score that has a weight.
+struct Weighted<'a, T> {
+    weights: &'a Weights,
+    scale: &'a Scale,
+    scores: Vec<T>,
+    is_out: Vec<bool>,
+    top: T,
+}
+
+impl<'a, T: Score> Weighted<'a, T> {
+    fn new(weights: &'a Weights, scores: View<'_, T>, scale: &'a Scale) -> Result<Self, SelectError> {
+        if scores.is_empty() {
+            return Err(SelectError::NoCandidates);
+        }
+        if scores.len() != weights.len() {
+            return Err(SelectError::InvalidCount);
+        }
+        let mut copy = reserved(scores.len())?;
+        copy.resize(scores.len(), T::LOWEST);
+        for (turn, part) in copy.chunks_mut(SCORES_BETWEEN_QUESTIONS).enumerate() {
+            interrupt::check()?;
+            scores.copy_to(turn * SCORES_BETWEEN_QUESTIONS, part);
+            if part.iter().fold(T::CLEAN, |check, score| score.check(check)).is_poison() {
+                return Err(SelectError::NotFinite);
+            }
+        }
+        let mut weighted = Self { weights, scale, scores: copy, is_out: Vec::new(), top: T::LOWEST };
+        weighted.find_top();
+        Ok(weighted)
+    }
+
+    fn find_top(&mut self) {
+        let with_weight = (0..self.scores.len()).filter(|&index| !self.length(index).is_zero());
+        self.top = with_weight.map(|index| self.scores[index]).fold(T::LOWEST, Score::or_larger);
+    }
+
+    /// Never draw this one again.
+    fn take_out(&mut self, index: usize) {
+        self.is_out.resize(self.scores.len(), false);
+        self.is_out[index] = true;
+        self.find_top();
+    }
+}
+
+impl<T: Score> WeightedPieces for Weighted<'_, T> {
+    fn count(&self) -> usize {
+        self.scores.len()
+    }
+
+    #[inline]
+    fn length(&self, index: usize) -> Extended {
+        if self.is_out.get(index) == Some(&true) { Extended::ZERO } else { self.weights.nearest(index) }
+    }
+
+    fn exact_length(&self, index: usize) -> Ratio {
+        self.weights.exact(index)
+    }
+
+    #[inline]
+    fn exponent(&self, index: usize) -> f64 {
+        self.scale.exponent(self.top, self.scores[index])
+    }
+
+    fn exact_exponent(&self, index: usize) -> Ratio {
+        self.scale.exact_exponent(self.top, self.scores[index])
+    }
+}
+
+/// `size` independent draws.
+///
+/// # Errors
+/// `NoCandidates` if there is no score, or none with a weight, `InvalidCount` if there is not one weight a score,
+/// `NotFinite`, `Entropy`, `Memory`, `Interrupted`.
+pub fn select_many<T: Score>(
+    weights: &Weights,
+    scores: View<'_, T>,
+    scale: &Scale,
+    size: usize,
+) -> Result<Vec<usize>, SelectError> {
+    let weighted = Weighted::new(weights, scores, scale)?;
+    let chooser = Chooser::new(&weighted)?;
+    let threads = threads_for(size / DRAWS_PER_THREAD);
+    share_out(size, (size / (8 * threads)).clamp(1, 4096), threads, |_, draws, entropy| {
+        draws.iter_mut().for_each(|slot| *slot = chooser.draw(&weighted, entropy));
+        Ok(())
+    })
+}
+
+/// `k` draws, each without the ones before it.
+///
+/// # Errors
+/// As [`select_many`]; `InvalidCount` also if fewer than `k` have a weight.
+pub fn peel<T: Score>(
+    weights: &Weights,
+    scores: View<'_, T>,
+    scale: &Scale,
+    k: usize,
+) -> Result<Vec<usize>, SelectError> {
+    let mut weighted = Weighted::new(weights, scores, scale)?;
+    let with_weight = (0..weights.len()).filter(|&index| !weights.nearest(index).is_zero()).count();
+    if k == 0 || k > with_weight {
+        return Err(SelectError::InvalidCount);
+    }
+    let mut picks = reserved(k)?;
+    with_thread_entropy(|entropy| {
+        for _ in 0..k {
+            let pick = Chooser::new(&weighted)?.draw(&weighted, entropy);
+            weighted.take_out(pick);
+            picks.push(pick);
+        }
+        Ok(())
+    })?;
+    Ok(picks)
+}
+
+#[cfg(test)]
+#[path = "weighted_candidates_tests.rs"]
+mod tests;

@@ -1,0 +1,121 @@
+//! Candidates that are not alike: `WeightedSampler`, and draws where sensitivities differ.
+
+use numpy::PyArray1;
+use pyo3::prelude::*;
+
+use super::arrays::{Memory, with_view};
+use super::errors::invalid_parameter;
+use super::integers::{Fraction, to_ratio};
+use super::intervals::to_vec;
+use super::sampler::{run, scale_of, to_numpy};
+use crate::intervals::weighted_candidates::{self, Weights};
+use crate::numbers::scale::Scale;
+use crate::selection::different_sensitivities::{Generalized, OwnScales};
+use crate::selection::steepest::{Points, Together};
+
+/// A weight for each candidate and a scale, and nothing else.
+#[pyclass(frozen, module = "dpselect._native._core")]
+pub struct WeightedSampler {
+    scale: Scale,
+    weights: Weights,
+}
+
+#[pymethods]
+impl WeightedSampler {
+    #[new]
+    fn new(py: Python<'_>, epsilon: f64, sensitivity: f64, factor: u8, weights: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let weights = match weights.cast::<PyArray1<f64>>() {
+            Ok(doubles) => Weights::Doubles(to_vec(doubles)),
+            Err(_) => {
+                let fractions: Vec<Fraction> = weights.extract()?;
+                let ratios = fractions.into_iter().map(|fraction| to_ratio(py, fraction)).collect::<PyResult<_>>()?;
+                Weights::of_ratios(ratios)
+            }
+        };
+        if let Weights::Doubles(doubles) = &weights
+            && !doubles.iter().all(|weight| weight.is_finite() && *weight >= 0.0)
+        {
+            return Err(invalid_parameter(py, "weights", "<out of range>", "finite numbers >= 0"));
+        }
+        Ok(Self { scale: scale_of(py, epsilon, sensitivity, factor)?, weights })
+    }
+
+    /// `size` independent draws.
+    #[pyo3(signature = (scores, size, /))]
+    fn select_many<'py>(&self, scores: &Bound<'py, PyAny>, size: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let memory = Memory::of(scores)?;
+        let draws = with_view!(memory, view => {
+            run(scores.py(), usize::MAX, || weighted_candidates::select_many(&self.weights, view, &self.scale, size))
+        })?;
+        Ok(to_numpy(scores.py(), draws))
+    }
+
+    /// `k` draws without replacement, best first.
+    #[pyo3(signature = (scores, k, /))]
+    fn peel<'py>(&self, scores: &Bound<'py, PyAny>, k: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let memory = Memory::of(scores)?;
+        let picks = with_view!(memory, view => {
+            run(scores.py(), usize::MAX, || weighted_candidates::peel(&self.weights, view, &self.scale, k))
+        })?;
+        Ok(to_numpy(scores.py(), picks))
+    }
+}
+
+/// How far each candidate lies below the others, times epsilon / 2.
+#[pyfunction]
+#[pyo3(signature = (scores, sensitivities, shift, epsilon, together, /))]
+pub fn generalized_exponents<'py>(
+    scores: &Bound<'py, PyArray1<f64>>,
+    sensitivities: &Bound<'py, PyArray1<f64>>,
+    shift: f64,
+    epsilon: f64,
+    together: &str,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (py, scores, sensitivities) = (scores.py(), to_vec(scores), to_vec(sensitivities));
+    let together = together_named(py, together)?;
+    let exponents = run(py, usize::MAX, || {
+        Ok(Generalized::new(Points::new(&scores, &sensitivities, shift, together)?, epsilon)?.into_exponents())
+    })?;
+    Ok(PyArray1::from_vec(py, exponents))
+}
+
+/// `size` independent draws by permute-and-flip on that.
+#[pyfunction]
+#[pyo3(signature = (scores, sensitivities, shift, epsilon, together, size, /))]
+pub fn generalized_draws<'py>(
+    scores: &Bound<'py, PyArray1<f64>>,
+    sensitivities: &Bound<'py, PyArray1<f64>>,
+    shift: f64,
+    epsilon: f64,
+    together: &str,
+    size: usize,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let (py, scores, sensitivities) = (scores.py(), to_vec(scores), to_vec(sensitivities));
+    let together = together_named(py, together)?;
+    let draws = run(py, usize::MAX, || {
+        Generalized::new(Points::new(&scores, &sensitivities, shift, together)?, epsilon)?.select_many(size)
+    })?;
+    Ok(to_numpy(py, draws))
+}
+
+/// `size` independent draws with exponential noise of a scale of its own for each candidate.
+#[pyfunction]
+#[pyo3(signature = (scores, sensitivities, epsilon, size, /))]
+pub fn own_scale_draws<'py>(
+    scores: &Bound<'py, PyArray1<f64>>,
+    sensitivities: &Bound<'py, PyArray1<f64>>,
+    epsilon: f64,
+    size: usize,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let (py, scores, sensitivities) = (scores.py(), to_vec(scores), to_vec(sensitivities));
+    let draws = run(py, usize::MAX, || OwnScales::new(&scores, &sensitivities, epsilon)?.select_many(size))?;
+    Ok(to_numpy(py, draws))
+}
+
+fn together_named(py: Python<'_>, name: &str) -> PyResult<Together> {
+    match name {
+        "sum" => Ok(Together::Sum),
+        "larger" => Ok(Together::Larger),
+        _ => Err(invalid_parameter(py, "together", "<unknown>", "sum or larger")),
+    }
+}

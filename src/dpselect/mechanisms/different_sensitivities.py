@@ -1,0 +1,298 @@
+"""Selection where each score has a sensitivity of its own."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar, cast, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from dpselect._native import _core
+from dpselect.accounting import ComposedEvent, LaplaceProfileEvent
+from dpselect.arguments import positive_count, positive_epsilon, positive_sensitivity, probability
+from dpselect.errors import InvalidParameterError, InvalidScoresError, Shown
+from dpselect.mechanisms.candidates import checked_candidates
+from dpselect.mechanisms.gaps import Gaps
+from dpselect.mechanisms.mechanism import MechanismValue
+from dpselect.mechanisms.noisy_max import ReportNoisyMax
+from dpselect.mechanisms.own_scale_law import own_scale_probabilities
+from dpselect.mechanisms.permute_and_flip_law import permute_and_flip_probabilities
+from dpselect.mechanisms.score_vectors import ScoresLike, finite_scores
+from dpselect.privacy import Neighbours, check_monotonic, neighbouring_relation
+
+Candidate = TypeVar("Candidate")
+FloatArray = npt.NDArray[np.float64]
+Rule = Literal["generalized", "own_scales", "largest"]
+
+_METHODS = ("auto", "generalized", "own_scales", "largest")
+_UP = 1.0 + 2.0**-40
+_EXACTLY_DOUBLES = [("f", 2), ("f", 4), ("f", 8), ("i", 1), ("i", 2), ("i", 4), ("u", 1), ("u", 2), ("u", 4)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneralizedSelection(MechanismValue):
+    r"""Selects by permute-and-flip where each score has a sensitivity of its own, so that one bad candidate does not
+    set everybody's noise.
+
+    Three rules are `epsilon`-DP, :math:`\Delta_i` being the sensitivities:
+
+    * ``"generalized"``: each candidate is scored by how far it is ahead of the others, in units of their sensitivities.
+      With :math:`r_i = s_i - t \Delta_i` that is :math:`u_i = \min_j (r_i - r_j)/(\Delta_i + \Delta_j)`, or with the
+      larger of both in place of the sum if `monotonic`. Permute-and-flip runs on u with :math:`b = 2/\varepsilon`. The
+      error in comparison with candidate j is a multiple of j's own sensitivity.
+    * ``"own_scales"``: exponential noise of the scale :math:`(\Delta_i + \Delta_{\max})/\varepsilon`.
+    * ``"largest"``: `PermuteAndFlip` with the largest sensitivity, the best rule if all are equal.
+
+    ``"auto"`` takes the rule with the smaller error bound for a candidate of the median sensitivity, which depends on
+    public numbers only; `reason` says why.
+
+    Args:
+        epsilon: privacy loss of one selection, > 0. Rounded down if it is not a double.
+        sensitivities: for each candidate the largest change of its score between neighbouring data sets, > 0, public.
+            Rounded up if they are not doubles.
+        monotonic: between any two neighbours all scores change in the same direction.
+        neighbours: which data sets the guarantee compares, ``"add_remove"`` or ``"replace_one"``.
+        method: ``"auto"``, or one of the rules.
+        confidence: at which the error bounds hold, strictly between 0 and 1. It sets t.
+
+    Raises:
+        InvalidParameterError: an argument is out of range, or `monotonic` contradicts `neighbours`.
+
+    Proof: ``proofs/different_sensitivities.md``. Source: Raskhodnikova & Smith (2016), for the generalized rule.
+
+    >>> mechanism = GeneralizedSelection(epsilon=1.0, sensitivities=[1, 1, 1, 100])
+    >>> mechanism.select([5, 900, 7, 20], candidates=["a", "b", "c", "d"])
+    'b'
+    >>> mechanism.rule, GeneralizedSelection(epsilon=1.0, sensitivities=[1, 1, 1]).rule
+    ('generalized', 'largest')
+    """
+
+    epsilon: float
+    sensitivities: Sequence[float] | npt.NDArray[np.number] = field(repr=False)
+    monotonic: bool = False
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    method: Literal["auto", "generalized", "own_scales", "largest"] = "auto"
+    confidence: float = 0.99
+    rule: Rule = field(init=False, compare=False)
+    """The rule that runs."""
+    reason: str = field(init=False, repr=False, compare=False)
+    """Why it is this one, in a sentence about public numbers."""
+    _sensitivities: FloatArray = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        epsilon = positive_epsilon(self.epsilon)
+        given = _checked_sensitivities(cast(object, self.sensitivities))
+        neighbours = neighbouring_relation(self.neighbours)
+        monotonic = check_monotonic(self.monotonic, neighbours)
+        confidence = probability(self.confidence, "confidence")
+        method = cast(object, self.method)
+        if not isinstance(method, str) or method not in _METHODS:
+            raise InvalidParameterError("method", Shown(repr(method)), " or ".join(map(repr, _METHODS)))
+        self._set(epsilon=epsilon, sensitivities=tuple(given.tolist()), monotonic=monotonic, neighbours=neighbours)
+        self._set(confidence=confidence, _sensitivities=given)
+        if not math.isfinite(self.shift) or not math.isfinite(4.0 * self.shift * float(given.max())):
+            raise InvalidParameterError("epsilon", epsilon, "an epsilon at which the error bounds are finite")
+        rule, reason = self._chosen() if method == "auto" else (method, "It was asked for.")
+        self._set(rule=rule, reason=reason)
+
+    @property
+    def event(self) -> LaplaceProfileEvent:
+        """What one selection costs, for accounting; it does not depend on the data."""
+        return LaplaceProfileEvent(epsilon=self.epsilon)
+
+    def event_of_many(self, size: int) -> ComposedEvent:
+        """What one call of `select_many` costs.
+
+        Raises:
+            InvalidParameterError: `size` is not a whole number >= 1.
+        """
+        return ComposedEvent(event=self.event, count=positive_count(size, "size", at_most=sys.maxsize))
+
+    @property
+    def shift(self) -> float:
+        r"""t, by which a unit of sensitivity counts against a score in the generalized rule.
+
+        :math:`-\frac{2}{\varepsilon} \ln(1 - c^{1/n})` for the confidence c, rounded up.
+        """
+        return 2.0 * _UP * _largest_of(len(self.sensitivities), self.confidence) / self.epsilon
+
+    def error_bounds(self) -> FloatArray:
+        """With probability `confidence`, the selected score is at most this far below that of *each* candidate.
+
+        One number for each candidate, all at the same time; from public arguments only.
+
+        Proof: ``proofs/different_sensitivities.md``, claim 4.
+
+        >>> GeneralizedSelection(epsilon=1.0, sensitivities=[1, 1, 1, 100]).error_bounds().round(1)
+        array([  24. ,   24. ,   24. , 2395.1])
+        """
+        return self._bounds_of(self.rule)
+
+    @overload
+    def select(self, scores: ScoresLike, candidates: None = None) -> int: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: Sequence[Candidate]) -> Candidate: ...
+    @overload
+    def select(self, scores: ScoresLike, candidates: object) -> Any: ...
+    def select(self, scores: ScoresLike, candidates: object = None) -> object:
+        """Draw one candidate, at the cost of `epsilon`.
+
+        Args:
+            scores: one for each sensitivity, finite floats or integers; higher is better.
+            candidates: what the scores belong to; see `Mechanism.select`.
+
+        Returns:
+            The selected candidate, or its index if no candidates were given.
+
+        Raises:
+            InvalidScoresError: `scores` is not one-dimensional, not finite, of another length than the sensitivities,
+                or contains integers beyond 2^53 that are not doubles.
+            InvalidCandidatesError: as for `Mechanism.select`.
+
+        Proof that the draw is exact: ``proofs/different_sensitivities.md``, claim 5.
+        """
+        doubles = self._checked_scores(scores)
+        pick = None if candidates is None else checked_candidates(candidates, count=doubles.size)
+        index = int(self._draws(doubles, 1)[0])
+        return index if pick is None else pick(index)
+
+    def select_many(self, scores: ScoresLike, size: int) -> npt.NDArray[np.int64]:
+        """Draw `size` indices independently of each other, *each* at the cost of `epsilon`.
+
+        Raises:
+            InvalidScoresError: as for `select`.
+            InvalidParameterError: `size` is not a whole number >= 1.
+        """
+        size = positive_count(size, "size", at_most=sys.maxsize)
+        return self._draws(self._checked_scores(scores), size)
+
+    def pmf(self, scores: ScoresLike) -> FloatArray:
+        """Probability of each candidate. For planning with public scores and for tests: it depends on every score.
+
+        Raises:
+            InvalidScoresError: as for `select`.
+        """
+        doubles = self._checked_scores(scores)
+        if self.rule == "largest" or (self.rule == "own_scales" and self.monotonic):
+            return self._by_largest.pmf(doubles)  # if monotonic, all own scales are the same
+        if self.rule == "own_scales":
+            return own_scale_probabilities(Gaps.below_best(doubles), self._sensitivities, self.epsilon)
+        exponents = _core.generalized_exponents(doubles, self._sensitivities, self.shift, self.epsilon, self._together)
+        return permute_and_flip_probabilities(exponents)
+
+    def expected_error(self, scores: ScoresLike) -> float:
+        """Expected distance of the selected score below the best, in the unit of the scores; depends on the scores.
+
+        Raises:
+            InvalidScoresError: as for `select`.
+        """
+        return Gaps.below_best(self._checked_scores(scores)).mean(self.pmf(scores))
+
+    def _draws(self, doubles: FloatArray, size: int) -> npt.NDArray[np.int64]:
+        if self.rule == "largest" or (self.rule == "own_scales" and self.monotonic):
+            return self._by_largest.select_many(doubles, size)
+        if self.rule == "own_scales":
+            return _core.own_scale_draws(doubles, self._sensitivities, self.epsilon, size)
+        return _core.generalized_draws(doubles, self._sensitivities, self.shift, self.epsilon, self._together, size)
+
+    @property
+    def _together(self) -> Literal["sum", "larger"]:
+        return "larger" if self.monotonic else "sum"
+
+    @property
+    def _by_largest(self) -> ReportNoisyMax:
+        """Permute-and-flip, by its other name."""
+        return ReportNoisyMax(
+            noise="exponential",
+            epsilon=self.epsilon,
+            sensitivity=float(self._sensitivities.max()),
+            monotonic=self.monotonic,
+            neighbours=self.neighbours,
+        )
+
+    def _bounds_of(self, rule: Rule) -> FloatArray:
+        count = len(self.sensitivities)
+        if rule == "generalized":
+            return 2.0 * _UP * self.shift * self._sensitivities
+        if rule == "largest" or self.monotonic:
+            bound = self._by_largest.error_bound(count, self.confidence)
+        else:
+            bound = _UP * _largest_noise(self._sensitivities, self.confidence) / self.epsilon
+        return np.full(count, bound)
+
+    def _chosen(self) -> tuple[Rule, str]:
+        """The rule with the smaller bound for the median sensitivity, and why."""
+        sensitivities = self._sensitivities
+        most, middle = (
+            float(sensitivities.max()),
+            int(np.argsort(sensitivities, kind="stable")[(sensitivities.size - 1) // 2]),
+        )
+        if float(sensitivities.min()) == most:
+            return "largest", "All sensitivities are the same."
+        other: Rule = "largest" if self.monotonic else "own_scales"
+        bounds = {each: float(self._bounds_of(each)[middle]) for each in ("generalized", other)}
+        rule: Rule = "generalized" if bounds["generalized"] < bounds[other] else other
+        loser: Rule = other if rule == "generalized" else "generalized"
+        reason = (
+            f"With {self.confidence:.4g} confidence it stays within {bounds[rule]:.4g} of a candidate of the median "
+            f"sensitivity {float(sensitivities[middle]):.4g}; the rule {loser!r} within {bounds[loser]:.4g}. "
+            f"The largest sensitivity is {most:.4g}."
+        )
+        return rule, reason
+
+    def _checked_scores(self, scores: ScoresLike) -> FloatArray:
+        found = finite_scores(scores)
+        if found.size != len(self.sensitivities):
+            expected = f"{len(self.sensitivities)} scores, one for each sensitivity"
+            raise InvalidScoresError("scores", Shown(f"<{found.size} scores>"), expected)
+        doubles = np.ascontiguousarray(found, dtype=np.float64)
+        if found.dtype.kind != "f" and not np.array_equal(_back(doubles, found.dtype), found):
+            raise InvalidScoresError("scores", Shown("<integers beyond 2^53>"), "numbers that doubles hold exactly")
+        return doubles
+
+
+def _back(doubles: FloatArray, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(doubles) < 2.0**63, doubles, 0.0).astype(dtype)
+
+
+def _checked_sensitivities(given: object) -> FloatArray:
+    refused = InvalidParameterError(
+        "sensitivities", Shown(f"<{type(given).__name__}>"), "finite numbers > 0, one for each candidate"
+    )
+    if isinstance(given, str | bytes) or np.ndim(cast(Any, given)) != 1 or len(cast(Any, given)) == 0:
+        raise refused
+    members = cast("Sequence[object]", given)
+    array = cast("npt.NDArray[Any] | None", given) if isinstance(given, np.ndarray) else None
+    if array is None and all(type(each) is float for each in members):
+        array = np.array(members, dtype=np.float64)
+    is_exact = array is not None and (array.dtype.kind, array.dtype.itemsize) in _EXACTLY_DOUBLES
+    if array is not None and is_exact:
+        found = array.astype(np.float64)
+    else:
+        found = np.array([positive_sensitivity(each, "sensitivities") for each in members], dtype=np.float64)
+    if not (np.isfinite(found) & (found > 0.0)).all():
+        raise refused
+    found.flags.writeable = False
+    return found
+
+
+def _largest_of(count: int, confidence: float) -> float:
+    """What the largest of so many standard exponential variables stays below with this probability."""
+    # 1 - c^(1/n) without cancellation.
+    return -math.log(-math.expm1(math.log(confidence) / count))
+
+
+def _largest_noise(sensitivities: FloatArray, confidence: float) -> float:
+    """The same for exponential variables of the scales ``sensitivity + largest``, by bisection, rounded up."""
+    widths, numbers = np.unique(sensitivities + sensitivities.max(), return_counts=True)
+    low, high = 0.0, float(widths.max()) * _largest_of(sensitivities.size, confidence)
+    for _ in range(100):
+        middle = (low + high) / 2.0
+        stays = float(numbers @ np.log1p(-np.exp(-middle / widths))) if middle > 0.0 else -math.inf
+        low, high = (low, middle) if stays >= math.log(confidence) else (middle, high)
+    return high
