@@ -34,7 +34,7 @@ impl Weights {
         Self::Ratios(ratios, nearest)
     }
 
-    pub fn len(&self) -> usize {
+    fn count(&self) -> usize {
         match self {
             Self::Doubles(weights) => weights.len(),
             Self::Ratios(weights, _) => weights.len(),
@@ -71,7 +71,7 @@ impl<'a, T: Score> Weighted<'a, T> {
         if scores.is_empty() {
             return Err(SelectError::NoCandidates);
         }
-        if scores.len() != weights.len() {
+        if scores.len() != weights.count() {
             return Err(SelectError::InvalidCount);
         }
         let mut copy = reserved(scores.len())?;
@@ -140,7 +140,9 @@ pub fn select_many<T: Score>(
     let chooser = Chooser::new(&weighted)?;
     let threads = threads_for(size / DRAWS_PER_THREAD);
     share_out(size, (size / (8 * threads)).clamp(1, 4096), threads, |_, draws, entropy| {
-        draws.iter_mut().for_each(|slot| *slot = chooser.draw(&weighted, entropy));
+        for slot in draws {
+            *slot = chooser.draw(&weighted, entropy);
+        }
         Ok(())
     })
 }
@@ -156,7 +158,7 @@ pub fn peel<T: Score>(
     k: usize,
 ) -> Result<Vec<usize>, SelectError> {
     let mut weighted = Weighted::new(weights, scores, scale)?;
-    let with_weight = (0..weights.len()).filter(|&index| !weights.nearest(index).is_zero()).count();
+    let with_weight = (0..weights.count()).filter(|&index| !weights.nearest(index).is_zero()).count();
     if k == 0 || k > with_weight {
         return Err(SelectError::InvalidCount);
     }

@@ -24,13 +24,11 @@ pub struct WeightedSampler {
 impl WeightedSampler {
     #[new]
     fn new(py: Python<'_>, epsilon: f64, sensitivity: f64, factor: u8, weights: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let weights = match weights.cast::<PyArray1<f64>>() {
-            Ok(doubles) => Weights::Doubles(to_vec(doubles)),
-            Err(_) => {
-                let fractions: Vec<Fraction> = weights.extract()?;
-                let ratios = fractions.into_iter().map(|fraction| to_ratio(py, fraction)).collect::<PyResult<_>>()?;
-                Weights::of_ratios(ratios)
-            }
+        let weights = if let Ok(doubles) = weights.cast::<PyArray1<f64>>() {
+            Weights::Doubles(to_vec(doubles))
+        } else {
+            let fractions: Vec<Fraction> = weights.extract()?;
+            Weights::of_ratios(fractions.into_iter().map(|fraction| to_ratio(py, fraction)).collect::<PyResult<_>>()?)
         };
         if let Weights::Doubles(doubles) = &weights
             && !doubles.iter().all(|weight| weight.is_finite() && *weight >= 0.0)
