@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypedDict, TypeVar, overload
+from typing import Any, Literal, TypedDict, TypeVar, cast, get_args, overload
 
 from dpselect.accounting import ComposedEvent, LaplaceProfileEvent, calibrate_rounds
 from dpselect.arguments import delta_below_one, positive_count, positive_epsilon, probability
@@ -19,9 +19,14 @@ from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
 from dpselect.mechanisms.lead import Leads
 from dpselect.mechanisms.permute_and_flip import PermuteAndFlip
 from dpselect.mechanisms.score_vectors import ScoresLike, native_scores, score_count
+from dpselect.mechanisms.top_k_set import TopKSet
 from dpselect.privacy import Neighbours, neighbouring_relation
 
 Candidate = TypeVar("Candidate")
+
+
+TopKMethod = Literal["auto", "set"]
+"""How `top_k` selects: by the public rule, in order, or as one set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +39,8 @@ class TopKPlan:
         n_candidates: number of scores the plan is for.
         k: number to select.
         rounds: number of draws: 1 if one selects them all; else `k`, or one less if all candidates are selected,
-        because
-            the last one is then the only one left. For a single candidate one round is charged all the same, as for any
-            selection.
+            because the last one is then the only one left. For a single candidate one round is charged all the same, as
+            for any selection.
         epsilon: total cost.
         delta: total cost; 0 if the plan meets `epsilon` without it.
     """
@@ -231,10 +235,8 @@ def _epsilons_per_round(n: int, rounds: int, epsilon: float, delta: float) -> tu
     """Epsilon of a share of noise once; and of a round of the exponential mechanism, if its error is smaller."""
     pure = calibrate_rounds(epsilon=epsilon, delta=0.0, count=rounds)
     if delta == 0.0:
-        return (
-            pure,
-            None,
-        )  # at equal epsilon the first of noise once never has the larger error: proofs/permute_and_flip.md
+        # At equal epsilon the first of noise once never has the larger error: proofs/permute_and_flip.md.
+        return pure, None
     approximate = calibrate_rounds(epsilon=epsilon, delta=delta, count=rounds)
     pure_error = laws.PERMUTE_AND_FLIP.worst_case.expected_error(n)
     approximate_error = laws.EXPONENTIAL.worst_case.expected_error(n)
@@ -253,6 +255,7 @@ def top_k(
     monotonic: bool = False,
     candidates: None = None,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+    method: TopKMethod = "auto",
 ) -> list[int]: ...
 @overload
 def top_k(
@@ -265,6 +268,7 @@ def top_k(
     monotonic: bool = False,
     candidates: Sequence[Candidate],
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+    method: TopKMethod = "auto",
 ) -> list[Candidate]: ...
 @overload
 def top_k(
@@ -277,6 +281,7 @@ def top_k(
     monotonic: bool = False,
     candidates: object,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+    method: TopKMethod = "auto",
 ) -> list[Any]: ...
 @overload
 def top_k(
@@ -318,6 +323,7 @@ def top_k(
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
     with_gap: bool = False,
     gap_step: float | None = None,
+    method: TopKMethod = "auto",
 ) -> list[Any] | Leads:
     """Select `k` different candidates with (`epsilon`, `delta`)-differential privacy *in total*, best first.
 
@@ -339,8 +345,11 @@ def top_k(
         with_gap: also release by how much each winner is ahead of all after it, at no further cost
             (``proofs/free_gap.md``). A `delta` is not spent then.
         gap_step: gaps are rounded down to multiples of it; public, > 0. Default: about a tenth of the noise. A step
-        alone
-            asks for gaps, too.
+            alone asks for gaps, too.
+        method: ``"auto"``, by the rule of `plan_top_k`, or ``"set"``: one draw of the whole set (`dpselect.TopKSet`),
+            in the order of the candidates, without a delta. A set is far better where the best `k` are well ahead of
+            all others, and worse where candidates near rank `k` are nearly equal: see
+            `dpselect.planning.recommend_top_k`.
 
     Returns:
         `k` different candidates (or indices), best first; with gaps, `Leads`, which unpacks as ``winners, gaps``.
@@ -357,10 +366,22 @@ def top_k(
     >>> winners, gaps = top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, gap_step=0.5)
     >>> winners, [gap > 700 for gap in gaps]
     ([2, 0], [True, True])
+    >>> top_k([900, 20, 1800, 30], 2, epsilon=2.0, sensitivity=1, monotonic=True, method="set")
+    [0, 2]
     """
     native = native_scores(scores)
     has_gaps = with_gap is not False or gap_step is not None
     delta = delta_below_one(delta)
+    if method not in get_args(TopKMethod):
+        got = Shown(repr(method)) if isinstance(cast(object, method), str) else method
+        raise InvalidParameterError("method", got, " or ".join(repr(word) for word in get_args(TopKMethod)))
+    if method == "set":
+        if has_gaps:
+            hint = "A set has no order, so nobody in it is ahead of another."
+            raise InvalidParameterError("with_gap", with_gap, 'False with method="set"', hint)
+        relation = neighbouring_relation(neighbours)
+        whole = TopKSet(epsilon=epsilon, sensitivity=sensitivity, k=k, monotonic=monotonic, neighbours=relation)
+        return whole.select(native, candidates)
     plan = plan_top_k(
         score_count(native),
         k,

@@ -12,6 +12,7 @@ from dpselect.planning.plots import plot_error
 from dpselect.planning.recommendation import Recommendation, recommend, recommendation
 from dpselect.planning.targets import epsilon_for
 from dpselect.planning.testing import power_bound
+from dpselect.planning.top_k_ways import TopKRecommendation, recommend_top_k
 from dpselect.planning.worst_case import (
     Bounds,
     WorstCaseScores,
@@ -27,6 +28,7 @@ __all__ = [
     "Optimum",
     "OrderNoise",
     "Recommendation",
+    "TopKRecommendation",
     "UnknownNoise",
     "WorstCaseScores",
     "epsilon_for",
@@ -39,6 +41,7 @@ __all__ = [
     "plot_error",
     "power_bound",
     "recommend",
+    "recommend_top_k",
     "recommendation",
     "unknown_noise",
     "worst_case_bounds",

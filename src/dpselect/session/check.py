@@ -83,7 +83,8 @@ def check(
     >>> checked = dps.check("examples/data/adult.csv", "capital_gain", unit="person_id", bounds=(0, 90_000))
     >>> for problem in checked.problems:
     ...     print(problem)
-    159 of 32,561 rows (0.5%) are 99999, often a word for a missing value. If it is one here, leave these rows out.
+    159 of 32,561 rows (0.5%) are 99999, often a word for a missing value. If it is one here, make these cells empty: no
+    option leaves them out, and bounds count them as the nearest bound.
     32,551 of 32,561 rows (100.0%) share their value with another row. All are multiples of 1. Try --step 1.
     29,849 of 32,561 rows (91.7%) have the same value.
     159 of 32,561 rows (0.5%) are above the upper bound, and are counted as if they were equal to it.
