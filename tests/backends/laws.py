@@ -177,7 +177,12 @@ def _named(task: Values | TopUnknown, summary: NameCounts) -> Law:
 
 
 def _orders(plan: TopKPlan, scores: np.ndarray) -> np.ndarray:
-    """Of each order of the first k: in each round the mechanism's law among those that are left."""
+    """Of each order of the first k: in each round the mechanism's law among those that are left.
+
+    One draw of all has no such formula; but it is a function of the scores.
+    """
+    if plan.is_at_once:
+        return scores.astype(float)
     laws = []
     for order in permutations(range(len(scores)), plan.k):
         left, probability = list(range(len(scores))), 1.0

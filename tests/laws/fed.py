@@ -21,6 +21,7 @@ from dpselect.mechanisms import (
     ClippingBoundMechanism,
     DensityMechanism,
     DiscreteGaussianMechanism,
+    ExponentialNoiseTopK,
     GaussianThresholdCounts,
     GeometricMechanism,
     MeanMechanism,
@@ -74,6 +75,10 @@ LIKELY_BOUNDS = 5
 """Of tiny tables; the others are looked at without what comes after them."""
 
 
+SELECTING = (Mechanism, ExponentialNoiseTopK)
+"""Kinds that select by scores."""
+
+
 class Fed(NamedTuple):
     """A mechanism, what it draws from, and how many times."""
 
@@ -116,6 +121,8 @@ def written_down(winners: Sequence[tuple[int, ...]] = (), place: int = 1) -> Ite
 
         patch.setattr(Mechanism, "select", noting(lambda *asked: int(order(*asked)[0]), is_sorted=False))
         patch.setattr(Mechanism, "peel", noting(order, is_sorted=False))
+        at_once = noting(lambda *asked: order(*asked).tolist(), is_sorted=False)
+        patch.setattr(ExponentialNoiseTopK, "select", lambda mechanism, given: at_once(mechanism, given, mechanism.k))
         for kind in (QuantileMechanism, PriceMechanism, MeanMechanism):
             patch.setattr(kind, "draw", noting(low, is_sorted=True))
         first = noting(lambda mechanism, *_: float(mechanism.candidates[0]), is_sorted=True)
@@ -157,12 +164,12 @@ def laws_of(task: Any, summary: Any) -> tuple[Fed | Branches, ...]:
         return (Branches((fed[0],), tuple(then)),)
     if not isinstance(task, WithCounts):
         return tuple(fed)
-    selections = tuple(each for each in fed if isinstance(each.mechanism, Mechanism))
+    selections = tuple(each for each in fed if isinstance(each.mechanism, SELECTING))
     then: list[tuple[Fed, ...]] = []
     for winners in product(*(permutations(range(len(each.given)), each.rounds) for each in selections)):
         with written_down(winners) as fed:
             task.released(summary)
-        then.append(tuple(each for each in fed if not isinstance(each.mechanism, Mechanism)))
+        then.append(tuple(each for each in fed if not isinstance(each.mechanism, SELECTING)))
     return (Branches(selections, tuple(then)),)
 
 
@@ -195,6 +202,9 @@ def _law(fed: Fed | Branches, cuts: tuple[Fraction, ...]) -> np.ndarray:
     match mechanism:
         case Mechanism():
             law = _selection(mechanism, given, fed.rounds)
+        case ExponentialNoiseTopK():
+            coins = flip_probabilities(given, scale=Fraction(mechanism.scale))
+            law = [chance for _, chance in sorted(top_k.exponential_noise_once(coins, k=fed.rounds).items())]
         case QuantileMechanism():
             law = _quantile(mechanism, given, cuts)
         case QuantilesMechanism() if mechanism.method == "joint":
