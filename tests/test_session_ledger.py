@@ -349,7 +349,7 @@ def test_verify_says_whether_the_value_itself_is_certified(
 
 def test_the_help_of_verify_says_what_certifies_a_value(capsys: Captured) -> None:
     status, out, _ = told(capsys, "verify", "--help")
-    assert (status, "The value itself is certified only for a release with a request id" in " ".join(out.split())) == (
+    assert (status, "What was drawn is certified only for a release with a request id" in " ".join(out.split())) == (
         0,
         True,
     )

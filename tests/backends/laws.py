@@ -18,6 +18,7 @@ from dpselect.backends.columns import Column, Holds
 from dpselect.backends.contract import Amount, Grouping, Needed, Progress
 from dpselect.mechanisms import GeometricMechanism, NoisyOrder, PriceListMechanism
 from dpselect.mechanisms.density import DensityMechanism
+from dpselect.mechanisms.exponential_once import ExponentialNoiseTopK
 from dpselect.mechanisms.top_k import TopKPlan
 from dpselect.privacy import Neighbours
 from dpselect.questions import (
@@ -177,12 +178,10 @@ def _named(task: Values | TopUnknown, summary: NameCounts) -> Law:
 
 
 def _orders(plan: TopKPlan, scores: np.ndarray) -> np.ndarray:
-    """Of each order of the first k: in each round the mechanism's law among those that are left.
-
-    One draw of all has no such formula; but it is a function of the scores.
-    """
-    if plan.is_at_once:
-        return scores.astype(float)
+    """Of each order of the first k: in each round the mechanism's law among those that are left."""
+    if isinstance(plan.mechanism, ExponentialNoiseTopK):
+        drawn = permutations(range(len(scores)), plan.k)
+        return np.array([_chance_at_once(plan.mechanism, scores, order[: plan.mechanism.k]) for order in drawn])
     laws = []
     for order in permutations(range(len(scores)), plan.k):
         left, probability = list(range(len(scores))), 1.0
@@ -191,6 +190,18 @@ def _orders(plan: TopKPlan, scores: np.ndarray) -> np.ndarray:
             left.remove(place)
         laws.append(probability)
     return np.array(laws)
+
+
+def _chance_at_once(mechanism: ExponentialNoiseTopK, scores: np.ndarray, order: tuple[int, ...]) -> float:
+    """That noisy scores are the largest in this order: by sums over small cells, from the last one to the first."""
+    edges = np.linspace(scores.min(), scores.max() + 40.0 * mechanism.scale, 4001)
+    below = -np.expm1(-np.maximum(edges - scores[:, np.newaxis], 0.0) / mechanism.scale)
+    middle, cells = (below[:, 1:] + below[:, :-1]) / 2.0, np.diff(below, axis=1)
+    later = np.prod([middle[place] for place in range(len(scores)) if place not in order], axis=0)
+    for place in reversed(order):
+        mass = cells[place] * later
+        later = np.cumsum(mass) - mass / 2.0  # of two in one cell either may be the larger
+    return float(mass.sum())
 
 
 def _of_bins(task: Density, counts: np.ndarray) -> Law:

@@ -60,6 +60,8 @@ def test_a_top_k_at_the_share_that_is_told_fits(delta: float, k: int, asked: flo
         assert asked > 20 * limit  # far from the mark
         return
     smaller = top_k_event(k, epsilon=share * asked, delta=delta)
+    if type(smaller) is not type(event):
+        return  # at that epsilon the rule takes another plan, which has a price of its own
     assert terms.allow(state.epsilon, state.total + terms.cost(smaller))
 
 

@@ -46,8 +46,9 @@ def law_by_stages(rates: Sequence[Fraction], *, k: int, cuts: Sequence[Fraction]
 
     At the last cut, 1, all with rate 1 have come, and nobody's rate is larger.
 
-    >>> law_by_stages([Fraction(1), Fraction(1), Fraction(1, 2)], k=2, cuts=[Fraction(0), Fraction(1, 4),
-    Fraction(1)])[0, 1] Fraction(1, 3)
+    >>> cuts = [Fraction(0), Fraction(1, 4), Fraction(1)]
+    >>> law_by_stages([Fraction(1), Fraction(1), Fraction(1, 2)], k=2, cuts=cuts)[0, 1]
+    Fraction(1, 3)
     """
     law: dict[Order, Fraction] = dict.fromkeys(permutations(range(len(rates)), k), Fraction(0))
     reached: dict[Order, Fraction] = {(): Fraction(1)}

@@ -113,7 +113,7 @@ class TopK(ListQuestion[CandidateCounts | PendingSelection]):
 
         >>> question = TopK.planned(PublicCandidates.given(range(1000)), 10, epsilon=1.0)
         >>> round(question.plan.error_bound())
-        131
+        115
         >>> question = TopK.planned(PublicCandidates.given(range(1000)), 10, epsilon=1.0, max_values_per_unit=1)
         >>> round(question.plan.error_bound())
         15
