@@ -194,3 +194,11 @@ def test_the_bounds_are_the_smallest_that_the_formulas_give(n: int, k: int, epsi
     assert bound == 0 or pairs * difference_above(ratio, bound - 1) > 0.01 * (1 - 1e-9)
     assert (n + k) * ratio ** (within + 1) / (1 + ratio) <= 0.01 * (1 + 1e-9)
     assert within == 0 or (n + k) * ratio**within / (1 + ratio) > 0.01 * (1 - 1e-9)
+
+
+def test_a_bound_on_gaussian_counts_covers_all_candidates() -> None:
+    order = NoisyOrder.planned(50, 30, epsilon=1.0, delta=1e-6, max_values_per_unit=20)
+    bound = order.count_bound(0.99)
+    beyond = order.noise.pmf(0, np.arange(bound + 1, 40 * bound)).sum()
+    assert (50 + 30) * beyond <= 0.01
+    assert (50 + 30) * (beyond + order.noise.pmf(0, [bound])[0]) > 0.005  # and is not much too wide
